@@ -70,14 +70,6 @@ def test_estimators_work_in_grid_search_and_pipeline(multilabel):
     assert pipeline.score(X, Y) == -0.15
 
 
-@pytest.mark.parametrize(
-    "module", ["xmlc.models.plt", "xmlc.models.linear.binary_relevance", "xmlc.suite.steps.thresholds"]
-)
-def test_imports_of_steps_do_not_load_scikit_learn(module):
-    code = f"import sys, {module}; sys.exit('sklearn' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_package_works_without_scikit_learn():
     """Modules that are None in sys.modules cannot be imported, like modules that are not installed."""
     code = """

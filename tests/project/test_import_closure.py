@@ -1,12 +1,35 @@
 """Steps and estimators depend only on the modules that they need."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from xmlc.core.sources import PACKAGE, imported_modules, source_files
 from xmlc.models.registry import ESTIMATORS, estimator_files
+
+RECORDS = ", ".join(
+    f"xmlc.suite.results.records.{file.stem}" for file in PACKAGE.glob("suite/results/records/[a-z]*.py")
+)
+LISTING = "from xmlc.suite.papers import every_table, figure_of; figure_of('1', 'plt2016'); every_table()"
+
+
+@pytest.mark.parametrize(
+    ("statement", "packages"),
+    [
+        ("import xmlc.metrics.measures, xmlc.suite.results.columns", "numba"),
+        ("import xmlc.models.plt, xmlc.models.linear.binary_relevance, xmlc.suite.steps.thresholds", "sklearn"),
+        ("import xmlc.suite.config.project", "numba pandas matplotlib"),
+        (f"import {RECORDS}", "numba pandas matplotlib"),
+        (LISTING, "numba matplotlib"),
+    ],
+    ids=["measures", "steps", "configuration", "records", "tables"],
+)
+def test_unneeded_packages_are_not_imported(statement, packages):
+    code = f"{statement}\nimport sys\nprint([name for name in {packages.split()} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_steps_do_not_depend_on_one_another():

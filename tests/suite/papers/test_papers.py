@@ -1,8 +1,5 @@
 """Test how tables and figures are found by name."""
 
-import subprocess
-import sys
-
 from facts import raises_with
 from repository import ROOT
 
@@ -55,19 +52,10 @@ def test_each_package_names_its_models_without_contradiction():
 
 
 def test_every_model_of_a_suite_has_a_printed_name():
-    suites = read_suites(ROOT / "config")
     nameless = {
         (name, model)
-        for name, suite in suites.items()
+        for name, suite in read_suites(ROOT / "config").items()
         for model in suite.all_models
         if suite.titles.get(model, model_title(model)) == model
     }
     assert nameless == {("demo", "oracle")}  # The printed name of this model is its name in the suite.
-
-
-def test_listing_needs_of_tables_imports_no_kernels_or_matplotlib():
-    code = (
-        "import sys; from xmlc.suite.papers import every_table, figure_of; figure_of('1', 'plt2016'); every_table();"
-        "assert not {'numba', 'matplotlib'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,17 +1,12 @@
 """Test how records are read, checked and selected."""
 
 import math
-import pkgutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from facts import raises_with
 from record_files import as_record
 from report_cases import ranking, thresholds, write
 
-import xmlc.suite.results.records
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS, Declared
 from xmlc.suite.papers.building import kinds, read_needs
@@ -80,11 +75,3 @@ def test_records_of_other_kinds_are_checked_before_they_are_skipped(tmp_path):
     del broken["best"]
     with raises_with(XmlcError, "001.json", "best", "`xmlc thresholds`"):
         chosen(write(tmp_path, [ranking(), broken]), RANKINGS)
-
-
-def test_record_modules_import_no_pandas_numba_or_matplotlib():
-    names = [found.name for found in pkgutil.iter_modules([str(Path(xmlc.suite.results.records.__file__).parent)])]
-    code = "\n".join(f"import xmlc.suite.results.records.{name}" for name in names)
-    code += "\nimport sys\nprint([name for name in ('pandas', 'numba', 'matplotlib') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
