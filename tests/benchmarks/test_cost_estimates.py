@@ -34,7 +34,6 @@ def test_ratios_omit_small_and_unmeasured_jobs():
 
 
 def test_table_has_line_per_step_and_total():
-    job = Job("train", "bibtex", "plt", 7200.0, 2e9, 4e9, 3600.0, 3e9, 2e9)
-    train, total = lines_of([job])[-2:]
+    train, total = lines_of([Job("train", "bibtex", "plt", 7200.0, 2e9, 4e9, 3600.0, 3e9, 2e9)])[-2:]
     assert train.split() == ["train", "1", "2.00", "1.00", "2.0", "3.0", *["0.50"] * 3, *["1.50"] * 3, *["0.50"] * 3]
     assert total.split()[1:] == train.split()[1:]

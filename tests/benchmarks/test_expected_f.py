@@ -1,12 +1,11 @@
 """Test that each contender of the benchmark of expected macro-F runs the method that it names."""
 
-import csv
 import lzma
 import re
 from collections import defaultdict
 
 from benchmark_rows import run_benchmark
-from repository import ROOT
+from repository import ROOT, measurements
 
 
 def test_estimates_of_another_program_are_split_into_halves(tmp_path):
@@ -23,12 +22,10 @@ NAMES = {"plt": "PLT, SGD", "plt-batch": "PLT", "fastxml": "FastXML", "swnn": "S
 
 def test_page_numbers_equal_measurements():
     measured = defaultdict(set)
-    with open(ROOT / "results/benchmarks/expected-f.csv", newline="") as file:
-        for row in csv.DictReader(file):
-            value, model = float(row["value"] or "nan"), NAMES.get(row["contender"].split(", ")[0])
-            measured[row["dataset"], model].update((f"{value:.1f}", f"{value:+.1f}"))
-    page = (ROOT / "docs/expected_f.md").read_text()
-    lines = re.findall(r"(?m)^\| ([\w-]+) \| ([\w, ]+) \| (.*\d\.\d.*) \|$", page)
+    for row in measurements("expected-f.csv"):
+        value, model = float(row["value"] or "nan"), NAMES.get(row["contender"].split(", ")[0])
+        measured[row["dataset"], model].update((f"{value:.1f}", f"{value:+.1f}"))
+    lines = re.findall(r"(?m)^\| ([\w-]+) \| ([\w, ]+) \| (.*\d\.\d.*) \|$", (ROOT / "docs/expected_f.md").read_text())
     assert len(lines) == 3
     for name, model, cells in lines:
         assert {*re.findall(r"[-+]?\d+\.\d", cells)} <= measured[name, model]

@@ -1,10 +1,9 @@
 """Test that docs/label_sets.md and docs/expected_f.md show the numbers in results/benchmarks/."""
 
-import csv
 import re
 import runpy
 
-from repository import ROOT
+from repository import ROOT, measurements
 
 MAKER = runpy.run_path(str(ROOT / "docs/label_sets.py"))
 
@@ -23,8 +22,8 @@ def test_every_dataset_and_model_has_a_line():
 
 
 def test_table_shows_measurements():
-    with open(ROOT / "results/benchmarks/label-sets.csv", newline="", encoding="utf-8") as file:
-        measured = {(row["dataset"], row["value"]) for row in csv.DictReader(file) if row["contender"] == "PLT"}
+    every = measurements("label-sets.csv")
+    measured = {(row["dataset"], row["value"]) for row in every if row["contender"] == "PLT"}
     lines = re.findall(r"(?m)^\| ([\w-]+) \| [\d,]+ \| ([\d. |]+) \|$", (ROOT / "docs/label_sets.md").read_text())
     assert len(lines) == 5
     assert {(name, cell) for name, cells in lines for cell in cells.split(" | ")} <= measured

@@ -23,8 +23,7 @@ def test_training_is_timed_and_precision_is_measured(tmp_path):
     for program, estimator in (("xmlc", "oplt"), ("napkinXC", "benchmarks/baselines/napkinxc_trees.py:NapkinXCOPLT")):
         models = [make_estimator(estimator, parameters, seed, 1).fit(X, Y) for seed in (0, 1)]
         found = [precision_at_k(Y_test, model.predict_top_k(X_test, 5)[0], 1) for model in models]
-        measured = rows[f"OPLT-R, {program}", PREDICTION, "P@1", 1]
-        assert measured["value"] == pytest.approx(100 * np.mean(found))
+        assert rows[f"OPLT-R, {program}", PREDICTION, "P@1", 1]["value"] == pytest.approx(100 * np.mean(found))
         time = rows[f"OPLT-R, {program}", TRAINING, "time", 1]
         assert time["value"] == min(time["rounds"]) > 0
     assert ("IPLT, xmlc / IPLT, napkinXC", f"{TRAINING}, compared", "time", 1) in rows

@@ -1,16 +1,15 @@
 """Test that the gains of out-of-fold thresholds on docs/package.md are in results/benchmarks/."""
 
-import csv
 from itertools import product
 
-from repository import ROOT
+from repository import ROOT, measurements
 
 from benchmarks.out_of_fold import HELD_OUT, METHODS, OUT_OF_FOLD
 
 
 def test_page_table_equals_measurements():
-    with open(ROOT / "results/benchmarks/out-of-fold.csv", newline="") as file:
-        rows = {(row["dataset"], row["contender"], row["task"], row["measure"]): row for row in csv.DictReader(file)}
+    every = measurements("out-of-fold.csv")
+    rows = {(row["dataset"], row["contender"], row["task"], row["measure"]): row for row in every}
     page = (ROOT / "docs/package.md").read_text()
     datasets = list(dict.fromkeys(dataset for dataset, *_ in rows))
     assert len(datasets) == 6

@@ -50,8 +50,7 @@ def test_benchmark_measures_every_model_and_search(prepared, tmp_path, monkeypat
         exact = {search: rows[f"{name}, {search}", PREDICTION, bench.EXACT, 1]["value"] for search in bench.SEARCHES}
         assert exact["exact"] == exact["certified"] == 100 >= exact["beam 10"] >= shares[1]
         assert rows[f"{name}, beam 10", PREDICTION, bench.OPENED, 1]["value"] > 0
-    printed = capsys.readouterr().out
-    assert f"| {rows[pair]['value']:.4f} |" in " ".join(printed.split())
+    assert f"| {rows[pair]['value']:.4f} |" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.needs("baselines")

@@ -1,9 +1,8 @@
 """Test that tables and figures of docs/speed.md and the README show the measurements in results/benchmarks/."""
 
-import csv
 import runpy
 
-from repository import ROOT
+from repository import ROOT, measurements
 
 PAGE, README = ((ROOT / name).read_text() for name in ("docs/speed.md", "README.md"))
 MAKER = runpy.run_path(str(ROOT / "docs/speed.py"))
@@ -40,8 +39,7 @@ def test_page_states_range_of_ratios_and_differences_of_p1():
 
 def measured(file, name, columns, models):
     """Return the cells of a dataset by column. The best cell of each column is bold."""
-    with open(ROOT / "results/benchmarks" / file, newline="") as opened:
-        rows = list(csv.DictReader(opened))
+    rows = measurements(file)
     values = {(row["dataset"], row["contender"], row["task"], row["measure"]): float(row["value"]) for row in rows}
     cells = []
     for own in columns.values():
@@ -62,9 +60,8 @@ def test_readme_compares_three_programs():
 
 
 def test_models_page_states_what_label_shares_contribute_to_stacking():
-    with open(ROOT / "results/benchmarks/stacking.csv", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if (row["dataset"], row["measure"]) == ("tib-core-26k", "nDCG@5")]
-    values = {row["contender"]: float(row["value"]) for row in rows}
+    rows = [row for row in measurements("stacking.csv") if row["dataset"] == "tib-core-26k"]
+    values = {row["contender"]: float(row["value"]) for row in rows if row["measure"] == "nDCG@5"}
     loss = values["default"] - values["without the labels' shares"]
     page = " ".join((ROOT / "docs/models/stacking.md").read_text().split())
     assert f"nDCG@5 on tib-core-26k falls by {loss:.1f} points" in page

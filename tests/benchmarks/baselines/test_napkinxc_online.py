@@ -35,8 +35,7 @@ def test_labels_without_instances_are_never_predicted(multilabel):
     dense = np.zeros((200, 11), dtype=bool)
     dense[:, [1, 2, 3, 5, 6, 8, 9, 10]] = Y.toarray()  # No instance has one of the other labels.
     for estimator in (NapkinXCOPLT, NapkinXCIPLT):
-        model = estimator(**SMALL).fit(X, sparse.csr_array(dense))
-        labels, _ = model.predict_top_k(X, 11)
+        labels, _ = estimator(**SMALL).fit(X, sparse.csr_array(dense)).predict_top_k(X, 11)
         assert set(labels[:, :8].ravel()) == {1, 2, 3, 5, 6, 8, 9, 10}
         assert (labels[:, 8:] == -1).all()
 
