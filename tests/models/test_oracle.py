@@ -1,13 +1,11 @@
 """Posteriors and estimates of other programs under the interface of estimators."""
 
-import json
-
 import numpy as np
 import pytest
 from command_line import run
 from facts import raises_with
 from scipy import sparse
-from small_data import random_multilabel
+from small_data import random_multilabel, train
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, read_json, write_json
@@ -29,8 +27,7 @@ def test_thresholds_and_rankings_equal_dense_arithmetic(posteriors, multilabel):
     oracle = Oracle().fit(X, Y)
     oracle.use_posteriors(posteriors)
     dense = posteriors.toarray()
-    limits = np.linspace(0, 1, 9, dtype=np.float32)
-    for threshold in (0.0, 0.5, limits):
+    for threshold in (0.0, 0.5, np.linspace(0, 1, 9, dtype=np.float32)):
         expected = np.where(dense > np.asarray(threshold, np.float32), dense, 0)
         np.testing.assert_array_equal(oracle.predict_proba(X, threshold).toarray(), expected)
     labels, scores = oracle.predict_top_k(X, 6)
@@ -61,11 +58,11 @@ def tiny(tmp_path_factory):
     with atomic_folder(folder / "resources") as source:
         for seed, part in enumerate(("train", "test")):
             save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
-            rng = np.random.default_rng(seed)
-            P = sparse.random_array((120, 8), density=0.5, rng=rng, dtype=np.float32, format="csr")
+            P = sparse.random_array(
+                (120, 8), density=0.5, rng=np.random.default_rng(seed), dtype=np.float32, format="csr"
+            )
             save_csr(source, f"{part}.P", P)
-        about = {"format": "repository", "train": ["train.txt"], "test": ["test.txt"]}
-        write_json(source / "source.json", about)
+        write_json(source / "source.json", {"format": "repository", "train": ["train.txt"], "test": ["test.txt"]})
     data = folder / "data"
     prepare(Dataset("tiny"), folder / "resources", data)
     for seed in (0, 7):
@@ -80,16 +77,13 @@ def test_estimates_in_files_give_the_same_records_as_a_model(tiny, tmp_path, see
     scores = []
     for estimator, given in (("oracle", {}), ("estimates", files)):
         out = tmp_path / estimator
-        about = ["--data", tiny, "--model", out / "model", "--training", out / "train.json"]
-        made = ["--estimator", estimator, "--name", estimator, "--parameters", json.dumps(given), "--seed", seed]
-        made = ["--data", tiny, *made, "--out", out / "model", "--record", out / "train.json"]
-        assert run("train", *made, "--part", "fit") == 0
+        about = train(out, tiny, estimator, "fit", estimator, seed, **given)
         assert run("estimate", *about, "--min-probability", "0.001", "--out", out / "spe") == 0
         tuned = ["--estimates", out / "spe", "--out", out / "evaluation"]
         assert run("thresholds", "fta", "ofo-ab", *about, *tuned) == 0
         inferred = ["--data", tiny, "--from", out / "spe", "--training", out / "train.json", "--out", out / "inference"]
         assert run("infer", "--method", "meuf", *inferred) == 0
-        assert run("train", *made) == 0
+        train(out, tiny, estimator, "train", estimator, seed, **given)
         assert run("rank", *about, "--out", out / "ranking.json") == 0
         records = [read_json(out / f"evaluation/{method}.json") for method in ("fta", "ofo-ab")]
         scores.append([(record["grid"], record["best"]) for record in records])
@@ -106,8 +100,7 @@ def test_estimates_of_test_set_alone_work_with_any_seed(tiny, tmp_path, monkeypa
     for seed in (0, 7):
         model = SavedEstimates(test="scores/{dataset}.npz").fit(*Prepared(tiny, seed).part("fit"))
         model.look_up(Prepared(tiny, seed), "test")
-        found = model.predict_proba(Prepared(tiny).part("test")[0])
-        assert (found != Prepared(tiny).posteriors("test")).nnz == 0
+        assert (model.predict_proba(Prepared(tiny).part("test")[0]) != Prepared(tiny).posteriors("test")).nnz == 0
     with raises_with(XmlcError, "part val"):
         model.look_up(Prepared(tiny), "val")
 

@@ -1,6 +1,5 @@
 """Estimators of scikit-learn and of users as models: their estimates equal estimates computed by hand."""
 
-import json
 import re
 import sys
 
@@ -20,7 +19,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
-from small_data import equal_bits, prepare_tiny, random_multilabel
+from small_data import equal_bits, prepare_tiny, random_multilabel, train
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
@@ -197,16 +196,12 @@ def test_unsuitable_estimators_are_refused(own_module, name, mentioned):
 
 def steps(folder, estimator, given):
     """Run the steps of a model on a tiny dataset. Return its records."""
-    data, model, training = folder / "data", folder / "model", folder / "train.json"
-    about = ["--data", data, "--model", model, "--training", training]
-    made = ["--data", data, "--estimator", estimator, "--name", "mine", "--parameters", json.dumps(given), "--seed", 4]
-    made += ["--out", model, "--record", training]
-    assert run("train", *made, "--part", "fit") == 0
+    about = train(folder, folder / "data", estimator, "fit", "mine", 4, **given)
     assert run("estimate", *about, "--min-probability", "0.001", "--out", folder / "spe") == 0
     assert run("thresholds", "fta", *about, "--estimates", folder / "spe", "--out", folder / "evaluation") == 0
-    assert run("train", *made) == 0
+    train(folder, folder / "data", estimator, "train", "mine", 4, **given)
     assert run("rank", *about, "--out", folder / "ranking.json") == 0
-    return read_json(training), read_json(folder / "ranking.json")
+    return read_json(folder / "train.json"), read_json(folder / "ranking.json")
 
 
 @pytest.mark.parametrize(
@@ -237,8 +232,7 @@ def test_examples_of_documentation_page_can_be_fitted(tmp_path, monkeypatch, mul
     models = yaml.safe_load(next(text for language, text in found if language == "yaml"))["models"]
     X, Y = multilabel(60, 10, 5)
     for model in models.values():
-        fitted = make_estimator(model["estimator"], model["hyperparameters"], seed=0).fit(X, Y)
-        assert fitted.predict_proba(X).nnz > 0
+        assert make_estimator(model["estimator"], model["hyperparameters"], seed=0).fit(X, Y).predict_proba(X).nnz > 0
 
 
 def test_unpicklable_estimators_and_changed_files_are_refused(tmp_path):

@@ -20,8 +20,7 @@ def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=density, rng=rng, dtype=np.float32, format="csr")
     scores = X @ rng.normal(size=(d, m)) + rng.normal(scale=0.3, size=(n, m))
-    Y = sparse.csr_array(scores > np.quantile(scores, 1 - min(labels / m, 0.6)))
-    return X, Y
+    return X, sparse.csr_array(scores > np.quantile(scores, 1 - min(labels / m, 0.6)))
 
 
 def prepare_tiny(folder, name="tiny", filter=None):
@@ -35,11 +34,12 @@ def prepare_tiny(folder, name="tiny", filter=None):
     return folder / "data"
 
 
-def train(folder, data, estimator, part="train", name="x", **parameters):
+def train(folder, data, estimator, part="train", name="x", seed=0, **parameters):
     """Train a model by `xmlc train`, and return the options of a step that uses it."""
-    given = ("--estimator", estimator, "--part", part, "--name", name, "--parameters", json.dumps(parameters))
+    given = ("--estimator", estimator, "--part", part, "--name", name, "--seed", seed)
     model, record = folder / "model", folder / "train.json"
-    assert run("train", "--data", data, *given, "--out", model, "--record", record) == 0
+    out = ("--parameters", json.dumps(parameters), "--out", model, "--record", record)
+    assert run("train", "--data", data, *given, *out) == 0
     return "--data", data, "--model", model, "--training", record
 
 
