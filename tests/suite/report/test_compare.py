@@ -59,8 +59,7 @@ def test_statistic_repeated_in_rows_of_a_dataset_is_one_cell(files):
 def test_additional_results_are_no_difference_from_a_paper(files):
     printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
     ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.46,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
-    place = ("left", "table1", ("a", "plt"), "p@1")
-    judge = Judge({place: Spread(2, 0.07)}, same_split=frozenset({("left", "a")}))
+    judge = Judge({("left", "table1", ("a", "plt"), "p@1"): Spread(2, 0.07)}, same_split=frozenset({("left", "a")}))
     (comparison,) = compare(*files(printed, ours, "table1.csv"), judge)
     assert statuses(comparison) == {("a", "plt", "p@1"): Verdict.INSIDE, ("b", "plt", "p@1"): Verdict.NOT_RUN}
     assert comparison.parts == [("row", ("b", "plt"), Verdict.NOT_RUN)]
@@ -122,8 +121,7 @@ def test_only_suites_of_the_left_side_are_compared(tmp_path):
         (tmp_path / side / "tuning").mkdir()
         (tmp_path / side / "tuning/arity-and-weights.csv").write_text("model,arity\nplt,16\n")
     sides = tmp_path / "left", tmp_path / "right"
-    comparisons = compare(*sides)
-    assert [(c.name, c.same) for c in comparisons] == [
+    assert [(c.name, c.same) for c in compare(*sides)] == [
         ("demo/table2.csv", True), ("demo/table9.csv", False), ("gone/table2.csv", False)
     ]  # fmt: skip
     left, right = compared_fingerprints(*sides)
@@ -166,8 +164,7 @@ def test_tables_are_equal_exactly_if_their_fingerprints_are(left, right):
         for cells in (left, right)
     ]
     rows = ({(name,): make_row((name,), {"p@1": p, "c": c}) for name, p, c in side.values} for side in sides)
-    comparison = compare_rows("t", ("dataset",), *rows)
-    assert comparison.same == (of_table(sides[0]) == of_table(sides[1]))
+    assert compare_rows("t", ("dataset",), *rows).same == (of_table(sides[0]) == of_table(sides[1]))
 
 
 def test_claims_are_compared_only_for_the_same_data(files):

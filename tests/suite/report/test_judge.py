@@ -68,8 +68,7 @@ def test_number_printed_twice_is_counted_once():
     assert is_repeated(("plt2016", "table4", ("plt", "yeast"), "fta"), {("plt", "yeast"): ("20.41", {})})
     # If inner products do not depend on the method, only the first row counts.
     rows = {("yeast", "fastxml", method): ("60", {}) for method in ("fta", "sto", "ofo")}
-    found = [is_repeated(("plt2016", "table2", row, "inner_products"), rows) for row in rows]
-    assert found == [False, True, True]
+    assert [is_repeated(("plt2016", "table2", row, "inner_products"), rows) for row in rows] == [False, True, True]
 
 
 def test_published_number_counts_on_only_one_of_two_splits():
@@ -94,8 +93,7 @@ def test_cell_without_runs_is_undecided():
     assert (found.verdict, found.reason) == (Verdict.UNDECIDED, NO_RUNS)
     # The variation of another model, method, dataset or table does not apply to this cell.
     for row in (("yeast", "plt", "fta"), ("scene", "plt", "sto"), ("yeast", "fastxml", "sto")):
-        place = (*STO[:2], row, "macro_f")
-        assert judged(judge_with(10.0, 12.0, place=place), 10.9).verdict is Verdict.UNDECIDED
+        assert judged(judge_with(10.0, 12.0, place=(*STO[:2], row, "macro_f")), 10.9).verdict is Verdict.UNDECIDED
 
 
 def test_current_runs_take_precedence_over_stored_runs():

@@ -169,6 +169,5 @@ def test_command_keeps_runs_of_other_datasets_in_the_file(run, monkeypatch, caps
     )
     for _ in range(2):  # a second run changes nothing
         assert command("seed-variation", "results/tables", "--out", file) == 0
-        rows = {*read_runs(file)["row"]}
-        assert rows == {"scene / plt / fta", "yeast / plt / fta", "yeast / plt / sto"}
+        assert {*read_runs(file)["row"]} == {"scene / plt / fta", "yeast / plt / fta", "yeast / plt / sto"}
     assert f"{PAPER}/table2: 3 cells" in capsys.readouterr().out

@@ -147,8 +147,7 @@ def test_row_of_a_model_has_its_ranking_and_best_label_sets():
 def test_models_within_seed_variation_are_tied_and_oracle_is_never_best():
     p1 = {"plt": (0.70, 0.72), "fastxml": (0.71, 0.70), "swnn": (0.60, 0.62), "oracle": (0.90, 0.90)}
     records = [ranking(model=model, seed=seed, p1=one) for model, ones in p1.items() for seed, one in enumerate(ones)]
-    cells = shown(*contests(*records), "P@1 (%)")
-    assert {name: (cell.best, cell.tied) for name, cell in cells.items()} == {
+    assert {name: (cell.best, cell.tied) for name, cell in shown(*contests(*records), "P@1 (%)").items()} == {
         "oracle": (False, False), "PLT": (True, False), "FastXML": (False, True), "SWNN": (False, False),
     }  # fmt: skip
     one_seed = shown(*contests(ranking(), ranking(model="fastxml", p1=0.7499)), "P@1 (%)")
@@ -174,15 +173,18 @@ def test_datasets_are_sorted_custom_first_by_labels_and_earlier_runs_last():
     ]  # fmt: skip
 
 
+def write_in_run(root, record):
+    """Write a ranking of PLT on scene to its path in a run."""
+    (path,) = write(root / f"results/scene/plt/seed{record['seed']}/full", [record])
+    path.rename(path.with_name("ranking.json"))
+
+
 def test_datasets_of_earlier_runs_are_kept_with_their_date(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     before = environment(time="2026-11-20T10:00:00Z")
     settings = {"hyperparameters": {"arity": 2}, "environment": environment(time="2026-11-19T10:00:00Z")}
     for seed, changes in enumerate(({"environment": before}, settings)):  # the second is from an earlier run
-        file = tmp_path / f"results/scene/plt/seed{seed}/full/ranking.json"
-        file.parent.mkdir(parents=True)
-        (path,) = write(file.parent, [ranking("scene", seed=seed) | changes])
-        path.rename(file)
+        write_in_run(tmp_path, ranking("scene", seed=seed) | changes)
     (tmp_path / "results/scene/plt/seed1/full/inference").mkdir()
     (tmp_path / "results/scene/plt/seed1/full/inference/gfm.json").write_text("no record")
     report = report_of_run(tmp_path)
@@ -256,8 +258,7 @@ def test_number_has_one_environment_for_records_that_differ_only_in_the_seed():
 
 
 def test_numbers_fitted_to_published_results_are_marked_and_counted(run, pages):
-    about = {(PAPER, "plt"): "C: kept because the printed row comes out"}
-    judge = Judge(same_split=SPLIT, fitted_settings=about)
+    judge = Judge(same_split=SPLIT, fitted_settings={(PAPER, "plt"): "C: kept because the printed row comes out"})
     report = report_of_run(run, judge)
     assert absent(published_lines(report.papers[0].printed)[1], 3, "fitted to published results") == []
     assert cell(report, "Table 2", 0, ["yeast", "PLT"], "STO").fitted_settings.startswith("C: ")
@@ -270,10 +271,7 @@ def test_report_without_results_is_refused_with_advice(tmp_path):
 
 
 def test_results_without_a_finished_table_are_shown_with_the_state_of_the_run(tmp_path):
-    file = tmp_path / "results/scene/plt/seed0/full/ranking.json"
-    file.parent.mkdir(parents=True)
-    (path,) = write(file.parent, [ranking("scene")])
-    path.rename(file)
+    write_in_run(tmp_path, ranking("scene"))
     index = pages_of(report_of([], [], Judge(), tmp_path, run="The run is active, no unfinished files."))["index.html"]
     assert absent(index, "<h1>Results on scene<", "The run is active", 'id="on-scene"') == []
 
@@ -337,5 +335,4 @@ def test_figures_are_embedded_as_images(run, pages):
 def test_script_reads_only_data_that_the_template_writes():
     folder = ROOT / "xmlc/suite/report/page/templates"
     read = set(re.findall(r"\b(?:dataset|number\.dataset|data)\.(\w+)", (folder / "report.js").read_text()))
-    written = set(re.findall(r"\bdata-(\w+)=", (folder / "macros.html.j2").read_text()))
-    assert read - {"dataset"} == written
+    assert read - {"dataset"} == set(re.findall(r"\bdata-(\w+)=", (folder / "macros.html.j2").read_text()))
