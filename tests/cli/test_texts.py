@@ -181,8 +181,7 @@ def test_file_options_apply_and_warnings_reach_console(tmp_path, capsys):
     half, uris = tmp_path / "half.csv", tmp_path / "uris.csv"
     half.write_text("text|labels\nboil rice|a, b\nfry onions|b\nprune roses|\nplant onions|\n")
     assert run("fit", half, "--delimiter", "|", "--out", tmp_path / "model") == 0
-    said = capsys.readouterr().err
-    assert absent(said, f"xmlc: warning: {half}", "2 of 4 texts", "1 of 2 cells", "','") == []
+    assert absent(capsys.readouterr().err, f"xmlc: warning: {half}", "2 of 4 texts", "1 of 2 cells", "','") == []
     assert run("fit", half, "--separator", ",", "--out", tmp_path / "model") == 0
     found = capsys.readouterr()
     assert absent(found.out, "2 labels", "0.75") == []

@@ -25,8 +25,7 @@ def test_blocks_are_appended_in_order(tmp_path, on_disk, tasks):
     arrays = Appendable(tmp_path if on_disk else None)
     for task in tasks:
         arrays.append(**task)
-    found = arrays.finished()
-    for name, array in found.items():
+    for name, array in arrays.finished().items():
         expected = np.concatenate([task[name] for task in tasks])
         assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
         assert array.tobytes() == expected.tobytes()

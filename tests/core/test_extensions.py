@@ -62,11 +62,9 @@ def test_neighbouring_modules_are_imported_now_and_later(folder):
 
 def test_steps_depend_on_exactly_the_imported_modules(folder):
     kit = {"kit_a/__init__.py", "kit_a/deep/__init__.py", "kit_a/deep/low.py", "kit_a/twin.py", "kit_a/base.py"}
-    helpers = {f"helper_{name}.py" for name in ("a", "b", "c", "late")}
-    assert own_files("mine_a.py") == {"mine_a.py"} | helpers | kit
+    assert own_files("mine_a.py") == {"mine_a.py"} | {f"helper_{name}.py" for name in ("a", "b", "c", "late")} | kit
     assert any(name.endswith("kernels/arrays.py") for name in source_files("mine_a.py"))
-    pack = {f"pack_a/{name}.py" for name in ("__init__", "model", "part", "other")}
-    assert own_files("pack_a/model.py") == pack
+    assert own_files("pack_a/model.py") == {f"pack_a/{name}.py" for name in ("__init__", "model", "part", "other")}
     assert own_files("mine_c.py") == {"mine_c.py", "spaces_a/plain.py"}
 
 

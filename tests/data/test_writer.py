@@ -62,8 +62,7 @@ def test_short_decimals_and_extremes_are_exact(tmp_path):
 def test_one_long_value_does_not_change_its_neighbours(tmp_path):
     X = np.full((2 * ROWS_PER_BLOCK, 1), 0.5, dtype=np.float32)
     X[-1] = np.float32(1 / 3)
-    Y = np.ones((2 * ROWS_PER_BLOCK, 1), dtype=bool)
-    save_repository(tmp_path / "a.txt", X, Y)
+    save_repository(tmp_path / "a.txt", X, np.ones((2 * ROWS_PER_BLOCK, 1), dtype=bool))
     lines = (tmp_path / "a.txt").read_text().splitlines()[1:]
     assert lines[:-1] == ["0 0:0.5"] * (2 * ROWS_PER_BLOCK - 1)
     assert lines[-1] == "0 0:0.33333334"

@@ -110,8 +110,7 @@ def write_tsv(rng, end):
     rows = rows_of(rng, "\0\ud800\t\n", ";\0\ud800\t\n<")
     rows[0] = rows[0][0].replace("text", "words"), rows[0][1]  # A column named `text` would make line 1 a header.
     gap = rng.choice(["", " "])
-    lines = [f"{text}\t{f';{gap}'.join(names)};{end}" for text, names in rows]
-    return rows, "".join(lines), Columns()
+    return rows, "".join([f"{text}\t{f';{gap}'.join(names)};{end}" for text, names in rows]), Columns()
 
 
 def write_jsonl(rng, end):
@@ -176,8 +175,7 @@ def damaged(rng, content):
     content = bytearray(content)
     for _ in range(rng.randint(1, 3)):
         place = rng.randint(0, max(len(content) - 1, 0))
-        kind = rng.randint(0, 2)
-        if kind == 0 and content:
+        if (kind := rng.randint(0, 2)) == 0 and content:
             content[place] ^= 1 << rng.randint(0, 7)
         elif kind == 1:
             del content[place : place + rng.randint(1, 9)]

@@ -93,8 +93,7 @@ def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
         p = rng.random(m) ** rng.choice([0.5, 1, 3])
         pmf = independent_pmf(p) if independent else random_joint(rng, m)
         marginals = pmf @ all_sets(m)
-        retained = marginals > rng.choice([np.median(marginals), 0.1, 0.3])
-        loss, bound = loss_and_bound(pmf, m, retained, independent)
+        loss, bound = loss_and_bound(pmf, m, marginals > rng.choice([np.median(marginals), 0.1, 0.3]), independent)
         assert -1e-12 <= loss <= bound + 1e-12
         shares.append(loss / bound if bound > 0 else 0)
     assert max(shares) > 0.15
@@ -111,8 +110,7 @@ def test_floor_bound_equals_calculation_by_hand():
 
 def test_labels_below_minimum_probability_are_counted():
     spe = sparse.csr_array(np.float32([[0.5, 0, 0.2], [0, 0, 0]]))
-    Y = sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
-    assert missed_below(spe, Y).tolist() == [1, 2]
+    assert missed_below(spe, sparse.csr_array(np.array([[True, True, False], [True, False, True]]))).tolist() == [1, 2]
 
 
 def test_floor_bound_refuses_invalid_input():

@@ -175,8 +175,7 @@ def test_ranking_treats_rounding_differences_as_ties(values):
 @given(seed=SEEDS, m=st.integers(1, 6))
 def test_early_stop_returns_the_same_value(seed, m):
     """The reference is Algorithm 1 as published: all k, the complete F, sorted columns."""
-    rng = np.random.default_rng(seed)
-    P, p_empty, sizes = by_size([random_joint(rng, m)], m)
+    P, p_empty, sizes = by_size([random_joint(np.random.default_rng(seed), m)], m)
     F = P[0] @ (1 / (sizes[:, None] + sizes))
     values = [p_empty[0], *(2 * np.sort(F[:, k - 1])[::-1][:k].sum() for k in sizes)]
     k, value, n_columns = best_size(np.ascontiguousarray(P[0].T), sizes.astype(float), p_empty[0], False, np.empty(0))
@@ -217,8 +216,7 @@ def test_bounds_skip_only_columns_that_do_not_matter(seed, m):
         column = np.zeros(P.shape[1])
         for row, size in zip(P, sizes, strict=True):
             column += 1.0 / (size + k) * row
-        value = 2.0 * sum_of_largest(column, k)
-        if value > best + TIE:
+        if (value := 2.0 * sum_of_largest(column, k)) > best + TIE:
             best_k, best = k, value
     assert best_size(P, sizes, p_empty, False, np.empty(0))[:2] == (best_k, best)
 

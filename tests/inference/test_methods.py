@@ -39,8 +39,7 @@ def test_lewis_maximises_its_approximation(seed, m):
 def test_multinomial_rule_is_exact_for_one_label(seed, m):
     p = np.random.default_rng(seed).dirichlet(np.full(m, 0.5), size=3)
     Y_hat, values = multinomial(p)
-    P = np.ascontiguousarray(p[:, :, None])
-    np.testing.assert_allclose(values, gfm(P, np.zeros(3), [1])[1], atol=1e-12)
+    np.testing.assert_allclose(values, gfm(np.ascontiguousarray(p[:, :, None]), np.zeros(3), [1])[1], atol=1e-12)
     sizes = Y_hat.toarray().sum(axis=1)
     np.testing.assert_allclose(values, 2 * (Y_hat.toarray() * p).sum(axis=1) / (1 + sizes), atol=1e-12)
     scaled = multinomial(p / 4)
@@ -80,8 +79,7 @@ def test_inference_in_blocks_equals_inference_at_once(name, monkeypatch):
         np.testing.assert_array_equal(Y_hat.toarray(), whole[0].toarray())
         np.testing.assert_allclose(values, whole[1], atol=1e-13)
         assert Y_hat.has_canonical_format
-    from_marginals = infer_blocks(name, marginals_of(samples).toarray(), size_weights=sizes)
-    assert from_marginals[0].shape == (11, 5)
+    assert infer_blocks(name, marginals_of(samples).toarray(), size_weights=sizes)[0].shape == (11, 5)
 
 
 def test_inference_stops_at_time_limit(monkeypatch):

@@ -56,8 +56,7 @@ def test_approximation_is_close_and_never_above_exact_value():
     assert (loose <= exact + 1e-12).all()
     assert (loose > exact - 0.01).all()
     assert (loose < exact - 1e-6).any()
-    tight = meuf_approx(p, n_cells=40)[1]
-    assert abs(tight - exact).max() < abs(loose - exact).max() / 2
+    assert abs(meuf_approx(p, n_cells=40)[1] - exact).max() < abs(loose - exact).max() / 2
 
 
 @FEW
@@ -89,8 +88,7 @@ def test_candidates_are_first_labels_and_contain_best_set(seed, n):
     assert sorted(order) == list(range(n))
     assert order[:n_candidates].tolist() == sorted(range(n), key=lambda i: (-p[i], ids[i]))[:n_candidates]
     assert p_empty == pytest.approx(np.prod(1 - p))
-    ranked = np.sort(p)[::-1].copy()
-    values = expected_of_first(ranked, np.empty(0))
+    values = expected_of_first(np.sort(p)[::-1].copy(), np.empty(0))
     assert values[n_candidates + 1 :].max(initial=0) <= max(p_empty, values[: n_candidates + 1].max())
 
 

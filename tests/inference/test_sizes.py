@@ -123,8 +123,7 @@ def test_fitted_weights_reproduce_observed_sizes():
     for row in p:
         pmf = weighted(row, weights)
         mean[:6] += np.bincount(all_sets(5).sum(axis=1), weights=pmf, minlength=6) / 300
-    shares = np.bincount(np.diff(Y.indptr), minlength=7) / 300
-    assert np.allclose(mean, shares, atol=2e-3)
+    assert np.allclose(mean, np.bincount(np.diff(Y.indptr), minlength=7) / 300, atol=2e-3)
     assert weights.max() == 1
 
 

@@ -31,8 +31,7 @@ def test_numbers_are_uniform_and_streams_are_uncorrelated():
 
 def test_bounded_numbers_and_permutations_cover_their_range():
     key = np.uint64(stream_key(np.int64(5), np.int64(2)))
-    drawn = {int(random_below(key, i, 7)) for i in range(200)}
-    assert drawn == set(range(7))
+    assert {int(random_below(key, i, 7)) for i in range(200)} == set(range(7))
     order = random_permutation(1000, 3, 9)
     assert sorted(order.tolist()) == list(range(1000))
     assert (order == random_permutation(1000, 3, 9)).all()

@@ -22,6 +22,8 @@ from xmlc.metrics import ndcg_at_k, precision_at_k, psp_at_k
 from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, apply_thresholds
 from xmlc.thresholds.sweeps import tune
 
+THIN = sparse.random_array((13, 7), density=0.4, rng=np.random.default_rng(1), dtype=np.float32, format="csr")
+
 
 @settings(deadline=None, max_examples=25)
 @given(n=st.integers(0, 9), m=st.integers(0, 9), seed=st.integers(0, 99), boolean=st.booleans(), mmap=st.booleans())
@@ -39,22 +41,18 @@ def test_matrix_survives_save_and_load(tmp_path_factory, n, m, seed, boolean, mm
 
 @pytest.mark.parametrize("rows", [1, 4, 50])
 def test_matrix_written_in_parts_equals_saved_matrix(tmp_path, rows):
-    rng = np.random.default_rng(1)
-    matrix = sparse.random_array((13, 7), density=0.4, rng=rng, dtype=np.float32, format="csr")
     writer = CSRWriter(tmp_path, "a")
     for start in range(0, 13, rows):
-        writer.append(matrix[start : start + rows])
-    np.testing.assert_array_equal(writer.finished().toarray(), matrix.toarray())
-    save_csr(tmp_path, "b", matrix)
+        writer.append(THIN[start : start + rows])
+    np.testing.assert_array_equal(writer.finished().toarray(), THIN.toarray())
+    save_csr(tmp_path, "b", THIN)
     for part in ("data.npy", "indices.npy", "indptr.npy", "json"):
         assert (tmp_path / f"a.{part}").read_bytes() == (tmp_path / f"b.{part}").read_bytes()
 
 
 def test_blocks_of_rows_share_memory_and_survive_release(tmp_path, monkeypatch):
     monkeypatch.setattr(csr, "ENTRIES_PER_BLOCK", 5)
-    rng = np.random.default_rng(1)
-    matrix = sparse.random_array((13, 7), density=0.4, rng=rng, dtype=np.float32, format="csr")
-    save_csr(tmp_path, "X", matrix)
+    save_csr(tmp_path, "X", THIN)
     list_files(tmp_path)
     mapped = csr.released(load_csr(tmp_path, "X"))
     blocks = csr.blocks_of_rows(mapped, mapped)
@@ -64,10 +62,10 @@ def test_blocks_of_rows_share_memory_and_survive_release(tmp_path, monkeypatch):
         assert np.shares_memory(part.indices, mapped.indices)
         csr.release(part)
         np.testing.assert_array_equal(part.toarray(), same.toarray())
-    np.testing.assert_array_equal(np.vstack([part.toarray() for part, _ in blocks]), matrix.toarray())
+    np.testing.assert_array_equal(np.vstack([part.toarray() for part, _ in blocks]), THIN.toarray())
     mine = load_csr(tmp_path, "X")  # Users may write to a memory map that they opened themselves.
     mine.data[0] = 0.25
-    STO().fit(mine, matrix > 0.5)
+    STO().fit(mine, THIN > 0.5)
     assert mine.data[0] == np.float32(0.25)
 
 
@@ -201,8 +199,7 @@ def test_label_values_other_than_0_and_1_are_refused(values, message):
 
 
 def test_duplicate_labels_count_once():
-    twice = sparse.coo_array((np.ones(2, dtype=int), ([0, 0], [1, 1])), shape=(1, 2))
-    assert as_labels(twice).nnz == 1
+    assert as_labels(sparse.coo_array((np.ones(2, dtype=int), ([0, 0], [1, 1])), shape=(1, 2))).nnz == 1
 
 
 def test_complex_features_and_texts_are_refused():

@@ -34,8 +34,7 @@ EXACT = {
 
 def ulps_off(found, exact):
     """Return the error of a float64 against a decimal, in units of its last place (ulp)."""
-    distance = abs(Fraction(found) - Fraction(exact))
-    return float(distance / Fraction(math.ulp(float(exact))))
+    return float(abs(Fraction(found) - Fraction(exact)) / Fraction(math.ulp(float(exact))))
 
 
 def worst(kernel, exact, numbers):
@@ -47,8 +46,7 @@ def worst(kernel, exact, numbers):
 
 def spread(low, high, n, seed=0):
     """Return random numbers whose logarithms are uniform over a range."""
-    rng = np.random.default_rng(seed)
-    return np.exp(rng.uniform(math.log(low), math.log(high), n)).tolist()
+    return np.exp(np.random.default_rng(seed).uniform(math.log(low), math.log(high), n)).tolist()
 
 
 def both_signs(numbers):

@@ -57,8 +57,7 @@ def test_total_adds_in_float64(vectors):
 
 def in_halves(terms):
     """Add terms in the documented order of `pairwise`, one addition at a time."""
-    n = len(terms)
-    if n > 128:
+    if (n := len(terms)) > 128:
         half = n // 2 // 8 * 8
         return in_halves(terms[:half]) + in_halves(terms[half:])
     lanes, whole = list(terms[:8]), n // 8 * 8

@@ -18,8 +18,7 @@ def test_insert_key_keeps_k_best_in_order_and_returns_dropped_key(k):
         expected = offered[k] if len(offered) > k else (1.0, -1)
         assert (-key_estimate(dropped), key_number(dropped)) == expected
         del offered[k:]
-        whole = [(-key_estimate(key), key_number(key)) for key in keys]
-        assert whole == offered + [(1.0, -1)] * (k - len(offered))
+        assert [(-key_estimate(key), key_number(key)) for key in keys] == offered + [(1.0, -1)] * (k - len(offered))
 
 
 @pytest.mark.parametrize("estimate", [0.0, 2e-38, 0.5, 1.0])

@@ -14,11 +14,9 @@ from xmlc.metrics.plots import THRESHOLDS
 
 def test_macro_f_plot_shows_three_conventions():
     _, Y = random_multilabel(30, 5, 6)
-    rng = np.random.default_rng(1)
-    spe = (rng.random((30, 6)) * (0.3 + 0.7 * Y.toarray())).astype(np.float32)
+    spe = (np.random.default_rng(1).random((30, 6)) * (0.3 + 0.7 * Y.toarray())).astype(np.float32)
     ax = plot_macro_f(Y, spe)
-    given = plot_macro_f(Y, spe, thresholds=[0.25, 0.5], ax=ax)
-    assert given is ax
+    assert plot_macro_f(Y, spe, thresholds=[0.25, 0.5], ax=ax) is ax
     ways = [{"zero_division": 1}, {"zero_division": 0}, {"average": "present"}] * 2
     assert len(ax.lines) == len(ways)
     for i, (line, way) in enumerate(zip(ax.lines, ways)):
@@ -76,8 +74,7 @@ def test_reliability_plot_groups_labels_by_frequency():
 
 
 def test_reliability_plot_shows_ties_and_groups_without_positives():
-    spe = [[0.5, 1.0]] * 25
-    one, other, _ = plot_reliability([[0, 1]], [[0, 1]] * 5 + [[0, 0]] * 20, spe).lines
+    one, other, _ = plot_reliability([[0, 1]], [[0, 1]] * 5 + [[0, 0]] * 20, [[0.5, 1.0]] * 25).lines
     assert (one.get_label(), other.get_label()) == ("0: no true labels", "1 to 9: 5.00")
     assert one.get_xydata().tolist() == [[0.5, 0.0]]
     assert other.get_xydata().tolist() == [[1.0, 5 / 12], [1.0, 0.0]]  # ties keep the order of instances

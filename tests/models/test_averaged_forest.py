@@ -120,8 +120,7 @@ def test_thresholds_are_strict_and_rankings_follow_estimates(fitted, name):
     spe = model.predict_proba(X)
     for found, expected in zip(model.predict_top_k(X, 5), top_k_of(spe, 5), strict=True):
         assert np.array_equal(found, expected)
-    value = np.sort(spe.data)[spe.nnz // 2]
-    for threshold in (float(value), np.linspace(0, 0.5, spe.shape[1], dtype=np.float32)):
+    for threshold in (float(np.sort(spe.data)[spe.nnz // 2]), np.linspace(0, 0.5, spe.shape[1], dtype=np.float32)):
         limits = np.broadcast_to(np.float32(threshold), spe.shape[1])
         above = model.predict_proba(X, threshold)
         assert 0 < above.nnz < spe.nnz

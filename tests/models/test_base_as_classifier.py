@@ -79,10 +79,8 @@ def test_estimators_work_in_cross_validation(name, multilabel):
     assert sparse.issparse(predicted)
     assert predicted.shape == (40, 5)
     np.testing.assert_array_equal(predicted[20:].toarray(), clone(model).fit(X[:20], Y[:20]).predict(X[20:]).toarray())
-    scores = cross_val_score(model, X, Y.toarray(), cv=2)
-    assert scores[1] == clone(model).fit(X[:20], Y[:20]).score(X[20:], Y[20:])
-    estimates = cross_val_predict(model, X, Y.toarray(), cv=2, method="predict_proba")
-    assert estimates.shape == (40, 5)
+    assert cross_val_score(model, X, Y.toarray(), cv=2)[1] == clone(model).fit(X[:20], Y[:20]).score(X[20:], Y[20:])
+    assert cross_val_predict(model, X, Y.toarray(), cv=2, method="predict_proba").shape == (40, 5)
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -103,8 +103,7 @@ def test_rankings_by_weighted_estimates_equal_brute_force(name):
     for _ in range(15):
         weights, k = draw_weights(rng), int(rng.integers(1, M + 5))
         labels, scores = model.predict_top_k(X, k, label_weights=weights)
-        expected = by_brute_force(*everything, weights, k)
-        for found, wanted in zip((labels, scores), expected, strict=True):
+        for found, wanted in zip((labels, scores), by_brute_force(*everything, weights, k), strict=True):
             np.testing.assert_array_equal(found[:, : wanted.shape[1]], wanted)
             assert (found[:, wanted.shape[1] :] == (-1 if found is labels else 0)).all()  # places beyond the last label
         assert (labels.dtype, scores.dtype) == (np.int32, np.float32)

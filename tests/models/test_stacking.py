@@ -91,10 +91,8 @@ def test_regression_minimises_penalised_loss():
 
 def test_regression_is_finite_on_separable_rows_and_without_rows():
     features, start = np.array([[-1e3, 1.0], [1e3, 1.0]] * 20), np.array([1.0, 0.0])
-    found = fit_stacked(features, np.array([False, True] * 20), np.ones(40), start)
-    assert np.isfinite(found).all()
-    none = fit_stacked(features[:0], np.zeros(0, dtype=bool), np.ones(0), start)
-    assert none.tolist() == start.tolist()
+    assert np.isfinite(fit_stacked(features, np.array([False, True] * 20), np.ones(40), start)).all()
+    assert fit_stacked(features[:0], np.zeros(0, dtype=bool), np.ones(0), start).tolist() == start.tolist()
 
 
 def test_estimates_equal_stacking_by_hand(data):
@@ -163,8 +161,7 @@ def test_instance_weights_reach_members_and_regression(data):
     assert not np.allclose(model.coefficients_, plain.coefficients_)
     alone = PLT(n_jobs=1).set_params(**model.members_["plt"]._selected()).fit(X, Y, sample_weight=weights)
     np.testing.assert_array_equal(model.members_["plt"].predict_proba(X).toarray(), alone.predict_proba(X).toarray())
-    shares = np.log((weights @ Y.toarray() + 0.5) / weights.sum())
-    np.testing.assert_allclose(model.log_shares_, shares, rtol=1e-6)
+    np.testing.assert_allclose(model.log_shares_, np.log((weights @ Y.toarray() + 0.5) / weights.sum()), rtol=1e-6)
     with raises_with(XmlcError, "sample_weight"):
         Stacking([("forest", "fastxml")]).fit(X, Y, sample_weight=weights)
 
@@ -172,8 +169,7 @@ def test_instance_weights_reach_members_and_regression(data):
 @pytest.mark.parametrize("n", [1, 2, 4, 5, 7])
 def test_fit_works_with_few_instances(n):
     X, Y = random_multilabel(n, 5, 3, seed=1)
-    model = Stacking(n_jobs=1).fit(X, Y)
-    labels, scores = model.predict_top_k(X, 3)
+    labels, scores = Stacking(n_jobs=1).fit(X, Y).predict_top_k(X, 3)
     assert labels.shape == (n, 3)
     assert np.isfinite(scores).all()
 
@@ -213,8 +209,7 @@ def test_loaded_model_predicts_the_same(data, tmp_path, fit_to_disk):
     assert isinstance(loaded, Stacking)
     for found, expected in zip(loaded.predict_top_k(X, 5), model.predict_top_k(X, 5), strict=True):
         np.testing.assert_array_equal(found, expected)
-    again = clone(loaded).fit(X, Y)
-    np.testing.assert_array_equal(again.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    np.testing.assert_array_equal(clone(loaded).fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
 
 
 def test_hyperparameters_of_members_are_set_and_read():

@@ -32,8 +32,7 @@ def test_memory_tree_learns_classes_and_loaded_model_predicts_the_same(tmp_path)
     assert (spe.data == 1).all()
     assert model.predict_proba(X_test, 1.0).nnz == 0
     model.save(tmp_path / "model")
-    loaded = VowpalWabbitCMT.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict_top_k(X_test, 1)[0], labels)
+    np.testing.assert_array_equal(VowpalWabbitCMT.load(tmp_path / "model").predict_top_k(X_test, 1)[0], labels)
     np.testing.assert_array_equal(VowpalWabbitCMT(**SMALL).fit(X, Y).predict_top_k(X_test, 1)[0], labels)
 
 

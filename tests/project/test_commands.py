@@ -35,8 +35,7 @@ LOOK = re.compile(r"xmlc (compare .|facts|fingerprint|report|status|verify(?! .*
 def commands_of(page):
     """Return the commands of a page, without comments."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    indented = "".join(re.findall(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+", text))
-    found = re.findall(r"^    (.*)$", indented, re.MULTILINE)
+    found = re.findall(r"^    (.*)$", "".join(re.findall(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+", text)), re.MULTILINE)
     found += re.findall(r"`((?:make|snakemake|xmlc|python -m benchmarks) [^`\n]+)`", text)
     return [re.sub(r" +#.*| \.\.\.$", "", line) for line in found]
 

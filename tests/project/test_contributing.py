@@ -77,8 +77,7 @@ class House(Project):
 
     def write(self, name, text):
         """Apply a block of a recipe to the file that the recipe names."""
-        file = self.folder / name
-        if not file.exists():
+        if not (file := self.folder / name).exists():
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         elif file.suffix == ".yaml":
@@ -132,8 +131,7 @@ def prepared(name, mirror, catalogue, folder):
 def test_custom_dataset_is_planned_and_read(house, datasets):
     assert "my-set" not in (house.folder / "config/datasets.yaml").read_text()
     settings = ("--config", "datasets=[my-set, my-svm]", "mirror=http://localhost/none")
-    planned = house.planned("results/tables/swnn2018/table1.csv", *settings)
-    assert planned == {"download": 2, "prepare": 2, "table": 1}
+    assert house.planned("results/tables/swnn2018/table1.csv", *settings) == {"download": 2, "prepare": 2, "table": 1}
     for found in datasets.values():
         assert (found["train"]["instances"], found["d"], found["m"]) == (40, 6, 5)
 
@@ -211,8 +209,7 @@ def test_accept_copies_tables_of_run_and_keeps_others(house, demo):
     reference = house.folder / "results/reference/demo"
     reference.mkdir(parents=True)
     (reference / "table4.csv").write_text("model,dataset,a\n")
-    said = house.xmlc_well("accept", "results/tables", "results/reference")
-    assert "results/reference/demo/table1.csv" in said
+    assert "results/reference/demo/table1.csv" in house.xmlc_well("accept", "results/tables", "results/reference")
     made = house.folder / "results/tables/demo"
     assert all(fingerprint(reference / name) == fingerprint(made / name) for name in ("table1.csv", "table2.csv"))
     assert not any(column(name).cost for name in pd.read_csv(reference / "table1.csv"))

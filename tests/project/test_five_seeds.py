@@ -80,8 +80,7 @@ def test_archived_runs_equal_runs_of_ci(finished):
             continue
         ours = read_table(accepted)
         datasets = {*ours["dataset"]} if "dataset" in ours else set()
-        quick = of_quick_run(made, datasets)
-        if quick.records:
+        if (quick := of_quick_run(made, datasets)).records:
             numbers = [one for one in compared(quick, accepted).numbers if one.verdict and one.published and one.value]
             assert all(one.verdict is Verdict.EQUAL for one in numbers), (made.paper, made.table)
             looked_at += len(numbers)

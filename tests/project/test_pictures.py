@@ -33,8 +33,7 @@ def test_pipeline_names_commands():
 
 
 def test_intervals_show_three_verdicts():
-    verdicts = [number.verdict for number in PICTURES["interval"]["judged"]()]
-    assert verdicts == ["inside", "outside -", "different"]
+    assert [number.verdict for number in PICTURES["interval"]["judged"]()] == ["inside", "outside -", "different"]
 
 
 def test_products_along_paths_equal_estimates():

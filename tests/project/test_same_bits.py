@@ -94,8 +94,7 @@ def found_in(tree):
         for node in ast.walk(function)
     }
     for node in ast.walk(tree):
-        name = used(node, node in kernels)
-        if name:
+        if name := used(node, node in kernels):
             yield node.lineno, name
 
 

@@ -40,8 +40,7 @@ def partition(label_sets, weights, side, normalised=True):
             for r, label in enumerate(rank(sums, weights)):
                 gains[sign][label] = math.floor(float(weights[label]) / math.log2(2 + r) * FIXED_POINT + 0.5)
         for i, own in enumerate(label_sets):
-            difference = sum(gains[1][label] - gains[-1][label] for label in own)
-            if difference != 0:
+            if (difference := sum(gains[1][label] - gains[-1][label] for label in own)) != 0:
                 side[i] = 1 if difference > 0 else -1
         value = sum(ideal[i] * sum(gains[side[i]][label] for label in own) for i, own in enumerate(label_sets))
         value /= FIXED_POINT * FIXED_POINT * max(1, len(side))

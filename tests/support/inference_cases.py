@@ -83,16 +83,14 @@ def counted_by_size(samples):
     drawn = samples.Y.toarray().reshape(-1, samples.n_samples, m)
     of_size = drawn.sum(axis=2)[:, :, None] == sizes
     counts = np.einsum("itj,its->ijs", drawn.astype(int), of_size.astype(int))
-    p_empty = (~drawn.any(axis=2)).sum(axis=1) / samples.n_samples
-    return LabelsBySize(counts / samples.n_samples, p_empty, sizes)
+    return LabelsBySize(counts / samples.n_samples, (~drawn.any(axis=2)).sum(axis=1) / samples.n_samples, sizes)
 
 
 def exact_by_size(p, weights):
     """Return P[i][s - 1] and p(Y = 0) of labels with weighted sizes, in fractions, by definition."""
     p, weights = [[Fraction(float(x)) for x in each] for each in (p, weights)]
     weights = [weights[min(s, len(weights) - 1)] for s in range(len(p) + 1)]
-    mass = sum(q * weight for q, weight in zip(exact_pmf(p), weights))
-    if mass == 0:
+    if (mass := sum(q * weight for q, weight in zip(exact_pmf(p), weights))) == 0:
         weights, mass = [1] * (len(p) + 1), 1
     others = [exact_pmf(p[:i] + p[i + 1 :]) for i in range(len(p))]
     P = [[p_i * q * weight / mass for q, weight in zip(pmf, weights[1:])] for p_i, pmf in zip(p, others)]

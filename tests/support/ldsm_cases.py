@@ -18,5 +18,4 @@ def node_settings(arity=2, adaptive=True, **options):
 
 def node_of(multilabel, seed=1, n=40, d=9, m=6):
     X, Y = multilabel(n, d, m, seed=seed)
-    node = np.array([3, 0, *range(7, n, 2)], dtype=np.uint32)
-    return X, Y, node
+    return X, Y, np.array([3, 0, *range(7, n, 2)], dtype=np.uint32)

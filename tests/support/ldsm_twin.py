@@ -64,8 +64,7 @@ def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adap
                 if adaptive:
                     squares[j] += gradient**2
                     used = squares[j] > 0
-                    own_rate = rate * math.sqrt(step / norm)
-                    weights[j][used] -= own_rate * gradient[used] / np.sqrt(squares[j][used])
+                    weights[j][used] -= rate * math.sqrt(step / norm) * gradient[used] / np.sqrt(squares[j][used])
                 else:
                     weights[j] -= rate * gradient
                 prediction = min(max(float(weights[j] @ x), 0.0), 1.0)
@@ -80,8 +79,7 @@ def directions(margins):
 
     If there are none, return the direction with the largest margin.
     """
-    sent = [j for j, margin in enumerate(margins) if margin >= 0.5]
-    return sent or [int(np.argmax(margins))]
+    return [j for j, margin in enumerate(margins) if margin >= 0.5] or [int(np.argmax(margins))]
 
 
 def nodes_of_loop(max_nodes, arity, n_splits):
@@ -97,8 +95,7 @@ def leaves_of(forest, tree, x):
     first, last = forest.inner_starts[tree : tree + 2]
     todo, leaves, n_products = [int(first) if last > first else ~int(forest.tree_leaves[tree])], [], 0
     while todo:
-        node = todo.pop()
-        if node < 0:
+        if (node := todo.pop()) < 0:
             leaves.append(~node)
             continue
         own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])

@@ -46,8 +46,7 @@ NEEDS = {
 def require(name):
     """Return the result of the check of a need. If the need is not met, skip the running test."""
     find, remedy = NEEDS[name]
-    found = find()
-    if not found:
+    if not (found := find()):
         pytest.skip(f"no {name} ({remedy})")
     return found
 

@@ -18,8 +18,7 @@ def stream(n=120, d=25, m=40, seed=0):
     X = sparse.random_array((n, d), density=0.15, rng=rng, dtype=np.float32).tocsr()
     Y = np.zeros((n, m), dtype=bool)
     for i in range(n):
-        top = max(1, m * (i + 1) // n)
-        Y[i, rng.integers(top, size=rng.integers(4))] = True
+        Y[i, rng.integers(max(1, m * (i + 1) // n), size=rng.integers(4))] = True
     return X, sparse.csr_array(Y)
 
 

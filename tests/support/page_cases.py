@@ -50,8 +50,7 @@ def step(name, **about):
 
 def make_table(run, name, records, paper=PAPER, suite=None):
     """Build a table as `xmlc table` does, and write it next to its manifest."""
-    published = run / "results/published"
-    made = Manifest(name, paper, tuple(records), published, suite)
+    made = Manifest(name, paper, tuple(records), run / "results/published", suite)
     table = build_table(made)
     prefix = run / "results/tables" / paper / table.name
     write_table(table, prefix)

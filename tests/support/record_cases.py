@@ -97,8 +97,7 @@ def progressive(name="aloi", model="oplt-b-1-pass", seed=0, **changes):
 def whole(record, behind=()):
     """Return a case of report_cases as its step writes it: all keys in order, with the keys in ``behind`` last."""
     about = training(split=record["split"])
-    costs = about["costs"] | record["costs"]
-    record = about | record | {"costs": costs, "environment": environment()}
+    record = about | record | {"costs": about["costs"] | record["costs"], "environment": environment()}
     order = ["kind", "schema", *training(), *behind]
     assert set(order) == set(record)
     return {key: record[key] for key in order}

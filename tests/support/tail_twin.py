@@ -13,8 +13,7 @@ def centroids(X, Y, unit_norm=True):
     instances = [unit(x) if unit_norm else x for x in X.toarray().astype(np.float64)]
     result = np.zeros((Y.shape[1], X.shape[1]))
     for label, members in enumerate(Y.toarray().T):
-        own = [instance for instance, member in zip(instances, members) if member]
-        if own:
+        if own := [instance for instance, member in zip(instances, members) if member]:
             result[label] = np.mean(own, axis=0)
     return result
 

@@ -43,8 +43,7 @@ def naive_candidate(estimates, hits, n_positives):
     best, threshold = Fraction(0 if n_positives else 1), max(estimates)
     for v in sorted(set(estimates), reverse=True):
         chosen = [hit for estimate, hit in zip(estimates, hits) if estimate >= v]
-        f = Fraction(2 * sum(chosen), n_positives + len(chosen))
-        if f > best:
+        if (f := Fraction(2 * sum(chosen), n_positives + len(chosen))) > best:
             best, threshold = f, np.nextafter(v, BELOW)
     return threshold
 

@@ -155,5 +155,4 @@ def test_label_sets_follow_scikit_learn_and_refuse_invalid_input(calibrated):
 def test_text_classifier_predicts_label_names_with_fitted_method():
     texts = ["boil rice", "fry onions", "prune roses", "boil onions"] * 3
     model = TextClassifier().fit(texts, [["cooking"], ["cooking"], ["garden"], ["cooking"]] * 3)
-    method = LabelSets("micro_f").fit(model.predict_proba(texts))
-    assert model.predict_sets(["roses"], method) == [["garden"]]
+    assert model.predict_sets(["roses"], LabelSets("micro_f").fit(model.predict_proba(texts))) == [["garden"]]

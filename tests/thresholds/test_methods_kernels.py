@@ -16,8 +16,7 @@ def threshold_of(estimates, hits, hidden):
     """Return the threshold of one label with ``hidden`` additional positive instances without an estimate."""
     spe = sparse.csr_array(np.append(estimates, np.zeros(hidden, np.float32))[:, None])
     Y = sparse.csr_array(np.append(hits, np.ones(hidden, bool))[:, None])
-    candidates = candidates_of(*checked_pair(spe, Y))
-    return candidates.best(np.zeros(1, dtype=np.uint32), 1.0).view(np.float32)[0]
+    return candidates_of(*checked_pair(spe, Y)).best(np.zeros(1, dtype=np.uint32), 1.0).view(np.float32)[0]
 
 
 @given(scores=st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12), hidden=st.integers(0, 3))

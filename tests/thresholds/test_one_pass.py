@@ -53,8 +53,7 @@ def test_fta_scores_are_bit_identical_to_macro_f():
     rng = np.random.default_rng(3)
     spe = sparse.random_array((40, 30_000), density=0.05, rng=rng, dtype=np.float32, format="csr")
     Y = sparse.csr_array(sparse.random_array((40, 30_000), density=0.05, rng=rng, format="csr") > 0.3)
-    method = FTA().fit(spe, Y)
-    assert method.scores_.tolist() == [macro_f(Y, apply_thresholds(spe, 1 / c)) for c in GRID]
+    assert FTA().fit(spe, Y).scores_.tolist() == [macro_f(Y, apply_thresholds(spe, 1 / c)) for c in GRID]
 
 
 # OFO, compared with Algorithm 2 as published.
@@ -105,8 +104,7 @@ def random_bounds(m, seed):
 
 def blocks(spe, Y, candidates):
     """Cut the rows at the given places. Blocks may be empty."""
-    ends = [0, *sorted(candidates), spe.shape[0]]
-    return [(spe[start:end], Y[start:end]) for start, end in pairwise(ends)]
+    return [(spe[start:end], Y[start:end]) for start, end in pairwise([0, *sorted(candidates), spe.shape[0]])]
 
 
 @THOROUGH
@@ -175,8 +173,7 @@ def test_one_pass_requests_only_estimates_above_lowest_kappa(tree, instances):
     for method in (FTA(lower_bounds=nu), FTA(grid=(2, 5), label_wise=True), OFO(lower_bounds=nu), OFO()):
         found = fit_in_one_pass(method.unfitted(), model, X, Y, instances=instances).thresholds_
         np.testing.assert_array_equal(found, method.fit(all_estimates, Y).thresholds_)
-    requested = model.predict_proba(X, FTA(lower_bounds=nu).min_probabilities(12))
-    assert requested.nnz < all_estimates.nnz
+    assert model.predict_proba(X, FTA(lower_bounds=nu).min_probabilities(12)).nnz < all_estimates.nnz
 
 
 def test_floor_of_one_pass_omits_lower_estimates(tree):

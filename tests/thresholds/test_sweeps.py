@@ -37,8 +37,7 @@ def test_sweeps_equal_methods_with_given_parameters(sweep_case):
     spe, Y, prior = sweep_case
     nu = lower_bounds(prior)
     for point in METHODS["sto"].sweep(spe, Y, prior, GRID):
-        expected = STO(kappa=kappa(point.c, nu)).fit(spe, Y).thresholds_
-        np.testing.assert_array_equal(point.thresholds, expected)
+        np.testing.assert_array_equal(point.thresholds, STO(kappa=kappa(point.c, nu)).fit(spe, Y).thresholds_)
     for point in METHODS["ofo"].sweep(spe, Y, prior, GRID):
         np.testing.assert_array_equal(point.thresholds, OFO(1, point.c, nu).fit(spe, Y).thresholds_)
     for point in METHODS["fta"].sweep(spe, Y, prior, GRID):
@@ -116,8 +115,7 @@ def test_tune_resolves_ties_to_highest_threshold_in_any_grid_order(sweep_case):
 
 def test_paper_methods_use_macro_f_and_others_their_own_measure(sweep_case):
     spe, Y, prior = sweep_case
-    of_the_paper = ("fta", "fta-labelwise", "sto", "ofo", "ofo-ab")
-    assert {METHODS[name].measure for name in of_the_paper} == {"macro_f"}
+    assert {METHODS[name].measure for name in ("fta", "fta-labelwise", "sto", "ofo", "ofo-ab")} == {"macro_f"}
     assert {name: METHODS["for-" + name.replace("_", "-")].measure for name in TUNABLE} == {n: n for n in TUNABLE}
     sto, same, jaccard = (tune(name, spe, Y, prior) for name in ("sto", "for-macro-f", "for-macro-jaccard"))
     np.testing.assert_array_equal(sto.thresholds, same.thresholds)

@@ -60,8 +60,7 @@ def test_resumed_run_gives_equal_tables_and_keeps_no_model(projects):
     assert dropped.xmlc("status", "--paper", "demo").returncode == 0
     assert " GB on disk, " in dropped.said
     for folder in dropped.left:  # The folder was complete when the run was killed, so its model is not trained again.
-        record = dropped.folder / folder.replace("/model", "/train.json").replace("/spe", "/train.json")
-        assert read_json(record)
+        assert read_json(dropped.folder / folder.replace("/model", "/train.json").replace("/spe", "/train.json"))
 
 
 def test_second_run_is_empty_after_models_are_dropped(projects):

@@ -25,8 +25,7 @@ def test_report_shows_finished_results_and_builds_no_table(finished):
         assert finished.xmlc(command).returncode == 0
     page = (finished.folder / "results/report/demo.html").read_text()
     assert page.count("<article") == len(list(finished.folder.glob("results/tables/demo/*.csv")))
-    long = pd.read_csv(finished.folder / "results/results.csv")
-    assert set(long["papers"]) == {"demo"}
+    assert set(pd.read_csv(finished.folder / "results/results.csv")["papers"]) == {"demo"}
     status = finished.xmlc("status", "--paper", "demo")
     assert status.returncode == 0, status.stdout + status.stderr
     assert "0 steps failed" in status.stdout
@@ -106,8 +105,7 @@ def test_one_command_runs_one_dataset_of_mirror(finished, multilabel):
     for model in ("PLT", "FastXML", "Stacking"):
         assert f"| my-set    | {model}" in (finished.folder / "results/tables/plt2016/table2.md").read_text()
     assert (finished.folder / "results/my-set/statistics.json").exists()
-    forest = finished.folder / "results/my-set/fastxml/seed0/full"
-    assert np.load(forest / "model/roots.npy").size == 3
+    assert np.load(finished.folder / "results/my-set/fastxml/seed0/full/model/roots.npy").size == 3
     assert finished.planned("plt2016", *settings) == {}
 
 
@@ -120,8 +118,7 @@ def test_keep_going_finishes_model_despite_failing_dataset(finished, multilabel,
         (mirror / f"broken-set/{part}.txt").write_text("2 3 2\n0 0:1\n1 1:\n")
     shutil.rmtree(finished.folder / f"results/tables/{paper}", ignore_errors=True)  # Another test wrote these tables.
     settings = ("--config", f"models=[{model}]", f"mirror={mirror}", "tuning=null")
-    done = finished.run(paper, "--keep-going", *settings, "datasets=[fine-set, broken-set]")
-    assert done.returncode == 1
+    assert finished.run(paper, "--keep-going", *settings, "datasets=[fine-set, broken-set]").returncode == 1
     last = finished.xmlc("status").stdout
     assert "1 step failed" in last.splitlines()[-1]
     assert "demo" not in last
@@ -140,16 +137,14 @@ def test_one_thread_gives_equal_tables(finished):
     finished.run_well("demo", "--cores", "1")
     assert finished.tables() == expected
     assert len(expected) == 5
-    record = finished.folder / "results/demo/plt/seed0/80/evaluation/sto.json"
-    assert read_json(record)["costs"]["threads"] == 1
+    assert read_json(finished.folder / "results/demo/plt/seed0/80/evaluation/sto.json")["costs"]["threads"] == 1
 
 
 def test_scale_run_ranks_only_larger_dataset(finished):
     """The run has the sizes of the demo and one model, so that the demo's kernels are used."""
     sizes = {"amazon-670k-shape": TINY, "amazon-3m-shape": TINY | {"posteriors": False}}
     sets = {name: {"synthetic": tiny, "propensity": [0.6, 2.6]} for name, tiny in sizes.items()}
-    model = {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}
-    few = {"methods": ["sto"], "models": model}
+    few = {"methods": ["sto"], "models": {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}}
     with finished.restored("config/datasets.yaml", "config/scale.yaml"):
         finished.edit_yaml("config/datasets.yaml", lambda content: content.update(sets))
         finished.edit_yaml("config/scale.yaml", lambda content: content.update(few))

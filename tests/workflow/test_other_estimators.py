@@ -44,5 +44,4 @@ def test_each_estimator_has_rows_and_edit_reruns_only_affected_jobs(tmp_path):
     assert project.planned(*project.words) == {}
     (tmp_path / "of_mine.py").write_text(MINE.replace("/ 2", "/ 3"))
     assert project.planned(*project.words)["train"] == 2
-    record = read_json(tmp_path / f"results/{SET}/mine/seed0/full/train.json")
-    assert record["hyperparameters"] == {"C": 2.0}
+    assert read_json(tmp_path / f"results/{SET}/mine/seed0/full/train.json")["hyperparameters"] == {"C": 2.0}

@@ -42,8 +42,7 @@ def test_batched_seeds_are_one_job(project):
     before = {"download": 1, "prepare": 1}
     ranking = "results/far-set/oplt-b-1-pass/seed4/full/ranking.json"
     assert project.planned(ranking, *settings) == before | {"train_and_rank_seeds_0_1_2_3_4": 1}
-    held_out = "results/far-set/oplt-b-1-pass/seed4/80/train.json"
-    assert project.planned(held_out, *settings) == before | {"train": 1}
+    assert project.planned("results/far-set/oplt-b-1-pass/seed4/80/train.json", *settings) == before | {"train": 1}
 
 
 def test_all_papers_need_at_most_1100_jobs_and_few_shared_reads(project):
@@ -129,7 +128,6 @@ rule mine:
 """
     )
     words = ("--dry-run", "--directory", str(host), "--snakefile", str(host / "Snakefile"))
-    said = project.run_well(*words, "mine.txt", f"{prefix}demo")
-    assert {f"{prefix}thresholds", "mine"} <= counts_of(said).keys()
+    assert {f"{prefix}thresholds", "mine"} <= counts_of(project.run_well(*words, "mine.txt", f"{prefix}demo")).keys()
     done = project.run(*words, "results/far/data")
     assert "dataset far: " in done.stdout + done.stderr

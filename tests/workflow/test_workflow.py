@@ -47,8 +47,7 @@ def test_edit_of_model_or_figure_does_not_rerun_preparation(finished, name, firs
 
 
 def test_edit_of_inference_reruns_inference_without_estimation(finished):
-    planned = finished.planned_after_an_edit("xmlc/inference/gfm.py")
-    assert planned == {"infer": 1, "table": 1, "demo": 1}
+    assert finished.planned_after_an_edit("xmlc/inference/gfm.py") == {"infer": 1, "table": 1, "demo": 1}
 
 
 def test_hyperparameters_rerun_only_their_model(finished):

@@ -38,8 +38,7 @@ def arff(folder, rows, header=HEADER, xml=XML):
 
 def test_dense_and_sparse_arff_give_equal_data(tmp_path):
     dense = arff(tmp_path, "1.5,0,1,'sea, green',0\n0,-2,0,red,1\n% between\n\n0,0,0,'blue',0\n0,0,0,red,0\n")
-    sparse = arff(tmp_path, "{0 1.5, 2 1,3 'sea, green'}\n{1\t-2,4 1}\n{3 blue}\n{ }\n")
-    for one, other in zip(dense, sparse):
+    for one, other in zip(dense, arff(tmp_path, "{0 1.5, 2 1,3 'sea, green'}\n{1\t-2,4 1}\n{3 blue}\n{ }\n")):
         np.testing.assert_array_equal(one.toarray(), other.toarray())
     X, Y = dense
     assert X.toarray().tolist() == [[1.5, 0, 1], [0, -2, 0], [0, 0, 2], [0, 0, 0]]

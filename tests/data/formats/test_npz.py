@@ -41,8 +41,7 @@ def test_matrices_of_any_format_and_type_are_read(tmp_path, made, dtype):
 def test_stored_zeros_are_dropped_and_rows_sorted_like_text(tmp_path, labels):
     stored = sparse.csr_matrix(([2, 0, 0.5], [2, 1, 0], [0, 3, 3]), shape=(2, 3))
     (tmp_path / "a.txt").write_text("2 3 2\n0,1 2:2 1:0 0:0.5\n \n")
-    found = load(saved(tmp_path / "X.npz", stored), labels=labels)
-    for ours, of_text in zip(found, load(tmp_path / "a.txt")):
+    for ours, of_text in zip(load(saved(tmp_path / "X.npz", stored), labels=labels), load(tmp_path / "a.txt")):
         for array in ("indptr", "indices", "data"):
             np.testing.assert_array_equal(getattr(ours, array), getattr(of_text, array))
 

@@ -51,8 +51,7 @@ def test_repository_format_equals_plain_reader(tmp_path_factory, instances, endi
         random.shuffle(tokens)  # The features of a row may have any order.
         lines.append(",".join(map(str, labels)) + " " + " ".join(tokens))
     text = "".join(line + ending for line in lines)
-    header = f"{len(instances)} 12 9\n"
-    content = header + (text if last or not text else text[: -len(ending)])
+    content = f"{len(instances)} 12 9\n" + (text if last or not text else text[: -len(ending)])
     path = write(tmp_path_factory.mktemp("rows") / "train.txt", content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "line_blocks", lambda path: line_blocks(path, block))
@@ -78,10 +77,9 @@ def test_rows_without_a_header_equal_scikit_learn(tmp_path, format, base, label_
     path = tmp_path / "a.svm"
     shifted = np.pad(Y.toarray(), ((0, 0), (label_base, 0)))
     dump_svmlight_file(X, shifted, str(path), zero_based=base == 0, multilabel=True, comment="made by hand")
-    found, found_Y = load(path, format, zero_based=label_base == 0, n_features=20, n_labels=6)
+    found = load(path, format, zero_based=label_base == 0, n_features=20, n_labels=6)
     baseline, _ = load_svmlight_file(str(path), multilabel=True, zero_based=base == 0, n_features=20, dtype=np.float32)
-    np.testing.assert_array_equal(found.toarray(), baseline.toarray())
-    np.testing.assert_array_equal(found_Y.toarray(), Y.toarray())
+    assert_same(found, (baseline, Y))
 
 
 @pytest.mark.parametrize("format", ["svmlight", "libsvm"])

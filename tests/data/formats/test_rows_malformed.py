@@ -136,16 +136,14 @@ def test_cut_off_and_damaged_archives_are_errors(tmp_path, opener, keep):
 
 
 def test_caller_sets_first_svmlight_id(tmp_path):
-    path = write(tmp_path / "a", "1 0:1\n0 1:1\n2,3 1:1\n")
-    found = messages(path, "svmlight", zero_based=False, n_labels=2)[1:]
+    found = messages(write(tmp_path / "a", "1 0:1\n0 1:1\n2,3 1:1\n"), "svmlight", zero_based=False, n_labels=2)[1:]
     assert [message.split(",")[0] for message in found] == ["a:1: found '0:1'", "a:2: found '0'", "a:3: found '3'"]
 
 
 def test_two_files_must_be_complete_and_match(tmp_path):
     features = write(tmp_path / "X", "3 4\n0:1 3:0.5\n\n2:2\n")
     assert messages(features, "repository-two-files")[0].startswith("X: ")
-    one = write(tmp_path / "one", "1 1 1\n0 0:1\n")
-    assert messages(one, labels=features)
+    assert messages(write(tmp_path / "one", "1 1 1\n0 0:1\n"), labels=features)
     for text, message in (
         ("2 5\n4:1\n1:1\n", ["X", "2 instances", "Y", "3"]),
         ("3 5\n4:1\n", ["Y:3", "1 instances", "3"]),

@@ -23,8 +23,7 @@ def drawn():
 def test_posteriors_equal_documented_formula(drawn):
     model, X, _, P = drawn
     n_triggers = -(-8 * 3 * 300 // (25 * 80))
-    parameters = draw_label_parameters(SHAPE["seed"], 300, 80, n_triggers, 3)
-    triggers, weights, modifiers, modifier_weights = parameters
+    triggers, weights, modifiers, modifier_weights = draw_label_parameters(SHAPE["seed"], 300, 80, n_triggers, 3)
     dense, posteriors = X[:200].toarray().astype(np.float64), P[:200].toarray()
     for j in range(80):
         score = sum(dense[:, triggers[j, t]] * weights[j, t] for t in range(n_triggers))
@@ -40,8 +39,7 @@ def test_labels_are_drawn_from_the_posteriors(drawn):
     _, _, Y, P = drawn
     posteriors, truth = P.toarray().ravel(), Y.toarray().ravel()
     assert not truth[posteriors == 0].any()
-    edges = np.quantile(posteriors[posteriors > 0], np.linspace(0, 1, 11))
-    for low, high in itertools.pairwise(edges):
+    for low, high in itertools.pairwise(np.quantile(posteriors[posteriors > 0], np.linspace(0, 1, 11))):
         chosen = (posteriors >= low) & (posteriors <= high) & (posteriors > 0)
         p = posteriors[chosen].astype(np.float64)
         error = np.sqrt((p * (1 - p)).sum()) / p.size
@@ -50,8 +48,7 @@ def test_labels_are_drawn_from_the_posteriors(drawn):
 
 def test_values_are_short_decimals(drawn):
     X = drawn[1]
-    steps = np.rint(X.data.astype(np.float64) * 10000)
-    np.testing.assert_array_equal(X.data, (steps / 10000).astype(np.float32))
+    np.testing.assert_array_equal(X.data, (np.rint(X.data.astype(np.float64) * 10000) / 10000).astype(np.float32))
     assert X.data.min() >= np.float32(0.1)
     assert X.data.max() <= 1
 
@@ -62,8 +59,7 @@ def test_rows_do_not_depend_on_blocks_or_threads():
     assert all(map(equal_bits, whole, model.draw(0, 4000, n_jobs=2)))
     assert all(map(equal_bits, [matrix[1000:1500] for matrix in whole], model.draw(1000, 1500)))
     assert all(map(equal_bits, [matrix[:50] for matrix in whole], SyntheticModel(**SHAPE).draw(0, 50)))
-    other_seed = SyntheticModel(**SHAPE | {"seed": 5}).draw(0, 50)
-    assert not equal_bits(whole[0][:50], other_seed[0])
+    assert not equal_bits(whole[0][:50], SyntheticModel(**SHAPE | {"seed": 5}).draw(0, 50)[0])
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,7 @@ def test_synthetic_data_have_no_published_numbers(tmp_path):
 
 
 def test_no_claim_is_tested_on_synthetic_data(tmp_path):
-    of_synthetic = as_record(ranking(MARKED))
-    assert _real([Source(tmp_path, of_synthetic)]) == []
+    assert _real([Source(tmp_path, as_record(ranking(MARKED)))]) == []
     models = [(name, p1) for name in ("swnn", "plt", "fastxml", "parabel") for p1 in (0.5, 0.6)]
     records = [ranking(MARKED, name, seed, p1) for seed, (name, p1) in enumerate(models)]
     table = build_from(tmp_path, "claims", "swnn2018", records, models={"swnn": {}})

@@ -47,8 +47,7 @@ def test_each_training_instance_reaches_its_leaf(unit_norm):
     rng = np.random.default_rng(8)
     X = sparse.csr_array((rng.random((600, 12)) < 0.15).astype(np.float32))
     Y = sparse.csr_array(rng.random((600, 9)) < 0.2)
-    model = FastXML(n_trees=8, max_leaf=3, unit_norm=unit_norm, n_jobs=1).fit(X, Y)
-    forest, x = model.forest_, kernel_csr(X)
+    forest, x = FastXML(n_trees=8, max_leaf=3, unit_norm=unit_norm, n_jobs=1).fit(X, Y).forest_, kernel_csr(X)
     if unit_norm:
         norms = np.sqrt(X.multiply(X).sum(axis=1))
         x = kernel_csr(sparse.csr_array(X.multiply(1 / np.maximum(norms, 1)[:, None]), dtype=np.float32))
@@ -108,8 +107,7 @@ def test_label_weights_that_overflow_are_refused():
 
 def test_labels_per_leaf_limits_size_of_leaves(multilabel):
     X, Y = multilabel(200, 30, 12, seed=6)
-    few = FastXML(n_trees=2, labels_per_leaf=2).fit(X, Y)
-    assert np.diff(few.forest_.leaf_starts).max() == 2
+    assert np.diff(FastXML(n_trees=2, labels_per_leaf=2).fit(X, Y).forest_.leaf_starts).max() == 2
 
 
 @pytest.mark.slow

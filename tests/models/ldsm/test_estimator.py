@@ -103,8 +103,7 @@ def test_reranking_combines_estimates_with_tail_classifiers(multilabel):
     spe = model.predict_proba(X)
     tail = np.exp(fit_tail_classifiers(X, Y, False, 1).log_scores(X, spe, 2.0, False, 1).toarray())
     expected = np.where(spe.toarray() > 0, 0.6 * spe.toarray() + 0.4 * tail, 0)
-    scores = model.predict_top_k(X, 3)[1]
-    assert np.allclose(scores, -np.sort(-expected, axis=1)[:, :3], rtol=1e-5)
+    assert np.allclose(model.predict_top_k(X, 3)[1], -np.sort(-expected, axis=1)[:, :3], rtol=1e-5)
 
 
 def test_depths_node_counts_and_objectives_are_consistent(multilabel):

@@ -30,8 +30,7 @@ def test_node_weights_apply_to_unscaled_features(multilabel, adaptive):
     room = np.empty(4 * (d + 1), np.float32)
 
     def fit(**options):
-        own = node_settings(2, adaptive, **options)
-        return fit_node(x, y, node, d, data, own, np.uint64(5), room, np.zeros(3))
+        return fit_node(x, y, node, d, data, node_settings(2, adaptive, **options), np.uint64(5), room, np.zeros(3))
 
     features, weights, biases = fit()
     p = features.size + 1
@@ -39,9 +38,7 @@ def test_node_weights_apply_to_unscaled_features(multilabel, adaptive):
     rows = np.array([np.zeros(p)] * node.size)
     for i in range(node.size):
         rows[i, data.ids[data.starts[i] : data.starts[i + 1]]] = data.values[data.starts[i] : data.starts[i + 1]]
-    expected = rows @ local
-    found = X.toarray()[node][:, features].astype(float) @ weights + biases
-    assert np.allclose(found, expected, atol=1e-4)
+    assert np.allclose(X.toarray()[node][:, features].astype(float) @ weights + biases, rows @ local, atol=1e-4)
     full, pruned = np.zeros((d, 2)), np.zeros((d, 2))
     for target, prune in ((full, False), (pruned, True)):
         own_features, own_weights, _ = fit(prune=prune, learning_rate=0.02)

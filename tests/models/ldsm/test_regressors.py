@@ -52,8 +52,7 @@ def test_training_of_node_equals_plain_python(multilabel, arity, adaptive, unifo
     start_slots(slots, arity, d + 1 if uniform else 0, KEY)
     weights = weights_of(slots, arity)
     start = weights[:, np.argsort(data.features[:p])].astype(float)
-    own = node_settings(arity, adaptive)
-    train_regressors(data, node.size, n_labels, own, KEY, slots, objectives)
+    train_regressors(data, node.size, n_labels, node_settings(arity, adaptive), KEY, slots, objectives)
     weights = weights_of(slots, arity)
     expected, history, given_directions = twin.train(dense, label_sets, m, arity, 3, 0.2, 1.7, 0.9, adaptive, start)
     assert len(set(given_directions)) > 1

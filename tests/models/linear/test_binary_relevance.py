@@ -96,8 +96,7 @@ def test_fit_warns_if_solver_misses_tolerance(problem, monkeypatch):
 
 def test_fit_works_without_features_or_positives():
     Y = np.arange(12)[:, None] % 3 == 0
-    without_features = BinaryRelevance().fit(np.zeros((12, 0)), Y).predict_proba(np.zeros((2, 0)))
-    assert np.allclose(without_features.toarray(), 1 / 3)
+    assert np.allclose(BinaryRelevance().fit(np.zeros((12, 0)), Y).predict_proba(np.zeros((2, 0))).toarray(), 1 / 3)
     # The training part of each fold has only one class. All values of C are equal, so fit selects the smallest.
     two = BinaryRelevance().fit(np.ones((2, 3)), [[True], [False]])
     assert np.isnan(two.losses_).all()

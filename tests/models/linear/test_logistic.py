@@ -104,8 +104,7 @@ def test_hard_problems_have_the_solution_of_scikit_learn(case, standardize):
 
 def gradient_length(Z, y, C, w, b):
     """Return the Newton decrement: the gradient's length in the norm of the inverse Hessian."""
-    z = Z @ w + b
-    p = np.array([sigmoid(score) for score in z])
+    p = np.array([sigmoid(score) for score in Z @ w + b])
     A = np.column_stack([Z, np.ones(len(y))])
     regularised = np.append(np.ones(Z.shape[1]), 0.0)
     gradient = np.append(w, 0.0) + C * A.T @ (p - y)
@@ -118,8 +117,7 @@ def test_solution_of_label_does_not_depend_on_other_labels():
     labels = learnable(problem, np.ones(40, dtype=bool))
     grid = np.tile([0.1, 1.0], (labels.size, 1))
     together = solve_path(problem, labels, grid, np.arange(40))
-    backwards = solve_path(problem, labels[::-1].copy(), grid, np.arange(40))
-    assert (together.weights == backwards.weights[::-1]).all()
+    assert (together.weights == solve_path(problem, labels[::-1].copy(), grid, np.arange(40)).weights[::-1]).all()
     for i in range(labels.size):
         alone = solve_path(problem, labels[i : i + 1], grid[:1], np.arange(40))
         assert (alone.weights[0] == together.weights[i]).all()

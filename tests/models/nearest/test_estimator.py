@@ -25,8 +25,7 @@ def small_blocks(monkeypatch, block_rows, n_words):
 
 def check_search(model, X, Q):
     numbers, similarities = model.neighbours(Q)
-    dense = [unit_rows(A).toarray() for A in (X, Q)]
-    expected = nearest_twin.neighbours(*dense, model.S, model.beta_)
+    expected = nearest_twin.neighbours(*[unit_rows(A).toarray() for A in (X, Q)], model.S, model.beta_)
     np.testing.assert_array_equal(numbers, expected[0])
     np.testing.assert_array_equal(similarities, expected[1])
     return numbers, similarities
@@ -167,8 +166,7 @@ def selected_by_twin(X, Y, rows, S, alpha):
 def test_beta_is_selected_by_leave_one_out(most, monkeypatch, tmp_path):
     monkeypatch.setattr(model_selection, "SAMPLE", most)
     weak = marked(70, 40, 5, 0.1, 0)
-    cases = [(marked(70, 40, 5, 2.0, 1), 0.0), (weak, 1.0), (data(70, 30, 3)[:2], 1.0)]
-    for (X, Y), expected in cases:
+    for (X, Y), expected in [(marked(70, 40, 5, 2.0, 1), 0.0), (weak, 1.0), (data(70, 30, 3)[:2], 1.0)]:
         rows = model_selection.sample(70)
         model = SparseWeightedNearestNeighbors(S=3, alpha=1.0).fit(X, Y)
         assert model.beta_ == expected == selected_by_twin(X, Y, rows, 3, 1.0)
@@ -206,8 +204,7 @@ def test_empty_instances_have_no_neighbours():
     assert (model.neighbours(nothing)[0] == -1).all()
     assert model.predict_proba(nothing).nnz == 0
     assert (model.predict_top_k(nothing, 2)[0] == -1).all()
-    without = SparseWeightedNearestNeighbors(S=3).fit(sparse.csr_array((4, 10)), Y[:4])
-    assert without.predict_proba(X).nnz == 0
+    assert SparseWeightedNearestNeighbors(S=3).fit(sparse.csr_array((4, 10)), Y[:4]).predict_proba(X).nnz == 0
 
 
 @pytest.mark.parametrize("vanishing", [0.0, 1e-30])
@@ -218,6 +215,5 @@ def test_index_omits_stored_zeros_and_values_that_underflow(vanishing):
     with_zeros = sparse.csr_array(np.where(dense == 0, np.float32(1), dense))
     with_zeros.data[(dense == 0).ravel()] = vanishing
     found = SparseWeightedNearestNeighbors(S=4).fit(with_zeros, Y).index_
-    expected = SparseWeightedNearestNeighbors(S=4).fit(sparse.csr_array(dense), Y).index_
-    for a, b in zip(found, expected, strict=True):
+    for a, b in zip(found, SparseWeightedNearestNeighbors(S=4).fit(sparse.csr_array(dense), Y).index_, strict=True):
         np.testing.assert_array_equal(a, b)

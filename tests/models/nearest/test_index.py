@@ -16,10 +16,8 @@ def naive_index(X, n_words, block_rows):
     order = sorted(range(d), key=lambda j: (-frequencies[j], j))
     places = {j: place for place, j in enumerate(order)}
     n_lists = max(np.count_nonzero(frequencies) - 64 * n_words, 0)
-    magnitudes = abs(X.toarray()).max(axis=0)[order[64 * n_words :][:n_lists]]
-    steps = magnitudes * np.float32((1 + 1e-6) / 32767)
-    n_blocks = -(-n // block_rows)
-    lists = [[[] for _ in range(n_lists)] for _ in range(n_blocks)]
+    steps = abs(X.toarray()).max(axis=0)[order[64 * n_words :][:n_lists]] * np.float32((1 + 1e-6) / 32767)
+    lists = [[[] for _ in range(n_lists)] for _ in range(-(-n // block_rows))]
     row_places, row_values = [], []
     words, lengths = np.zeros((n_words, n), dtype=np.uint64), np.zeros((n_words, n), dtype=np.uint16)
     largest = np.zeros(n, dtype=np.uint16)

@@ -89,8 +89,7 @@ def test_model_without_online_is_saved_and_refuses_partial_fit(tmp_path):
     for other in (model, loaded):
         with raises_with(XmlcError, "online=True", "partial_fit"):
             other.partial_fit(X, Y)
-    online = oplt(online=True).fit(X, Y).partial_fit(X, Y)
-    assert online.n_instances_ == 240
+    assert oplt(online=True).fit(X, Y).partial_fit(X, Y).n_instances_ == 240
 
 
 def test_weight_threshold_drops_small_weights_and_excludes_online():
@@ -120,12 +119,10 @@ def test_interrupted_fit_leaves_estimator_unfitted(monkeypatch):
 
 def test_warm_start_1_gives_the_tree_of_a_plt():
     X, Y = stream(seed=2)
-    whole = oplt(warm_start=1.0, max_leaf=8, random_state=3).fit(X, Y)
-    assert shape(whole.tree_) == shape(
+    assert shape(oplt(warm_start=1.0, max_leaf=8, random_state=3).fit(X, Y).tree_) == shape(
         PLT(tree="kmeans", arity=2, max_leaf=8, random_state=3, epochs=1).fit(X, Y).tree_
     )
-    partly = oplt(warm_start=0.3, random_state=3).fit(X, Y)
-    assert partly.labels_.size == np.unique(Y.indices).size
+    assert oplt(warm_start=0.3, random_state=3).fit(X, Y).labels_.size == np.unique(Y.indices).size
 
 
 CHANGES = {"policy": "random", "alpha": 0.5, "balance": "printed", "growth": "program", "arity": 5, "max_leaf": 80}

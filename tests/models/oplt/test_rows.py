@@ -69,8 +69,7 @@ def test_tables_in_use_never_overlap_and_released_ones_are_reused(requests):
         assert take_table(tree, bits) == place
         give_table(tree, bits, place)
 
-    used = serve(requests, take, give)
-    taken = [e for place, bits in used.items() for e in range(place, place + 2**bits)]
+    taken = [e for place, bits in serve(requests, take, give).items() for e in range(place, place + 2**bits)]
     assert len(taken) == len(set(taken))
     assert all(0 < e < tree.counters[ENTRIES_USED] for e in taken)
 
@@ -98,8 +97,7 @@ def test_hash_table_equals_a_dictionary(inside, others):
     features = np.array(inside, dtype=np.uint32)
     table = fill(bits, features)
     np.testing.assert_array_equal(found(table, bits, features), np.arange(features.size) + 1)
-    absent = np.array(sorted(set(others) - set(inside)), dtype=np.uint32)
-    assert not found(table, bits, absent).any()
+    assert not found(table, bits, np.array(sorted(set(others) - set(inside)), dtype=np.uint32)).any()
 
 
 def test_tables_are_at_most_two_thirds_full():

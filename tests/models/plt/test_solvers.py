@@ -88,8 +88,7 @@ def coordinate(seed, cost, size):
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=size).astype(np.float32) * 5
     targets = rng.integers(0, 2, size).astype(np.uint8)
-    alpha = (rng.random(size) * cost * (rng.random(size) < 0.7)).astype(np.float32)
-    return scores, targets, alpha
+    return scores, targets, (rng.random(size) * cost * (rng.random(size) < 0.7)).astype(np.float32)
 
 
 def assert_same_bits(kernel, twin, arrays, *numbers):

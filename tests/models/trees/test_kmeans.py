@@ -130,8 +130,7 @@ def test_kmeans_tree_equals_bisections_by_plain_implementation(arity):
         sides = np.array(twin_bisection(rows[labels], np.uint64(stream_key(key, np.int64(number))))[0])
         return [x for side in (0, 1) for x in below(labels[sides == side], 2 * number + side, left - 1)]
 
-    tree = kmeans_tree(representations, arity, 5, seed=3)
-    assert leaves_in_order(tree) == below(np.arange(90), 1, 0)
+    assert leaves_in_order(kmeans_tree(representations, arity, 5, seed=3)) == below(np.arange(90), 1, 0)
 
 
 def leaves_in_order(tree, node=0):

@@ -75,8 +75,7 @@ def test_each_shipped_dataset_has_edition_and_propensities_of_its_family():
 def test_contradictory_entry_is_refused_with_its_name_and_key(tmp_path, text, place):
     with pytest.raises(XmlcError) as error:
         load(tmp_path, text)
-    found = str(error.value).removeprefix(str(tmp_path / "catalogue.yaml"))
-    assert found.removeprefix(":1").startswith(f": {place}")
+    assert str(error.value).removeprefix(str(tmp_path / "catalogue.yaml")).removeprefix(":1").startswith(f": {place}")
 
 
 def test_all_mistakes_are_listed_in_one_error(tmp_path):

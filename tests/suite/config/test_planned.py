@@ -116,8 +116,7 @@ def test_single_model_or_dataset_builds_its_tables_and_names_the_others(project)
     ],
 )
 def test_omitted_tables_are_named(project, paper, model, missing):
-    said = left_out(selected(project, models=[model]), [paper])
-    assert said.rpartition(": ")[2] == missing
+    assert left_out(selected(project, models=[model]), [paper]).rpartition(": ")[2] == missing
 
 
 def test_few_shot_tables_and_figures_need_few_shot_datasets():
@@ -199,8 +198,7 @@ def test_record_of_new_kind_is_in_the_folder_of_its_run(tmp_path):
 
 
 def test_table_is_rebuilt_if_its_text_or_used_suite_values_change(project, monkeypatch, tmp_path):
-    suite = project.suites["plt2016"]
-    other = replace(project, suites=project.suites | {"plt2016": replace(suite, title="other")})
+    other = replace(project, suites=project.suites | {"plt2016": replace(project.suites["plt2016"], title="other")})
     for table, uses in (("table3", True), ("table1", False)):
         found = {plan.sources_of_table(one, "plt2016", table) for one in (project, replace(project), other)}
         assert len(found) == 1 + uses, table

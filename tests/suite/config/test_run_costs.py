@@ -114,8 +114,7 @@ def test_small_disk_drops_models_first_and_datasets_second(project):
 
 
 def test_fewer_threads_are_proposed_if_forests_then_fit(tmp_path):
-    models = {"plt": {}, "fastxml": {"estimator": "fastxml"}}
-    project = project_in(tmp_path, models, ["big"], {"tuning": None})
+    project = project_in(tmp_path, {"plt": {}, "fastxml": {"estimator": "fastxml"}}, ["big"], {"tuning": None})
     made, peak = all_outputs(project), {}
     for threads in (1, 8):
         jobs = estimate(with_threads(project, threads), made)
@@ -123,8 +122,7 @@ def test_fewer_threads_are_proposed_if_forests_then_fit(tmp_path):
     assert peak[8] > 1.5 * peak[1]
     found = choose(project, made, Machine(8, 1.1 * peak[1], 1e12))
     assert found.settings == {"threads": 1, "models": {"big": ["fastxml"]}}
-    settings = choose(with_threads(project, 1), made, Machine(1, 1.1 * peak[1], 1e12)).settings
-    assert list(settings) == ["models"]
+    assert list(choose(with_threads(project, 1), made, Machine(1, 1.1 * peak[1], 1e12)).settings) == ["models"]
 
 
 def test_models_left_out_by_settings_stay_out(tmp_path):

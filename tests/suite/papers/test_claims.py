@@ -108,8 +108,7 @@ def test_case_within_margin_and_against_published_sign_is_opposite_sign():
     assert [case.printed for case in of_other.cases] == [pytest.approx(math.nan, nan_ok=True), 1.5]
     made = manifest(claims_table([one]), both)
     assert made.frame[["printed", "supports", "opposites"]].values.tolist() == [[2, 1, 1]]
-    text = " ".join(to_markdown(made).split())
-    assert "| yeast | mine | -0.95 [-1.59, -0.31] | +1.50 | 2 | opposite sign |" in text
+    assert "| yeast | mine | -0.95 [-1.59, -0.31] | +1.50 | 2 | opposite sign |" in " ".join(to_markdown(made).split())
 
 
 def test_distance_holds_within_margin_on_either_side():
@@ -220,8 +219,7 @@ def test_one_case_refutes_a_universal_statement(cases, verdict):
 def test_interval_with_test_set_error_is_wider_and_decides_nothing():
     values, errors = effects(a_x=CLEAR), {("a", "x"): 1.0}
     (case,) = outcome_of(values, 0, errors=errors).cases
-    seeds = case.effect.upper - 1
-    assert case.on_tests.upper - 1 == pytest.approx(math.hypot(seeds, 1.959964), abs=1e-6)
+    assert case.on_tests.upper - 1 == pytest.approx(math.hypot(case.effect.upper - 1, 1.959964), abs=1e-6)
     assert (case.on_tests.side_of(0), case.side) == (0, 1)
     assert not outcome_of(values, 0).cases[0].on_tests.has_interval
     assert not outcome_of(values[1:2], 0, errors=errors).cases[0].on_tests.has_interval
@@ -270,8 +268,7 @@ def test_claim_on_records_of_earlier_version_has_no_test_set_error():
 
 
 def test_cases_whose_interval_with_test_set_error_has_margin_are_counted():
-    errors = {("a", "x"): 1.0, ("b", "x"): 0.01}
-    found = outcome_of(effects(a_x=CLEAR, b_x=CLEAR, c_x=CLEAR), 0, errors=errors)
+    found = outcome_of(effects(a_x=CLEAR, b_x=CLEAR, c_x=CLEAR), 0, errors={("a", "x"): 1.0, ("b", "x"): 0.01})
     assert [case.side for case in found.cases] == [1, 1, 1]
     assert (found.lost, found.tested) == (1, 2)
     assert outcome_of(effects(c_x=CLEAR), 0).lost is None

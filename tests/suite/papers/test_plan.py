@@ -44,8 +44,7 @@ def test_tables_name_their_omissions_for_every_target(tmp_path, monkeypatch):
     scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t.npz"}}
     (tmp_path / "scores/yeast").mkdir(parents=True)
     (tmp_path / "scores/yeast/t.npz").touch()
-    models = {"plt": {}, "theirs": scored}
-    known = suite(models, datasets=["yeast", "mine"], tables=["table1"])
+    known = suite({"plt": {}, "theirs": scored}, datasets=["yeast", "mine"], tables=["table1"])
     project = project_of(tmp_path / "config", {"datasets": ["yeast", "mine"]}, a=known)
     write_json(tmp_path / "results/scene/plt/seed0/full/train.json", {})
     left_out = ["skipped theirs on mine: found no estimates"]
@@ -57,8 +56,7 @@ def test_tables_name_their_omissions_for_every_target(tmp_path, monkeypatch):
 def test_dataset_with_missing_file_of_estimates_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"}}
-    known = suite({"theirs": scored}, datasets=["yeast"], tables=["table1"])
-    project = project_of(tmp_path / "config", a=known)
+    project = project_of(tmp_path / "config", a=suite({"theirs": scored}, datasets=["yeast"], tables=["table1"]))
     assert outputs_of_dataset(project, "yeast") == []  # The dataset has no estimates.
     (tmp_path / "scores/yeast").mkdir(parents=True)
     with raises_with(XmlcError, "scores/yeast/t-0.npz"):

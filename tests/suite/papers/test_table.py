@@ -43,8 +43,7 @@ def build(tmp_path):
 
 
 def test_markdown_has_title_panels_and_notes(build):
-    lines = to_markdown(build("table2", every_method())).splitlines()
-    tables = [line for line in lines if line.startswith("|")]
+    tables = [line for line in to_markdown(build("table2", every_method())).splitlines() if line.startswith("|")]
     assert [cell.strip() for cell in tables[0].strip("|").split("|")] == [
         "Dataset", "Model", "FTA", "STO", "OFO", "", "FTA label-wise"
     ]  # fmt: skip
@@ -98,8 +97,7 @@ def test_repeated_columns_and_settings_are_stated_below_a_panel():
     ],
 )
 def test_panel_fits_one_column_two_columns_or_several_floats(build, panel, environments):
-    table = build("table2", every_method())
-    text = panel_to_latex(table, panel, 1)
+    text = panel_to_latex(build("table2", every_method()), panel, 1)
     assert re.findall(r"begin\{(table\*?)\}", text) == environments
     assert text.count("caption") == 1
     rows = [line for line in text.splitlines() if line.startswith("a & ")]
@@ -167,6 +165,5 @@ def test_markdown_shows_text_unchanged(text, written):
 
 def test_titles_of_models_are_escaped_in_markdown(build, monkeypatch):
     monkeypatch.setitem(titles._MODELS, "plt", "<b>|@all</b>")
-    text = to_markdown(build("table2", every_method()))
-    assert "| &lt;b>&#124;@&#8203;all&lt;/b> |" in text
+    assert "| &lt;b>&#124;@&#8203;all&lt;/b> |" in to_markdown(build("table2", every_method()))
     assert escaped("run `xmlc show <x>` <b>", code=True) == "run `xmlc show <x>` &lt;b>"

@@ -16,8 +16,7 @@ MODELS, METHODS = ("dataset", "model"), ("dataset", "model", "method")
 
 
 def frame(keys, contents, *wanted):
-    numbers = numbers_of(Source(Path(), as_record(content)) for content in contents)
-    return pivot(average(numbers, keys), keys, wanted)
+    return pivot(average(numbers_of(Source(Path(), as_record(content)) for content in contents), keys), keys, wanted)
 
 
 def sources(*contents):

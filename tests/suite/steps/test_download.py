@@ -45,8 +45,7 @@ def test_alternative_is_used_and_reported_if_first_source_fails(server, resource
     other = Dataset("tiny", train="a", test="b", format="svmlight", zero_based=False, url=server.url + "/other.zip")
     gone, quota, short = (f"{server.url}/{name}.zip" for name in ("gone", "quota", "short"))
     others = [Dataset("tiny", url=quota), Dataset("tiny", url=short), other]
-    origin = download(Dataset("tiny", url=gone, alternatives=others), resources / "tiny")
-    assert origin == f"{server.url}/other.zip"
+    assert download(Dataset("tiny", url=gone, alternatives=others), resources / "tiny") == f"{server.url}/other.zip"
     assert [text.split(": ")[1] for text in capsys.readouterr().err.splitlines()] == [gone, quota, short]
     source = read_json(resources / "tiny/source.json")
     assert (source["format"], source["zero_based"], source["train"]) == ("svmlight", False, ["a"])

@@ -47,8 +47,7 @@ def source(folder, multilabel):
 
 def run(tmp_path, source, dataset=None, **options):
     out = tmp_path / "data"
-    notes = prepare(dataset or Dataset("tiny"), source, out, **options)[0]["notes"]
-    return notes, Prepared(out)
+    return prepare(dataset or Dataset("tiny"), source, out, **options)[0]["notes"], Prepared(out)
 
 
 def test_parts_have_the_rows_of_the_files(tmp_path, source, multilabel):
@@ -96,8 +95,7 @@ def test_posteriors_stay_with_their_rows(tmp_path, source, multilabel):
 def test_digest_depends_on_content(tmp_path, source):
     first = run(tmp_path, source)[1].digest
     assert run(tmp_path, source)[1].digest == first
-    text = (source / "train.txt").read_text()
-    (source / "train.txt").write_text(text.replace("\n", " \n"))
+    (source / "train.txt").write_text((source / "train.txt").read_text().replace("\n", " \n"))
     assert run(tmp_path, source)[1].digest != first
 
 

@@ -141,8 +141,7 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
         expected = np.std(sums, ddof=1) * np.sqrt(instances.size) / validated.size  # the sums have mean 0
         assert trials[j]["paired_errors"][i] == pytest.approx(expected, abs=1e-6)
     assert [len(trial["paired_errors"]) for trial in trials] == [*range(len(trials))]
-    means = [mean.mean() for mean in scores]
-    assert result["best"] == trials[int(np.argmax(means))]
+    assert result["best"] == trials[int(np.argmax([mean.mean() for mean in scores]))]
     assert result["chosen_by"].startswith("mean of P@1, P@3 and P@5 over 3 splits")
     assert result["at_most"] == {"fitted": None, "validated": MOST_VALIDATED}
 
@@ -153,8 +152,7 @@ def test_search_can_start_from_best_of_another_search(data, tmp_path):
     search = ("--data", data, "--estimator", "swnn", "--stages", '[[{"S": 1}]]', "--tuned", before, "--out", after)
     call(tune_command, *search)
     result = read_json(after)
-    trials = [trial["hyperparameters"] for trial in result["trials"]]
-    assert trials == [{"S": 9, "alpha": 1.0}, {"S": 1, "alpha": 1.0}]
+    assert [trial["hyperparameters"] for trial in result["trials"]] == [{"S": 9, "alpha": 1.0}, {"S": 1, "alpha": 1.0}]
     assert result["after"] == str(before)
 
 

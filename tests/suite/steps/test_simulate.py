@@ -81,8 +81,7 @@ def test_models_of_the_paper_equal_their_formulas_for_ten_labels():
     found = {tuple(vector): p for vector, p in joint(signed_labels(m))}
     assert found[tuple(y)] == pytest.approx(np.prod(np.where(y, ones, 1 - ones)))
     independent = exact_labels_by_size(independent_labels(m))
-    other = binomial(m)
-    np.testing.assert_allclose(independent.P, other.P, atol=1e-12)
+    np.testing.assert_allclose(independent.P, binomial(m).P, atol=1e-12)
     np.testing.assert_allclose(independent.p_empty, 0.88**m)
 
 
@@ -92,8 +91,7 @@ def test_expected_f_equals_sum_over_all_vectors(conditionals, bits):
     m = len(conditionals)
     h = np.array([bits >> i & 1 for i in range(m)], dtype=bool)
     by_hand = sum(probability * f_of(y.astype(bool), h) for y, probability in joint(conditionals))
-    predictions = sparse.csr_array(np.array([h, np.zeros(m, dtype=bool)]))
-    found = expected_f(predictions, exact_labels_by_size(conditionals))
+    found = expected_f(sparse.csr_array(np.array([h, np.zeros(m, dtype=bool)])), exact_labels_by_size(conditionals))
     np.testing.assert_allclose(found[0], by_hand, atol=1e-12)
     np.testing.assert_allclose(found[1], exact_labels_by_size(conditionals).p_empty[0])
 
@@ -154,8 +152,7 @@ def test_printed_dependent_model_has_marginals_of_half_and_all_labels_as_optimum
 
 
 def test_samples_are_equal_for_any_number_of_threads_and_trials(simulated):
-    again = simulate(seed=1, n_trials=20, sample_sizes=SIZES[:1], m=25, n_jobs=2)
-    for name, model in again.items():
+    for name, model in simulate(seed=1, n_trials=20, sample_sizes=SIZES[:1], m=25, n_jobs=2).items():
         for method in COMPARED:
             assert model["methods"][method]["mean"][0] == simulated[name]["methods"][method]["mean"][0]
     few, many = (draw(dependent_labels(5), 4, n, 0, 9).Y.toarray() for n in (2, 3))

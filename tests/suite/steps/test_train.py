@@ -19,8 +19,7 @@ def test_several_seeds_in_one_process_equal_single_runs(tmp_path):
 
     for folder, *seeds in (("both", 0, 3), ("alone", 0), ("alone", 3)):
         given = [word for seed in seeds for word in ("--seed", seed)]
-        trained = each(folder, seeds, out="model", record="train.json")
-        assert run("train", *data, *model, *given, *trained) == 0
+        assert run("train", *data, *model, *given, *each(folder, seeds, out="model", record="train.json")) == 0
         assert run("rank", *data, *each(folder, seeds, model="model", training="train.json", out="ranking.json")) == 0
         for seed in seeds:
             swept = each(folder, [seed], training="train.json", out="sweep.json")

@@ -18,8 +18,7 @@ def build(tmp_path):
 def test_instance_f_table_shows_thresholds_before_inference(build):
     best = [record for record in every_measure() if record["method"] == "for-instance-f"]
     best[0]["best"]["test"]["instance_f"] = 0.55
-    records = [inferred_from_estimates(method="h", f=0.4), inferred_from_estimates(), *best]
-    table = build(records)
+    table = build([inferred_from_estimates(method="h", f=0.4), inferred_from_estimates(), *best])
     assert table.frame["method"].tolist() == ["for-instance-f", "h", "gfm"]
     assert table.frame["instance_f"].tolist() == pytest.approx([55, 40, 60])
     assert table.frame["estimate_ms"].tolist() == [0.25, 0.125, 0.125]

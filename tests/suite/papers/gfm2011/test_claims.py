@@ -74,8 +74,7 @@ def test_simplified_variants_are_compared_with_originals(tmp_path):
     assert decided(claims.variants_as_good, record(0.005)) == (-0.5, "holds")
     assert decided(claims.variants_as_good, record(-0.02)) == (-2, "does not hold")
     assert decided(claims.variants_as_good, record(0.005, error=0.05))[1] == "undecided"
-    cases = claims.variants_as_good.outcome(record(0)).cases
-    assert [(case.dataset, case.subject) for case in cases] == [
+    assert [(case.dataset, case.subject) for case in claims.variants_as_good.outcome(record(0)).cases] == [
         (model, variant) for model in ("independent", "dependent") for variant in ("gfm-t", "meuf-approx")
     ]
 

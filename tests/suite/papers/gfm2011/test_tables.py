@@ -45,10 +45,8 @@ def test_table_1_has_a_panel_per_dataset_with_published_values(build):
 
 
 def test_methods_that_ran_out_of_time_have_a_dash_and_a_note(build):
-    records = [inference(), inference(method="meuf-cubic", finished=False, time_limit=60)]
-    table = build("table1", records)
-    cells = [text for text, _ in table.panels[1].cells()[1]]
-    assert cells == ["PCC", "MEUF, as published", *"––––––––––"]
+    table = build("table1", [inference(), inference(method="meuf-cubic", finished=False, time_limit=60)])
+    assert [text for text, _ in table.panels[1].cells()[1]] == ["PCC", "MEUF, as published", *"––––––––––"]
     assert table.frame["note"].dropna().to_dict() == {1: "stopped after 60 s"}
     assert any(absent(note, "60 s", "scene", "PCC", "MEUF, as published") == [] for note in table.notes)
     assert to_csv(table).count("stopped after 60 s") == 1

@@ -62,16 +62,14 @@ def test_ldsm_is_compared_with_every_other_tree():
     assert decided(claim, ranked(ldsm=60, fastxml=66)) == (-6 * OF_P1, "does not hold")
     # nDCG counts as well as precision.
     behind = [replace(r, metrics=r.metrics | dict.fromkeys(claims.NDCG, 0.1)) for r in ranked(ldsm=60)]
-    worse = [*behind, *ranked(fastxml=60)]
-    assert decided(claim, worse) == (10 - 60 * OF_P1, "does not hold")
+    assert decided(claim, [*behind, *ranked(fastxml=60)]) == (10 - 60 * OF_P1, "does not hold")
     assert decided(claim, ranked(ldsm=60))[1] == "no data"
 
 
 def test_single_trees_of_ensembles_and_searches_are_compared():
     claim = claims.better_single_tree
     first = read([*grown(t1=50, t50=90), *grown("fastxml", t1=40, t50=95)])
-    best = ranked(ldsm_single=52, fastxml_single=48)
-    outcome = claim.outcome(first, best)
+    outcome = claim.outcome(first, ranked(ldsm_single=52, fastxml_single=48))
     assert [case.subject for case in outcome.cases] == ["first of the ensemble", "best of a search"]
     assert [case.effect.mean for case in outcome.cases] == [pytest.approx(10 * OF_P1), pytest.approx(4 * OF_P1)]
     assert outcome.word == "holds"
@@ -114,8 +112,7 @@ def test_depth_is_compared_with_balanced_tree():
     assert decided(claims.logarithmic_depth, wide)[1] == "does not hold"
     # The paper's statement does not name yeast.
     assert decided(claims.logarithmic_depth, read(grown(name="yeast")))[1] == "no data"
-    without = [record | {"trees": None} for record in grown()]
-    assert decided(claims.logarithmic_depth, read(without))[1] == "no data"
+    assert decided(claims.logarithmic_depth, read([record | {"trees": None} for record in grown()]))[1] == "no data"
 
 
 def test_claims_compare_depths_and_scores_of_a_sweep():

@@ -56,8 +56,7 @@ def test_single_trees_are_drawn_next_to_ensembles(tmp_path):
     left, right = draw(tmp_path, "6", forest(p1=0.6), forest(model="fastxml", p1=0.5), *singles).axes
     names = [text.get_text() for text in left.get_yticklabels()]
     assert names == ["LdSM-1", "LdSM-1*", "FastXML-1", "FastXML-1*", "LdSM-3", "FastXML-3"]
-    lengths = [bar.get_width() for bar in left.patches[::3]]
-    assert lengths == pytest.approx([65, 66, 55, 55, 75, 65])
+    assert [bar.get_width() for bar in left.patches[::3]] == pytest.approx([65, 66, 55, 55, 75, 65])
     assert right.get_xlabel() == "nDCG@k (%)"
     without_search = draw(tmp_path / "few", "6", forest()).axes[0]
     assert [text.get_text() for text in without_search.get_yticklabels()] == ["LdSM-1", "LdSM-3"]
@@ -70,5 +69,4 @@ def test_objectives_are_drawn_level_by_level(tmp_path, number, trees):
     line = curve(panels[-1], "2 (2)")
     assert line.get_xdata().tolist() == [1, 2]
     assert line.get_ydata().tolist() == pytest.approx([-0.2, -0.4])
-    bounds = [line.get_ydata()[0] for line in panels[0].get_lines() if line.get_label() == "_bound"]
-    assert bounds == [-2, 1]
+    assert [line.get_ydata()[0] for line in panels[0].get_lines() if line.get_label() == "_bound"] == [-2, 1]

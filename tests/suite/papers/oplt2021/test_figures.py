@@ -30,8 +30,7 @@ def test_entropy_reduction_is_computed_from_mean_accuracy(tmp_path):
         progressive(model="cmt-1-pass"),
         progressive("wikipara-3"),
     ]
-    figure = draw_figure("2", "oplt2021", write(tmp_path, records))
-    shown = [axes for axes in figure.axes if axes.axison]
+    shown = [axes for axes in draw_figure("2", "oplt2021", write(tmp_path, records)).axes if axes.axison]
     assert [axes.get_title() for axes in shown] == ["aloi", "wikipara-3"]
     of_seeds, single = shown[0].get_lines()
     assert of_seeds.get_xdata().tolist() == [10, 100]  # the first few instances make curves jump

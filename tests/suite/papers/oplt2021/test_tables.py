@@ -65,8 +65,7 @@ def test_better_number_of_passes_is_chosen_by_means_over_seeds(build):
 
 
 def test_fewer_passes_are_chosen_for_equal_scores(build):
-    table = build("2", run("oplt-b-3-passes", 0.7), run("oplt-b-1-pass", 0.7))
-    assert table.frame["passes"].tolist() == [1]
+    assert build("2", run("oplt-b-3-passes", 0.7), run("oplt-b-1-pass", 0.7)).frame["passes"].tolist() == [1]
 
 
 def test_accuracy_is_of_first_label_and_synthetic_datasets_are_named(build):
@@ -86,7 +85,6 @@ def test_accuracy_is_of_first_label_and_synthetic_datasets_are_named(build):
     ]  # fmt: skip
     assert texts(printed) == [["aloi", "CMT", "71.98", "207.1"]]
     assert any(absent(note, "synthetic-aloi-like", "`xmlc synth`") == [] for note in table.notes)
-    of_real = build("3", run("cmt-1-pass", 0.5, name="aloi", labels=1))
-    assert not any("`xmlc synth`" in note for note in of_real.notes)
+    assert not any("`xmlc synth`" in note for note in build("3", run("cmt-1-pass", 0.5, name="aloi", labels=1)).notes)
     with raises_with(XmlcError, "yeast", 4.24, 1):
         build("3", run("oplt-b-1-pass", 0.6))

@@ -184,8 +184,7 @@ def test_inner_products_of_sto_are_compared_with_costlier_of_others():
 
 def test_table_of_claims_shows_verdicts(tmp_path):
     records = ranked(60, 63, (10.0, 25.0)) + tuned(fta=40, sto=38, ofo=41)
-    table = build_from(tmp_path, "claims", "plt2016", records)
-    rows = table.frame.set_index("claim")
+    rows = build_from(tmp_path, "claims", "plt2016", records).frame.set_index("claim")
     assert list(rows.index) == [claim.name for claim in claims.statements.all()]
     assert rows.loc["precision-on-par", ["effect", "verdict", "cases"]].tolist() == [-3, "holds", 1]
     assert rows.loc["trains-faster", ["effect", "verdict"]].isna().all()

@@ -15,8 +15,7 @@ def lines_of(axes):
 
 
 def test_lines_have_values_and_styles_of_their_methods(tmp_path):
-    figure = draw_figure("1", "demo", write(tmp_path, [ranking(), *every_method()]))
-    (axes,) = figure.axes
+    (axes,) = draw_figure("1", "demo", write(tmp_path, [ranking(), *every_method()])).axes
     lines = lines_of(axes)
     assert set(lines) == {f"{method}, validation" for method in ("STO", "FTA", "OFO")} | {"STO", "FTA", "OFO"}
     assert {text.get_text() for text in axes.texts} == {"STO", "FTA", "OFO"}

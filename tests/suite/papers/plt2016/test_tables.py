@@ -114,8 +114,7 @@ def test_table_4_shows_measured_and_published_numbers(build):
     assert table.frame[["model", "dataset"]].to_numpy().tolist() == [
         ["plt", "scene"], ["plt", "yeast"], ["fastxml", "scene"]
     ]  # fmt: skip
-    row = table.frame.iloc[1]
-    scores = row[["a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"]].tolist()
+    scores = table.frame.iloc[1][["a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"]].tolist()
     assert scores == pytest.approx([1, 10, 53, 43, 40, 35])
     (panel,) = table.panels
     printed = cells(panel)
@@ -191,12 +190,11 @@ def test_search_ranges_are_shown_with_published_ranges(build_hyperparameters):
 
 
 def test_hyperparameters_are_shown_with_their_search(build_hyperparameters):
-    searched = {"method": "smac", "budget": 20, "seed": 0, "p@1": 0.8}
     records = [
         ranking(hyperparameters=USED, seed=0),
         ranking(hyperparameters=USED, seed=1),
         ranking("scene", hyperparameters=USED),  # differs from the value in the suite
-        ranking("bibtex", hyperparameters=USED, tuning=searched),
+        ranking("bibtex", hyperparameters=USED, tuning={"method": "smac", "budget": 20, "seed": 0, "p@1": 0.8}),
     ]
     table = build_hyperparameters(records)
     assert texts(table.panels[1]) == [
@@ -228,8 +226,7 @@ def test_untuned_dataset_shows_values_of_its_search(build_hyperparameters):
         ranking("yeast", "ldsm", hyperparameters=used),
         ranking("yeast", "swnn", hyperparameters=used),
     ]
-    table = build_hyperparameters(records, models)
-    plt, ldsm = table.panels[1:]
+    plt, ldsm = build_hyperparameters(records, models).panels[1:]
     assert plt.headings()[1:] == ["arity b", "gamma", "solver", "lambda", "P@1, validation (%)", "Found by"]
     assert texts(plt) == [["my-set", "16", "4.91", "sgd", "0.000264", "80.00", "auto, 3 trials"]]
     assert texts(ldsm) == [["my-set", "0.1", "true", "80.00", "auto, 3 trials"]]

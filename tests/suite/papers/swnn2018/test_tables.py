@@ -43,13 +43,11 @@ def test_measured_and_published_values_are_shown(build):
     found = cells(cost)
     assert (found["Predict (ms)"], found["Predict (ms) (paper)"], found["Model (MB)"]) == ("0.0123", "1.47", "2.50")
     assert [found[name] for name in ("Train (s)", "Threads, predict")] == ["90", "2"]
-    row = table.frame.iloc[0]
-    assert row[["S", "alpha", "beta", "trials", "max_p@3"]].tolist() == [75, 0.5, 0, 9, 94]
+    assert table.frame.iloc[0][["S", "alpha", "beta", "trials", "max_p@3"]].tolist() == [75, 0.5, 0, 9, 94]
 
 
 def test_other_methods_are_marked_quoted_and_measured_rows_are_not_repeated(build):
-    printed = build(record()).panels[-1]
-    assert [[text for text, _ in line[:3]] for line in printed.cells()] == [
+    assert [[text for text, _ in line[:3]] for line in build(record()).panels[-1].cells()] == [
         ["yeast", "DiSMEC, quoted", "76.00"],
         ["far", "SWNN", "91.07"],
     ]

@@ -25,11 +25,8 @@ class TestFile(RecordFile):
 
 
 def test_numbers_have_a_variant_per_forest_size_and_the_known_shape():
-    assert [variant for variant, _ in as_record(forest(trees=None)).numbers()] == [
-        "n_trees=1",
-        "n_trees=2",
-        "n_trees=3",
-    ]
+    variants = [variant for variant, _ in as_record(forest(trees=None)).numbers()]
+    assert variants == [f"n_trees={n}" for n in (1, 2, 3)]
     (_, row), (_, first), *_ = as_record(forest()).numbers()
     assert first["p@1"] == 100 * forest()["rows"][0]["metrics"]["p@1"]
     assert row["m"] == 14

@@ -7,25 +7,9 @@ from report_cases import inference, inferred_from_estimates
 
 from xmlc.suite.results.records.inference import InferenceRecord
 
-CONTENT = whole(
-    inferred_from_estimates(
-        sizes={"weights": [0.5, 0.25], "learn_seconds": 0.125}, resampled={"instance_f": [0.03, -0.04]}
-    ),
-    [
-        *(
-            "method",
-            "samples",
-            "time_limit",
-            "estimates",
-            "sizes",
-            "finished",
-            "metrics",
-            "expected_f",
-            "truncation_loss",
-        ),
-        "resampled",
-    ],
-)
+SIZES = {"weights": [0.5, 0.25], "learn_seconds": 0.125}
+OWN = "method samples time_limit estimates sizes finished metrics expected_f truncation_loss resampled"
+CONTENT = whole(inferred_from_estimates(sizes=SIZES, resampled={"instance_f": [0.03, -0.04]}), OWN.split())
 
 
 class TestFile(RecordFile):

@@ -20,8 +20,7 @@ class TestFile(RecordFile):
 
 def test_value_can_have_the_name_of_its_hyperparameter(tmp_path):
     rows = [{"max_nodes" if name == "value" else name: part for name, part in row.items()} for row in ROWS]
-    record = SweepRecord.read(save(tmp_path, CONTENT | {"rows": rows}))
-    assert [row.value for row in record.rows] == [16, 64, 256]
+    assert [row.value for row in SweepRecord.read(save(tmp_path, CONTENT | {"rows": rows})).rows] == [16, 64, 256]
 
 
 def test_each_value_is_a_variant(tmp_path):
