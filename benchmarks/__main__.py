@@ -23,8 +23,8 @@ for module in MODULES.split():
 BITS = """Check that results are bit-identical on all processors.
 
 The command computes every estimator, method, metric and synthetic dataset twice: for this processor, and for the oldest
-one that it can imitate, without AVX and fused multiply-add. It prints a digest of all arrays for each, and the
-differences. The exit status is 1 if there are any.
+one that it can imitate, without AVX and fused multiply-add. The command prints a digest of all arrays for each
+processor. If results differ, it prints the differences and exits with status 1.
 """
 
 

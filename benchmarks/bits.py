@@ -32,7 +32,7 @@ from xmlc.suite.config.suite import read_suite
 from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
 
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # Files and folders that the demo needs.
-TAIL = 2000  # If a process fails, the error message shows this number of characters from the end of its output.
+TAIL = 2000  # If a process fails, the error message shows the last TAIL characters of its output.
 # Maximum number of labels of a dataset for estimators with one classifier per label, which are slow if there are more
 # labels.
 LINEAR_LABELS = 200
@@ -196,8 +196,8 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
     """Run a process that imitates a processor. If the process fails, raise an XmlcError with the end of its output."""
-    # The rules of the workflow call `xmlc`, which is in the folder of the running Python. The environment variable PATH
-    # may lack this folder.
+    # The rules of the workflow call `xmlc`, which is in the folder of the running Python. PATH may lack the folder of
+    # the running Python.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}

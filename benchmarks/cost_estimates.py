@@ -31,7 +31,7 @@ minute, or of at least 1 GB."""
 
 @dataclass
 class Job:
-    """Hold the measured and estimated costs of a job: CPU seconds, bytes of memory and bytes on disk."""
+    """Hold the measured and estimated CPU seconds, bytes of memory and bytes on disk of a job."""
 
     step: str
     dataset: str
@@ -61,7 +61,8 @@ def bench_estimated(out: Path | None) -> None:
 def jobs_of(project: Project, results: Path) -> list[Job]:
     """Return the jobs that have records with measured costs below the folder ``results``.
 
-    CPU seconds and bytes on disk are totals over a job's records, and the memory is the maximum over these records.
+    CPU seconds and bytes on disk are totals over all records of a job, and memory is the maximum over all records of a
+    job.
     """
     steps: dict[run_costs.Job, list[Any]] = {}
     files = sorted(results.rglob("*.json"))

@@ -83,12 +83,12 @@ SPACES: dict[str, dict[str, object]] = {
 
 @benchmark(
     "defaults",
-    "Compare default settings with searched ones.",
+    "Compare default settings with the result of a search.",
     data_option,
     several_option("--estimator", "estimators", tuple(SPACES), "Estimator to measure; repeatable."),
     count_option("--trials", 30, "Number of trials of a search; the first one has default settings."),
-    count_option("--seconds", 60, "Start no trial after this much CPU time."),
-    count_option("--most", 10_000, "Largest numbers of instances to train a trial on and to validate it on."),
+    count_option("--seconds", 60, "CPU seconds after which no trial starts."),
+    count_option("--most", 10_000, "Maximum number of training instances, and of validation instances, of a trial."),
     click.option("--whole/--no-whole", default=True, help="Train on the whole training set, too."),
 )
 def bench_defaults(

@@ -2,9 +2,9 @@
 
 Each result is valid for one train/test split and one form of the rows (raw, or scaled to unit length). The class
 `Elsewhere` compares only results with the same split and form. Times from the other machine are scaled to this machine.
-To find the scale, napkinXC's liblinear PLT is trained on both machines. On this machine, napkinXC's PLT is trained in
-the same rounds as the contenders. The scale is the PLT's training time on this machine, divided by its training time on
-the other machine.
+To find the scale of times, napkinXC's liblinear PLT is trained on this machine and on the other machine. On this
+machine, napkinXC's PLT is trained in the same rounds as the contenders. The scale is the PLT's training time on this
+machine, divided by its training time on the other machine.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Elsewhere:
     ----------
     tasks : list of Task
         The task whose time determines the scale. If no scaling was requested, or if no result from another machine
-        fits, the list of tasks is empty. Measure this task in the same rounds as the contenders' tasks.
+        fits, the list of tasks is empty. Measure the task in ``tasks`` in the same rounds as the contenders' tasks.
 
     Raises
     ------

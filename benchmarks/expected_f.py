@@ -70,7 +70,7 @@ class Estimates(NamedTuple):
 
 @benchmark(
     "expected-f",
-    "Compare sets of highest expected F with tuned thresholds.",
+    "Compare ExpectedF with tuned thresholds.",
     data_option,
     several_option("--model", "models", ("plt-batch", "fastxml", "swnn"), MODEL, only_these=False),
     count_option("--seeds", 5, "Number of seeds of split and model."),
@@ -78,8 +78,8 @@ class Estimates(NamedTuple):
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.
 
-    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. If the folder has these two
-    files, a random half of their instances is the validation set, and the other half is the test set.
+    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. If the folder has the two
+    files, a random half of the instances in the files is the validation set, and the other half is the test set.
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)

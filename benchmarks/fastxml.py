@@ -14,8 +14,8 @@ from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.models.fastxml import FastXML
 from xmlc.suite.options import data_option
 
-# Number of trees of the forest that was measured elsewhere on a dataset. For other datasets, forests have the paper's
-# 50 trees.
+# Number of trees of the forest that was measured elsewhere on a dataset. For datasets that are not in TREES_ELSEWHERE,
+# forests have the paper's 50 trees.
 TREES_ELSEWHERE = {"tib-core-26k": 10}
 
 

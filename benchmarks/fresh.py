@@ -145,7 +145,7 @@ class _LibMultiLabel(Estimator):
     def store(self, folder: Path) -> None:
         file = folder / "model.pickle"
         file.write_bytes(pickle.dumps(self.model, protocol=pickle.HIGHEST_PROTOCOL))
-        # Unpickling is safe here, because the same process has just written the file.
+        # It is safe to unpickle the file, because the same process has just written it.
         self.model = pickle.loads(file.read_bytes())
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:

@@ -27,7 +27,7 @@ VALIDATION_SHARE = 0.2  # Share of the training set that is held out for validat
 
 @group.command(help=HELP)
 @click.argument("source", type=FOLDER)
-@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Number of seeds, from 0.")
+@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Number of seeds: 0, 1, ...")
 def halves(source: Path, seeds: int) -> None:
     """Write the dataset resources/manual/NAME and the estimates scores/NAME from a source folder with the name NAME."""
     name = source.resolve().name

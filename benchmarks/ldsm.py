@@ -1,8 +1,8 @@
 """Measure the speed and accuracy of LdSM's trees, compared with the C++ program of its authors.
 
 Each published number of the program is valid for one split and one form of the rows, raw or scaled to unit length. The
-user chooses the form of the rows. The trees are trained on such rows, and compared with published numbers for the same
-split and form.
+trees are trained on rows of the form that the user chooses, and compared with published numbers for the same split and
+form.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SIZES = (1, 10)
 TREES = "trees of seed 0"
 FORMS = click.Choice([UNIT_ROWS, "raw"])
 ROWS = "Scale rows to unit length, or keep them."
-RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # LdSM's authors use this beta for Amazon.
+RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # LdSM's authors use beta 0.8 for Amazon.
 PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
 
 

@@ -46,7 +46,7 @@ INDEX = "SWNN, index"  # The construction of the index is measured once, because
     "nearest",
     "Compare nearest neighbours with the authors' program.",
     data_option,
-    count_option("--instances", None, "Rank only this many first test instances."),
+    count_option("--instances", None, "Number of test instances to rank.  [default: all]"),
     baselines_option,
     threads_option,
     rounds_option(),

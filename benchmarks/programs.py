@@ -44,7 +44,7 @@ MACRO = partial(macro_f, average="present")
 MEASURES: dict[str, tuple[SetMeasure, Callable[..., float]]] = {
     "macro-F": ("macro_f", MACRO), "micro-F": ("micro_f", micro_f), "instance-F": ("instance_f", instance_f),
 }  # fmt: skip
-NAMED = "Program to run again; repeatable.  [default: all without results]"
+NAMED = "Program to run again; repeatable.  [default: all programs that have no results]"
 SETS, CHOSEN, AHEAD = "sets of predict", "sets of LabelSets", "nDCG@5 of Stacking minus this"
 COSTS = {  # Maps each name in costs.json to a task, a measure, a unit and a column.
     "train_s": (TRAINING, CPU_TIME, "s", "train, s"),

@@ -33,8 +33,8 @@ COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "ar
 RANKED, WARM_UP = 2000, 64  # Number of instances that are ranked, and number of instances in the warm-up.
 HELP = """Measure one training on a share of a dataset's rows.
 
-The measurement is appended to a CSV file. Without --set the command prints the errors of cost models that are fitted
-to other datasets or to small shares."""
+The measurement is appended to a CSV file. Without --set, the command measures nothing and prints errors of cost models.
+The models are fitted to other datasets or to small shares."""
 
 
 @group.command("scale", help=HELP)

@@ -95,7 +95,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
     def _new_folder(self) -> None:
         """Create the temporary folder for the program's files.
 
-        When this object is deleted, its folder is deleted, too.
+        The temporary folder is deleted together with the object in ``_folder``.
         """
         self._folder = tempfile.TemporaryDirectory(prefix="xmlc-")
         self._files = Path(self._folder.name)

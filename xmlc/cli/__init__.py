@@ -191,8 +191,8 @@ def _show_warning(message: object, category: type[Warning], filename: str, linen
 def _flush_standard_output() -> None:
     """Flush standard output now.
 
-    If a flush fails at the end of the process, Python prints its own message and sets the exit status. An early flush
-    lets xmlc report the failure.
+    If a flush fails at the end of the process, Python prints its own message and sets the exit status. If xmlc flushes
+    before the end, xmlc can report the failure itself.
     """
     try:
         print(end="", flush=True)

@@ -22,7 +22,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def use_threads(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
-    """Limit numba to ``value`` threads, and return ``value``. Eager options call this before numba is imported."""
+    """Limit numba to ``value`` threads, and return ``value``. The option --threads runs before numba is imported."""
     set_process_threads(value)
     return value
 

@@ -12,8 +12,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-# Maximum number of extra bytes that are allocated for later parts, so that an array rarely moves in memory. The extra
-# bytes are at most a quarter of the array, too.
+# Maximum number of extra bytes that are allocated for later parts, so that an array rarely moves in memory. The number
+# of extra bytes is also limited to a quarter of the array.
 MORE = 1 << 26
 
 

@@ -26,7 +26,7 @@ from xmlc.core.errors import XmlcError, let_through
 NAME = "checksums.json"
 KEY = "checksum"
 SCHEMA = 1
-SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # Snakemake and macOS create files with these names in any folder.
+SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # Snakemake and macOS create these files anywhere.
 REMEMBERED = 10_000  # Number of files whose checksums a process remembers.
 Files = dict[str, dict[str, int | str]]  # Maps paths in a folder to sizes in bytes and to xxh3_128 checksums.
 State = tuple[int, int, int]  # Inode, size in bytes and modification time of a file, in nanoseconds.
@@ -61,7 +61,9 @@ def verify_file(path: Path) -> None:
 
 
 def check_listed(folder: Path, name: str) -> None:
-    """Check that a file in a folder is unchanged. A process reads each unchanged file only once for this check.
+    """Check that a file in a folder is unchanged.
+
+    For all checks together, a process reads each unchanged file only once.
 
     Raises
     ------
@@ -201,7 +203,7 @@ def unlisted_in(folder: Path) -> list[str]:
 def state_of(path: str | os.PathLike[str]) -> State:
     """Return inode, size and modification time of a file.
 
-    If a file is edited or replaced, at least one of these three numbers changes.
+    If a file is edited or replaced, its inode, size or modification time changes.
     """
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns

@@ -124,7 +124,8 @@ def peak_bytes() -> int:
     """Return the largest resident memory so far, in bytes, of this process or of an ended child.
 
     The peak of this process is VmHWM, which Linux resets for each program. The peak of ended children is from
-    ``getrusage``, in which a child starts with the peak of its parent. The maximum of both numbers is still correct.
+    ``getrusage``, in which a child starts with the peak of its parent. The maximum of VmHWM and the peak from
+    ``getrusage`` is still correct.
     """
     return max(own_peak_bytes(), PEAK_UNIT * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 

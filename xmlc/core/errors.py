@@ -6,9 +6,10 @@ import errno
 from collections.abc import Collection
 from difflib import get_close_matches
 
-# These error codes occur only when a program writes, never when it reads.
+# WRITING_ONLY contains error codes that occur only when a program writes, never when it reads.
 WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
-# These error codes are due to the machine, such as a full disk, and not to the program or to the content of a file.
+# OF_THE_MACHINE contains error codes that are due to the machine, such as a full disk, and not to the program or a
+# file's content.
 OF_THE_MACHINE = WRITING_ONLY | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.EIO}
 OF_THE_MACHINE |= {errno.ESTALE, errno.ENOMEM}
 #: Maps former names of hyperparameters, options, commands and keys to present names. If a user uses a former name, the

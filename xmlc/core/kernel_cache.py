@@ -138,7 +138,7 @@ class Locator:
     def get_source_stamp(self) -> str:
         """Return a text that changes with the code of a user's file.
 
-        If this text changes, numba compiles the kernels of the file again.
+        If the returned text changes, numba compiles the kernels of the file again.
 
         For files of xmlc, the text is empty, because the name of the cache folder already changes with the code.
         """

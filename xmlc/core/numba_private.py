@@ -61,7 +61,8 @@ def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     compiled: Any = numba.njit
     kernel = compiled(**options, no_cfunc_wrapper=True)(function)
     called = compiled(**options, no_cfunc_wrapper=True, no_cpython_wrapper=True)(function)
-    # Numba recognizes recursive kernels by this counter, so both compiled forms of a kernel use the same counter.
+    # Numba recognizes recursive kernels by ``_compiling_counter``, so both compiled forms of a kernel have the same
+    # counter.
     kernel._compiling_counter = called._compiling_counter
     kernel.get_call_template, kernel.get_overload = called.get_call_template, called.get_overload
     return kernel
@@ -138,5 +139,6 @@ def one_library(kernel: Any) -> Iterator[None]:
     finally:
         codegen._library_class = library
         dict.update(globals_, known)
-        # While a recursive kernel is compiled, an inner call may already have removed this attribute.
+        # While a recursive kernel is compiled, an inner call may already have removed the attribute
+        # ``create_cfunc_wrapper``.
         vars(context).pop("create_cfunc_wrapper", None)

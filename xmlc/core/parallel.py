@@ -2,9 +2,9 @@
 
 A task depends only on the data (a block of rows, a tree node), never on the number of threads. Therefore results are
 bit-identical for any number of threads. Each thread takes the next task as soon as it is free, which balances unequal
-tasks. The calling thread runs tasks, too. If the calling thread only waited, it would compete with the other threads
-for the interpreter's lock. On two cores, 100 tasks of 10 microseconds took 6.0 ms with a waiting calling thread, and
-take 1.2 ms with a working one.
+tasks. The thread that calls `run_tasks` runs tasks, too. If the calling thread only waited, it would compete with the
+other threads for the interpreter's lock. On two cores, 100 tasks of 10 microseconds took 6.0 ms with a waiting calling
+thread, and take 1.2 ms with a working one.
 
 After Ctrl-C, all running tasks are completed first. An immediate exception could be raised while numba converts the
 arguments or results of a kernel, and then numba crashes. A second Ctrl-C is raised at once.
@@ -44,7 +44,7 @@ def run_tasks(
     work : callable
         A function that calls kernels compiled with ``nogil=True``.
     tasks : sequence of tuple
-        Arguments of the tasks. Tasks start in the order of this sequence, so costly tasks should come first.
+        Arguments of the tasks. Tasks start in the order of ``tasks``, so costly tasks should come first.
     n_jobs : int or None
         Number of threads; see `resolve_threads`.
     costs : iterable of float, optional

@@ -56,7 +56,7 @@ class Progress:
         """Report the first compilation of a kernel. Numba calls this method when a compilation begins or ends."""
         if event.is_start and self._title not in _reported:
             _reported.add(self._title)
-            # This import is not at the top of the file, because `kernel_cache` imports numba.
+            # Import `kernel_cache` only when it is needed, because it imports numba.
             from xmlc.core.kernel_cache import kernel_folder
 
             # If the folder for kernels is not writable, `kernel_cache` prints a warning.

@@ -2,9 +2,9 @@
 
 Each workflow rule has a digest of its step's files among its parameters. If a file is edited, only steps that use the
 file run again. If only comments, docstrings or layout change, no step runs again. Imports are read from the syntax
-tree, including imports inside functions. Imports under TYPE_CHECKING never run and are ignored. If a package imports
-modules on demand by ``__getattr__``, these imports are not followed. After an edit of one estimator in `xmlc.models`,
-the steps of other estimators therefore do not run again.
+tree, including imports inside functions. Imports under TYPE_CHECKING never run and are ignored. Imports on demand by a
+package's ``__getattr__`` are not followed to other files. After an edit of one estimator in `xmlc.models`, the steps of
+other estimators therefore do not run again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PACKAGE = Path(__file__).parents[1]
 #: Modules that do not affect any result: they display progress and find source files.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
 #: Fields of a syntax tree that are left out of the digest, because they do not affect results or follow from other
-#: fields. Some versions of Python lack some of these fields.
+#: fields. Some versions of Python lack some of the fields in LEFT_OUT.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
 
 
@@ -45,9 +45,9 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
     """Return 16 hexadecimal digits that change with the code in the given files, and with the list of files.
 
     For a Python file, the digest uses its syntax tree without docstrings, which is the same in every version of Python.
-    For any other file, the digest uses the bytes. The digest does not depend on the location of the package or on the
-    times of files. For files of xmlc, the digest uses paths relative to the package, and for other files, paths
-    relative to the working directory. Each process reads a file only once. Pass other relevant content, such as a
+    For a file that is not Python, the digest uses the bytes. The digest does not depend on the location of the package
+    or on the times of files. For files of xmlc, the digest uses paths relative to the package, and for other files,
+    paths relative to the working directory. Each process reads a file only once. Pass other relevant content, such as a
     printed docstring, in ``texts``.
     """
     digest = hashlib.sha256()

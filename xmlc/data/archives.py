@@ -48,7 +48,7 @@ def open_plain(path: Path) -> BinaryIO:
     Raises
     ------
     XmlcError
-        The compressed data is damaged or incomplete. Reads from the returned file may raise this error, too.
+        The compressed data is damaged or incomplete. Reads from the returned file may raise `XmlcError`, too.
     """
     file = open(path, "rb")
     if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # A valid compressed file has at least 6 bytes.
@@ -156,8 +156,8 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
         The archive, which may be a ``.zip``, a ``.tar`` (compressed or not), or one ``.gz``, ``.bz2`` or ``.xz`` file.
         Its format is recognized by content, not by name.
     wanted : collection of str
-        Base names of files. If you pass only one name, and the archive contains only one file, this file is extracted
-        under your name.
+        Base names of files. If you pass only one name, and the archive contains only one file, the file is extracted
+        under the name that you passed.
     folder : Path
         Folder for the extracted files. Pass a temporary folder, because extracted files may remain in the folder after
         an error.

@@ -30,10 +30,10 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
 
     The ids of features and labels start from 0.
 
-    The bag-of-words files of the Extreme Classification Repository have this format. Values have as few digits as
-    single precision needs to read them back unchanged. The line of an instance without labels starts with a space. The
-    file is compressed if its name ends in .gz, .xz or .bz2. The file gets its final name only when it is complete. The
-    bytes of the file depend only on X, Y and the suffix.
+    The repository format is the format of bag-of-words files in the Extreme Classification Repository. Values have as
+    few digits as single precision needs to read them back unchanged. The line of an instance without labels starts with
+    a space. The file is compressed if its name ends in .gz, .xz or .bz2. The file gets its final name only when it is
+    complete. The bytes of the file depend only on X, Y and the suffix.
 
     Parameters
     ----------

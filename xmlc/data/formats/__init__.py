@@ -20,7 +20,7 @@ from xmlc.data.matrices import first_columns
 # The formats in WITHOUT_HEADER have no header. The largest feature id and label id in a file determine the numbers of
 # columns.
 WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")
-IN_PAIRS = ("repository-two-files", "npz")  # These formats have separate files for features and labels.
+IN_PAIRS = ("repository-two-files", "npz")  # Formats with separate files for features and labels.
 FORMATS = ("repository", *IN_PAIRS, "arff", *WITHOUT_HEADER)
 
 
@@ -39,7 +39,7 @@ def load(
     Parameters
     ----------
     path : path
-        The file. For ``repository-two-files`` and ``npz``, this is the file of features.
+        The file. For ``repository-two-files`` and ``npz``, ``path`` is the file of features.
     format : {"repository", "repository-two-files", "npz", "svmlight", "libsvm", "vw", "arff"}, optional
         By default the format is detected if it is unambiguous. To read a dataset in five files (``coordinates``), use
         `xmlc.data.formats.read_coordinates`.

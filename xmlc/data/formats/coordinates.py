@@ -19,7 +19,7 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
 
     In all five files, ids start from 1. The lines of the files may be in any order.
 
-    The authors of LdSM (ldsm2020) publish delicious in this format, because their program reads it.
+    The authors of LdSM (ldsm2020) publish delicious in five such files, because their program reads this format.
 
     Parameters
     ----------

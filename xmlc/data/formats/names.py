@@ -15,17 +15,18 @@ from xmlc.data.formats.lines import BLANKS, DECIMAL, LineError, quoted, words
 SEPARATOR = ";"
 OTHER_SEPARATORS = ",|\t\n"
 BRACKETS = {"[": "]", "(": ")", "{": "}"}
-# This regular expression matches a string literal of Python.
+# STRING matches a string literal of Python.
 STRING = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\"""", re.DOTALL)
-# This expression matches texts of calls, such as array([..]), dict_keys(['a']) or [np.str_('a')]. Python cannot read
-# such texts as literals.
+# CALL matches texts of calls, such as array([..]), dict_keys(['a']) or [np.str_('a')]. Texts of calls are not literals
+# of Python.
 CALL = re.compile(
     r"""(?:array|set|frozenset)\(.*\)|[A-Za-z_][\w.]*+\(\[?\(?['"].*\)|\[[A-Za-z_][\w.]*+\(.*\]""", re.DOTALL | re.ASCII
 )
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
 # Keys of a label's JSON object whose value is a number, such as the label's score.
 SCORES = ("score", "value", "probability", "confidence", "weight")
-# URI schemes may contain plus signs, hyphens and dots. With this table, `str.translate` removes the three symbols.
+# URI schemes may contain plus signs, hyphens and dots. With the table IN_SCHEMES, `str.translate` removes these three
+# symbols.
 IN_SCHEMES = dict.fromkeys(map(ord, "+-."))
 ARE_NAMES = 'names of labels, such as "cooking". Replace the 0s and 1s by the names of the labels.'
 
@@ -190,7 +191,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _literal(cell: str) -> Any:
-    """Return the value of a Python literal. For any other text, such as NumPy's "['a' 'b']", return None."""
+    """Return the value of a Python literal.
+
+    For a text that is not a literal, such as NumPy's "['a' 'b']", return None.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Without this filter, Python would warn about backslashes in names.

@@ -1,4 +1,7 @@
-"""Read pairs of sparse matrices written by ``scipy.sparse.save_npz``. PECOS stores its datasets as such pairs, too."""
+"""Read pairs of sparse matrices written by ``scipy.sparse.save_npz``.
+
+PECOS stores its datasets as pairs of sparse matrices, too.
+"""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_byt
 from xmlc.data.formats.names import MULTI_HOT, LabelNames, is_uri, once
 
 FASTTEXT = "__label__"
-# Annif uses these names for the column of labels in CSV and for the key of labels in JSON.
+# Annif's names of the column (CSV) or key (JSON) of labels.
 ANNIF = ("subject_uris", "subjects")
 STDIN = Path("-")
 DELIMITERS = ",;\t|"  # Possible delimiters of CSV. By default the delimiter is found in the header of the file.
 SOME = 30  # Minimum number of texts in a file for which xmlc warns if every label has only one text.
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")  # Texts for missing values in pandas, Python and databases.
-SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows only these four characters as white space.
+SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows only space, tab and line ends as white space.
 # HEADINGS contains common names of columns. If the first line of a TSV file contains only names in HEADINGS, the line
 # is a header.
 HEADINGS = set(

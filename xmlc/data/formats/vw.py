@@ -1,4 +1,7 @@
-"""Read Vowpal Wabbit's text format. Vowpal Wabbit's few-shot datasets ALOI and WikiPara have this format."""
+"""Read Vowpal Wabbit's text format.
+
+The few-shot datasets ALOI and WikiPara of Vowpal Wabbit's demo have this format.
+"""
 
 from __future__ import annotations
 

@@ -44,8 +44,9 @@ class SyntheticModel:
     their constants b_j are larger. Label frequencies therefore fall as a power of the rank. Bisection finds the value
     of b for which the first 2000 instances have ``labels_per_instance`` labels on average.
 
-    Every random number depends only on (seed, label) or (seed, row). Therefore each row is the same in any block and on
-    any number of threads. Time and memory are linear in the numbers of non-zeros and stored posteriors.
+    Every random number depends only on (seed, label) or (seed, row). Therefore a row does not depend on the block in
+    which it is drawn, or on the number of threads. Time and memory are linear in the numbers of non-zeros and stored
+    posteriors.
 
     Parameters
     ----------
@@ -202,7 +203,7 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     n_triggers : int64
         The number t of triggers of each label.
     skipped : int64
-        This number of the most popular features trigger no label.
+        Number of the most popular features that trigger no label.
 
     Returns
     -------
