@@ -115,8 +115,7 @@ class Console(logging.Handler):
         If the output is not a terminal, and in a dry run, no progress bar is shown.
         """
         if self._bar is None and sys.stderr.isatty() and not self._settings.dryrun:
-            # Some terminals do not report their size. On these, tqdm would show nothing without ``ncols`` and
-            # ``nrows``.
+            # On a terminal that does not report its size, tqdm shows nothing without ``ncols`` and ``nrows``.
             columns, rows = shutil.get_terminal_size()
             self._bar = tqdm(total=self._total, bar_format=BAR, leave=False, ncols=columns, nrows=rows)
         if self._bar is not None:

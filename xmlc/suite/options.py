@@ -78,8 +78,8 @@ catalogue_option = file_option(
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument RECORDS and the option ``--method`` to a command.
 
-    The values of RECORDS are files, or folders with one record per method. The option selects records in such a folder
-    by their methods.
+    The values of RECORDS are files, or folders with one record per method. The option ``--method`` selects records in a
+    folder by their methods.
     """
     help = "Read only the records of this method from folders in RECORDS; repeatable."
     command = click.option("--method", "of_methods", multiple=True, help=help)(command)

@@ -20,11 +20,11 @@ from xmlc.core.advice import sentence_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.errors import nearest as nearest
 
-# The YAML loader is safe: it creates plain values and no objects of Python classes. The loader in C is used if PyYAML
-# has it. It is faster, and a dry run reads ten YAML files.
+# The YAML loader is safe: it creates plain values and no objects of Python classes. PyYAML's loader in C is used if it
+# exists, because it is faster and a dry run reads ten YAML files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
-# Maps the type of a YAML scalar to a pattern. A scalar that matches means the same to people and to YAML 1.1.
+# Maps the type of a YAML scalar to a pattern of scalars that people and YAML 1.1 understand in the same way.
 _CLEAR = {
     "int": re.compile(r"[-+]?(0|[1-9][0-9]*)"),
     "float": re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)(e[-+][0-9]+)?", re.I),
@@ -184,8 +184,8 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
     Raises
     ------
     XmlcError
-        Some part of the content has a wrong type. The error message contains a line for each wrong part. Such a line
-        contains the source, the keys that lead to the part, the value found and the value expected.
+        Some part of the content has a wrong type. The error message contains a line for each wrong part. Each line of
+        the message contains the source, the keys that lead to the part, the value found and the value expected.
     """
     if found := _misfits(content, kind, (), strict):
         raise XmlcError("\n".join(located(source, place, said, of_line) for place, of_line, said in found))
@@ -228,7 +228,7 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
         msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         fields = fields_of(_form(kind)) if isinstance(value, dict) else {}
-        if fields:  # In this case, a key is missing, or two keys exclude each other.
+        if fields:  # One of the keys is missing, or two keys exclude each other.
             lacking = [name for name, (of, required) in fields.items() if required and name not in value]
             said = [f"found no key {name}, expected {wording(fields[name][0], None)}" for name in lacking]
             return [(place, place, one) for one in said or [str(error)]]

@@ -46,8 +46,8 @@ Url = Annotated[str, Meta(pattern="^https?://", description="an address that sta
 class SplitFiles(TypedDict):
     """Describe how a single data file is split into training and test set.
 
-    ``train`` and ``test`` are names of files with row numbers. The first row of the data file has the number 1. In both
-    files, the row numbers are in the column with the number ``column``. The first column has the number 0.
+    ``train`` and ``test`` are names of files with row numbers. Rows of the data file are counted from 1. In both files,
+    the row numbers are in the column with the number ``column``. Columns of a file are counted from 0.
     """
 
     train: str
@@ -90,8 +90,8 @@ class PublishedCounts(Shape):
 class SplitEvidence(TypedDict):
     """State whether a paper uses the same training and test split as a catalogue entry, with evidence.
 
-    ``report_on`` names the dataset with the paper's split of the same instances. The paper's results are compared with
-    results on this dataset.
+    ``report_on`` names a dataset with the same instances in the paper's split. The paper's results are compared with
+    results on that dataset.
     """
 
     same: bool
@@ -172,13 +172,12 @@ class Dataset:
     #: entry fail.
     alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
-    #: Unpublished numbers about the size of a large dataset. Cost estimates, and rehearsals with synthetic data, use
-    #: these numbers.
+    #: Unpublished numbers about the size of a large dataset, for cost estimates and for rehearsals with synthetic data.
     shape: Shape | None = field(default=None, repr=False)
     #: Maps a paper to evidence about the training and test split that the paper uses. The evidence does not affect the
     #: data, so `repr` of an entry does not contain the evidence.
     splits: dict[str, SplitEvidence] = field(default_factory=dict, repr=False)
-    #: Propensity parameters A and B. If the value is None, the parameters depend on the dataset's name. Propensity
+    #: Propensity parameters A and B. If ``propensity`` is None, the parameters depend on the dataset's name. Propensity
     #: parameters do not affect the data, so `repr` of an entry does not contain them.
     propensity: Propensity | None = field(default=None, repr=False)
     #: The parameters with which `xmlc synth` generates this dataset; see `xmlc.suite.steps.synth.KINDS`.
@@ -205,7 +204,7 @@ class Dataset:
     def size(self) -> Size:
         """Return the size of the dataset from the published numbers, or from the parameters of a synthetic dataset.
 
-        A number that is unknown has its default value.
+        If a number is unknown, it has its default value.
         """
         given = self.known_shape | {**(self.synthetic or {})}
         if given.get("kind") in ("objects", "texts"):
@@ -247,9 +246,9 @@ class Dataset:
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:
-        """Return the possible descriptions of the dataset's files, the preferred description first.
+        """Return the possible catalogue entries for the files of the dataset, in order of preference.
 
-        The dataset may have other files than this entry lists, such as the files of an alternative.
+        A source of the dataset may have other files than the files that this entry lists.
         """
         plain = Dataset(self.name, filter=self.filter)
         pairs = replace(plain, format="npz", train=["X.trn.npz", "Y.trn.npz"], test=["X.tst.npz", "Y.tst.npz"])
@@ -257,9 +256,9 @@ class Dataset:
         return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Return the files in a folder that may belong to the dataset.
+        """Return a dict of the files in a folder that may belong to the dataset.
 
-        The keys are the file names without suffixes such as ``.gz``.
+        A key is a file name without a suffix such as ``.gz``.
         """
         names = sorted({name for entry in self.layouts for name in entry.files})
         found = ((name, folder / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
@@ -340,14 +339,15 @@ def catalogue_entry(name: str, catalogue: dict[str, Dataset]) -> Dataset:
 
 
 def file_facts(folder: Path) -> dict[str, FileFacts]:
-    """Return the size and the SHA-256 of each file in a folder. The keys are the file names in alphabetical order."""
+    """Return a dict from file name to size and SHA-256, for all files in a folder in alphabetical order."""
     return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}
 
 
 def _named(name: str, entry: Dataset) -> Dataset:
     """Return a copy of an entry with the given name.
 
-    Alternatives of the entry get the same name. Alternatives without a filter file get the entry's filter file.
+    The alternatives of the entry get the same name as the entry. Alternatives without a filter file get the entry's
+    filter file.
     """
     others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
     return replace(entry, name=name, alternatives=[_named(name, other) for other in others])

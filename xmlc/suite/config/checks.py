@@ -24,7 +24,8 @@ RESERVED = frozenset(
     "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
-FOLDERS = frozenset(("data", "tuning"))  # Names of folders next to the models' folders. No model may have these names.
+# Names of folders next to the models' folders, which no model may have.
+FOLDERS = frozenset(("data", "tuning"))
 # Hyperparameters that each run sets. If a suite set a hyperparameter in this table, all runs would have the same seed,
 # or would use more threads than planned.
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
@@ -37,14 +38,14 @@ def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Ite
     ----------
     suites : mapping of str to Suite
     datasets : mapping of str to iterable of str
-        Names of more datasets to check. The keys are the files or settings that contain the names, for error messages.
+        Names of more datasets to check, by the file or setting that contains the names.
 
     Raises
     ------
     XmlcError
     """
     of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}
-    taken = RESERVED | ({*suites} - of_own - {"demo"})  # A suite may have its own dataset's name, like the demo.
+    taken = RESERVED | ({*suites} - of_own - {"demo"})  # A suite and its dataset may have the same name, like the demo.
     places = {where: ({*names}, taken) for where, names in datasets.items()}
     for suite in suites.values():
         places[f"{suite.file}: datasets"] = {*suite.datasets}, taken
@@ -82,7 +83,7 @@ def check_models(suite: Suite) -> None:
     """Check that the estimators of a suite's models exist, and that their hyperparameters are known and in range.
 
     Some hyperparameters are known only after an import: those of baselines, and of users' models that inherit
-    `__init__`. Each training job checks such hyperparameters before it trains the model. If a model uses a class of an
+    `__init__`. Each training job checks these hyperparameters before it trains the model. If a model uses a class of an
     installed library, the class is imported and instantiated here.
 
     Raises
@@ -177,7 +178,7 @@ def check_file(estimator: str, given: Iterable[str]) -> None:
     """
     file, _, kind = estimator.rpartition(":")
     text, tree = python_of(file)
-    if not re.search(rf"\b{re.escape(kind)}\b", text):  # The file may define or import the class.
+    if not re.search(rf"\b{re.escape(kind)}\b", text):  # A user's file may define the class, or import it.
         expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["the name of one of its classes"])
         raise XmlcError(f"{file}: found no class {kind}, expected {expected}")
     for node in (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind):

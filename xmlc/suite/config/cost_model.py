@@ -26,16 +26,16 @@ UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}
 LDSM_NODES, LDSM_POWER = 2000, 0.35
 # Variables of the cost model. "units" is the number of trees of a forest, or the number of passes of another estimator.
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")
-# Typical exponents of the variables in `COLUMNS`, for each predicted cost. The fit keeps the fitted exponents near
-# these typical exponents.
+# Typical exponents of the variables in `COLUMNS`, for each predicted cost. The fit prefers exponents near these typical
+# exponents.
 USUAL = {
     "seconds": (1.0, 1.0, 0.5, 0.2, 1.0, 0.3, 0.0),
     "peak_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-# Weight of the squared distances between the fitted exponents and USUAL. A distance counts as much as an error in
-# log(cost). In the measurements, log(n) of a dataset and of its smallest copy, with 1/64 of the instances, differ by 4.
+# Weight of the squared distances between the fitted exponents and USUAL. The squared errors of log(cost) have the
+# weight 1. In the measurements, log(n) of a dataset and of its smallest copy, with 1/64 of the instances, differ by 4.
 WEIGHT = 0.3
 # Lower bound for the value of each variable in `COLUMNS`. The bound must be less than 1, because `variant_of` may count
 # an LdSM tree of few nodes as a small fraction of a tree.
@@ -96,7 +96,7 @@ def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str,
         "-greedy": estimator == "oplt" and given.get("policy") != "random",
         "-tail": given.get("propensity_weighted"),
         "-cut": drops and estimator in ("plt", "oplt"),
-        "-search": is_plt and is_batch and given.get("C") is None,  # Training then selects C on a sample.
+        "-search": is_plt and is_batch and given.get("C") is None,  # If C is None, training selects C.
         "-hinge": is_plt and given.get("loss") == "squared_hinge" and given.get("C"),
     }
     units = 1.0 if is_batch else given.get("n_trees" if estimator in FORESTS else "epochs", UNITS.get(estimator, 1))

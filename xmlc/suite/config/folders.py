@@ -1,6 +1,7 @@
 """Find the configuration files of a clone or of a study.
 
-In a clone, the configuration files are in the folder `config`. In a study, they are in the study's top folder.
+In a clone, the configuration files are in the folder `config`. In a study, the configuration files are in the top
+folder.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from pathlib import Path
 from xmlc.core.sources import PACKAGE
 
 #: The folder of the package with `Snakefile`, `workflow`, `config`, and `study`, the template of a study. In a clone,
-#: this folder contains links to the clone's files. In a wheel, this folder contains copies.
+#: this folder contains links to the clone's files. In a wheel, the folder contains copies of the files.
 SHIPPED = PACKAGE / "shipped"
-STUDY = "suite"  # The name of a study's only suite.
+STUDY = "suite"  # The name of the suite of a study.
 
 
 def is_study(folder: Path) -> bool:

@@ -28,12 +28,11 @@ OF_DATA = 12  # Bytes of memory of a step without a model, divided by the bytes 
 DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, divided by the bytes of the dataset.
 # Costs of one stored estimate: bytes on disk, and CPU seconds of each threshold method.
 ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
-# Maximum number of estimates in memory at the same time, and bytes of memory per estimate. The bytes include temporary
-# arrays.
+# Maximum number of estimates in memory at the same time, and bytes of memory per estimate with temporary arrays.
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32
 # Maximum number of stored estimates per instance, divided by the average number of labels per instance.
 OF_INSTANCES = 60
-# When such a forest is trained, each thread grows one tree. The measured memory in the cost model is for one tree at a
+# Forests whose training grows one tree on each thread. In the cost model, the memory was measured with one tree at a
 # time.
 GROWN_AT_ONCE = ("fastxml", "ldsm")
 WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # Steps that predict with a trained model.
@@ -102,7 +101,7 @@ def _costs_of_training(
 
 
 def _stages_of_search(project: Project, spec: ModelSpec, dataset: str) -> Stages:
-    """Return the stages of a search, each with its trials.
+    """Return the stages of a search as lists of trials.
 
     In a search in ranges, every trial is assumed to cost as much as training with the configured values.
     """
@@ -147,9 +146,9 @@ def estimates_of_row(size: Size, min_probability: float, estimator: str) -> floa
     ==============  ====  ===================  ===
 
     A leaf of an LdSM tree contains a thousandth of all instances, and each further tree adds estimates for other
-    labels. On an eighth of delicious-200k, the quotient for LdSM is 26, 49 and 92 with 1, 2 and 4 trees. The upper
-    bound assumes that the k-th largest estimate is proportional to 1 / k. The upper bound also assumes that the
-    estimates of an instance sum to its number of labels.
+    labels. On an eighth of delicious-200k, the quotient of LdSM is 26, 49 and 92 with 1, 2 and 4 trees. The upper bound
+    assumes that the k-th largest estimate is proportional to 1 / k. The upper bound also assumes that the estimates of
+    an instance sum to its number of labels.
     """
     most = size.labels_per_instance / (min_probability * max(1.0, math.log(size.m)))
     return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))
@@ -194,7 +193,7 @@ def size_of(project: Project, dataset: str) -> Size:
 def is_size_known(project: Project, dataset: str) -> bool:
     """Return whether the size of a dataset is in its statistics or in the catalogue.
 
-    If the size is in neither place, `size_of` returns a default size.
+    If the size is unknown, `size_of` returns a default size.
     """
     return size_of(project, dataset) != Size()
 

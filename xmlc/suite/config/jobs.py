@@ -19,10 +19,7 @@ SPLITS = 5  # Number of training and validation splits on which a search with th
 
 
 def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
-    """Return the models with the key `batch_seeds`.
-
-    The keys of the dict are the seeds with which suites train the models.
-    """
+    """Return a dict from seeds to the models with the key `batch_seeds` that suites train with these seeds."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
         if model.batch_seeds:
@@ -41,9 +38,9 @@ def dropped(project: Project) -> str:
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
     """Return the distinct threshold methods that suites use for a model on a dataset.
 
-    If a suite that belongs to no paper lists the dataset, only the methods of such suites are returned. If no such
-    suite lists the dataset, the methods of the papers' suites are returned. The result does not depend on the settings
-    `papers` and `datasets`, so that a change of these settings reruns no job.
+    If a suite that belongs to no paper lists the dataset, suites of papers are ignored. If only papers' suites list the
+    dataset, the methods of all papers' suites are returned. The result does not depend on the settings `papers` and
+    `datasets`, so that a change of these settings reruns no job.
     """
     methods: dict[str, None] = {}
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]

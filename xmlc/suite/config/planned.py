@@ -31,7 +31,8 @@ class Where:
     split : str
         The training split of the selected models, ``full`` or ``80``. For records without a model, the split is empty.
     models, methods, sweeps : collection of str
-        Names of the models, methods and sweeps whose records are selected. A sweep's name is its key in the suite.
+        Names of the models, methods and sweeps whose records are selected. The name of a sweep is the key of the sweep
+        in the suite.
     but_methods : collection of str
         Names of methods whose records are not selected.
     task : {"few-shot", "multi-label"} or None
@@ -41,8 +42,8 @@ class Where:
     searched : bool
         Whether to select only models with search ranges, or with a search result.
     beside : (str, int) or None
-        A model that other suites define, and a maximum number of labels. The records of this model are also selected,
-        for datasets with at most this number of labels in the catalogue.
+        A model that other suites define, and a maximum number of labels. Records of this model are also selected, but
+        only on datasets with at most this number of labels in the catalogue.
     """
 
     kind: str
@@ -93,7 +94,7 @@ class Where:
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
         """Return the method and the path of each record of a run.
 
-        If a record has no method, its method is "".
+        For a record without a method, the method is "".
         """
         match self.kind:
             case "forest" if not (suite.ensembles and run.model in suite.ensembles.models):
@@ -143,7 +144,7 @@ class Declared:
     def first(self) -> tuple[Where, ...]:
         """Return the selections that decide whether the table or figure is built.
 
-        The table or figure is built if at least one of these selections contains records.
+        The table or figure is built if at least one of the returned selections contains records.
         """
         return self.needs[:1]
 
@@ -175,7 +176,7 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
     if {run.dataset, run.model} & {*suite.skip_thresholds} or (baseline and baseline.skip_thresholds):
         return []
     if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
-        # This model has estimates for the test set only, so no thresholds can be tuned.
+        # If a model has estimates for the test set only, no thresholds can be tuned.
         return unlabelled(suite.methods) if split == "full" else []
     if baseline:
         return [method for method in BASELINE_METHODS if method in suite.methods]

@@ -48,13 +48,13 @@ class Project:
     def read(cls, config: Mapping[str, object], folder: Path | None = None) -> Self:
         """Read and check the settings of a run, and the suites and the catalogue in a configuration folder.
 
-        By default, the folder is the configuration folder of the current project.
+        If ``folder`` is None, the configuration folder of the current project is read.
 
         Raises
         ------
         XmlcError
             A file cannot be read or violates its schema. An estimator or a hyperparameter does not exist. Two suites
-            define a model differently.
+            have different definitions of a model.
         """
         settings = Settings.read(config)
         folder = config_folder() if folder is None else folder
@@ -151,7 +151,7 @@ class Project:
         return [name for name, one in found if dataset not in one.without and is_installed(one.estimator)]
 
     def runs(self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False) -> list[Run]:
-        """Return the runs of a suite's models on all or some datasets.
+        """Return the runs of a suite's models on ``datasets``, or on all selected datasets if ``datasets`` is None.
 
         If ``baselines`` is true, the runs of the suite's baselines are also returned.
         """
@@ -195,7 +195,7 @@ class Project:
         Raises
         ------
         XmlcError
-            For one of these models, a dataset has only some of the files, or no dataset has files.
+            For some model, a dataset has only some of the files, or no dataset has files.
         """
         suite, lines = self.suites[paper], []
         for name, spec in suite.models.items():
@@ -230,8 +230,8 @@ class Project:
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A weight threshold only limits the memory, so it does not make a model tuned. The model counts as untuned on a
-        # dataset if the dataset overrides no other hyperparameter.
+        # A weight threshold does not count as tuning, because it only limits the memory. The model counts as untuned on
+        # a dataset if the dataset overrides no other hyperparameter.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
@@ -244,7 +244,7 @@ class Project:
     def min_probability(self, dataset: str) -> float:
         """Return the probability above which the estimates of a dataset are stored.
 
-        The result is the smallest threshold in `xmlc.thresholds.bounds.GRID`, or a larger value in a suite's
+        Return the smallest threshold in `xmlc.thresholds.bounds.GRID`, or a larger value in a suite's
         `min_probabilities`.
         """
         # The module loads SciPy, which is rarely needed to plan jobs, so it is imported only here.
@@ -253,10 +253,7 @@ class Project:
         return max([1 / max(GRID), *(suite.min_probabilities.get(dataset, 0.0) for suite in self.suites.values())])
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """Return the numbers of trees with which suites score parts of a forest, in ascending order.
-
-        Each part consists of the first trees.
-        """
+        """Return the numbers n for which suites score a forest of the first n trees, in ascending order."""
         blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
         return sorted({size for block in blocks if model in block.models for size in block.sizes})
 

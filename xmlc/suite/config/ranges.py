@@ -42,8 +42,8 @@ class Range:
         Raises
         ------
         XmlcError
-            The content is neither a list nor such a mapping, or the interval is empty. The same error is raised if a
-            logarithmic interval contains zero.
+            The content is neither a list nor a mapping with the keys of a range, or the interval is empty. An error is
+            also raised for a logarithmic interval that contains zero.
         """
         if isinstance(content, list) and content:
             return cls(values=tuple(content))
@@ -103,5 +103,7 @@ def parse_space(content: Mapping[str, object]) -> Space:
 
 
 AUTO = "auto"
-MOST_FITTED = 20_000  # Maximum number of training instances of a trial. They are drawn from 80 % of the training set.
-MOST_VALIDATED = 5_000  # Maximum number of instances that score a trial. They are drawn from the other 20 %.
+# Maximum number of training instances of a trial, drawn from 80 % of the training set.
+MOST_FITTED = 20_000
+# Maximum number of instances that score a trial, drawn from the other 20 % of the training set.
+MOST_VALIDATED = 5_000

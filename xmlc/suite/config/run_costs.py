@@ -16,7 +16,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.job_costs import Cost, cost_of, is_size_known, size_of
 from xmlc.suite.config.project import Project
 
-#: Maps a file name, or the name of a folder, in the folder of a trained model to the step that writes it.
+#: Maps the name of a file or folder of a run to the step that writes the file or folder.
 STEPS = {
     "model": "train",
     "train.json": "train",
@@ -73,17 +73,17 @@ class Choice(NamedTuple):
     """Hold the jobs that do not fit a machine, and the settings with which a run fits the machine better."""
 
     #: Maps dataset and model to the bytes of memory and the step of their largest job. Only jobs that need more memory
-    #: than the machine has are included.
+    #: than the machine has are counted.
     too_large: Mapping[tuple[str, str], tuple[float, str]]
     #: Bytes on disk of the jobs that fit into the memory. ``disk`` is computed with the configured settings.
     #: ``least_disk`` is computed for a run that keeps no models.
     disk: float
     least_disk: float
     #: Datasets to leave out so that the results of all remaining datasets fit on the disk. ``fits_nothing`` is true if
-    #: no job remains without these datasets.
+    #: no job remains after these datasets are left out.
     left_out: list[str]
     fits_nothing: bool
-    #: The better settings: keys of config.yaml with new values.
+    #: Keys of config.yaml, with values for which the run fits the machine better.
     settings: dict[str, object]
 
 
@@ -134,8 +134,8 @@ def choose(project: Project, made: Collection[str], machine: Machine) -> Choice:
         settings["datasets"] = [name for name in named if name not in left]
     out_elsewhere = [pair for pair in out if pair[0] not in left]
     if out_elsewhere or (left and not named):
-        # A value for the setting `datasets` would replace the datasets of every suite, so `models` is set instead. If a
-        # dataset has an empty list of models, every suite leaves out the dataset.
+        # A value for the setting `datasets` would replace the datasets of every suite, so `models` is set instead. In
+        # the setting `models`, an empty list for a dataset means that all suites leave out the dataset.
         settings["models"] = _models_without(project, out_elsewhere) | ({} if named else {name: [] for name in left})
     if kept > machine.disk and kept > dropped:
         settings["keep_models"] = False
@@ -162,8 +162,8 @@ def cost_report(
         The report has only the remarks and the names of datasets of unknown size if the run has no job that uses a
         model.
     settings : dict
-        Better settings: keys of config.yaml with new values. The dict is empty if the run fits the machine, or if no
-        dataset fits.
+        Keys of config.yaml, with values for which the run fits the machine better. The dict is empty if the run fits
+        the machine, or if no dataset fits.
     """
     project = with_threads(project, threads := min(project.settings.threads, machine.processors))
     unknown = sorted(name for name in _datasets(made) if not is_size_known(project, name))
@@ -275,7 +275,7 @@ def _datasets(made: Iterable[str]) -> list[str]:
 
 
 def _prepared(made: Collection[str], datasets: Iterable[str]) -> set[str]:
-    """Return the names in ``datasets`` for which the run writes the arrays."""
+    """Return the datasets in ``datasets`` whose arrays the run writes."""
     return {dataset for dataset in datasets if paths.DATA.of(dataset=dataset) in made}
 
 
@@ -299,7 +299,7 @@ def _too_large(jobs: Jobs, memory: float) -> dict[tuple[str, str], tuple[float, 
 def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:
     """Return a value for the setting `models` that leaves out the given pairs of dataset and model.
 
-    The value also leaves out all pairs that the current setting leaves out.
+    Pairs that the current setting leaves out are left out, too.
     """
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in project.suites:

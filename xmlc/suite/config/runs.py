@@ -35,7 +35,7 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
 LAST_RUN = Path(".snakemake/last-run.json")
-# Each line contains a time, and the total bytes of the files in `resources/` and `results/`.
+# Each line of this file contains a time, and the total bytes of the files in `resources/` and `results/`.
 DISK = Path(".snakemake/disk.csv")
 BETWEEN = 20  # Seconds between two measurements of the used disk space.
 REBUILD = "Run `make env` or `python -m pip install --editable .` in this folder, then activate the environment"
@@ -122,8 +122,8 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
 def check_program(folder: Path) -> None:
     """End the process if jobs would run a different version of the package than Snakemake.
 
-    Jobs run the command `xmlc` of the environment. In a copied environment, this command still runs the original
-    project.
+    Jobs run the command `xmlc` of the environment. If a project is copied together with its environment, the command in
+    the copy still runs the original project.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def check_program(folder: Path) -> None:
         The Python files of the two versions differ, or the command does not run.
     """
     if not (program := shutil.which(PACKAGE.name)):
-        return  # Without the command, either jobs have separate environments, or they fail with a message.
+        return  # If there is no command `xmlc`, jobs either have separate environments or fail with a message.
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
@@ -227,7 +227,7 @@ def disk_used() -> str:
     """Return a text with the current size of `resources/` and `results/`, and with their largest size in all runs."""
     noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
     now = on_disk()
-    # The last line of a killed run may be incomplete.
+    # The last line that a killed run wrote may be incomplete.
     most = max([now, *(int(size) for size in noted if size.isdigit())])
     return f"{now / 1e9:.3g} GB on disk, at most {most / 1e9:.3g} GB in all runs ({DISK})"
 

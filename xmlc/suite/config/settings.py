@@ -33,7 +33,7 @@ class RequestedSearch:
 
 @dataclass(frozen=True)
 class Settings:
-    """Hold the settings of a run. The users' description of the settings is in config/README.md."""
+    """Hold the settings of a run. The settings are described for users in config/README.md."""
 
     papers: list[Name] = field(default_factory=lambda: [STUDY])
     datasets: Some[DatasetName] | Literal["small", "large"] | None = None
@@ -82,7 +82,7 @@ class Settings:
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
-    """Return the keys and values of config.yaml. Settings of the form ``key=value`` override them.
+    """Return the keys and values of config.yaml, updated by settings of the form ``key=value``.
 
     The text after the equals sign is YAML, as for `snakemake --config`. The file config.yaml may be missing in a study.
 

@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.suite.config.catalogue import Dataset
 
-# Names that the files of a dataset may have on any mirror. The files have the repository format.
+# Names that a dataset's files in the repository format may have on any mirror.
 OF_MIRRORS = ("train.txt", "test.txt")
 # Maps a file name to a list of size in bytes, time of the last change in ns, and checksum.
 States = dict[str, list[Any]]
@@ -161,8 +161,8 @@ def listed(place: Path) -> list[Path]:
 def sources_in(place: Path, dataset: Dataset) -> list[Path]:
     """Return the files in a folder from which a dataset can be copied.
 
-    If the folder contains files with the names of the dataset's files, only these files are returned. If it contains no
-    such file, all files are returned, because one of them may be an archive.
+    If the folder contains files with the names of the dataset's files, only these files are returned. If the folder
+    contains no such file, all of its files are returned, because one of them may be an archive.
     """
     return [*dataset.files_in(place).values()] or listed(place)
 
@@ -174,6 +174,6 @@ def lacks(place: Path, dataset: Dataset) -> str:
 
 
 def wanted(dataset: Dataset) -> str:
-    """Return a text with the names of a dataset's files. Each possible set of files is listed."""
+    """Return a text that lists the names of a dataset's files, for every possible set of files."""
     named = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in dataset.layouts)
     return f"{named}, each plain or compressed (.gz, .xz, .bz2)"

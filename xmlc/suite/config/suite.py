@@ -1,6 +1,6 @@
 """Define classes that describe a suite, and read suites from YAML files. The reader checks the types of all values.
 
-The users' description of the keys is in config/README.md.
+The keys of a suite's file are described for users in config/README.md.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ Origin = Annotated[
 class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}):
     """Describe how the hyperparameters of a model on a dataset were found."""
 
-    #: The description of the method, which the table of hyperparameters shows.
+    #: A text about how the hyperparameters were found, which the table of hyperparameters shows.
     by: str
-    #: P@1 on the validation set as a fraction, not a percentage. None if it is unknown.
+    #: P@1 on the validation set as a fraction (not a percentage), or None if it is unknown.
     p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
-    #: The kind of origin, as in `ModelSpec.provenance`.
+    #: The kind of source, such as paper or search; see `ModelSpec.provenance`.
     source: OriginKind = "search"
     #: The file that contains all trials of the search.
     trials: str | None = None
@@ -77,8 +77,8 @@ class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}
     command: str | None = None
 
 
-#: A list of stages. Each stage is a list of trials. A trial consists of values that override the best values of earlier
-#: stages.
+#: A list of the stages of a search. A stage is a list of trials. A trial consists of values that override the best
+#: values of earlier stages.
 Stages = Some[Some[Annotated[Hyperparameters, Meta(min_length=1, description="some hyperparameters")]]]
 
 
@@ -86,13 +86,13 @@ Stages = Some[Some[Annotated[Hyperparameters, Meta(min_length=1, description="so
 class SearchSpec:
     """Describe which hyperparameters a search tries for a model."""
 
-    #: The range of each hyperparameter. These ranges are used if the setting `tuning` of config.yaml contains a method
-    #: and a number of trials.
+    #: The range of each hyperparameter. Ranges are used if the setting `tuning` of config.yaml contains a method and a
+    #: number of trials.
     ranges: dict[str, object] = field(default_factory=dict)
-    #: The stages of a search with fixed trials. If `always` is false, two conditions are required. The setting `tuning`
-    #: of config.yaml is `auto`, and the model sets no value for the dataset except `weight_threshold`.
+    #: The stages of a search with fixed trials. If `always` is false, the search runs only if the setting `tuning` is
+    #: `auto` and the model sets no value for the dataset except `weight_threshold`.
     stages: Stages = field(default_factory=list)
-    #: Additional stages on some datasets. On such a dataset, the additional stages follow the stages in `stages`.
+    #: Additional stages on some datasets, which follow the stages in `stages`.
     extra_stages: dict[DatasetName, Stages] = field(default_factory=dict)
     #: Hyperparameters that replace the configured values in all trials of the stages, but not in the final model.
     trial_overrides: Hyperparameters = field(default_factory=dict)
@@ -116,13 +116,13 @@ class ModelSpec:
     #: The estimator: a name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. If a suite's file
     #: sets `from_suite`, the estimator is "".
     estimator: str = ""
-    #: The name of another suite that defines a model or baseline with the name of this model. The keys of that other
-    #: model are copied, except ``without``. The key ``title`` is copied if this model has no title.
+    #: The name of another suite, from which the keys of the model or baseline with the same name are copied. The key
+    #: ``without`` is not copied. The key ``title`` is copied only if this model has no title.
     from_suite: str | None = None
     #: Hyperparameters on the datasets that `datasets` does not list.
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    #: Hyperparameters on the datasets that have special values. When a suite is read, `hyperparameters` are added to
-    #: the special values of each dataset, without replacing any.
+    #: Maps a dataset to its hyperparameters, if they differ from `hyperparameters`. When a suite is read, the
+    #: hyperparameters of such a dataset are completed from `hyperparameters`.
     datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
     #: Maps a hyperparameter to the source of its values. The key ``all`` stands for all hyperparameters that have no
     #: key, and the key ``datasets`` for the values in `datasets`. A source begins with one of five words: paper,
@@ -132,15 +132,16 @@ class ModelSpec:
     #: Describes for each dataset how the hyperparameters were found.
     selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
     search: SearchSpec = SearchSpec()
-    #: The name of another model in the same suite. This model uses the search result of the other model, or starts a
-    #: separate search from that result.
+    #: The name of another model in the same suite. The model uses the search result of that other model, or starts a
+    #: separate search from the result.
     share_search_with: Name | None = None
-    #: Number of threads of the model's jobs. If it is None, the setting `threads` of the run is used.
+    #: Number of threads of the model's jobs. If the value is None, the setting `threads` of the run is used.
     threads: ThreadCount | None = None
-    #: Bytes of memory for training, divided by the bytes of the data. If it is None, the cost model estimates the
-    #: number.
+    #: Bytes of memory for training, divided by the bytes of the data. If the value is None, the cost model estimates
+    #: the memory.
     memory: Annotated[float, Meta(gt=0, le=100_000)] | None = None
-    #: Minutes of wall time that each step of the model requests. If it is None, the cost model estimates the number.
+    #: Minutes of wall time that each step of the model requests. If the value is None, the cost model estimates the
+    #: time.
     minutes: Annotated[int, Meta(ge=1, le=100_000)] | None = None
     #: The task of the datasets on which the model runs. If the task is None, the model runs on all datasets.
     task: Task | None = None
@@ -151,9 +152,9 @@ class ModelSpec:
     optional: bool = False
     #: Maps each dataset on which the model is not run to the reason.
     without: dict[DatasetName, Reason] = field(default_factory=dict)
-    #: The reason why no thresholds are tuned for this model. Only baselines have this key.
+    #: For a baseline, the reason why no thresholds are tuned.
     skip_thresholds: Reason | None = None
-    #: A text about hyperparameters that were not searched. Only baselines have this key.
+    #: For a baseline, a text about the hyperparameters that were not searched.
     untuned: Reason | None = None
     #: The model's name in tables and figures. If the title is None, the name that a paper's package defines is used, or
     #: the name in the suite.
@@ -188,7 +189,8 @@ class Inference:
     methods: dict[Name, Some[Name]]
     #: Number of label vectors that are drawn for each instance, if a model can draw label vectors.
     samples: Annotated[int, Meta(ge=1)] = 200
-    #: Number of seconds after which an inference method is stopped. If the value is None, a method is never stopped.
+    #: Number of seconds after which an inference method is stopped. If the time limit is None, a method is never
+    #: stopped.
     time_limit: Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None = None
 
 
@@ -246,7 +248,8 @@ class Experiments:
     #: Models that are evaluated by progressive validation: each training instance is first predicted, then learned.
     progressive: list[Name] = field(default_factory=list)
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
-    #: Maps a dataset to the minimum probability of its stored estimates. Only estimates above this minimum are stored.
+    #: Maps a dataset to the minimum probability of its stored estimates. Only estimates above the minimum probability
+    #: are stored.
     min_probabilities: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
     #: Maps names of datasets and of models to the reason why no thresholds are tuned. If no thresholds are tuned, the
     #: models are trained on the whole training set, and only their rankings are scored.
@@ -275,7 +278,7 @@ class Suite(Experiments):
     def own(self) -> bool:
         """Return whether the suite belongs to no paper, such as the demo.
 
-        The setting `datasets` of config.yaml does not affect such a suite.
+        The setting `datasets` of config.yaml does not affect a suite that belongs to no paper.
         """
         return self.name in OWN
 
@@ -345,7 +348,7 @@ def read_suites(config: Path) -> dict[str, Suite]:
 
 
 def suite_file(name: str, config: Path) -> Path:
-    """Return the path of a suite's file. If a study lacks this file, return the path of the package's file."""
+    """Return the path of a suite's file. If a study has no file for the suite, return the path in the package."""
     of_paper = name not in OWN and not (name == STUDY and is_study(config))
     return config_files(f"papers/{name}.yaml" if of_paper else f"{name}.yaml", config)[-1]
 
@@ -377,8 +380,8 @@ def _read(file: Path) -> Experiments:
 def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
     """Return a copy of a model with complete hyperparameters.
 
-    If `from_suite` is set, the copy has the keys of the model in that other suite. On a dataset with special values,
-    the other hyperparameters have the values for all datasets.
+    If `from_suite` is set, the copy has the keys of the model with the same name in the other suite. The
+    hyperparameters of each dataset in `datasets` are completed from `hyperparameters`.
     """
     if model.from_suite:
         place = suite_file(model.from_suite, file.parent.parent if file.parent.name == "papers" else file.parent)

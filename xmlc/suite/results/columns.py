@@ -30,16 +30,16 @@ class Column:
     title: str
     #: The unit: ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or an empty text.
     unit: str = ""
-    #: Number of decimals in print. With None, a cost has three significant digits, and any other number has the format
-    #: ``g``.
+    #: Number of decimals that are printed. If ``decimals`` is None, a cost is printed with three significant digits,
+    #: and any other number in the format ``g``.
     decimals: int | None = None
     better: Literal["higher", "lower"] | None = None
     cost: bool = False
-    #: How the values of several seeds are combined. The values of a measure are averaged, those of a constant must be
-    #: equal, and those of a choice are listed.
+    #: How the values of several seeds are combined. The values of a measure are averaged. The values of a constant must
+    #: be equal. The values of a choice are listed.
     kind: Literal["measure", "constant", "choice"] = "measure"
-    #: Maximum number of decimals: numbers are rounded to this many decimals before they are printed. If it is None,
-    #: numbers are not rounded.
+    #: Maximum number of decimals: numbers are rounded to this many decimals before they are printed. If ``most`` is
+    #: None, numbers are not rounded.
     most: int | None = None
 
     @property
@@ -50,8 +50,7 @@ class Column:
     def printed(self, value: float | str | None, beside: float | None = None) -> str:
         """Return the text with which tables print a value. A missing value is printed as a dash.
 
-        If the value is a standard deviation, ``beside`` is the mean. The text then has the same number of decimals as
-        the mean.
+        For a standard deviation, ``beside`` is the mean, which determines the number of decimals.
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
@@ -77,8 +76,8 @@ def _measure(measure: AnyMeasure) -> Column:
     return Column(measure.name, measure.title, measure.unit, measure.decimals, measure.better, kind=measure.kind)
 
 
-# Each of the following functions defines several columns. A keyword argument is the name of a column, and its value is
-# the title.
+# Each of the following functions defines several columns. The name of a keyword argument is the name of a column, and
+# the value of the argument is the column's title.
 def _constants(decimals: int | None = None, most: int | None = None, **titles: str) -> Iterable[Column]:
     return (Column(name, title, decimals=decimals, kind="constant", most=most) for name, title in titles.items())
 

@@ -67,7 +67,7 @@ class Number:
     words : str or None
         Text that is printed instead of the value.
     mark : str
-        Style of the printed number: ``bold``, ``brackets`` or ``hidden``.
+        Style with which the number is printed:
     published : str
         The published number, exactly as the paper prints it.
     kind, verdict : StrEnum or None
@@ -168,9 +168,9 @@ def make_row(key: Key, values: Mapping[str, Any], records: tuple[Path, ...] = ()
 def average(numbers: Iterable[Number], keys: Sequence[str]) -> Rows:
     """Average numbers over seeds, and return the means as table rows.
 
-    The fields of a number in ``keys`` identify its row. Each row gets the quantity ``seeds``, which is the number of
-    seeds in the row. If the value of one seed is missing, the mean is missing, too. In a column of the kind "choice",
-    values that differ between seeds are listed instead of averaged.
+    A number's row is identified by the number's fields in ``keys``. Each row gets the quantity ``seeds``, which is the
+    number of seeds in the row. If the value of one seed is missing, the mean is missing, too. In a column of the kind
+    "choice", values that differ between seeds are listed instead of averaged.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def _series(values: list[Any]) -> pd.Series:
 def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
     """Read a CSV table, and return its cells as numbers whose values are texts.
 
-    The columns in ``keys`` identify a row.
+    A row is identified by its values in the columns ``keys``.
 
     Raises
     ------
@@ -297,7 +297,7 @@ def read_numbers(file: Path, keys: Sequence[str]) -> Rows:
 def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], key: Key, quantity: str) -> V | None:
     """Return the published number of a quantity in the row ``key``, or None if the quantity is not published.
 
-    If a paper prints a constant of a dataset only once, it applies to all rows of the dataset.
+    If a paper prints a constant once for a dataset, the constant applies to all rows of the dataset.
     """
     number = published.get(key, {}).get(quantity)
     if number is None and "dataset" in keys and column(quantity).kind == "constant":

@@ -28,7 +28,7 @@ class Estimate:
     def mapped(self, function: Callable[[float], float]) -> Estimate:
         """Return the estimate after ``function`` is applied to the mean and both bounds.
 
-        The function must be increasing.
+        ``function`` must be increasing.
         """
         values = (self.mean, self.lower, self.upper)
         return Estimate(*(value if math.isnan(value) else function(value) for value in values))
@@ -61,7 +61,7 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
     mean = math.fsum(values) / n
     if n < max(fewest, 2):
         return Estimate(mean)
-    # Because of rounding, the computed mean of equal values may differ from them in the last bit.
+    # Because of rounding errors, the computed mean of equal values may differ from the values.
     if min(values) == max(values):
         return Estimate(values[0], values[0], values[0])
     variance = math.fsum((value - mean) * (value - mean) for value in values) / (n - 1)

@@ -1,6 +1,6 @@
 """Write and read manifests.
 
-A manifest is a small file next to a finished table. Reports use it to rebuild the table.
+A manifest is a small file next to a finished table, from which reports rebuild the table.
 """
 
 from __future__ import annotations
@@ -119,9 +119,9 @@ def by_number(table: str) -> tuple[bool, int, str]:
 
 
 def in_project(path: Path) -> str:
-    """Return the path of a result in the project. The argument may also be the path of a copy of the result.
+    """Return the path of a result in the project. ``path`` may also be the path of a copy of the result.
 
-    Snakemake makes such copies if results are in remote storage. For example, the copy of ``results/a.json`` is
+    Snakemake makes a copy of a result that is in remote storage. For example, the copy of ``results/a.json`` is
     ``.snakemake/storage/<plugin>/<prefix of the storage>/results/a.json``.
     """
     text = path.as_posix()

@@ -2,7 +2,7 @@
 
 The keys are the names in the configuration, and the values are the printed names.
 
-Tables and the configuration import the names from this module, because it imports no kernels. The modules
+Tables and the configuration import the names from this module, which imports no kernels. The modules
 `xmlc.thresholds.sweeps` and `xmlc.inference.methods` import kernels.
 """
 
@@ -14,7 +14,8 @@ THRESHOLD_METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
-    # The next methods compute thresholds from estimates alone, without true labels. They are not described in a paper.
+    # The next two methods compute thresholds from estimates alone, without true labels. No paper describes these two
+    # methods.
     "expected-f": "expected F",
     "expected-f-empty": "expected F, 0/0 = 1",
 }

@@ -1,6 +1,6 @@
 """Collect the settings that the numbers in a table depend on.
 
-These settings are stored in the manifest next to the table. The manifest contains them because the next run overwrites
+The manifest next to the table contains the settings. Settings must be in the manifest because the next run overwrites
 records, and because reference tables have no records. Settings are grouped by subject and then by name. A subject is a
 dataset, a model on a dataset, or a method with a model on a dataset. The empty subject "" stands for the whole run.
 """

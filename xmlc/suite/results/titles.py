@@ -17,7 +17,7 @@ METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
 # Printed names of models. Each paper's package adds names by `name_models`.
 _MODELS = {"oracle": "oracle"}
 # Maps the first word of the name of a baseline model to the printed name of the baseline program. A model whose name
-# does not begin with such a word belongs to xmlc.
+# begins with any other word belongs to xmlc.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji"}
 PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda", "gamma": "gamma", "epochs": "epochs"}

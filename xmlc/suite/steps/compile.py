@@ -40,7 +40,7 @@ def parts_of(suite: Path) -> list[compiling.CompiledPart]:
 def compile_data() -> None:
     """Compile the kernels that handle data.
 
-    To call these kernels, the function generates, writes, reads and prepares a small synthetic dataset.
+    The kernels are compiled by generating, writing, reading and preparing a small synthetic dataset.
     """
     from xmlc.suite.config.catalogue import Dataset
     from xmlc.suite.steps.prepare import prepare
@@ -55,7 +55,7 @@ def compile_data() -> None:
 
 
 def compile_ranking() -> None:
-    """Compile the kernels that score rankings. The models of a suite share these kernels."""
+    """Compile the kernels that score rankings. All models share the kernels that score rankings."""
     import numpy as np
 
     from xmlc.metrics.propensity import propensities, propensity_parameters
@@ -79,8 +79,8 @@ def compile_ranking() -> None:
 def command(suite: Path, cores: int) -> None:
     """Compile the kernels that the steps of SUITE call, before the first run of the suite.
 
-    You need this command only once for each machine and version of xmlc. If you do not run it, each step compiles the
-    kernels that it needs on one core.
+    You need this command only once for each machine and version of xmlc. If you do not run this command, each step
+    compiles the kernels that it needs on one core.
     """
     # A line is printed first, because the compilation takes about a minute.
     if parts := compiling.missing(parts_of(suite)):

@@ -58,7 +58,7 @@ class Fetched(NamedTuple):
 
 
 def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
-    """Fetch a dataset into the folder ``out``. Either all files are written, or none.
+    """Fetch all files of a dataset into the folder ``out``. If there is an error, no file is written.
 
     The function prints a line for each source that lacks the dataset. The first source is the folder
     ``manual/<dataset>`` next to ``out``, into which users put manual downloads. The next sources are the mirror, the
@@ -70,14 +70,14 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     ----------
     dataset : Dataset
     out : Path
-        The folder to write, usually ``resources/<dataset>``. The function writes the data files into this folder, and
-        ``source.json``, which describes the data files.
+        The folder to write, usually ``resources/<dataset>``. The function writes the data files into this folder, and a
+        file ``source.json`` that describes the data files.
     mirror : str, optional
         A folder or base URL. The subfolder ``<dataset>/`` contains the dataset. A mirror, like ``manual/<dataset>``,
-        may contain the files that the catalogue names. Instead of these files, it may contain ``train.txt`` and
+        may contain the files that the catalogue names. Instead of these files, a mirror may contain ``train.txt`` and
         ``test.txt`` in the repository format, or the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and
-        ``Y.tst.npz``. Each file may be compressed. If the source is a folder on this machine, it may also contain one
-        archive with the files.
+        ``Y.tst.npz``. Each file may be compressed. A folder on this machine may also contain one archive with the
+        files.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
 def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
     """Return whether a fetched dataset is synthetic according to the file ``source.json`` of its source.
 
-    If the source has no such file, the dataset is not synthetic.
+    If the source has no file ``source.json``, the dataset is not synthetic.
     """
     file, origin = folder / "source.json", Path(fetched.origin)
     with suppress(XmlcError, OSError, ValueError):
@@ -312,13 +312,13 @@ def no_data(path: Path) -> str:
 @click.command()
 @click.argument("dataset")
 @out_option("Folder to write, such as resources/DATASET.")
-@click.option("--mirror", help="Folder or base URL. The files of the dataset are in DATASET/.")
+@click.option("--mirror", help="Folder or base URL that has the dataset's files in DATASET/.")
 @catalogue_option
 def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, ...]) -> None:
     """Download the files of a dataset into the folder OUT.
 
     The command tries three sources in this order: your folder, the mirror, and the addresses in the catalogue. Your
-    folder is manual/DATASET next to OUT. It contains your own copy of the files, or one archive with the files.
+    folder is manual/DATASET next to OUT, and contains a copy of the files, or one archive with the files.
 
     Your folder and the mirror must have the files that the catalogue names, or train.txt and test.txt in the
     repository's format. Each file may be compressed (.gz, .xz, .bz2). You can also use a dataset that is not in the

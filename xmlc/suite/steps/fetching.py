@@ -26,7 +26,7 @@ MISSING = (403, 404, 410)  # An object store may return the status 403 for a fil
 
 
 class NotThere(XmlcError):
-    """Raised if a source does not have a file. The caller can try another source."""
+    """Raised if a source does not have a file, so that the caller can try another source."""
 
 
 def fetch_http(url: str, target: Path) -> None:
@@ -76,7 +76,7 @@ def _attempt(url: str, target: Path) -> None:
         if response.status_code != 200:
             raise requests.HTTPError(response=response)
         # The response header Content-Encoding is removed, so that `requests` returns the bytes as the server sent them.
-        # Content-Length counts these bytes.
+        # The header Content-Length counts the bytes as sent.
         coding = response.raw.headers.pop("Content-Encoding", "").strip().lower()
         total = response.raw.length_remaining or 0
         with open(target, "wb") as file, Progress(total, url, "B") as progress:
@@ -89,10 +89,10 @@ def _attempt(url: str, target: Path) -> None:
 
 
 def _decode(file: Path, coding: str, named_gz: bool) -> None:
-    """Decode a downloaded file that the server encoded for the transfer.
+    """Decode a downloaded file that the server encoded, although the request asked for no encoding.
 
-    Servers may do so although the request asks for no encoding. Some servers send a file ``train.txt.gz`` as
-    ``train.txt`` with the encoding gzip. If the address of a file ends with ``.gz``, the compressed file is kept.
+    Some servers send a file ``train.txt.gz`` as ``train.txt`` with the encoding gzip. If the address of a file ends
+    with ``.gz``, the compressed file is kept.
     """
     if coding not in ("gzip", "x-gzip", "deflate"):
         # The encoding is a compression format that xmlc can read, so the file needs no decoding.

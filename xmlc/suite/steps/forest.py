@@ -29,7 +29,8 @@ def rank_by_first_trees(
 ) -> tuple[ForestRow, ...]:
     """Rank the labels of the test set with parts of a forest, and return the scores of each part.
 
-    A part consists of the first n trees, with n in ``sizes``. The last part consists of all trees.
+    A part of the forest consists of the first n trees, with n in ``sizes``. The last part of the forest consists of all
+    trees.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def rank_by_first_trees(
         A trained forest.
     prepared : Prepared
     sizes : iterable of int
-        Numbers of trees to rank with. A number is ignored if the forest does not have more trees.
+        Numbers of trees to rank with. A number is ignored if it is not smaller than the number of trees.
 
     Raises
     ------
@@ -58,9 +59,9 @@ def rank_by_first_trees(
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
     """Return the depth and the number of nodes of each tree, or None if the estimator does not report these numbers.
 
-    These numbers are in two learned attributes of an estimator, which are ndarrays of int64 with shape (n_trees,).
-    ``tree_depths_`` contains the depth of the deepest leaf of each tree, and the root has depth 0. ``n_nodes_``
-    contains the number of nodes of each tree, and leaves count as nodes.
+    Depths and numbers of nodes are in two learned attributes of an estimator, which are ndarrays of int64 with shape
+    (n_trees,). ``tree_depths_`` contains the depth of the deepest leaf of each tree, and the root has depth 0.
+    ``n_nodes_`` contains the number of nodes of each tree, and leaves count as nodes.
     """
     depths, nodes = getattr(model, "tree_depths_", None), getattr(model, "n_nodes_", None)
     if depths is None or nodes is None:
@@ -72,7 +73,7 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
     """Return the minimum, mean and maximum objective of the nodes on each level of the first `EXEMPLARY` trees.
 
     Objectives are measured after each epoch. The learned attribute ``objectives_`` of an estimator contains the
-    objectives. For each tree, this attribute contains two arrays about the nodes that were split. The first array
+    objectives. For each tree, ``objectives_`` contains two arrays about the nodes that were split. The first array
     contains the level of each node (ndarray of int32, shape (nodes,)), and the root has level 1. The second array
     contains each node's objective after each epoch (ndarray of float64, shape (nodes, epochs)). The result is empty if
     an estimator has no attribute ``objectives_``.

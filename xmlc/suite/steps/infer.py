@@ -43,8 +43,8 @@ class Basis:
         Samples of label vectors if the model can draw samples, and the marginals p(Y_i = 1) otherwise.
     draw_ms, estimate_ms : float or None
         Milliseconds per instance for drawing samples, and milliseconds per instance for estimating marginals. Samples
-        are drawn only if no marginals are estimated, so at least one number is None. If the model is an oracle, both
-        times are None.
+        are drawn only if no marginals are estimated, so at least one of the two times is None. If the model is an
+        oracle, both times are None.
     truncated : TruncatedEstimates or None
         The minimum probability of the marginals, and two means over instances: the number of marginals above the
         minimum, and the number of true labels below it.
@@ -102,7 +102,7 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
 def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
     """Learn the weights of label set sizes from the validation set.
 
-    Both matrices have shape (n, m).
+    The matrices ``estimates`` and ``Y`` have shape (n, m).
     """
     few = min(WARM_UP_ROWS, Y.shape[0])
     fit_size_weights(some_rows(estimates, 0, few), Y[:few])
@@ -113,7 +113,7 @@ def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights
 def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: float | None, out: Path) -> None:
     """Infer label sets for the test set by one method, score them, and write the record.
 
-    The method first infers the label sets of a few instances. This call is not timed, because it compiles the kernels.
+    A first call on a few instances compiles the kernels, and is not timed.
     """
     method, distribution = method_named(name), basis.distribution
     weights = None if basis.sizes is None else np.array(basis.sizes.weights)

@@ -50,11 +50,13 @@ def prepare(
     source : Path
         Folder with the dataset's text files.
     out : Path
-        Folder that is written. The written folder contains ``train/``, ``test/``, ``split.npy`` and ``meta.json``.
+        Folder that the function writes. The written folder contains ``train/``, ``test/``, ``split.npy`` and
+        ``meta.json``.
     validation_share : float
-        Fraction of the training set that is held out for validation. These instances are drawn with seed 0.
+        Fraction of the training set that is held out for validation. Validation instances are drawn with seed 0.
     filter : Path or None
-        File of pairs that measures leave out, see `read_pairs`. It replaces the filter file of the catalogue entry.
+        File of pairs that measures leave out, see `read_pairs`. The file ``filter`` replaces the filter file of the
+        catalogue entry.
 
     Returns
     -------
@@ -110,7 +112,7 @@ def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) ->
     """Return a catalogue entry that describes the files in a source folder.
 
     The description is read from ``source.json``. If the folder has no ``source.json``, the catalogue entry ``dataset``
-    is used. In this case, files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. If
+    is used. Without ``source.json``, files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. If
     ``with_filter`` is false, the filter file may be missing, because another file replaces it.
 
     Raises
@@ -119,7 +121,7 @@ def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) ->
         A file is missing, or a file has changed since the dataset was fetched.
     """
     described = source / "source.json"
-    has_list = (source / CHECKSUMS).exists()  # If a user filled the folder by hand, it has no list of checksums.
+    has_list = (source / CHECKSUMS).exists()  # A folder that a user filled by hand has no list of checksums.
     if has_list:
         check_listed(source, described.name)
     if described.exists():
@@ -194,8 +196,8 @@ def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
 def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
     """Return a list with a text about labels that have no instance in the test set.
 
-    Without such labels, the list is empty. The text also contains the number of labels that have no instance in the
-    training set either, if there are such labels.
+    If every label has an instance in the test set, the list is empty. If labels have no instance in either set, the
+    text also contains the number of these labels.
     """
     m = test.shape[1]
     frequency = np.bincount(test.indices, minlength=m)
@@ -221,8 +223,8 @@ def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
 def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPart, list[str]]:
     """Return the test set without features that do not occur in the training set, and notes about differences.
 
-    The label matrices of both sets get the same number of columns, so that measures count the same labels on both sets.
-    This number is the larger of the two numbers of labels.
+    The label matrices of both sets get the larger of the two numbers of columns, so that measures count the same labels
+    on both sets.
     """
     (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
     X, dropped = first_columns(test[0], d)
@@ -249,9 +251,9 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
     source : Path
         Folder with the data file and the two files of row numbers.
     data : str
-        Name of the data file. Its format is the repository format.
+        Name of the data file, which has the repository format.
     split_files : SplitFiles
-        Names of the two files with row numbers. Each file has one column for each random split.
+        Names of the two files with row numbers. In a file of row numbers, each column is another random split.
     zero_based : bool
         Whether the smallest label id is 0, instead of 1.
     """
@@ -266,8 +268,8 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
 
     In the repository, the datasets with label features (LF-) have such pairs, called reciprocal pairs. Each line of the
     file ``filter_labels_test.txt`` contains the number of an instance and the number of a label, both counted from 0.
-    In these datasets, a test instance may itself be a label. A prediction of this label is then neither rewarded nor
-    penalised (github.com/Extreme-classification/siamesexml, issue 7).
+    In datasets with label features, a test instance may itself be a label. A prediction of the label that is the test
+    instance itself is neither rewarded nor penalised (github.com/Extreme-classification/siamesexml, issue 7).
 
     Parameters
     ----------

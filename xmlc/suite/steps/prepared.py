@@ -1,4 +1,4 @@
-"""Open a prepared dataset. It consists of memory-mapped arrays, a validation split and a description."""
+"""Open a prepared dataset: memory-mapped arrays, a validation split and a description."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DatasetCounts(TypedDict):
 
 
 class Meta(DatasetCounts):
-    """Describe a prepared dataset and its counts. The file ``meta.json`` contains this description.
+    """Describe a prepared dataset and its counts, as stored in the file ``meta.json``.
 
     Attributes
     ----------
@@ -87,13 +87,13 @@ def recorded_name(meta: Meta) -> str:
 class Prepared:
     """Read a dataset from a folder that `xmlc prepare` wrote.
 
-    An error is raised when a file is opened that has changed since then.
+    An error is raised if a file was changed after the preparation, when the file is opened.
 
     Parameters
     ----------
     folder : path
     run : int
-        Number of the run. It determines the seed of the run's validation split. Run 0 uses the split in the folder, and
+        Number of the run, which determines the seed of the validation split. Run 0 uses the split in the folder, and
         every other run draws a new split. The variation of results over runs therefore includes the choice of the
         validation set.
 
@@ -153,8 +153,8 @@ class Prepared:
     def left_out(self, name: str) -> sparse.csr_array | None:
         """Return the pairs of test instance and label that measures leave out, or None if there are no such pairs.
 
-        The result is a boolean matrix of shape (n, m) that is True at these pairs. In the true labels Y, these pairs
-        are not set.
+        In the returned boolean matrix of shape (n, m), these pairs are True. Pairs that measures leave out are not in
+        the true labels Y.
         """
         there = name == "test" and "test/F.json" in listed_in(self.folder)
         return load_csr(self.folder / "test", "F") if there else None
@@ -170,9 +170,9 @@ class Prepared:
 def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:
     """Return a mask that is True for rows to fit models to, and False for rows that are held out for validation.
 
-    The number of rows for validation is ``round(validation_share * n_rows)``. However, if there are at least two rows,
-    at least one row is in each part. The random choice of rows depends only on (seed, n_rows), and is the same on every
-    platform.
+    The number of rows for validation is ``round(validation_share * n_rows)``. If there are at least two rows, each of
+    the two parts has at least one row. The random choice of rows depends only on (seed, n_rows), and is the same on
+    every platform.
 
     Returns
     -------

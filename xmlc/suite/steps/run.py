@@ -47,8 +47,8 @@ class Step:
         The name of the step's `xmlc` command.
     data : Prepared
     about : Record
-        A record that describes the model and the settings. For a trained model, this is the record that `xmlc train`
-        wrote.
+        A record that describes the model and the settings. For a trained model, ``about`` is the record that `xmlc
+        train` wrote.
     threads : int
     """
 
@@ -114,7 +114,7 @@ class ModelStep(TrainedStep):
 
 
 def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator for commands. It adds options for a trained model and its dataset.
+    """Return a decorator that adds options for a trained model and its dataset to a command.
 
     The decorated command gets a `ModelStep` as its first argument.
     """
@@ -140,9 +140,9 @@ def step_to_train(
     threads: int,
     split: TrainingSplit = "full",
 ) -> tuple[Step, SparseProbabilityEstimator]:
-    """Create an estimator, which tables name ``called``.
+    """Create an estimator whose name in tables is ``called``.
 
-    Return a `Step` that describes the estimator, and the estimator.
+    Return a `Step` that describes the estimator, and the estimator itself.
     """
     model = make_estimator(estimator, hyperparameters, seed, threads)
     given = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")}
@@ -205,7 +205,7 @@ def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
     """Return the features X of the part ``part`` of the dataset.
 
-    If the model looks up stored estimates, it looks up the estimates of this part from now on.
+    A model that looks up stored estimates looks up the estimates of this part from now on.
     """
     if looks_up(model):
         model.look_up(prepared, part)
@@ -261,9 +261,9 @@ def estimate_timed(
     part : str
     threshold : float or ndarray, shape (m,)
     then : callable
-        A function that is called for each block of instances, and at least once. Its arguments are the number of the
-        block's first instance, and the block's estimates as a CSR matrix. This matrix contains estimates above the
-        threshold, without pairs that measures leave out.
+        A function that is called for each block of instances, and at least once. The function ``then`` gets the number
+        of the block's first instance, and the block's estimates as a CSR matrix. The CSR matrix contains estimates
+        above the threshold, without pairs that measures leave out.
 
     Returns
     -------
@@ -309,5 +309,5 @@ def write_estimates(
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:
-    """Return the mean of ``counts``, which contains one count per instance. Without counts, return None."""
+    """Return the mean of ``counts``, which contains one count per instance. Return None if there are no counts."""
     return None if counts is None or counts.size == 0 else fmean(counts)

@@ -1,9 +1,9 @@
 """Search for hyperparameters by SMAC, like plt2016 (Section 6.1, Appendix C).
 
 This module requires the package ``smac``. The method SMAC is sequential model-based optimisation (Hutter, Hoos and
-Leyton-Brown, "Sequential model-based optimization for general algorithm configuration", LION 2011). Its model is a
-random forest, which predicts the mean and the variance of the objective from all earlier trials. The next trial has the
-hyperparameters with the largest expected improvement. The search itself is done by the library SMAC3.
+Leyton-Brown, "Sequential model-based optimization for general algorithm configuration", LION 2011). The model of SMAC
+is a random forest, which predicts the mean and the variance of the objective from all earlier trials. The next trial
+has the hyperparameters with the largest expected improvement. The search itself is done by the library SMAC3.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def smac_search(
 def _parameter(name: str, values: Range) -> Any:
     """Convert a range to a hyperparameter of the library ConfigSpace.
 
-    If the range is a list of values, the hyperparameter is the index 0, 1, ... of a value. its values.
+    If the range is a list of values, the hyperparameter is the index 0, 1, ... of a value.
     """
     if values.values:
         return Categorical(name, list(range(len(values.values))))

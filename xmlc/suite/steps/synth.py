@@ -1,4 +1,4 @@
-"""Write a synthetic dataset: two sets of texts, the true posteriors, and a description of the source."""
+"""Write a synthetic dataset as text files, with the true posteriors and a description of the source."""
 
 from __future__ import annotations
 

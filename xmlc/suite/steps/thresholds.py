@@ -77,8 +77,8 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
 def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
     """Predict label sets for the test set with one threshold per label, and return the milliseconds per instance.
 
-    The label sets are predicted by the model from the features. They are compared with label sets from the saved
-    estimates ``spe`` of shape (n, m). The measured time does not include this comparison.
+    The label sets are predicted by the model from the features. These label sets are compared with label sets from the
+    saved estimates ``spe`` of shape (n, m). The measured time does not include this comparison.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
         saved = apply_thresholds(some_rows(spe, first, last), thresholds)
         if answer.nnz != saved.nnz or (answer.indices != saved.indices).any():
             found = f"found {saved.nnz} labels above the thresholds, expected {answer.nnz} from --model"
-            where = f"test instances {first} to {last - 1}. They may be from another model"
+            where = f"test instances {first} to {last - 1}. The estimates may be from another model"
             raise XmlcError(f"--estimates: {found}, for {where}. Run `xmlc estimate` again")
         release(spe)
 
@@ -140,7 +140,7 @@ def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_se
 
 
 def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability: float, out: Path) -> None:
-    """Evaluate methods without a validation set, with a model that is trained on the whole training set.
+    """Evaluate threshold methods that need no validation set, for a model trained on the whole training set.
 
     The function writes one record for each method.
 
@@ -170,9 +170,9 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
 
     The record contains the errors before and after the calibration.
 
-    A calibration error is the distance between estimates and the observed frequencies of true labels. Both errors are
-    measured on the labels that the uncalibrated estimates rank first. After the calibration, estimates often tie,
-    because the calibration is a step function. Such ties would otherwise decide which labels rank first.
+    A calibration error is the distance between estimates and the observed frequencies of true labels. The errors before
+    and after calibration are measured on the labels that the uncalibrated estimates rank first. Calibrated estimates
+    cannot decide which labels rank first, because they often tie. The calibration is a step function.
     """
     (_, Y_val), (_, Y) = (step.data.part(part) for part in ("val", "test"))
     calibration = IsotonicCalibration().fit(spe["val"], Y_val)
@@ -195,7 +195,7 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
 @on_trained_model("evaluate")
 @click.option("--estimates", type=FOLDER, default=None, help="Folder written by `xmlc estimate`.")
 @click.option(
-    "--min-probability", type=float, default=0.0, help="Without --estimates, ignore estimates up to this one."
+    "--min-probability", type=float, default=0.0, help="Without --estimates, ignore estimates up to this value."
 )
 @extension_option
 @click.argument("methods", nargs=-1)

@@ -30,7 +30,7 @@ SPLITS_OF: dict[str, TrainingSplit] = {"train": "full", "fit": "80"}
 @estimator_option
 @name_option
 @parameters_option
-@file_option("--tuned", "File written by `xmlc tune`. The best values in it override --parameters.")
+@file_option("--tuned", "File written by `xmlc tune`, whose best values override --parameters.")
 @click.option("--seed", "seeds", type=SEED, multiple=True, default=[0], show_default=True,
               help="Seed of estimator and validation split; repeatable with --out and --record.")  # fmt: skip
 @threads_option

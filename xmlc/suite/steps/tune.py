@@ -59,7 +59,7 @@ class Search:
     #: A function that runs the search and calls its argument, the objective function, for each trial.
     run: Callable[[TrialObjective], None]
     #: Number of random splits of the training set into 80 % and 20 %. The objective is the mean of P@1, P@3 and P@5
-    #: over these splits. If ``splits`` is None, it is P@1 on one split.
+    #: over these splits. If ``splits`` is None, the objective is P@1 on one split.
     splits: int | None = None
     #: Maximum number of training instances of a trial (``fitted``), and of instances that score a trial
     #: (``validated``). None means no limit.
@@ -129,7 +129,7 @@ def in_stages(
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
     """Replace the value `LABELS_PER_INSTANCE` in stages by the average number of labels per instance.
 
-    This average is rounded, and at least 1.
+    The average is rounded, and at least 1.
     """
     average = max(1, math.floor(labels_per_instance + 0.5))
     return [
@@ -260,9 +260,9 @@ def search_in_ranges(
 ) -> None:
     """Call ``objective`` for at most ``budget`` trials.
 
-    The first trial has the hyperparameters in ``given``, so that the best trial is at least as good. If one of these
-    hyperparameters is missing or outside its range, this trial is skipped. In this case, the best trial may be worse
-    than the given hyperparameters.
+    The first trial has the hyperparameters in ``given``, so that the best trial is at least as good. The first trial is
+    skipped if a hyperparameter in ``given`` is missing or outside its range. Without the first trial, the best trial
+    may be worse than the given hyperparameters.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def search_in_ranges(
         The method ``smac`` ends early if all combinations of values have been tried.
     space : dict of str to Range
     objective : callable
-        Function from hyperparameters to the number to maximise. This number must be finite.
+        Function from hyperparameters to the number to maximise, which must be finite.
     budget : int
         Number of trials, at least 1.
     seed : int
@@ -290,7 +290,7 @@ def search_in_ranges(
         try:
             from xmlc.suite.steps.smac_search import smac_search
         except ImportError as error:
-            said = f"smac cannot be imported ({error}), without which a search can be random"
+            said = f"smac cannot be imported ({error}), expected smac or --method random"
             raise needs_extra(said, "tune") from error
         smac_search(space, objective, budget, seed, known)
         return
@@ -313,7 +313,7 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
 @estimator_option
 @json_option(
     "--parameters",
-    "Hyperparameters as a JSON object. Trials replace some values; with --space, the first trial does not.",
+    "Hyperparameters as a JSON object. Trials replace the searched ones, except the first trial of --space.",
 )
 @json_option(
     "--space",
@@ -332,7 +332,7 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
     is_flag=True,
     help=f"With --stages, train on at most {MOST_FITTED} instances and validate on at most {MOST_VALIDATED}.",
 )
-@file_option("--tuned", "With --stages, file written by an earlier `xmlc tune`. Its best trial is the first trial.")
+@file_option("--tuned", "With --stages, file written by an earlier `xmlc tune`, whose best trial is tried first.")
 @click.option(
     "--splits",
     type=click.IntRange(min=1),

@@ -1,1 +1,1 @@
-"""Define records: the files that steps write, and from which tables and figures are built."""
+"""Define records. Steps write records to files, and tables and figures are built from records."""

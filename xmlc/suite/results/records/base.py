@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def expected_of(command: str) -> str:
-    """Return a description of the file that a command writes. Error messages contain this description."""
+    """Return the description of a command's record in error messages."""
     return f"a record of `xmlc {command}` of this version" if command else "a record of this version"
 
 
@@ -47,7 +47,7 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
     Raises
     ------
     XmlcError
-        The content is not such a record.
+        The content is no record, or is a record of another kind or version.
     """
     expected = expected_of(command)
     if not isinstance(content, dict):
@@ -140,7 +140,7 @@ def _refuse_constant(text: str) -> float:
 
 JsonNumber = int | float  # If a record is read and written again, an integer in the file remains an integer.
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
-Fractions = dict[str, Fraction]  # This is a dict, because a name such as "p@1" cannot be the name of a field.
+Fractions = dict[str, Fraction]  # Fractions are in a dict, because a name such as "p@1" cannot be the name of a field.
 TrainingSplit = Literal["full", "80"]
 Quantities = dict[str, object]  # Maps the name of a quantity to the value of the quantity.
 # Pairs of the name of a part of a record (a variant) and the quantities in this part. Most records consist of one part,
@@ -170,7 +170,7 @@ class RecordedDataset:
 class RecordFile:
     """Represent a JSON file. Subclasses represent the different kinds of files.
 
-    The fields of a class have the order of the keys in the file. ``KIND`` is the kind that the file contains.
+    The fields of a class have the order of the keys in the file. ``KIND`` is the kind of record that the file contains.
     ``COMMAND`` is the `xmlc` command that writes the file. If users' scripts write the file, ``COMMAND`` is "".
     """
 
@@ -260,7 +260,7 @@ class Record(RecordFile):
     def run_names(self) -> tuple[str, str, TrainingSplit]:
         """Return the dataset, the model and the training split of the record.
 
-        The costs of a step are assigned to a run by these three names.
+        The costs of a step are assigned to a run by dataset, model and training split.
         """
         return without_mark(self.dataset.name), self.model, self.split
 

@@ -55,9 +55,9 @@ class LevelObjectives:
     tree, level : int
         Number of the tree, and level in the tree. The level of the root is 1.
     nodes : int
-        Number of nodes on the level that were split.
+        Number of split nodes on the level.
     minimum, mean, maximum : tuple of float
-        Minimum, mean and maximum of the objectives of these nodes. Each tuple has one value per epoch.
+        Minimum, mean and maximum of the objectives of the nodes on the level. Each tuple has one value per epoch.
     """
 
     tree: Count
@@ -80,8 +80,8 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     """Represent the record of `xmlc forest`.
 
     The last of the ``rows`` contains the scores of the whole forest. The field ``objectives`` contains the objectives
-    of only the first trees. If the estimator has no shapes of trees, ``trees`` is None. If it has no objectives,
-    ``objectives`` is empty.
+    of only the first trees. If the estimator has no shapes of trees, ``trees`` is None. If the estimator has no
+    objectives, ``objectives`` is empty.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
@@ -107,7 +107,7 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     def numbers(self) -> Numbers:
         """Yield the shapes of the trees, if there are any, and then the scores of the first n trees for each n.
 
-        The name of the part with the scores of the first n trees contains n.
+        The name of a yielded part contains n, such as ``n_trees=5``.
         """
         from xmlc.kernels.float64 import log
 

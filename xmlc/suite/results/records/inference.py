@@ -1,6 +1,6 @@
 """Define the record of `xmlc infer`.
 
-It contains scores and costs of label sets that a method inferred for the test set.
+The record contains scores and costs of label sets that a method inferred for the test set.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 class TruncatedEstimates:
     """Describe the estimates that remain above a minimum probability.
 
-    Two fields are means over instances: the number of remaining estimates, and the number of true labels without such
-    an estimate.
+    ``estimates_per_instance`` is the mean number of remaining estimates of an instance. ``missed_per_instance`` is the
+    mean number of an instance's true labels without a remaining estimate.
     """
 
     min_probability: JsonNumber | None
@@ -57,8 +57,8 @@ class InferenceCosts(TrainingCosts):
     draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
         Milliseconds per instance for drawing samples, for estimating marginals, and for inference.
     inference_seconds : float or None
-        Seconds of these three activities for the whole test set. In gfm2011, this sum of times is called "inference
-        time".
+        Seconds for drawing samples or estimating marginals, and for inference, on the whole test set. In gfm2011, this
+        sum of times is called "inference time".
     threads, infer_peak_bytes : int or None
     """
 
@@ -86,8 +86,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     sizes : SizeWeights or None
         The field is None if the method does not use weights of sizes.
     finished : bool
-        Whether inference finished within the time limit. If inference did not finish, all following fields have no
-        values.
+        Whether inference finished within the time limit. If inference did not finish, all scores are missing.
     metrics : dict of str to float, or None
         Maps a measure in `xmlc.metrics.measures` to its value. A share is stored as a fraction, not as a percentage.
     expected_f : float or None

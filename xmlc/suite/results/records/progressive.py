@@ -44,7 +44,7 @@ class ProgressiveCosts:
 class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
     """Represent the record of `xmlc progressive`.
 
-    It has scores along the stream, and the accuracy of the best constant label.
+    The record contains scores along the stream, and the accuracy of the best constant label.
     """
 
     constant_accuracy: Fraction

@@ -15,9 +15,9 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import SCHEMA, Fraction, JsonNumber, RecordedDataset, RecordFile
 
-# The precisions of a trial are fractions (not percentages) on the validation sets. A paired error of a trial compares
-# it with an earlier trial by the mean of P@1, P@3 and P@5. It is the standard error of the difference between the two
-# means on the same instances.
+# The precisions of a trial are fractions (not percentages) on the validation sets. A paired error compares a trial with
+# an earlier trial by the mean of P@1, P@3 and P@5. The paired error is the standard error of the difference between the
+# two means on the same instances.
 Trial = TypedDict(
     "Trial",
     {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float,

@@ -97,8 +97,8 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     ----------
     seed, trials, labels : int
     paired_trials : int or None
-        Number of trials for ``meuf_minus_gfm``. If it is None, the number is ``trials``. All other scores use only the
-        first ``trials`` trials.
+        Number of trials for ``meuf_minus_gfm``, or None if the number is ``trials``. Scores other than
+        ``meuf_minus_gfm`` use only the first ``trials`` trials.
     prior : float
         The probability p(Y_i = 1) of each independent label.
     sample_sizes : tuple of int

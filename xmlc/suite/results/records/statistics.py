@@ -112,8 +112,8 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
 def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
     """Return the statistics of a part of a dataset.
 
-    Summaries over labels include all m labels, and a label that never occurs has the count 0. However, a field whose
-    name ends with ``_seen`` includes only labels or features that occur, as in Tables 2 and 5 of swnn2018.
+    Summaries over labels include all m labels, and a label that never occurs has the count 0. A field whose name ends
+    with ``_seen`` includes only labels or features that occur, as in Tables 2 and 5 of swnn2018.
 
     Parameters
     ----------

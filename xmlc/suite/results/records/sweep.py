@@ -1,6 +1,6 @@
 """Define the record of `xmlc sweep`.
 
-It contains scores of rankings and depths of trees for each value of a hyperparameter.
+For each value of a hyperparameter, the record contains scores of rankings and depths of trees.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class SweepRow(RankingRow):
     ----------
     value : object
     metrics : dict of str to float
-        Metrics of rankings on the test set. They are fractions (not percentages).
+        Ranking metrics on the test set, as fractions (not percentages).
     depth, nodes : float or None
         Depth of the deepest tree, and mean number of nodes of a tree. Both fields are None if the model has no trees.
     train_seconds, predict_ms_per_instance : float or None
@@ -49,7 +49,8 @@ class Threads:
 class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     """Represent the record of `xmlc sweep`.
 
-    The values in ``hyperparameters`` are the same in all rows. The varied hyperparameter is not among them.
+    The values in ``hyperparameters`` are the same in all rows. ``hyperparameters`` does not contain the varied
+    hyperparameter.
     """
 
     hyperparameter: str
@@ -62,7 +63,8 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     def of(cls, path: Path, content: object) -> Self:
         """Convert the content of a file to a record, and check the record."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
-            # In records of earlier versions, the key of the value is the name of the hyperparameter instead of "value".
+            # In a row of an earlier version, the name of the hyperparameter is the key of the value, instead of
+            # "value".
             name = content.get("hyperparameter")
             content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
@@ -70,7 +72,7 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     def numbers(self) -> Numbers:
         """Yield the scores, the tree shapes and the times for each value of the hyperparameter.
 
-        The name of each part contains the value.
+        The name of a yielded part contains the value, such as ``alpha=0.75``.
         """
         for row in self.rows:
             found = self.dataset_sizes | {name: 100 * value for name, value in row.metrics.items()}

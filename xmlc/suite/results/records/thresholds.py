@@ -55,8 +55,8 @@ class Chosen(GridScores):
     Attributes
     ----------
     validation, test : dict of str to float
-        Maps measures in `xmlc.metrics.measures` to their values. The validation scores include macro-F. They are empty
-        if the model was trained on the validation set.
+        Maps measures in `xmlc.metrics.measures` to their values. The validation scores include macro-F. The validation
+        scores are empty if the model was trained on the validation set.
     """
 
     validation: dict[str, float]
@@ -93,10 +93,9 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold method.
+        """Return the name of the threshold method. If the training split is ``full``, ``-full`` is appended.
 
-        If the model was trained on the whole training set, ``-full`` is appended, because tables show such a model in a
-        separate row.
+        Tables show models with the suffix ``-full`` in separate rows.
         """
         return self.method + "-full" * (self.split == "full")
 
@@ -131,9 +130,10 @@ class PartEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatesRecord(RecordFile, command="estimate"):
-    """Represent the record of `xmlc estimate`. It describes stored estimates for the parts ``val`` and ``test``.
+    """Represent the record of `xmlc estimate`.
 
-    Only estimates above the minimum probability ``min_probability`` are stored.
+    The command `xmlc estimate` stores estimates for the parts ``val`` and ``test``. Only estimates above the minimum
+    probability ``min_probability`` are stored.
     """
 
     FILE: ClassVar[str] = "estimate.json"

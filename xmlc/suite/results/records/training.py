@@ -31,7 +31,6 @@ class TrainingCosts:
 class ModelRecord(ExperimentRecord):
     """Represent a record about a trained model, which also contains the costs of training.
 
-
     Attributes
     ----------
     costs : TrainingCosts
