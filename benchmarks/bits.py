@@ -107,9 +107,9 @@ def check_bits(
 def run_pieces_as(
     processors: Iterable[Processor], scratch: Path, cores: int, folders: Sequence[Path] = ()
 ) -> dict[str, Processed]:
-    """Return the results of all groups for each processor.
+    """Return the results of all groups of tasks for each processor.
 
-    All groups run on the synthetic dataset. Groups of estimators also run on each prepared dataset.
+    All groups of tasks run on the synthetic dataset. Groups of estimators also run on each prepared dataset.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def _run(command: list[str], processor: Processor, what: str, folder: Path | Non
 
 
 class Row(NamedTuple):
-    """Hold the comparison of one task's results.
+    """Hold the comparison of one task's results on all processors.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ class Row(NamedTuple):
 
 
 def compare(found: Mapping[str, Processed]) -> list[Row]:
-    """Compare all processors with the first processor. Return one `Row` per task.
+    """Compare the results of all processors with the results of the first processor. Return one `Row` per task.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def _part(value: object) -> Fingerprint:
 
 
 def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
-    """Yield the names of the parts that differ between two results of a task, or that only one result contains."""
+    """Compare two results of a task. Yield the names of the parts that differ, or that only one result contains."""
     for name in sorted({*one["parts"], *other["parts"]}):
         if one["parts"].get(name) != other["parts"].get(name):
             yield name
@@ -315,7 +315,7 @@ def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
 def main(group: str, out: str, *folders: str) -> None:
     """Run the tasks of one group in this process, and write their results.
 
-    Every group runs on the synthetic dataset. Groups of estimators also run on the prepared datasets.
+    Every group of tasks runs on the synthetic dataset. Groups of estimators also run on the prepared datasets.
     """
     set_process_threads(1)
     found: Processed = {"witnesses": witnesses(), "pieces": {}}

@@ -43,7 +43,7 @@ baselines_option = click.option(
 
 @click.group(help="Measure speed and accuracy, or check that results are bit-identical.")
 def group() -> None:
-    """Group the commands of all benchmarks."""
+    """Group the command-line commands of all benchmarks."""
 
 
 def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:

@@ -48,8 +48,8 @@ CONVENTIONS = {
 COMPARED = ("macro_f", "macro_f_present")
 MODEL = "Model of config/papers/plt2016.yaml; repeatable."
 TOP = 5
-# Numbers of test instances to which ExpectedF is fitted. Each fitted ExpectedF predicts the label sets of all test
-# instances.
+# Sizes of the subsets of the test set to which ExpectedF is fitted. Each fitted ExpectedF predicts the label sets of
+# all test instances.
 SIZES = (100, 300, 1000, 3000)
 # Labels are divided into bands by their numbers of training instances. `BANDS` lists the smallest number of training
 # instances in each band.
@@ -124,7 +124,7 @@ def estimates_of(data: Data, model: str, seed: int) -> Estimates:
 def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
     """Divide the instances into halves for test and validation.
 
-    Return the test half's true labels, and the `Estimates`.
+    Return the true labels of the test half, and the `Estimates` of the model.
     """
     spe, _ = load(folder / "estimates.txt.xz", "svmlight")
     _, Y = load(folder / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
@@ -169,9 +169,10 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
 def fitted_to_others(
     spe: sparse.csr_array, held_out: sparse.csr_array, seed: int
 ) -> Iterator[tuple[str, str, ExpectedF]]:
-    """Yield ExpectedF methods fitted to test subsets or the validation set, with and without a minimum probability.
+    """Yield ExpectedF methods that are fitted to subsets of the test set or to the validation set, with and without a
+    minimum probability.
 
-    Each item consists of the task, the measure and the fitted method.
+    Each yielded item consists of a task, a measure and a fitted method.
     """
     order = np.random.RandomState(seed).permutation(spe.shape[0])
     others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {"the 20 %": held_out}

@@ -1,6 +1,6 @@
 """Train and measure one program in a fresh process. `benchmarks.programs` runs this file as a script.
 
-The environments of PECOS and LibMultiLabel have no xmlc, so each program is imported only when it is used.
+Import each program only when it is used, because xmlc is not in the environments of PECOS and LibMultiLabel.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Estimator:
         return x.indices, x.data
 
     def one(self, request: Any) -> object:
-        """Rank the best labels of one instance, which `request` has converted."""
+        """Rank the best labels of one instance, which was converted by the method `request`."""
         return self.model.rank_one(*request, TOP)
 
 
@@ -124,7 +124,7 @@ class _Pecos(Estimator):
 
 
 class _LibMultiLabel(Estimator):
-    """Train LibMultiLabel's one-vs-rest model, or its tree if there are many labels.
+    """Train LibMultiLabel's one-vs-rest model, or LibMultiLabel's tree if there are many labels.
 
     The one-vs-rest model predicts the labels with positive decision values. LibMultiLabel's tree only ranks labels.
     """

@@ -157,7 +157,10 @@ class Report:
         self.add(contender, task, measure, unit, min(rounds), rounds, **kw)
 
     def add_precision(self, contender: str, task: str, scores: Sequence[Sequence[float]], **kw: Any) -> None:
-        """Add P@1, P@3 and P@5 in percent, each as a mean over runs. ``scores`` are fractions, shape (runs, 3)."""
+        """Add rows with P@1, P@3 and P@5 in percent, each as a mean over runs.
+
+        ``scores`` are fractions, shape (runs, 3).
+        """
         for k, runs in zip(K, zip(*scores), strict=True):
             self.add(contender, task, f"P@{k}", PERCENT, 100 * np.mean(runs), [100 * run for run in runs], **kw)
 
@@ -178,16 +181,16 @@ class Report:
         self.add_same_bits(contender, PREDICTION, other, threads)
 
     def add_speed_up(self, contender: str, task: str, threads: int) -> None:
-        """Add the time of a task on one thread divided by its time on several threads."""
+        """Add a row with the speed-up: a task's time on one thread, divided by its time on several threads."""
         one, several = (self.value(contender, task, TIME, n) for n in (1, threads))
         self.add(contender, task, "speed-up", TIMES, ratio(one, several), threads=threads)
 
     def add_process(self) -> None:
-        """Add the peak memory of this process."""
+        """Add a row with the peak memory of this process."""
         self.add("process", "whole benchmark", "peak memory", "MB", peak_bytes() / 1e6)
 
     def measure(self, tasks: Iterable[Task], rounds: int, at_least: float = 0.0) -> dict[Key, Any]:
-        """Run tasks in turns, add the time of each task, and return the results of all tasks.
+        """Run tasks in turns, add a row with the time of each task, and return the results of all tasks.
 
         Parameters
         ----------

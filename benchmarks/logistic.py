@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}
 BASELINE = "scikit-learn"
 SOLUTION = "solution"
-TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # Settings of scikit-learn's solver L-BFGS.
+TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # Hyperparameters of scikit-learn's solver L-BFGS.
 TIGHT = 1e-12
 TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at the same C"
 
@@ -80,7 +80,7 @@ def _arrays(model: LabelLogistic) -> dict[str, np.ndarray]:
 
 
 def inputs_of(model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, j: int) -> sparse.csr_array:
-    """Return the unscaled features of label j's classifier. In a chain, earlier labels are also features."""
+    """Return the unscaled features of label j's classifier. In a classifier chain, earlier labels are also features."""
     if not isinstance(model, ProbabilisticClassifierChain):
         return X
     return sparse.csr_array(sparse.hstack([X, Y[:, :j]], format="csr"))

@@ -60,7 +60,7 @@ from xmlc.thresholds.sweeps import tune
 
 K = 5
 SEED = 7
-# Marginals of 24 labels. The method `meuf_approx` uses fewer states than 24 labels would need.
+# MANY_LABELS contains marginals of 24 labels. The method `meuf_approx` uses fewer states than 24 labels would need.
 MANY_LABELS = ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
 FEW = 30  # Number of instances on which slow methods are run.
 ROWS, TEST_ROWS = 1500, 300  # Maximum numbers of training and test instances of a prepared dataset.

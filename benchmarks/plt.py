@@ -134,7 +134,7 @@ def add_threads(
 
 
 def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> None:
-    """Add the median and 99th percentile of the time to rank a single instance."""
+    """Add rows with the median and the 99th percentile of the time to rank a single instance."""
     instances = [(X.indices[start:end], X.data[start:end]) for start, end in pairwise(X.indptr[: SINGLE_INSTANCES + 1])]
     for instance in instances[:WARM_UP_ROWS]:
         model.rank_one(*instance, TOP)
@@ -144,7 +144,9 @@ def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> N
 
 
 def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
-    """Add the number of classifiers that each search evaluates, and how often the result is exact or provably exact."""
+    """Add rows with the number of classifiers that each search evaluates, and with the shares of exact and provably
+    exact results.
+    """
     exact, _ = searching(model, "exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
         searched, name = searching(model, search), name_of(solver, named)

@@ -25,8 +25,8 @@ GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # Maps ``p
 class NapkinXCModel(ProgramModel):
     """Provide the base class of napkinXC's models. Hyperparameters are keyword arguments.
 
-    Training times include writing the model, because napkinXC cannot keep a model otherwise. Training and prediction
-    times include converting the data to napkinXC's types, as in any use from Python.
+    Training times include writing the model to disk, because napkinXC always writes its models to disk. Training and
+    prediction times include converting the data to napkinXC's types, as in any use from Python.
     """
 
     _: KW_ONLY

@@ -24,8 +24,8 @@ NUMBER, RANKED = "instance", ("label", "score", "in_set")  # Names of columns in
 EXPECTED = '{"set": ["name", ...], "labels": [["name", 0.5], ...]} with descending scores, or CSV of `xmlc predict`'
 
 
-# A prediction for one instance: its ranking as pairs of label and score, and its label set. None stands for the set of
-# all ranked labels.
+# A prediction for one instance: its ranking as pairs of label and score, and its label set. The value None stands for
+# the set of all ranked labels.
 Prediction = tuple[list[tuple[Any, float]], list[Any] | None]
 
 

@@ -233,7 +233,8 @@ def is_texts(file: Path, format: str | None) -> bool:
 
     The answer depends on the format, or on the file's suffix if no format is given.
 
-    The suffix ``.txt`` is ambiguous. A ``.txt`` file contains texts if fastText's ``__label__`` is in the first line.
+    Files with the suffix ``.txt`` can contain texts or features. A ``.txt`` file contains texts if fastText's
+    ``__label__`` is in the first line.
     """
     found = format or format_of(file)
     if file == STDIN and not found:
@@ -255,7 +256,7 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
     """Read the features of instances, for which the model will predict labels.
 
-    If the file is a sparse matrix in npz format, no second file with labels is needed.
+    If the file of features is a sparse matrix in npz format, no file of labels is needed.
     """
     if (given["format"] or detect_format(file)) == "npz":
         return load_npz(file)
@@ -277,9 +278,9 @@ def predicted_labels(
 ) -> Iterator[Prediction]:
     """Rank the labels of each instance, and mark the labels in its label set.
 
-    With k, a ranking has k labels. Without k, a ranking has as many labels as the label set, but at least `RANKED`. The
-    ranking may lack a label of the set, because the beam search missed the label or because estimates are equal. Each
-    label of the set that is missing is added at the end of the ranking.
+    If k is given, a ranking has k labels. If k is None, a ranking has as many labels as the label set, but at least
+    `RANKED`. The ranking may lack a label of the set, because the beam search missed the label or because estimates are
+    equal. Each label of the set that is missing is added at the end of the ranking.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):

@@ -132,9 +132,9 @@ def give_back(*arrays: np.ndarray) -> None:
 def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
     """Repeatedly release the pages of mapped arrays while a ``with`` block reads the arrays, to save memory.
 
-    The block must not change the arrays. For speed, the block should read each part of an array many times before the
-    next part. A page fault may map 2 MB, so random reads can map gigabytes between two checks of the memory. If the
-    system does not count the pages of files, no pages are released.
+    The ``with`` block must not change the arrays. For speed, the block should read each part of an array many times
+    before the next part. A page fault may map 2 MB, so random reads can map gigabytes between two checks of the memory.
+    If the system does not count the pages of files, no pages are released.
     """
     large = [array for array in arrays if array.nbytes > LARGE]
     most, done = file_bytes() + HELD, Event()

@@ -18,8 +18,8 @@ def import_file(file: str | Path) -> ModuleType:
 
     The module gets the name of the file, unless another module already has this name.
 
-    The file may import modules in the same folder, like a script. A file in a package may use relative imports. The
-    module needs a name, because pickled objects of its classes contain the module's name.
+    The file may import modules in the same folder, like a script. If the file is in a package, it may use relative
+    imports. The module needs a name, because pickled objects of its classes contain the module's name.
 
     Raises
     ------

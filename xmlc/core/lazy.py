@@ -12,8 +12,8 @@ from typing import Any
 def lazy_names(package: str, *own: str) -> None:
     """Make a package import its public names on demand, by setting ``__getattr__``, ``__dir__`` and ``__all__``.
 
-    The public names are the names that the package imports under ``if TYPE_CHECKING``, and the names in ``own``.
-    Because this function sets ``__getattr__``, type checkers do not see it and report unknown names.
+    The public names are the names that the package imports under ``if TYPE_CHECKING``, and the names in ``own``. Type
+    checkers do not see ``__getattr__``, because this function sets it, so they report unknown names.
     """
     tree = ast.parse(Path(str(sys.modules[package].__file__)).read_bytes())
     parts = [part for block in tree.body if isinstance(block, ast.If) for part in block.body]

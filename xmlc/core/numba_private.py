@@ -1,14 +1,14 @@
 """Use undocumented parts of numba, which reduce the time of a first call to two thirds.
 
 Numba compiles every function that a kernel calls twice: first to separate machine code, and then again as part of the
-kernel. The separate machine code takes a third of the time of a first call, and does not change the kernel. With this
-module, only functions that Python calls are compiled to separate machine code. Numba also compiles ``np.empty`` and
-``np.zeros`` anew for each type and each calling function, which takes a tenth of the time of a first call. With this
-module, the code of ``np.empty`` and ``np.zeros`` becomes part of the kernel.
+kernel. The separate machine code takes a third of the time of a first call, and does not change the kernel. With
+`numba_private`, only functions that Python calls are compiled to separate machine code. Numba also compiles
+``np.empty`` and ``np.zeros`` anew for each type and each calling function, which takes a tenth of the time of a first
+call. With `numba_private`, the code of ``np.empty`` and ``np.zeros`` becomes part of the kernel.
 
-Importing this module fails if numba is later than `NEWEST`, or if numba lacks a name that this module imports. If the
-import fails, `xmlc.core.kernel_cache` uses only documented parts of numba. With only documented parts, results are
-bit-identical, but the first call takes longer. To allow a later version of numba, raise `NEWEST` and the bound in
+Importing `numba_private` fails if numba is later than `NEWEST`, or if numba lacks a name that `numba_private` imports.
+If the import fails, `xmlc.core.kernel_cache` uses only documented parts of numba. With only documented parts, results
+are bit-identical, but the first call takes longer. To allow a later version of numba, raise `NEWEST` and the bound in
 pyproject.toml. After raising `NEWEST`, run tests/core/test_kernel_cache.py and `make bits`.
 """
 
@@ -125,7 +125,10 @@ class Library(JITCodeLibrary):
 
 @contextmanager
 def one_library(kernel: Any) -> Iterator[None]:
-    """Compile a kernel and the functions it calls into one `Library`. The caller must hold numba's lock."""
+    """Compile a kernel and the functions it calls into one `Library`.
+
+    The caller of this function must hold numba's lock.
+    """
     context, globals_ = kernel.targetctx, kernel.typingctx._globals
     kernel.typingctx.refresh()
     codegen = context.codegen()

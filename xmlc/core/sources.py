@@ -1,8 +1,8 @@
 """Find the source files that a module imports, directly or indirectly, in the package or next to a user's file.
 
 Each workflow rule has a digest of its step's files among its parameters. If a file is edited, only steps that use the
-file run again. If only comments, docstrings or layout change, no step runs again. Imports are read from the syntax
-tree, including imports inside functions. Imports under TYPE_CHECKING never run and are ignored. Imports on demand by a
+file run again. No step runs again if only comments, docstrings or layout change. Imports are read from the syntax tree,
+including imports inside functions. Imports under TYPE_CHECKING never run and are ignored. Imports on demand by a
 package's ``__getattr__`` are not followed to other files. After an edit of one estimator in `xmlc.models`, the steps of
 other estimators therefore do not run again.
 """
@@ -115,7 +115,9 @@ def _code(tree: ast.AST) -> str:
 
 
 def source_files(*modules: str, packages: bool = True, package: bool = True) -> list[str]:
-    """Return the sorted files that modules import, directly or indirectly. The files of the given modules are included.
+    """Return the sorted files that modules import, directly or indirectly.
+
+    The result includes the files of the given modules.
 
     Imports of modules in the folder of a user's file are followed. Imports of other installed packages are not
     followed.
@@ -224,13 +226,13 @@ def _imports(tree: ast.Module) -> frozenset[str]:
 
 
 def _with_packages(names: Iterable[str]) -> frozenset[str]:
-    """Return the names of the modules, and of all packages whose `__init__` runs when the modules are imported."""
+    """Return the names of the given modules, and of all packages whose `__init__` runs when they are imported."""
     parts = [name.split(".") for name in names]
     return frozenset(".".join(name[:i]) for name in parts for i in range(1, len(name) + 1))
 
 
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the statements that may run on import, including nested statements.
+    """Yield the statements of a module that may run, including nested statements.
 
     Statements under TYPE_CHECKING and in ``__getattr__`` are not yielded. Expressions are not visited, because an
     expression cannot contain an import.

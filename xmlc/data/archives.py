@@ -92,7 +92,7 @@ def _compression(file: Any) -> Compression | None:
 class _Content(io.RawIOBase):
     """Read the content of all streams in a compressed file.
 
-    The standard library is not used, because it treats a damaged later stream as the end of the file.
+    The standard library's readers are not used, because they treat a damaged later stream as the end of the file.
     """
 
     def __init__(self, file: BinaryIO, compression: Compression, name: str) -> None:

@@ -68,8 +68,8 @@ class Buffers(NamedTuple):
     #: and end in the text.
     hard: np.ndarray
     #: Malformed lines, int64 (e, 3). The columns are line number, error code, and position in the text (-1 for a blank
-    #: line). If a line has several errors, only the first error is stored. A blank line is malformed only if a row
-    #: follows it.
+    #: line). If a line has several errors, only the first error is stored. Blank lines are malformed only if a row
+    #: follows.
     errors: np.ndarray
 
     @classmethod

@@ -48,8 +48,9 @@ class ObjectViews:
     is turned, and in 12 views all colours are shifted a little. Each bin of the histogram is multiplied by a random
     number. Values of X are positive or 0, and most values are positive.
 
-    Every random number depends only on (seed, object) or (seed, object, view). The rows are all pairs of object and
-    view in one random order. Therefore no pair of object and view occurs in both the training and the test set.
+    Every random number depends only on (seed, object) or (seed, object, view). The rows of the dataset are all pairs of
+    object and view, in one random order. Therefore no pair of object and view occurs in both the training and the test
+    set.
 
     Parameters
     ----------
@@ -105,8 +106,8 @@ class ShortTexts:
     Word f has a probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
     special words. The special words of a topic are drawn with the same probabilities as all words. Therefore most
     special words are frequent in all texts, and only a few distinguish the topic. A quarter of the words in a text come
-    from its topic. Text i is about topic i modulo m. Therefore n successive rows contain each topic about n / m times.
-    Shuffle the rows before you stream them.
+    from its topic. Text number i is about topic number i modulo m. Therefore n successive texts contain each of the m
+    topics about n / m times. Shuffle the rows before you stream them.
 
     Parameters
     ----------
