@@ -265,7 +265,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one digest (a word) of all results on a processor. Two machines with equal words have equal results."""
+    """Return one digest of all results on a processor. Two machines with equal digests have equal results."""
     parts = {
         name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
     }
