@@ -108,7 +108,7 @@ def test_results_page_lists_and_counts_claims(finished):
     others = f"{kinds['derived']} derived from the papers, {kinds['xmlc']} of xmlc, {kinds['cost']} of time and memory"
     expected = "\n".join([*lines, "", f"Left out of the counts: {others}."])
     assert expected in RESULTS, f"put into docs/results.md:\n\n{expected}"
-    short = f"Of {total.total()} statements {total['holds']} hold and {total['does not hold']} do not"
+    short = f"{total['holds']} of the papers' {total.total()} statements hold and {total['does not hold']} do not"
     assert short in " ".join(README.split()), f"put into the README: {short}"
 
 
@@ -122,13 +122,12 @@ def test_results_page_reports_outcome_of_published_numbers():
         lines.append(f"| `{paper}` | {' | '.join(map(str, outcome.values()))} |")
     expected = "\n".join([f"| results of | {' | '.join(outcome)} |", f"| --- |{' ---: |' * len(outcome)}", *lines])
     assert expected in RESULTS, f"put into docs/results.md:\n\n{expected}"
-    outside = total["outside +"] + total["outside -"]
-    words = ("equal as printed", "inside", "different", "undecided")
-    equal, inside, different, undecided = (f"{total[word]} {word}" for word in words)
+    reproduced = total["equal as printed"] + total["inside"]
+    others = total["outside +"] + total["outside -"] + total["different"]
     for line in lines:
         cells = line.strip("| ").split(" | ")
-        reproduced = f"{int(cells[6]) + int(cells[7])} of {cells[2]}"
-        assert re.search(rf"(?m)^\| {cells[0]} \|.*\| {reproduced} \|$", README), cells[0]
-    short = f"{total['run']} of {total['printed']} printed numbers were run: "
-    short += f"{equal}, {inside}, {outside} outside, {different}, {undecided}"
+        share = f"{int(cells[6]) + int(cells[7])} of {cells[2]}"
+        assert re.search(rf"(?m)^\| {cells[0]} \|.*\| {share} \|$", README), cells[0]
+    short = f"The runs cover {total['run']} of {total['printed']} published numbers: {reproduced} are reproduced, "
+    short += f"{others} are not, and {total['undecided']} is undecided"
     assert short in " ".join(README.split()), f"put into the README: {short}"
