@@ -63,7 +63,8 @@ If no licence is listed, it is unknown. You can also add [your own dataset](../e
 
 This page lists the measures in records and tables of the workflow. A label has P positives, of which TP are predicted,
 and y is the true label set of an instance. F2 is F_beta with beta = 2.
-[Metrics and conventions](../package.md#metrics-and-conventions) compares 0/0 and ties with other programs.
+An instance without labels has an nDCG@k, P@k and recall of 0.
+[Metrics and conventions](../package.md#metrics-and-conventions) compares such cases and ties with other programs.
 """,
     "statements": """# Claims of the papers
 
