@@ -193,7 +193,7 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
 
 
 def located(source: str, place: Keys, said: str, of_line: Keys | None = None) -> str:
-    """Return the message ``said`` after a prefix of the source, the line number and the keys.
+    """Return the message ``said`` with a prefix, which consists of the source, the line number and the keys.
 
     The prefix contains a line number only if the source is a YAML file.
     """
@@ -303,7 +303,7 @@ def _parts(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[list
     If ``kind`` does not define the types of the keys and parts, nothing is yielded.
     """
     origin, of = get_origin(kind), get_args(kind)
-    # Since the value fits the form of at most one type of the union, all types can be tried.
+    # A value fits at most one type of a union, so all types of the union can be tried.
     if origin in (Union, UnionType):
         for one in of:
             yield from _parts(value, one, place, strict)

@@ -63,7 +63,7 @@ class FileFacts(TypedDict):
 
 
 class Shape(TypedDict):
-    """Hold numbers about the size of a dataset that no paper publishes exactly.
+    """Hold numbers about a dataset's size that no paper publishes exactly.
 
     The number of labels, and the averages over the training instances, were counted on copies of the dataset.
     """
@@ -149,7 +149,8 @@ class Dataset:
     _: KW_ONLY
     #: The format of the files; see `xmlc.data.formats.load`.
     format: Format = "repository"
-    #: Whether the smallest label id is 0, instead of 1. In the format svmlight, this also applies to feature ids.
+    #: Whether the smallest label id is 0, instead of 1. In the format svmlight, the smallest feature id is the same as
+    #: the smallest label id.
     zero_based: bool = True
     #: Names of the training and test files in ``resources/<name>``. In some formats, the training set consists of
     #: several files, and so does the test set. A single name means a list with one name.

@@ -17,14 +17,14 @@ from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.suite.schemas import located, nearest
 
-#: Names of rules, targets and folders of the workflow. A dataset or a suite must not have such a name, because paths
-#: and targets would be ambiguous.
+#: Names of rules, targets and folders of the workflow. Datasets and suites must not have one of these names, because
+#: paths and targets would be ambiguous.
 RESERVED = frozenset(
     "all tables baselines study small large manual digests figures published reference benchmarks simulations "
     "download synthesise prepare simulate tune train train_and_drop rank estimate estimate_and_drop thresholds "
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
-# Names of folders next to the models' folders, which no model may have.
+# Names that no model may have, because folders with these names are next to the models' folders.
 FOLDERS = frozenset(("data", "tuning"))
 # Hyperparameters that each run sets. If a suite set a hyperparameter in this table, all runs would have the same seed,
 # or would use more threads than planned.

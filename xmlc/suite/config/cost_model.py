@@ -34,8 +34,9 @@ USUAL = {
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-# Weight of the squared distances between the fitted exponents and USUAL. The squared errors of log(cost) have the
-# weight 1. In the measurements, log(n) of a dataset and of its smallest copy, with 1/64 of the instances, differ by 4.
+# Weight of the squared distances between the fitted exponents and USUAL. The squared errors of log(cost) have weights
+# of at most 1. In the measurements, log(n) of a dataset and of its smallest copy, with 1/64 of the instances, differ by
+# 4.
 WEIGHT = 0.3
 # Lower bound for the value of each variable in `COLUMNS`. The bound must be less than 1, because `variant_of` may count
 # an LdSM tree of few nodes as a small fraction of a tree.

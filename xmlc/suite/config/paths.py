@@ -1,6 +1,6 @@
 """Define the paths of all records, tables, figures and logs.
 
-A test checks that the paths in the workflow's rules are the same.
+A test checks that the workflow's rules contain the same paths.
 """
 
 from __future__ import annotations

@@ -188,14 +188,14 @@ class Project:
                 raise XmlcError(f"{suite.file}: model {model}: found no file {file}. Create it or correct the path")
 
     def check_estimates(self, paper: str) -> str:
-        """Check that files exist for the models of a suite that read the estimates of other programs.
+        """For each model of a suite that reads estimates of another program, check that the files of estimates exist.
 
         Return a text with a line for each pair of model and dataset without any files.
 
         Raises
         ------
         XmlcError
-            For some model, a dataset has only some of the files, or no dataset has files.
+            Only some of a model's files exist for a dataset, or a model has no files for any dataset.
         """
         suite, lines = self.suites[paper], []
         for name, spec in suite.models.items():
@@ -230,8 +230,8 @@ class Project:
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A weight threshold does not count as tuning, because it only limits the memory. The model counts as untuned on
-        # a dataset if the dataset overrides no other hyperparameter.
+        # A weight threshold does not count as tuning, because it only limits the memory. A model counts as untuned on a
+        # dataset if the dataset overrides no hyperparameter except the weight threshold.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None

@@ -63,7 +63,7 @@ class Range:
         if self.values:
             return self.values[int(u * len(self.values))]
         if self.log:
-            # The import loads numba, which the reader of ranges does not need.
+            # This import loads numba, which is not needed to read ranges.
             from xmlc.kernels.float64 import exp, log
 
             low, high = float(self.low), float(self.high)

@@ -128,8 +128,8 @@ def check_program(folder: Path) -> None:
     Parameters
     ----------
     folder : Path
-        The folder of the Snakefile. If this folder does not contain the package, the command is compared with the
-        package that Snakemake imported.
+        The folder of the Snakefile. If the folder of the Snakefile does not contain the package, the command is
+        compared with the package that Snakemake imported.
 
     Raises
     ------

@@ -101,8 +101,8 @@ def states(files: Iterable[Path], known: States) -> States:
     ----------
     files : iterable of Path
     known : dict
-        An earlier result of this function. If the size and the time of a file are the same as in this result, the file
-        is not read again.
+        An earlier result of this function. A file is not read again if its size and its time are the same as in
+        ``known``.
 
     Returns
     -------

@@ -122,7 +122,7 @@ class ModelSpec:
     #: Hyperparameters on the datasets that `datasets` does not list.
     hyperparameters: Hyperparameters = field(default_factory=dict)
     #: Maps a dataset to its hyperparameters, if they differ from `hyperparameters`. When a suite is read, the
-    #: hyperparameters of such a dataset are completed from `hyperparameters`.
+    #: hyperparameters of a dataset in this mapping are completed from `hyperparameters`.
     datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
     #: Maps a hyperparameter to the source of its values. The key ``all`` stands for all hyperparameters that have no
     #: key, and the key ``datasets`` for the values in `datasets`. A source begins with one of five words: paper,

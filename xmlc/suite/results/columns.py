@@ -28,7 +28,7 @@ class Column:
     name: str
     #: The printed heading of the column, without the unit.
     title: str
-    #: The unit: ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or an empty text.
+    #: The unit, which is ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or an empty text.
     unit: str = ""
     #: Number of decimals that are printed. If ``decimals`` is None, a cost is printed with three significant digits,
     #: and any other number in the format ``g``.

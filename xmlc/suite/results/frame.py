@@ -67,7 +67,7 @@ class Number:
     words : str or None
         Text that is printed instead of the value.
     mark : str
-        Style with which the number is printed:
+        Style of the printed number: ``bold``, ``brackets`` or ``hidden``.
     published : str
         The published number, exactly as the paper prints it.
     kind, verdict : StrEnum or None

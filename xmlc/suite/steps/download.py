@@ -24,8 +24,8 @@ from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
 # Number of bytes at the start of a file that are checked, and number of bytes that an error message shows.
 HEAD, SHOWN = 512, 60
 LONGEST = 1 << 20  # Maximum number of bytes of a file ``source.json`` that is read.
-#: Maps the first bytes of a file that is not data to a description of the file. Some servers send such a file instead
-#: of data.
+#: Maps the first bytes of a file that is not data to a description of the file. Some servers send an error page or a
+#: similar file instead of data.
 NO_DATA = {
     b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
     b"<html": "an HTML page (a quota, sign-in or error page)",
@@ -64,7 +64,7 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     ``manual/<dataset>`` next to ``out``, into which users put manual downloads. The next sources are the mirror, the
     addresses in the catalogue, and the alternatives in the catalogue. The first download from an address in the
     catalogue records the digests of the files in ``digests/<dataset>.json`` next to ``out``. Later downloads from the
-    same address are compared with these digests.
+    same address are compared with the recorded digests.
 
     Parameters
     ----------

@@ -196,8 +196,8 @@ def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
 def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
     """Return a list with a text about labels that have no instance in the test set.
 
-    If every label has an instance in the test set, the list is empty. If labels have no instance in either set, the
-    text also contains the number of these labels.
+    If every label has an instance in the test set, the list is empty. If some labels have no instance at all, the text
+    also contains the number of these labels.
     """
     m = test.shape[1]
     frequency = np.bincount(test.indices, minlength=m)

@@ -2,8 +2,8 @@
 
 The command infers label sets from samples of known distributions, and scores them (gfm2011, Figure 1). Both
 distributions in the paper are chains of labels. The probability of a label depends only on the number of earlier labels
-that are 1, so only this number has to be stored. The matrix P of Theorem 3.1 is then a sum of O(m^3) terms instead of
-2^m. The expected F-measure of a prediction is computed exactly, without a test sample.
+that are 1, so only this number has to be stored. Computing the matrix P of Theorem 3.1 therefore takes O(m^3) terms
+instead of 2^m. The expected F-measure of a prediction is computed exactly, without a test sample.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-# The difference between MEUF and GFM is measured on this many times more trials than the scores of the methods.
+# The difference between MEUF and GFM is measured on this many times as many trials as the scores of the methods.
 PAIRED = 40
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
@@ -81,12 +81,12 @@ def signed_labels(m: int) -> np.ndarray:
     """Return the conditional probabilities of dependent labels for which MEUF predicts wrong label sets.
 
     This distribution is not in the paper. In the paper's model, y and 1 - y are equally likely, so all marginals are
-    1/2. For such marginals, MEUF predicts every label, and so does the F-maximiser. In this distribution, the logit of
-    label i is -1 + sum_{j<i} (2 y_j - 1), which codes labels as -1 and +1. The empty set has probability 0.6, and the
-    set of all labels is a second mode. The best prediction is the empty set. MEUF does not find this set, because MEUF
-    treats labels with these marginals as independent. The expected F-measures are between 0.17 and 0.6, similar to the
-    axis of the paper's plot (0.2 to 0.6). With the paper's distribution of dependent labels, expected F-measures are
-    between 0.46 and 0.55.
+    1/2. With marginals of 1/2, MEUF predicts every label, and so does the F-maximiser. In this distribution, the logit
+    of label i is -1 + sum_{j<i} (2 y_j - 1), which codes labels as -1 and +1. The empty set has probability 0.6, and
+    the set of all labels is a second mode. The best prediction is the empty set. MEUF does not predict the empty set,
+    because MEUF treats labels with these marginals as independent. The expected F-measures are between 0.17 and 0.6,
+    similar to the axis of the paper's plot (0.2 to 0.6). With the paper's distribution of dependent labels, expected
+    F-measures are between 0.46 and 0.55.
 
     Returns
     -------

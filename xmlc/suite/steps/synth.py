@@ -80,7 +80,7 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
 @click.option(
     "--one-in",
     type=click.IntRange(1),
-    help="Use the key `shape` of the dataset. The number of instances is divided by this number.",
+    help="Use the key `shape` of the dataset, with its numbers of instances divided by this number.",
 )
 @catalogue_option
 @threads_option
