@@ -302,7 +302,7 @@ def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
 
     If several files have an entry for a dataset, the last of these files takes precedence.
 
-    If no file is given, only datasets in a mirror can be used.
+    If no file is given, only datasets in a mirror and manual downloads can be used.
 
     Raises
     ------

@@ -304,7 +304,7 @@ def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> dic
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in project.suites:
         for dataset in project.datasets_of(paper):
-            # The new value replaces the current setting, so it must include the current selection.
+            # The returned value replaces the current setting `models`, so it must include the current selection.
             if dataset in left or project.settings.models:
                 models, there = project.models_on(paper, dataset), left.setdefault(dataset, [])
                 there += [model for model in models if (dataset, model) not in pairs and model not in there]

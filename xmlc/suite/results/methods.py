@@ -14,7 +14,7 @@ THRESHOLD_METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
-    # The next two methods compute thresholds from estimates alone, without true labels. No paper describes these two
+    # The next two methods compute thresholds from estimates alone, without true labels. No paper describes the two
     # methods.
     "expected-f": "expected F",
     "expected-f-empty": "expected F, 0/0 = 1",

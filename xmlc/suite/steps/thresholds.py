@@ -77,8 +77,8 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
 def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
     """Predict label sets for the test set with one threshold per label, and return the milliseconds per instance.
 
-    The label sets are predicted by the model from the features. These label sets are compared with label sets from the
-    saved estimates ``spe`` of shape (n, m). The measured time does not include this comparison.
+    The label sets are predicted by the model from the features. The predicted label sets are compared with label sets
+    from the saved estimates ``spe`` of shape (n, m). The measured time does not include this comparison.
 
     Raises
     ------
