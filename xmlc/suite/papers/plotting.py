@@ -163,11 +163,12 @@ def label_points(grid: Iterable[Axes], sides: Sequence[str] | None = None) -> No
     for axes in grid:
         axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())
         labels, colours, ends = zip(*_ends(axes, single=True))
-        x, y = zip(*ends)
+        x, y = map(list, zip(*ends))
         style: Style = {"linewidth": 0.5, "linecolor": "0.6", "textsize": 7, "textcolor": [*map(dark, colours)]}
-        style |= {"margin": 0.007, "min_distance": 0.015, "max_distance": 0.5, "nbr_candidates": 1000}
-        style |= {"avoid_label_lines_overlap": True, "direction": sides, "x_scatter": x, "y_scatter": y}
-        _, _, texts, lines = allocate(axes, [*x], [*y], [*labels], **style)
+        style |= {"margin": 0.007, "min_distance": 0.015, "max_distance": 0.5, "direction": sides}
+        # If directions are given, only candidates in these directions remain.
+        style |= {"nbr_candidates": 3000 if sides else 1000, "avoid_label_lines_overlap": True}
+        _, _, texts, lines = allocate(axes, x, y, [*labels], x_scatter=x, y_scatter=y, **style)
         for artist in filter(None, [*texts, *lines]):
             artist.set_in_layout(False)  # type: ignore[attr-defined]  # Labels must not change the size of a panel.
 

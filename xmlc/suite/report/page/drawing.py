@@ -13,7 +13,7 @@ from xmlc.suite.papers.plotting import BLUE, COLUMN, SETTINGS, content_of, label
 
 OTHERS = "0.45"  # The grey of models that are not on the Pareto front.
 SIDES = ("east", "northeast", "southeast", "west", "northwest", "southwest")  # Places of names, the best first.
-NAME = 0.07  # Additional height in inches for each name.
+NAME = 0.1  # Additional height in inches for each name.
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def quality_against_time(points: Sequence[Point]) -> Markup:
         sheet, (axes,) = panels(1, COLUMN)
         sheet.set_figheight(sheet.get_figheight() + NAME * len(points))
         axes.set(xscale="log", xlabel="training (s), filled: on the Pareto front", ylabel="P@1 (%)")
-        axes.margins(0.1)
+        axes.margins(x=0.3, y=0.1)
         # Fast models are many and close together. The names of slow models come first, and leave them the free space.
         for place in sorted(range(len(points)), key=lambda place: -points[place].seconds):
             x, y, title = points[place]
