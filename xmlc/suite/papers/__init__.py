@@ -65,7 +65,7 @@ def modules_of(paper: str, noun: str) -> list[str]:
 
 
 def statements_of(paper: str) -> Path:
-    """Return the path of the YAML file with the statements of a paper. Claims test these statements."""
+    """Return the path of the YAML file with the statements that a paper's claims test."""
     return Path(__file__).parent / paper / "claims.yaml"
 
 

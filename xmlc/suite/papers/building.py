@@ -31,7 +31,7 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Maps the name of a folder to the kind of its records. A folder needs no entry if its name is the kind.
+# Maps the name of a folder to the kind of the folder's records, for folders that are not named after this kind.
 KINDS = {"evaluation": "thresholds"}
 NOT_PRINTED = ("", "-")  # Transcribed tables use these texts for a cell without a number.
 Known = dict[Path, Source]  # Maps a path to a record that is already in memory.
@@ -43,10 +43,10 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
     Parameters
     ----------
     made : Manifest
-        Names of the table, the paper and the files. The files are records, published tables and the suite's
+        Names of the table, of its paper and of the input files: records, published tables, and the suite's
         configuration. The table uses only records of the kinds that it needs.
     known : dict or None
-        Records that are already in memory. `build_table` adds the records that it reads to this dict.
+        Records that are already in memory. `build_table` adds every record that it reads to ``known``.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
         The table is unknown, a record cannot be used, or records contradict each other.
     """
     definition = table_of(made.table, made.paper)
-    # A study runs alone, so its titles may replace registered titles.
+    # No paper runs together with a study, so a study's names of models may replace the names that papers register.
     name_models(made.titles, over=made.paper == STUDY)
     given = read_needs(definition, made.records, definition.partial, known)
     suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
@@ -96,8 +96,8 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
     records : sequence of Path
         Record files, and folders of record files such as ``<model>/seed0/80/evaluation``.
     methods : sequence of str
-        From folders, only the files of these methods are used, in the order of ``methods``. An empty sequence selects
-        all methods.
+        A folder is replaced by its files of these methods, in the order of ``methods``. An empty sequence selects all
+        methods.
     declared : Declared
         The table or figure.
 
@@ -187,7 +187,7 @@ def kinds() -> dict[str, type[RecordFile]]:
 
 
 def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
-    """Return the records that meet a need, in the order of ``sources``. Tables and figures keep this order.
+    """Return the records that meet a need, in the order of ``sources``.
 
     Raises
     ------

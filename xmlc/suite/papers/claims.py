@@ -66,7 +66,7 @@ class Statement:
 
     def __post_init__(self) -> None:
         if self.margin is not None and (self.margin == Scale(self.scale).nothing or not self.because):
-            raise ValueError(f"margin: found {self.margin}, expected a value other than no difference, with a reason")
+            raise ValueError(f"margin: found {self.margin}, expected another margin than no difference, and `because`")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +78,12 @@ class Claim:
     said: Statement = field(hash=False)
     #: Records on which the claim is tested. Some or all records may be missing.
     needs: tuple[Where, ...]
-    #: Function that returns the effects. Each argument of the function contains the records for one need.
+    #: Function that returns the effects. Each argument of ``measure`` contains the records for one need.
     measure: EffectFunction
     #: Condition on the records. None selects all records.
     about: Scope | None = None
-    #: Published effects, in the form that `outcome_of` expects. A claim has published effects only if its statement
-    #: is that a model is as good as another model.
+    #: Published effects, in the form that `outcome_of` expects. Only statements that one model is as good as another
+    #: have published effects.
     printed: PublishedEffects = field(default_factory=dict, hash=False)
 
     @property
@@ -112,8 +112,8 @@ class Claim:
     def outcome(self, *records: Sequence[Any], errors: Mapping[CaseKey, float] = MappingProxyType({})) -> Outcome:
         """Return the verdict on the claim, given the records for each need.
 
-        ``errors`` maps a case to the standard error that comes from the choice of test instances. Cases without a known
-        error have no entry.
+        ``errors`` maps a case to the standard error that comes from the choice of test instances. ``errors`` has no
+        entry for a case whose standard error is unknown.
         """
         margin = self.scale.nothing if self.said.margin is None else self.said.margin
         return outcome_of(self(*records), margin, self.scale, self.said.every, self.printed, errors)
@@ -159,7 +159,7 @@ class Claims:
         Raises
         ------
         ValueError
-            No function measures one of the statements.
+            A statement has no function that measures the effects.
         """
         if unmeasured := self._statements.keys() - self._claims.keys():
             raise ValueError(f"claims.yaml: found no function for {', '.join(sorted(unmeasured))}")

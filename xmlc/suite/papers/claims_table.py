@@ -27,12 +27,15 @@ ALL_DECIDED = (*DECIDED, *(COST + name for name in DECIDED))
 DIGITS = 9
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
 FITTED = "‡"  # This mark follows verdicts that depend on settings fitted to published test results.
-CAPTION = "Statements of the paper, tested on this run. A statement holds if more than half of its cases do."
+CAPTION = "Statements of the paper, tested on this run. A statement holds if more than half of its cases are for it."
 RULES = (
-    "A case is a dataset and a subject. Its effect is the mean over paired runs with a 95 % interval.",
-    "A case is for the statement if its interval lies above the margin (default: no difference), against it if below.",
-    "If most cases are neither, the mean over three or more datasets decides, unless a case contradicts it.",
-    "Published: the paper's mean effect. Opposite sign: a case for the statement whose effect has the other sign.",
+    "A case is a dataset and a subject. The effect of a case is the mean over paired runs with a 95 % interval.",
+    "A case is for the statement if its interval lies above the margin (default: no difference). "
+    "A case is against the statement if its interval lies below the margin.",
+    "If at least half of the cases are neither for nor against, the mean over three or more datasets decides, "
+    "unless a case contradicts this mean.",
+    "Published: the paper's mean effect. "
+    "Opposite sign: a case for the statement whose effect has the opposite sign of the published effect.",
     "Cases changed by bootstrap error: cases whose side changes if intervals include the choice of test instances.",
     "Stated: verbatim (in the paper's terms), derived (follows from the paper) or xmlc (added here).",
 )

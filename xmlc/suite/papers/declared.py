@@ -90,7 +90,7 @@ class Table:
     def numbers(self, *needs: int) -> list[Number]:
         """Return the numbers in the records for the needs with the indices ``needs``.
 
-        Without indices, all needs are used.
+        If ``needs`` is empty, the numbers for all needs are returned.
         """
         sources = [source for place in needs or range(len(self.given)) for source in self.given[place]]
         return [number for number in frames.numbers_of(sources) if number.variant == self.definition.variant]
@@ -127,20 +127,20 @@ class PanelDefinition:
     across : str
         A key of the table. Each value of this key has a separate column of the first quantity.
     own : collection of str
-        Quantities that the paper does not report. Their columns come last, after a rule. The same holds for methods
-        that plt2016 does not have, if ``across`` is "method".
+        Quantities that the paper does not report, and whose columns come last, after a rule. If ``across`` is "method",
+        the columns of methods that plt2016 does not have also come last.
     having : str
         A quantity. Rows without this quantity are left out.
     headings : mapping of str to str
         Headings that replace the headings of quantities, by quantity.
     contests : mapping of str to str, or None
-        Maps each quantity to the name of its contest. The best number of a contest on a dataset is bold. None gives
-        each quantity a separate contest.
+        Maps each quantity to the name of its contest. Columns with the same contest compete for the best number on a
+        dataset, which is bold. By default, each quantity has a separate contest.
     published : {"", "also", "alone"}
         "also" appends the paper's rows that we did not run. "alone" shows only these rows.
     run_by : tuple of str
-        A row of the paper counts as run if one of our rows has the same values of these keys. By default, all keys must
-        be equal.
+        A row of the paper counts as run if one of our rows has the same values of these keys. By default, ``run_by``
+        contains all keys of the table.
     details : tuple of str
         Keys of the table's details, if the panel shows details instead of rows.
     """
@@ -251,7 +251,10 @@ def datasets(*quantities: str) -> PanelDefinition:
 
 
 def not_run(*quantities: str, run_by: tuple[str, ...] = ()) -> PanelDefinition:
-    """Declare a panel of the paper's rows that we did not run. The panel is left out if there are no such rows."""
+    """Declare a panel of the paper's rows that we did not run.
+
+    The panel is left out if we ran all rows of the paper.
+    """
     return columns(NOT_RUN, *quantities, optional=quantities, published="alone", run_by=run_by, contests={})
 
 
@@ -272,13 +275,14 @@ class TableDefinition(Declared):
     keys : tuple of str
         Columns that identify a row.
     columns : tuple of str
-        Quantities that the CSV file contains. By default, these are the quantities of the panels, followed by ``more``.
+        Quantities that the CSV file contains: by default, the quantities of the panels, followed by ``more``.
     more : tuple of str
         Quantities that the CSV file contains in addition to the quantities of the panels.
     caption : str
     panels : tuple of PanelDefinition
     notes : tuple of str or callable
-        Footnotes, and functions that return footnotes. These footnotes follow the footnotes that all tables have.
+        Footnotes, and functions that return footnotes. Footnotes in ``notes`` come after the footnotes that all tables
+        have.
     rows : callable or None
         Function that returns the rows of a table. By default, rows are means of all numbers over seeds.
     threads : tuple of str
@@ -288,7 +292,7 @@ class TableDefinition(Declared):
     takes_suite : bool
         Whether the table uses the suite's configuration.
     printed_in : tuple of str
-        Published tables that contain this table's numbers. The default is the table of the same name. If several
+        Published tables that contain this table's numbers: by default, the published table of the same name. If several
         published tables contain a row, the last of these tables is used.
     measured_models : tuple of str
         Models that the paper measured itself. The paper quotes the numbers of all other models. An empty tuple means

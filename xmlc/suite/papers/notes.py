@@ -60,7 +60,7 @@ def notes_of(table: Table) -> list[str]:
 def threads_of(rows: Rows, names: Collection[str]) -> str:
     """Return the number of threads of time measurements as text, such as ``1 or 2 threads``.
 
-    The text is empty if the number is unknown.
+    The text is empty if the number of threads is unknown.
     """
     numbers = [row[name] for row in rows.values() for name in names if name in row]
     counts = sorted({value for number in numbers for value in number.runs.values() if not is_missing(value)})
@@ -86,9 +86,9 @@ def synthetic_line(records: Iterable[RecordFile], left_out: str = "") -> list[st
 def undefined_note(records: Iterable[RecordFile]) -> list[str]:
     """Return a list with a sentence that states the share of labels with F-measure 0/0 on each dataset's test set.
 
-    Shares that are printed as 0.0 are left out. The list is empty if no share is left.
+    Datasets whose share is printed as 0.0 are left out. The list is empty if all datasets are left out.
 
-    The share is macro-F with 0/0 = 1 minus macro-F with 0/0 = 0. This share depends on the predicted labels.
+    The share depends on the predicted labels, and is macro-F with 0/0 = 1 minus macro-F with 0/0 = 0.
     """
     shares: dict[str, list[float]] = {}
     for record in records:

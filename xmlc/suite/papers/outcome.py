@@ -12,8 +12,8 @@ from xmlc.suite.results.columns import MISSING
 from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, student_quantile
 
 FEWEST_DATASETS = 3
-# Maps a dataset to another dataset with the same instances. The two datasets have separate cases, but means treat them
-# as one dataset.
+# Maps a dataset to another dataset with the same instances. Two datasets with the same instances have separate cases,
+# but count as one dataset in means.
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
 
@@ -22,7 +22,7 @@ NONE: PublishedEffects = MappingProxyType({})
 CaseKey = tuple[str, str]  # Dataset and subject of a case.
 Word = Literal["holds", "does not hold", "opposite sign", "mixed", "undecided", "no data"]
 FOR, OPEN, AGAINST = 1, 0, -1
-# A case has this side if it supports the statement, but its effect has the opposite sign of the published effect.
+# The side of a case that supports the statement, but whose effect has the opposite sign of the published effect.
 OPPOSITE = 2
 
 
@@ -48,7 +48,7 @@ class Scale:
         return float64.log(value) if self.kind == "ratio" else float(value)
 
     def back(self, value: float) -> float:
-        """Convert a mean on the scale of `forth` back to an effect."""
+        """Convert a mean that `forth` has scaled back to an effect."""
         from xmlc.kernels import float64
 
         return float64.exp(value) if self.kind == "ratio" else float(value)
@@ -62,7 +62,7 @@ class Scale:
         Parameters
         ----------
         estimate : Estimate
-            The mean and its interval, on the scale of `forth`.
+            The mean effect and its interval, both converted by `forth`.
         margin, in_print : float
             The margin and the published effect, in the unit of effects. ``in_print`` is NaN if no effect is published.
         """
@@ -88,10 +88,10 @@ class Effect:
     """Hold one effect: a paired difference or ratio of two numbers."""
 
     dataset: str
-    #: The model, or the pair of methods, that the effect is about. The text may be empty.
+    #: The model, or the pair of methods, that the effect is about, or an empty text.
     subject: str
     seed: int
-    #: The difference or ratio. A value above the margin supports the statement. Ratios are positive.
+    #: The value of the difference or ratio. Ratios are positive. A value above the margin supports the statement.
     value: float
     #: Standard error of the value, or of the logarithm of a ratio, if one record covers several trials. The error is 0
     #: if nothing is random. The error determines the interval of a case with one seed. With several seeds, the interval
@@ -106,8 +106,8 @@ class Case:
     """Hold the mean effect of one dataset and subject over seeds, and the side of its interval (see `Scale.side`).
 
     The interval of ``on_tests`` includes the standard error from the choice of test instances, if this error is known.
-    This wider interval does not decide the side. ``lost`` is true if the wider interval would give another side.
-    ``printed`` is the published effect.
+    Only the interval of ``effect`` decides ``side``. ``lost`` is true if the interval of ``on_tests`` gives another
+    side. ``printed`` is the published effect.
     """
 
     dataset: str
@@ -199,8 +199,9 @@ def outcome_of(
     every : bool
         Whether one case against the statement refutes the statement.
     printed : mapping
-        Published effects by subject and dataset. The empty subject applies to all subjects without an entry. A case for
-        the statement has the side "opposite sign" if its whole interval has the opposite sign of the published effect.
+        Published effects by subject and dataset. Effects of the empty subject apply to all subjects without published
+        effects. A case for the statement has the side "opposite sign" if its whole interval has the opposite sign of
+        the published effect.
     errors : mapping of (dataset, subject) to float
         Standard errors from the choice of test instances, for the cases with a known error.
 
@@ -289,7 +290,7 @@ def _over_datasets(estimates: Mapping[CaseKey, Estimate]) -> Estimate:
 def _with_test(estimate: Estimate, error: float | None) -> Estimate:
     """Return the estimate with an interval that includes the standard error from the choice of test instances.
 
-    More seeds do not reduce this error.
+    More seeds do not reduce the error from the choice of test instances.
     """
     if not estimate.has_interval or error is None:
         return Estimate(estimate.mean)

@@ -23,7 +23,7 @@ TITLES = {
     "hyperparameter": titles.hyperparameter_title,
     "tuned_for": titles.tuned_for_title,
 }  # Maps a key of a table to the function that returns the printed name of the key's value.
-# These columns leave a panel if all rows have the same number. A note below the panel states the number.
+# If all rows have the same number in a column of `SETTINGS`, a note below the panel replaces the column.
 SETTINGS = ("n_trees", "passes", "trials", "seeds", "min_probability", "train_threads", "predict_threads")
 
 
@@ -71,7 +71,7 @@ class Panel:
     columns : list of PanelColumn
         The paper's columns, followed by the columns that only xmlc has.
     detail : bool
-        Whether the panel explains another panel. The results page folds such panels.
+        Whether the panel shows details of another panel. The results page folds panels of details.
     note : str
         Sentences that are printed below the panel.
     """
@@ -85,7 +85,10 @@ class Panel:
 
     @property
     def rule(self) -> int | None:
-        """Return the index of the first column that only xmlc has. None if all columns, or none, are the paper's."""
+        """Return the index of the first column that only xmlc has.
+
+        The index is None if all columns are xmlc's, or if no column is.
+        """
         return next((j for j, part in enumerate(self.columns) if part.own), None) or None
 
     def headings(self) -> list[str]:
@@ -117,12 +120,16 @@ class Panel:
         return [*names, *ours[: self.rule], *paper, (GAP, [(GAP, False)] * len(self.rows)), *ours[self.rule :]]
 
     def compact(self) -> Panel:
-        """Return the panel without xmlc's columns that repeat another column or a setting. The note states both."""
+        """Return the panel without redundant columns.
+
+        A column is redundant if it equals another column that only xmlc has, or if it has the same setting in all rows.
+        The note describes the redundant columns.
+        """
         kept: list[PanelColumn] = []
         said = [self.note] * bool(self.note)
         for part in self.columns:
             same = [one for one in kept if one.own and (one.quantity, one.texts) == (part.quantity, part.texts)]
-            # Small panels keep their settings, because two equal rows may be a coincidence.
+            # Panels of one or two rows keep their settings, because two equal settings may be a coincidence.
             if part.quantity in SETTINGS and len(part.texts) > 2 and {*part.texts} == {part.texts[0]} != {MISSING}:
                 said.append(f"{part.heading}: {part.texts[0]} in all rows.")
             elif part.own and same:
@@ -135,7 +142,8 @@ class Panel:
     def best(self) -> set[tuple[int, int]]:
         """Return the places of the best numbers, as printed, of each contest on each dataset.
 
-        A place is (row, column). Ties are included. Methods that train on all data compete with each other only.
+        A place is (row, column). Several numbers can be the best. Methods that train on all data compete only with each
+        other.
         """
         best: set[tuple[int, int]] = set()
         entries: dict[tuple[str, str, bool], dict[tuple[int, int], float]] = {}

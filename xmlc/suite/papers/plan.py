@@ -105,7 +105,7 @@ def remarks(project: Project, made: Iterable[str]) -> list[str]:
     papers = [paper for paper in found if paper in project.suites]
     lines = [said for said in map(project.check_estimates, papers) if said]
     if others := datasets_left_out(project, papers):
-        lines.append(f"tables leave out {', '.join(others)} of earlier runs. Add them to `datasets` to keep them")
+        lines.append(f"tables leave out {', '.join(others)} of earlier runs. To keep these, add them to `datasets`")
     return lines
 
 
@@ -172,10 +172,7 @@ def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
 
 
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
-    """List the outputs of Snakemake rules for one dataset.
-
-    The tables and figures of all suites need these outputs.
-    """
+    """List the outputs of Snakemake rules for one dataset that the tables and figures of all suites need."""
     found: list[str] = []
     for paper in project.suites:
         if dataset in project.datasets_of(paper):

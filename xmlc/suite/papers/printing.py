@@ -17,7 +17,8 @@ from xmlc.suite.results.frame import Key
 
 WIDTH = 110
 # In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users. The
-# characters are replaced by entities, which also work in HTML within Markdown. A zero-width space prevents mentions.
+# characters are replaced by entities, which also work in HTML within Markdown. A zero-width space after @ prevents
+# mentions of users.
 MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
 CODE = re.compile(r"(`[^`]+`)")
 ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}

@@ -28,7 +28,7 @@ def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict
     dict of Claim to dict of (dataset, subject) to float
         The standard error of each case of each claim. Claims on ratios are left out. Claims on records of earlier
         versions are left out, because these records lack resampled measures. Cases that do not depend on the test
-        instances are left out, too.
+        instances are also left out.
     """
     found: dict[Claim, dict[CaseKey, list[float]]] = {}
     for claim in claims:

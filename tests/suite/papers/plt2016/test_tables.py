@@ -67,7 +67,7 @@ def test_table_2_marks_overfitting_of_sto(build):
         record["best"]["validation"]["macro_f"] = validation
         records.append(record)
     notes = build("table2", records + every_method(model="oracle")).notes
-    (note,) = (note for note in notes if note.startswith("Of FTA, STO and OFO"))
+    (note,) = (note for note in notes if note.startswith("STO has the highest macro-F"))
     assert "1 of 3 cases" in note
     assert note.endswith("yeast with PLT (35.00 % instead of 40.00 %).")
 

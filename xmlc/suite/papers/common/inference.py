@@ -1,6 +1,6 @@
 """Declare the table of label sets that inference methods predict for each instance.
 
-The methods use sparse estimates.
+Inference methods compute label sets from sparse probability estimates.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INSTANCE_F_CONVENTION = "F is the mean over the test instances. Two empty sets c
 
 
 def timeouts(table: Table) -> list[str]:
-    """Return notes that name the runs that reached the time limit. The numbers of these runs are printed as dashes."""
+    """Return notes that name the runs that reached the time limit. Each number of such a run is a dash."""
     lines: dict[str, list[str]] = {}
     for record in table.records:
         if isinstance(record, InferenceRecord) and not record.finished:
@@ -75,10 +75,10 @@ instance_f = TableDefinition(
     notes=(
         INSTANCE_F_CONVENTION,
         "Expected F is the F-measure that a method expects under the estimates, as if labels were independent.",
-        "Inferring is the time to compute the label sets from the estimates. A threshold needs no extra time.",
+        "Inferring is the time to compute the label sets from the estimates. Thresholds need no such time.",
         "Models are trained on 80 % of the training set. A label without an estimate is never predicted.",
-        "Lost expected F: a bound for exact methods if all missing estimates are below the minimum probability.",
-        "GFM, sizes learned, is not in gfm2011. It learns the number of labels from the validation set.",
+        "Lost expected F bounds the loss of exact methods if all missing estimates are below the minimum probability.",
+        "GFM, sizes learned, is not in gfm2011, and learns the number of labels from the validation set.",
         timeouts,
     ),
     caption="Instance-F on the test set. The best threshold has the highest instance-F on the validation set.",

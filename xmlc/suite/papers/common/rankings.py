@@ -17,7 +17,7 @@ from xmlc.suite.results.titles import CONVENTIONS, method_title, model_title
 MODEL_KEYS = ("dataset", "model")
 PRECISION, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
 THREADS = ("train_threads", "predict_threads")
-CPU = "CPU times of training are sums over all threads and processes. They exclude reading and writing files."
+CPU = "CPU times of training are sums over all threads and processes, without reading and writing files."
 
 table1 = TableDefinition(
     name="table1",
@@ -65,7 +65,7 @@ NOT_RUN = "not run, needs the extra `baselines`"
 def _with_macro_f(table: Table) -> Rows:
     """Return a row for each ranking, with the macro-F of thresholds that were tuned for the same model.
 
-    Baselines without a ranking have a row, too.
+    Baselines without a ranking also have a row.
     """
     rows = average(table.numbers(0), MODEL_KEYS)
     tuned = average(table.numbers(1), (*MODEL_KEYS, "method")) if table.given[1] else {}
@@ -117,7 +117,7 @@ baselines = TableDefinition(
     notes=(
         "Rankings: models are trained on the whole training set, and predict the five best labels of each instance.",
         "Times include the conversion of data from Python to the format of a program.",
-        "MB are 10^6 bytes. A model's size is the size of its files, and peaks are of the whole process.",
+        "MB are 10^6 bytes. A model's size is the size of its files. Peak memory includes the whole process.",
         *CONVENTIONS,
         _about,
     ),

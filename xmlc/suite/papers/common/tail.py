@@ -1,4 +1,4 @@
-"""Declare tables on rare labels and on the calibration of estimates. P@k does not measure these two properties."""
+"""Declare tables on rare labels and on the calibration of estimates, which P@k does not measure."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ tail = TableDefinition(
         }.items()
     ),
     notes=(
-        "P@k counts correct labels, most of which are frequent. Here each label has the same weight.",
-        "Precision is the share of instances with the label among the instances that have it in their first k.",
-        "Recall is the share of the label's instances that have it in their first k.",
+        "P@k counts correct labels, most of which are frequent. In means over labels, all labels have the same weight.",
+        "The precision of a label is the share of correct predictions among its predictions in the first k places.",
+        "The recall of a label is the share of its instances for which the label is among the first k predictions.",
         "Coverage is the share of labels that are ranked correctly at least once.",
     ),
     caption="Rankings on the test set, as means over the labels that occur there.",
@@ -43,7 +43,7 @@ tail_f = TableDefinition(
     panels=(columns("", "macro_f_present", *RARE),),
     notes=(
         "Labels without training instances count only in the mean over all labels.",
-        "Models trained on 80 % have seen fewer instances of a label than its group states.",
+        "Labels are grouped by instances in the whole training set, even if models are trained on 80 % of it.",
     ),
     caption="Macro-F over the labels in the test set: over all of them, and by their number of training instances.",
 )
@@ -54,7 +54,7 @@ calibration = TableDefinition(
     panels=(columns("Calibration error", *ERRORS, *FITTED), columns("Precision", *PRECISION)),
     notes=(
         "Models are trained on 80 % of the training set. P@k depends only on the order of estimates.",
-        "Calibrated: the same labels after isotonic calibration on the validation set.",
+        "Calibrated: the error for the same labels, after isotonic calibration of estimates on the validation set.",
     ),
     caption="Expected calibration error of the first k labels: how far estimates are from the share of correct labels.",
 )

@@ -11,14 +11,14 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import Rows, average
 from xmlc.suite.results.titles import CONVENTIONS, LIMITS, METHODS, measure_of, model_title
 
-HASHED = "plt-hashed"  # This model is the PLT of plt2016. The model "plt" is our variant of this PLT.
-FOR_OTHERS = ("ofo-ab", *known.MEASURE_METHODS)  # Only the tables `table4` and `measures` show these methods.
+HASHED = "plt-hashed"  # The name of plt2016's PLT, of which the model "plt" is a variant by xmlc.
+FOR_OTHERS = ("ofo-ab", *known.MEASURE_METHODS)  # Methods that only the tables `table4` and `measures` show.
 OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")
 
 
 def grouped(rows: Rows, length: int) -> Rows:
-    """Sort rows so that rows whose keys agree in the first ``length`` parts are next to each other."""
+    """Reorder rows so that all rows with the same first ``length`` parts of the key are consecutive."""
     places = list(dict.fromkeys(key[:length] for key in rows))
     return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:length]))}
 
@@ -34,7 +34,7 @@ def by_split(table: Table) -> Rows:
 def hashed(table: Table) -> list[str]:
     """Return a note on the PLT of plt2016, with its number of weight slots on each dataset.
 
-    The note is left out if this PLT has no row.
+    The note is left out if the table has no row for the PLT of plt2016.
     """
     bits = {r.dataset.name: r.hyperparameters["hash_bits"] for r in table.records if r.model == HASHED}
     slots = ", ".join(f"2^{bits[name]} ({name})" for name in bits)
@@ -60,9 +60,9 @@ def overfitting(table: Table) -> list[str]:
         loss = max(others) - sto if tuned > fta and tuned >= ofo else 0.0
         found.append((loss, f"{dataset} with {model_title(model)} ({sto:.2f} % instead of {max(others):.2f} %)"))
     losses = [one for one in found if one[0] > 0]
-    said = "Of FTA, STO and OFO, STO has the highest macro-F on the validation set but not on the test set in "
+    said = "STO has the highest macro-F of FTA, STO and OFO on the validation set, but not on the test set, in "
     said += f"{len(losses)} of {len(found)} cases (a dataset and a model)."
-    said += f" The largest loss on the test set is on {max(losses)[1]}." if losses else ""
+    said += f" STO loses most to FTA or OFO on the test set of {max(losses)[1]}." if losses else ""
     return [said] * bool(found)
 
 
@@ -164,5 +164,5 @@ measures = TableDefinition(
         "Each label has a separate threshold for macro measures, and all labels share one for the other measures.",
         "F2 weights recall twice as much as precision.",
     ),
-    caption="All measures on the test set (%). Each row tunes thresholds for one measure, which is in brackets.",
+    caption="All measures on the test set (%). In each row, thresholds are tuned for the measure in brackets.",
 )

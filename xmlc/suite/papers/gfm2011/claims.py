@@ -54,7 +54,7 @@ h_has_the_least_hamming_loss = statements.claim("h-has-the-least-hamming-loss", 
 def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the worst and the best of the methods that optimise F, on the same samples of a PCC.
 
-    BR is left out, because the methods that optimise F for BR are one method and its variant.
+    BR is left out, because its only methods that optimise F are MEUF and a variant of MEUF.
     """
     for dataset, model, seed, methods in _runs(records):
         if model == "pcc" and {"gfm", "meuf-cubic"} <= {*methods}:
@@ -66,7 +66,8 @@ def no_clear_winner(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
 def gfm_faster(records: Sequence[InferenceRecord]) -> Iterator[Effect]:
     """Compare the inference times of GFM and MEUF on the same samples."""
     for dataset, model, seed, methods in _runs(records):
-        if model == "pcc" and {"gfm", "meuf-cubic"} <= {*methods}:  # For other models, GFM assumes independent labels.
+        # For models other than PCC, GFM assumes independent labels.
+        if model == "pcc" and {"gfm", "meuf-cubic"} <= {*methods}:
             gfm, meuf = (methods[name].costs.infer_ms_per_instance for name in ("gfm", "meuf-cubic"))
             if gfm and meuf:
                 yield Effect(dataset, "", seed, meuf / gfm)

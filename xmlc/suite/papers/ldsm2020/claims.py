@@ -18,13 +18,13 @@ from xmlc.suite.results.records.sweep import SweepRecord
 
 statements = Claims.of("ldsm2020")
 
-LDSM = ("ldsm", "ldsm-mean")  # These two models optimise the objective J.
+LDSM = ("ldsm", "ldsm-mean")  # Names of the models that optimise the objective J.
 
 
 def purity_is_bounded(record: ForestRecord) -> bool:
     """Return whether Lemma 3 gives a useful bound for the values of lambda_1 and lambda_2 in a record.
 
-    The bound must not divide by zero, and must be stronger than J >= -lambda_1 (M - 1).
+    The bound is useful if it does not divide by zero and is stronger than J >= -lambda_1 (M - 1).
     """
     if record.model not in LDSM:
         return False
@@ -75,13 +75,13 @@ FEW_ON = {("bibtex", 2): 20}  # Numbers of trees that replace `FEW`, by dataset 
 FEWER = 16  # The largest T_max is `FEWER` times the T_max of the small trees.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
-# Maps a dataset to the largest ratio that the paper allows: depth of the deepest tree to depth of a balanced tree
-# (Section 5).
+# Maps a dataset to the paper's upper bound on the depth of the deepest tree, as a multiple of the depth of a balanced
+# tree (Section 5).
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
 DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
 TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
-# For each plot of Figure 1, the supplement has a figure with more datasets. Each scope contains the datasets of Figure
-# 1 and of one figure of the supplement.
+# For each plot of Figure 1, the supplement has a figure with more datasets. `PLOTS_4`, `PLOTS_5` and `PLOTS_6` contain
+# the datasets of Figure 1 and of one figure of the supplement.
 SHOWN = ("delicious", "bibtex", "mediamill")
 PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
 PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")

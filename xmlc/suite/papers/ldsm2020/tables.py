@@ -79,7 +79,7 @@ def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
 def _against_lemma_1(table: Table) -> list[str]:
     """Return a footnote on the settings to which Lemma 1 does not apply.
 
-    The lemma states that balanced and pure splits are best.
+    Lemma 1 states that balanced and pure splits are best.
     """
     found = {}
     for record in table.records:
@@ -88,7 +88,7 @@ def _against_lemma_1(table: Table) -> list[str]:
             found[record.dataset.name] = f"{record.dataset.name} ({arity:g}, {lambda_1:g}, {lambda_2:g})"
     return [
         "The settings (M, lambda_1, lambda_2) do not meet the condition of Lemma 1, lambda_2 > (M - 3) lambda_1, on "
-        f"{', '.join(found.values())}. Balanced and pure splits may then not be the best splits."
+        f"{', '.join(found.values())}. Without this condition, balanced and pure splits need not be the best."
     ] * bool(found)
 
 
@@ -99,7 +99,7 @@ table4 = TableDefinition(
     keys=("dataset",),
     panels=(columns("", *SHAPE, contests={}, own=SHAPE[2:]), not_run("depth", "arity")),
     notes=(
-        "log_M K: the depth of a balanced tree with K leaves. The paper finds depths between 1 and 3 times that.",
+        "log_M K: the depth of a balanced tree with K leaves. The paper's trees have 1 to 3 times this depth.",
         "Nodes: the mean over the trees, leaves included.",
         _against_lemma_1,
     ),

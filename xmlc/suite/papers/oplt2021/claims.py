@@ -36,8 +36,8 @@ NAMED = datasets("AmazonCat and Wiki10", "amazoncat-13k", "wiki10-31k")
 LARGER = ("datasets with more labels than Wiki10", lambda record: record.dataset.m > WIKI10)
 ALOI = datasets("ALOI", "aloi")
 WIKIPARA = datasets("WikiPara", "wikipara-3", "wikipara-5")
-# Published effects. The effects from Table 2 are differences from IPLT, which is better than Parabel. `BOTH` contains
-# means over both policies. The effects from Table 3 are differences from CMT.
+# The published effects in `BOTH` and `WARM` are differences from IPLT, which is better than Parabel, in Table 2. `BOTH`
+# contains means over both policies. The published effects in `TABLE_3` are differences from CMT.
 BOTH = {"": {"amazoncat-13k": -0.41, "wiki10-31k": -0.47}}
 WARM = {"": {"amazoncat-13k": 0.03, "wiki10-31k": 0.35, "wikilshtc-325k": -1.57, "amazon-670k": -1.34}}
 # Table 3 shows the best result of up to three passes.
@@ -49,7 +49,7 @@ RankingPairs = Iterator[tuple[str, RankingRecord, RankingRecord]]
 def _differences(models: Sequence[str], *rivals: str, sign: int = 1) -> EffectFunction:
     """Return a function that compares the P@1 of each model with the P@1 of its rivals on multi-label datasets.
 
-    Differences are multiplied by ``sign``. An effect is the least of these products.
+    Each difference is multiplied by ``sign``. The smallest product for each dataset, subject and seed is an effect.
     """
 
     def measure(records: Sequence[RankingRecord]) -> list[Effect]:
@@ -100,7 +100,7 @@ def dominates_memory_tree(
 def similar_to_memory_tree(*given: Any, policies: Sequence[str] = ONLINE) -> Iterable[Effect]:
     """Measure the same differences as `dominates_memory_tree`.
 
-    The absolute values of the differences are compared with the margin.
+    In this claim, the absolute value of each difference is compared with the margin.
     """
     return dominates_memory_tree.measure(*given, policies)
 

@@ -16,7 +16,7 @@ from xmlc.suite.results.titles import without_passes
 
 COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
 SYNTHETIC = "synthetic-"  # Names of synthetic datasets begin with this prefix.
-BEST = "Each method has the better of 1 and 3 passes by {} on the test set, as in the paper, and 1 if both are equal."
+BEST = "Each method has 1 or 3 passes, whichever is better by {} on the test set, as in the paper. Ties have 1 pass."
 
 table1 = table_of_datasets(
     "table1", "n_train", "n_test", "m", "d", caption="The datasets: training and test instances, labels, features."
@@ -41,7 +41,7 @@ def _by_accuracy(table: Table) -> Rows:
     for dataset in (record.dataset for record in table.records):
         if (labels := dataset.labels_per_instance) != 1:
             raise XmlcError(
-                f"table3: {dataset.name} has {labels:g} labels per instance, expected 1. Remove it from few_shot"
+                f"table3: {dataset.name} has {labels:g} labels per instance, expected 1. Remove this set from few_shot"
             )
     return {key: row | {"accuracy": row["p@1"]} for key, row in better_passes(table, "p@1").items()}
 

@@ -17,7 +17,7 @@ statements = Claims.of("plt2016")
 EXACT, HASHED = PLTS = ("plt", "plt-hashed")
 FOREST = "fastxml"
 METHODS = ("fta", "sto", "ofo")
-FEW_LABELS = 6  # The paper calls this number of labels per instance "small (i.e., < 6)" (Section 6.1).
+FEW_LABELS = 6  # The paper calls numbers of labels per instance below 6 "small" (Section 6.1).
 # The published effects are P@1 of PLT minus P@1 of FastXML, in Table 1.
 SIX = ("rcv1-2k", "amazoncat-13k", "wiki10-31k", "delicious-200k", "wikilshtc-325k", "amazon-670k")
 TABLE_1 = {"": dict(zip(SIX, (-0.67, -1.48, 2.63, 2.56, -3.68, 2.41), strict=True))}
@@ -29,10 +29,10 @@ Methods = dict[str, ThresholdRecord]
 
 
 def of_the_paper(records: Sequence[R]) -> list[R]:
-    """Return the records without duplicate PLTs.
+    """Return the records with only one kind of PLT for each dataset and seed.
 
-    If the paper's PLT with hashed weights was run, PLTs with exact weights are left out. The results of both PLTs are
-    nearly equal.
+    If the paper's PLT with hashed weights was run, PLTs with exact weights are left out. PLTs with hashed weights and
+    PLTs with exact weights have nearly equal results.
     """
     hashed = {(record.dataset.name, record.seed) for record in records if record.model == HASHED}
     return [r for r in records if r.model != EXACT or (r.dataset.name, r.seed) not in hashed]
@@ -88,7 +88,7 @@ def sto_loses_most_on_test(records: Sequence[ThresholdRecord], metric: str = "ma
 def fta_and_ofo_lose_nothing(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
     """Compare macro-F on the validation set with macro-F on the test set, for FTA and OFO.
 
-    In Table 4, OFO (a, b) loses up to 26 points.
+    OFO (a, b) is left out, because it loses up to 26 points in the paper's Table 4.
     """
     for run, methods in _tuned(records, "fta", "ofo"):
         yield Effect(*run, -max(abs(_on_validation(methods[m]) - _on_test(methods[m])) for m in ("fta", "ofo")))
@@ -121,13 +121,14 @@ def _better(method: str, *others: str) -> EffectFunction:
     return measure
 
 
-# The paper calls OFO "most promising". Another claim compares OFO with STO.
+# The paper calls OFO "most promising". This claim compares OFO only with FTA, because another claim compares OFO with
+# STO.
 ofo_most_promising = statements.claim("ofo-most-promising", THRESHOLDS)(_better("ofo", "fta"))
 # OFO with tuned a and b is compared with OFO with only b tuned, and with the better of FTA and STO.
 tuning_a_helps = statements.claim("tuning-a-helps", THRESHOLDS)(_better("ofo-ab", "ofo"))
 with_a_outperforms = statements.claim("ofo-with-a-outperforms", THRESHOLDS, about=THE_SIX)
 ofo_with_a_outperforms = with_a_outperforms(_better("ofo-ab", "fta", "sto"))
-# Thresholds max(1/c, nu_j) have one common c or a separate c for each label. The grid of c is the same in both cases.
+# Thresholds max(1/c, nu_j) have one common c or a separate c for each label, both from the same grid.
 one_threshold_more_stable = statements.claim("one-threshold-more-stable", THRESHOLDS)(_better("fta", "fta-labelwise"))
 
 

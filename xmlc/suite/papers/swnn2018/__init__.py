@@ -2,5 +2,5 @@
 
 from xmlc.suite.results.titles import name_models
 
-# The package of ldsm2020 names the models that both papers only quote.
+# The package of ldsm2020 also names the models that swnn2018 only quotes.
 name_models({"swnn": "SWNN", "swnn-searched": "SWNN", "swnn-75": "SWNN, S 75"})

@@ -2,8 +2,8 @@
 
 The paper has no page numbers, so the sources of statements are sections and tables.
 
-All trials of the search of Section 4.3 are scored on the same splits. The standard error of the difference between two
-trials is therefore computed from paired differences of instances. Two trials with equal rankings give no effect.
+All trials of the search of Section 4.3 are scored on the same splits. Paired differences of instances give the standard
+error of the difference between two trials. Two trials with equal rankings give no effect.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def weighted_votes_help(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
 
 @statements.claim("size-of-neighbourhood-hardly-matters", SEARCHES, about=BUT_ONE)
 def size_of_neighbourhood_hardly_matters(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
-    """Compare the worst and the best of the trials with S in `SIZES`. All these trials have the best alpha and beta."""
+    """Compare the worst and the best trial with S in `SIZES`, among the trials with the best alpha and beta."""
     for search in searches:
         _, *best = _setting(search.best)
         sizes = [trial for (S, *weights), trial in _tried(search)[1].items() if S in SIZES and weights == best]
@@ -118,9 +118,9 @@ def _effect(search: SearchRecord, one: Trial, other: Trial) -> Iterator[Effect]:
 
 @statements.claim("most-labels-are-rare", STATISTICS, about=THE_SIX)
 def most_labels_are_rare(records: Sequence[Statistics]) -> Iterator[Effect]:
-    """Divide the largest median in Table 2 by each dataset's median number of occurrences of a label.
+    """Divide `MEDIAN` by the median number of occurrences of a label in each dataset.
 
-    The largest median is AmazonCat's. Labels that never occur are left out.
+    `MEDIAN` is the largest median in Table 2, which belongs to AmazonCat. Labels that never occur are left out.
     """
     for record in records:
         yield Effect(record.name, "", 0, MEDIAN / record.train.instances_per_label_seen.median, 0)

@@ -29,7 +29,7 @@ table1 = table_of_datasets(
 def _left_out(what: str, table: Table) -> list[str]:
     """Return a note on labels or features that never occur in the training set.
 
-    The numbers of the table do not include such labels or features.
+    Labels and features that never occur do not count in the table.
     """
     never = {record.name: getattr(record.train, f"{what}_never_seen") for record in table.records}
     listed = ", ".join(f"{name} ({number})" for name, number in never.items() if number)
@@ -45,7 +45,7 @@ def summary_table(name: str, counted: str, text: str, *notes: Notes) -> TableDef
 LABELS = "occurrences of a label, over the labels that occur in the training set"
 OF_INSTANCES = "labels of an instance, over all instances of the training set"
 FEATURES = "occurrences of a feature, over the features that occur in the training set"
-ACTIVATIONS = "feature activations of an instance, over all instances of the training set, those without any included"
+ACTIVATIONS = "feature activations of an instance, over all training instances, including instances without features"
 table2 = summary_table("table2", "instances_per_label_seen", LABELS, partial(_left_out, "labels"))
 table3 = summary_table("table3", "labels_per_instance", OF_INSTANCES)
 table4 = summary_table("table4", "activations_per_instance", ACTIVATIONS)
@@ -69,7 +69,7 @@ def _with_comparable(table: Table) -> Rows:
 
 def _bold(table: Table) -> list[str]:
     is_marked = any(number.mark for row in table.rows.values() for number in row.values())
-    said = "precision of its method that is at most one point below the best quoted method, or above it"
+    said = "precision of SWNN that is above the best quoted precision, or at most one point below"
     return [f"Bold, as in the paper: {said}."] * is_marked
 
 
@@ -90,11 +90,11 @@ table6 = TableDefinition(
     notes=(
         "S, alpha and beta have the best mean of P@1, P@3 and P@5 on five validation sets (20 % of the training set).",
         "The search tries six pairs (alpha, beta), then the best pairs with S = 25, 50 and 75, as in the paper.",
-        "Training indexes the training set. Its time excludes reading and writing files, unlike the paper's time.",
+        "Training is the time to index the training set, without reading and writing files. The paper includes files.",
         "Model: the index and the label sets, on disk. Predict: the time of ranking per test instance.",
         _bold,
     ),
     threads=("predict_threads",),
     measured_models=(OURS,),
-    caption="Precision of SWNN on the test set. The maximum of any ranking is the mean of min(|y|, k) / k.",
+    caption="Precision of SWNN on the test set. The maximum P@k of any ranking is the mean of min(|y|, k) / k.",
 )
