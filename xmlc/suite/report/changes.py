@@ -10,9 +10,9 @@ from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, S
 
 WIDTH = 40
 NONE = "none"
-ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # Every other setting has place 1.
+ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # Settings that are not in `ORDER` have place 1.
 Texts = dict[str, dict[str, str]]
-SettingKey = tuple[str, ...]  # The dataset, model and method of a setting. A key may lack some of these three.
+SettingKey = tuple[str, ...]  # The dataset, model and method of a setting, or some of them.
 
 
 class Change(NamedTuple):
@@ -88,7 +88,7 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
     elif {change.name for change in changes} <= {CODE, "xmlc"}:
         said = f"only the {said}"
     elif [change[:2] for change in changes] == [(SEEDS, "")]:
-        said = f"only the {said}: each move is noise over seeds"
+        said = f"only the {said}: all changes of numbers are noise over seeds"
     if lacking:
         said += f", by {len(known)} of {len(pairs)} tables (the other tables of {lacking} have no settings)"
     return f"The runs differ in {said}"
@@ -115,7 +115,7 @@ def _text(value: object) -> str:
 def _short(old: str, new: str) -> str:
     """Return one line with the old and the new value of a setting.
 
-    Long values lose their common beginning and their ends.
+    In long values, dots replace the common beginning and the ends.
     """
     same = next((place for place, pair in enumerate(zip(old, new)) if len(set(pair)) > 1), min(len(old), len(new)))
     start = old.rfind(" ", 0, same) + 1 if max(len(old), len(new)) > WIDTH else 0

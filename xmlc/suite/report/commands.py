@@ -52,7 +52,7 @@ NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 @click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one for each panel.")
 @click.option("--brief", is_flag=True, help="Print only the first panel of each table, without notes and paths.")
 def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
-    """Print tables, whole or in part, and name other result files.
+    """Print finished tables, or parts of them, and the paths of other result files.
 
     Options that select parts, and --tex, rebuild a table from its records. An example:
     `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 --tex paper/table2`.
@@ -92,7 +92,7 @@ def _show_part(table: Table, tex: Path | None) -> None:
 
 
 def first_panel(text: str) -> str:
-    """Return the first panel of a Markdown table that has results, with its heading.
+    """Return the heading and the rows of the first panel with results, in a table as Markdown.
 
     Panels that only describe datasets are skipped.
     """
@@ -127,7 +127,7 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 def report_command(contributed: bool, out: Path) -> None:
     """Write all finished tables and figures as HTML pages.
 
-    Open index.html in the folder. Each paper has a separate page.
+    The page index.html in the folder links to a separate page for each paper.
     """
     from xmlc.suite.report.page.content import report_of  # Jinja takes a while to import.
     from xmlc.suite.report.page.render import pages_of
@@ -209,9 +209,9 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
 @click.command()
 @click.argument("old", type=ANY)
 @click.argument("new", type=ANY)
-@click.option("--published", is_flag=True, help="Compare with numbers of a paper in OLD.")
-@click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, help="Largest difference of equal numbers.")
-@click.option("--relative", type=NOT_NEGATIVE, default=0.0, help="Largest difference as a share of the old number.")
+@click.option("--published", is_flag=True, help="Treat OLD as published numbers of a paper.")
+@click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, help="Difference up to which numbers count as equal.")
+@click.option("--relative", type=NOT_NEGATIVE, default=0.0, help="Like --tolerance, as a share of the old number.")
 @click.option("--columns", **NAMES, help="Columns to compare, such as p@1,macro_f.")
 @click.option("--all", "every_cell", is_flag=True, help="List each cell that changed.")
 @click.option("--markdown", type=FILE, default=None, help="Markdown file to write, short enough for a comment.")
@@ -230,8 +230,8 @@ def compare_command(
     """List the numbers that differ between OLD and NEW tables.
 
     OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites in OLD are compared.
-    The output begins with fingerprints, counts of changes, and differences of settings. Then follow the largest changes
-    and a line for each table.
+    The output begins with fingerprints, counts of changes, and differences of settings. The rest of the output contains
+    the largest changes, and a line for each table.
 
     Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on any processor and any
     number of threads. With --published, each measured number of OLD is judged by a separate interval, and NEW may have
@@ -241,7 +241,7 @@ def compare_command(
     changed, or a row, column or table is missing or new; 2 if the comparison fails.
     """
     if published and (tolerance or relative):
-        raise click.UsageError("--published: found --tolerance or --relative, expected neither. It judges by intervals")
+        raise click.UsageError("--published: found --tolerance or --relative, expected neither, as intervals decide")
     within = [f"{tolerance:g}"] * bool(tolerance) + [f"{100 * relative:g} % of old"] * bool(relative)
     how = f"equal within {' or '.join(within)}" if within else "exact"
     how = "each by a separate interval" if published else how
@@ -272,7 +272,7 @@ def accept_command(tables: Path, reference: Path) -> None:
 
     TABLES/<suite>/*.csv replace the files in REFERENCE/<suite>/. Suites without a folder in REFERENCE are skipped, and
     tables that the run lacks do not change. Costs (times, memory) and numbers of threads are left out, so that `git
-    diff` shows the numbers that changed. For claims it also shows the data and settings.
+    diff` shows the numbers that changed. For claims, `git diff` also shows changes of the data and settings.
     """
     for file, line in accept(tables, reference):
         click.echo(f"{file}: {line}")

@@ -112,8 +112,8 @@ def compare(
 
     Folders may contain one folder of tables for each suite. Only suites in the left folder are compared. Without a
     tolerance, equal numbers of our own tables are bit-identical. Columns of costs are not judged, and may be missing on
-    one side. A row of a table of claims names no dataset. Tables of claims are therefore compared only if both sides
-    are known to use the same data.
+    one side. Tables of claims, whose rows name no dataset, are compared only if both sides are known to use the same
+    data.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ def compare(
         The tables to judge.
     judge : Judge or None
         A judge is required if the left side has a paper's tables. The judge computes an interval for each published
-        number. The right side may then contain additional numbers.
+        number. With a judge, the right side may contain numbers that the left side lacks.
     tolerance : Tolerance
-        The largest difference between two of our numbers with which they are judged as equal.
+        The largest difference at which two of our numbers count as equal.
     columns : collection of str
         Columns to compare. An empty collection selects all columns.
     runs : mapping or None
@@ -196,7 +196,7 @@ def _tables(folder: Path, of: Path) -> set[str]:
 def _is_suite(folder: Path) -> bool:
     """Return whether a folder may contain the tables of a suite.
 
-    Such a folder contains a table that at least one suite defines, or no table yet.
+    The folder must contain a table that at least one suite defines, or no table at all.
     """
     names = {file.stem for file in folder.glob("*.csv")}
     return not names or not names.isdisjoint(definition.name for _, definition in every_table())
@@ -324,7 +324,8 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     """Replace the reference tables by the tables of a run, without columns of costs.
 
     For claims, the data and settings of the run are written to a file next to the table. Costs are left out because
-    they differ from run to run. A diff of two versions of a reference table then shows only changes of results.
+    they differ from run to run. Without costs, a diff of two versions of a reference table shows only changes of
+    results.
 
     Parameters
     ----------

@@ -100,8 +100,8 @@ def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
         given = {origin_of(record)[1]: record for made in theirs for record in made.records}
         if not (both := given.keys() & known.keys()):
             raise XmlcError(
-                f"{folder}: found no record that this folder also has. Run a dataset of config/reference.yaml in both, "
-                "such as scene, to show that the programs agree"
+                f"{folder}: found no record that this folder also has. Run a dataset of config/reference.yaml, "
+                "such as scene, in both projects to show that the programs agree"
             )
         for name in sorted(both):
             _check_same(given[name], known[name])

@@ -118,7 +118,7 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
                     found.append((table.paper, table.name, BETWEEN.join(key), name, seeds, values, error_text))
     if not found:
         raise XmlcError(
-            "found no published cell with several seeds. Build tables with --config seeds='[0, 1, 2, 3, 4]'"
+            "found no published number that has several seeds. Build tables with --config seeds='[0, 1, 2, 3, 4]'"
         )
     return pd.DataFrame(found, columns=COLUMNS)
 

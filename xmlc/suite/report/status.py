@@ -28,7 +28,7 @@ from xmlc.suite.results.records.base import parsed
 HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Blocked")
 ALIGN = ("left", "left", "right", "right", "right")
 LINE, INDENT = 90, "  "  # The maximum width of lines in characters, and the indentation of continued lines.
-AT_WORK = Path(".snakemake/incomplete")  # In this folder, Snakemake lists the outputs of unfinished jobs.
+AT_WORK = Path(".snakemake/incomplete")  # The folder in which Snakemake lists the outputs of unfinished jobs.
 SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
@@ -214,7 +214,7 @@ def _damage(root: Path, file: str) -> Failure | None:
 def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
     """Return whether a table or figure exists and is newer than all its records.
 
-    A table's manifest must also list exactly these records. Figures have no manifest.
+    The manifest of a table must also list exactly the table's planned records. Figures have no manifest.
     """
     path, made = root / file, Manifest.beside(root / file)
     of_all = made is None or {*made.records} == {*map(Path, records)}
@@ -229,8 +229,9 @@ def _dataset(file: str) -> str:
 def _causes(failure: Failure, file: Path) -> bool:
     """Return whether a failure may be the reason for a missing file.
 
-    The failed step must have the dataset of the file. If the step has a model, seed or split, the file must have the
-    same. If the step has no dataset, its name must be the path of the file in results/, without suffix.
+    The failed step and the file must have the same dataset. If the step has a model, seed or split, the file must have
+    the same model, seed or split. If the step has no dataset, its name must be the path of the file in results/,
+    without suffix.
     """
     if not failure.dataset:
         return failure.step == "/".join(file.with_suffix("").parts[1:])
@@ -267,8 +268,8 @@ def run_outcome(run: LastRun) -> str:
 def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str:
     """Return the status as text for a terminal.
 
-    The text begins with the names of papers and datasets, and a line about the run. Each failure follows, with its
-    message and its log. A table then counts missing and blocked results. The text ends with the complete results of
+    The text begins with the names of papers and datasets, and a line about the run. The next lines list the failures,
+    each with message and log. A table counts missing and blocked results. The text ends with the complete results of
     each paper, the totals, and the outcome of the run.
     """
     counts: dict[str, dict[str, Counter[str]]] = {}

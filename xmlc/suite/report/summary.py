@@ -23,7 +23,7 @@ from xmlc.suite.results.frame import Number
 
 HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # Quantities that are the main results of the papers.
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
-MOVED = "dataset", "model", "quantity"  # The first headings of a table of changes.
+MOVED = "dataset", "model", "quantity"  # The headings of the first columns in a table of changes.
 NAMED = ("model", "method")  # Keys whose values are shown without the key's name.
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
 LIMIT = 60_000  # The maximum number of characters of a summary. GitHub allows 65,536 characters in a comment.
@@ -65,7 +65,7 @@ def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fi
     differ = changes_line(settings, moved=any(one.moved() for one in comparisons))
     shown = *MOVED, "old", "new", "difference", "variation over seeds"
     largest = Section(
-        "Largest moves of headline quantities. Those within the variation over seeds come last:", shown, lines
+        "Largest moves of headline quantities. Moves within the variation over seeds come last:", shown, lines
     )
     return Summary([words, touched(comparisons), differ, title], largest, [*sections, *_costs(comparisons)])
 
@@ -98,7 +98,7 @@ def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summa
     ]
     farthest = [[*_line(one, number), _interval(number)] for one, number in outside[:MOVES]]
     shown = *MOVED, "published", "measured", "difference", "interval"
-    moves = Section("Farthest outside their intervals:", shown, farthest)
+    moves = Section("Numbers farthest outside their intervals:", shown, farthest)
     return Summary([headline(comparisons), title], moves, [*sections, *_costs(comparisons)])
 
 
@@ -116,7 +116,7 @@ def touched(comparisons: Sequence[Comparison]) -> str:
     moved = [(one.name, number.key) for one in comparisons for number in one.moved()]
     every = sum(len(one.judged()) for one in comparisons)
     tables = count_of(len(comparisons), "table")
-    said = f"No cell moved of {every:,} in {tables}"
+    said = f"None of the {every:,} cells in {tables} moved"
     if moved:
         of = f"{len({name for name, _ in moved})} of {tables}"
         said = f"{len(moved):,} of {count_of(every, 'cell')} moved, in {count_of(len(set(moved)), 'row')} of {of}"
@@ -171,7 +171,7 @@ def _far(numbers: Sequence[Number]) -> str:
 def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
     """Return texts that count the rows, columns and tables that only one side has.
 
-    If ``named`` is true, the texts also name some of these parts.
+    If ``named`` is true, the texts also name some of these rows, columns and tables.
     """
     found: dict[tuple[str, Verdict], list[str]] = {}
     for part in (part for one in comparisons for part in one.parts):

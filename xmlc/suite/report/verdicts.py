@@ -62,9 +62,9 @@ class Verdict(StrEnum):
     """List the verdicts on one of our numbers.
 
     If a paper measured a number, our number is equal as printed, inside its interval, outside, different, or undecided.
-    The verdict "outside" has the sign of our number minus the published number. The verdict "different" means that
-    chance cannot explain the difference. For a published constant or a number of an earlier run, the verdict is equal
-    or different. Each remaining verdict gives the reason why no comparison was made.
+    The verdict "outside" ends with the sign of our number minus the published number. The verdict "different" means
+    that chance cannot explain the difference. For a published constant or a number of an earlier run, the verdict is
+    equal or different. All other verdicts are reasons why two numbers were not compared.
     """
 
     AS_PRINTED = "equal as printed"
@@ -86,16 +86,16 @@ OUTCOMES = (Verdict.AS_PRINTED, Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Ve
 #: The largest useful half width of an interval, as a fraction of the published number. Wider intervals contain almost
 #: any plausible number.
 WIDEST = 0.05
-# In floating point, a difference of half a unit has a rounding error. This factor allows for the error.
+# The factor allows for the rounding error of a difference of half a unit in floating point.
 ROUNDING = 1 + 1e-9
 
 
 def judge_measured(difference: float, interval: float, published: float, unit: float, fixed: bool = False) -> Verdict:
     """Return the verdict on a measured number. The published digits are considered first, then the interval.
 
-    Our number is equal as printed if its rounded value is the published number, whatever the interval is. Otherwise, a
-    number outside its interval is "outside", however wide the interval is. A number inside a wide interval, or without
-    an interval, is undecided.
+    Our number is equal as printed if its rounded value is the published number, whatever the interval is. Any other
+    number that is outside its interval has the verdict "outside", however wide the interval is. Numbers inside wide
+    intervals, and numbers without intervals, are undecided.
 
     Parameters
     ----------
@@ -107,7 +107,8 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
     unit : float
         The unit of the last published digit.
     fixed : bool
-        Whether runs and splits vary by no more than rounding. If so, a number outside its interval is "different".
+        Whether runs and splits vary by no more than the rounding of the published number. If so, a number outside its
+        interval is "different".
     """
     if judge_constant(difference, unit) is Verdict.EQUAL:
         return Verdict.AS_PRINTED
@@ -121,15 +122,15 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
 def judge_constant(difference: float, unit: float) -> Verdict:
     """Return the verdict on a number without randomness.
 
-    Equal numbers differ by at most half a unit of the last published digit.
+    Two numbers are equal if they differ by at most half a unit of the last published digit.
     """
     return Verdict.EQUAL if abs(difference) <= unit / 2 * ROUNDING else Verdict.DIFFERENT
 
 
 class Tolerance(NamedTuple):
-    """Hold limits on the difference between equal numbers: an absolute limit, and a fraction of the earlier number.
+    """Hold the largest difference at which two numbers count as equal.
 
-    The larger limit applies.
+    The limit is ``absolute``, or ``relative`` times the earlier number, whichever is larger.
     """
 
     absolute: float = 0.0
@@ -185,8 +186,8 @@ class Spread(NamedTuple):
     deviation : float
         Standard deviation between runs (divisor: runs - 1), in the unit of the column.
     split_error : float or None
-        Standard deviation between random splits into training and test set, in the unit of the column. The value is
-        None if this deviation was not measured.
+        Standard deviation between random splits into training and test set, in the unit of the column. ``split_error``
+        is None if the deviation between splits was not measured.
     """
 
     runs: int
@@ -220,10 +221,11 @@ def half_width(
 
     Let s be the standard deviation between runs, and u the unit of the last published digit. Our mean is over ``ours``
     runs, and the published mean over ``theirs`` runs. The two means differ with variance s^2 (1 / ours + 1 / theirs).
-    Rounding of the published number adds u^2 / 12. Two independent splits add twice the square of the split error.
+    Rounding of the published number adds u^2 / 12 to the variance. Two independent splits add twice the square of the
+    split error.
 
-    Only s is estimated, from a few runs. Therefore h is based on Student's t. Let q be the share of the variance that
-    comes from s. The formula of Welch and Satterthwaite gives (runs - 1) / q^2 degrees of freedom.
+    The half width h is based on Student's t, because s is estimated from a few runs. Let q be the share of the variance
+    that comes from s. The formula of Welch and Satterthwaite gives (runs - 1) / q^2 degrees of freedom.
 
     Parameters
     ----------
@@ -233,13 +235,12 @@ def half_width(
     ours, theirs : int
         Number of runs in our mean, and in the published mean.
     other_split : bool
-        Whether the paper's split may differ from ours. If so, the variance includes the split error of ``spread``.
+        Whether the paper's split may differ from ours, so that the variance includes the split error of ``spread``.
 
     Returns
     -------
     float, bool
-        The half width h, and whether runs and splits vary by no more than rounding. For example, a deterministic model
-        does not vary.
+        The half width h, and whether runs and splits vary by no more than the rounding of the published number.
     """
     of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
     error = (spread.split_error or 0.0) if other_split else 0.0
@@ -263,8 +264,8 @@ class Judge:
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Pairs of paper and dataset for which the paper's split is known to equal ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
-    #: The dataset that is counted instead, for each paper and dataset whose measured numbers are not counted. Both
-    #: datasets are splits of the same instances.
+    #: Maps a paper and a dataset that is not counted to the dataset that is counted instead. The two datasets are
+    #: splits of the same instances.
     report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Texts about the settings that were fitted to published test results, by paper and model.
     fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -334,7 +335,7 @@ class Judge:
             return replace(number, verdict=judge_constant(value - expected, unit), interval=unit / 2)
         interval, fixed, reason = self._interval(paper, table, number, row, unit)
         if kind is NumberKind.OTHER_SPLIT:
-            reason += f"; the published number counts on {self.report_on[paper, number.dataset]}"
+            reason += f"; only the published number on {self.report_on[paper, number.dataset]} is counted"
         verdict = judge_measured(value - expected, interval, expected, unit, fixed)
         fitted = self.fitted_settings.get((paper, number.model), "")
         return replace(number, verdict=verdict, interval=interval, reason=reason, fitted_settings=fitted)
@@ -365,7 +366,7 @@ def repeats(number: Number, published: Rows) -> bool:
     """Return whether a paper prints the same number in another column, table or row.
 
     nDCG@1 is P@1. Table 4 of plt2016 repeats the numbers of FTA and STO in Table 2. FastXML's inner products do not
-    depend on the threshold method. Therefore, these inner products are counted only in the row of the first method.
+    depend on the threshold method. FastXML's inner products are counted only in the row of the first method.
     """
     if number.quantity == "ndcg@1":
         own = published.get(number.key, {}).get("p@1")

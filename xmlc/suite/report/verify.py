@@ -30,7 +30,7 @@ class Verified:
     damaged : list of Damaged
         Damaged files in the order of their paths.
     unlisted : list of Path
-        Files that the list of files in their folder does not contain. No step reads such files.
+        Files that the list of files in their folder does not contain. No step reads unlisted files.
     without : list of Path
         All other files without a checksum: tables, figures, and files that are not results. Tables and figures can be
         rebuilt from records.

@@ -156,7 +156,7 @@ def report_of(
 
 
 def _datasets(sources: Iterable[Source]) -> set[str]:
-    """Return the names of the datasets in some records, as these names are in paths and suites."""
+    """Return the names of the records' datasets, in the form that paths and suites use."""
     return {without_mark(source.record.dataset_name) for source in sources}
 
 
@@ -172,7 +172,7 @@ def _paper(
     """Return the tables and figures of a paper, with verdicts on the published numbers in the folder ``published``."""
 
     def published_in(definition: TableDefinition) -> Rows:
-        # If a table is a part of another table, there is no file of published numbers.
+        # A table that is a part of a published table has no separate file of published numbers.
         file = published / f"{definition.name}.csv" if published else None
         return read_numbers(file, definition.keys) if file and file.is_file() else {}
 

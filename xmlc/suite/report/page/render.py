@@ -49,7 +49,9 @@ CLAIMS: dict[Word, str] = {
 
 
 def pages_of(report: Report) -> dict[str, str]:
-    """Return the text of each file of the report by its path in the report's folder. The index is the last file.
+    """Return the text of each file of the report by its path in the report's folder.
+
+    The last file is the page index.html.
 
     All values are escaped. The security policy of a page forbids browsers to load other files. Drawings are embedded
     as images, because browsers run no scripts inside images.
@@ -76,7 +78,7 @@ def pages_of(report: Report) -> dict[str, str]:
 
 
 def bar_of(numbers: Iterable[Number]) -> dict[str, int]:
-    """Return how many numbers that a paper measured itself are in each group of the paper's bar."""
+    """Count the numbers that a paper measured itself, for each group of the paper's bar."""
     groups = (WORDS[Verdict(n.verdict)][2] for n in numbers if n.verdict and n.kind is NumberKind.MEASURED)
     counts = Counter(groups)
     return {group: counts[group] for group in GROUPS if counts[group]}

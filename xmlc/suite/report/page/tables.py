@@ -1,7 +1,4 @@
-"""Build the tables of the report from the panels of our tables.
-
-Each cell also gets the published number and the verdict.
-"""
+"""Build the tables of the report from the panels of our tables, and add the published numbers and the verdicts."""
 
 from __future__ import annotations
 
@@ -27,8 +24,9 @@ from xmlc.suite.results.frame import Number, Rows, Source, is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.titles import method_title, model_title
 
-JUDGED = ("published", "kind", "verdict", "interval", "reason", "fitted_settings")  # Fields of numbers, set by a judge.
-ABSENT = "absent"  # The mark of a cell without our number. The page shows a dash in this cell.
+# The fields of `Number` that a judge sets.
+JUDGED = ("published", "kind", "verdict", "interval", "reason", "fitted_settings")
+ABSENT = "absent"  # The mark of a cell in which the page shows a dash, because our number is missing.
 SEED = re.compile(r"(?<=/seed)\d+(?=/)")
 SPLITS = {"full": "the whole training set", "80": "80 % of the training set"}
 
@@ -38,7 +36,7 @@ class PageTable:
     """Hold a table of a paper's page.
 
     The panel ``others`` has the published numbers that no panel in ``panels`` shows. ``file`` is the path of the CSV
-    file relative to the page, and ``csv`` is its text. ``judged`` lists the numbers in ``panels`` with verdicts.
+    file relative to the page, and ``csv`` is its text. ``judged`` lists the verdicts on the numbers in ``panels``.
     """
 
     identifier: str
@@ -54,7 +52,7 @@ class PageTable:
 
     @property
     def in_papers(self) -> bool:
-        """Return whether papers have such a table. Their tables have numbers."""
+        """Return whether the table has a number, such as Table 2, like all tables that are in papers."""
         return self.identifier.removeprefix("table").isdecimal()
 
 
@@ -67,7 +65,7 @@ def page_table(table: Table, judged: Iterable[Number], own: Rows) -> PageTable:
     judged : iterable of Number
         All published numbers of the table, with verdicts.
     own : dict
-        The paper's numbers in exactly this table.
+        Published numbers from the paper's table of the same name, and from no other table.
     """
     keys = table.keys
     verdicts = {place_of(keys, one.key, one.quantity): one for one in judged}
@@ -180,7 +178,10 @@ class Environments:
         return [shown_environment({path: self._records[path] for path in run}) for run in self._numbers]
 
     def numbers(self, records: Iterable[Path]) -> list[int]:
-        """Return the reference numbers of the records' runs. A run without a reference number gets the next number."""
+        """Return the reference numbers of the records' runs.
+
+        A run that has no reference number yet gets the next number.
+        """
         runs: dict[str, list[Path]] = {}
         for path in records:
             runs.setdefault(SEED.sub("", path.as_posix()), []).append(path)
@@ -188,7 +189,7 @@ class Environments:
 
 
 def shown_environment(records: dict[Path, RecordFile]) -> ShownEnvironment:
-    """Return the environment metadata of a run as the page shows it. The records differ only in the seed."""
+    """Return the environment metadata of a run as the page shows it. The records of the run differ only in the seed."""
     record, abouts = next(iter(records.values())), list(map(environment_columns, records.values()))
     origin, path = origin_of(next(iter(records)))
     title = [model_title(record.model_name)] if record.model_name else []

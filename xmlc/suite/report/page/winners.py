@@ -33,7 +33,7 @@ SETS = (PRESENT, EMPTY, "instance_f")
 RANKED = (QUALITY, "p@5", TIME, "predict_ms", "model_mb")
 HEADINGS = {EMPTY: "Macro-F, 0/0 = 1 (%)"}
 KEYS = ("model", "method")
-FOR = "for-"  # Prefix of the names of methods that optimise one measure, also in earlier versions.
+FOR = "for-"  # Names of methods that optimise one measure begin with this prefix, also in old records.
 RunIdentity = tuple[type, str, str, str, str, int]
 
 
@@ -81,7 +81,7 @@ def contests_of(
 ) -> list[Contest]:
     """Return the comparison of models for each dataset with results on the test set.
 
-    The user's own datasets come first, and datasets of earlier runs last. Within these groups, datasets are sorted by
+    The user's own datasets come first, and datasets of earlier runs last. Datasets of the same kind are sorted by their
     number of labels.
 
     Parameters
@@ -91,9 +91,9 @@ def contests_of(
     earlier : sequence of Source
         Records of datasets that are in no table.
     of_papers : collection of str
-        Names of the datasets of papers and suites. All other datasets are the user's own datasets.
+        Names of the datasets of papers and suites. Datasets that are not in ``of_papers`` are the user's own datasets.
     suites : sequence of Suite
-        The suites with finished tables. Models of these suites without results are listed.
+        The suites with finished tables. Each comparison lists the models of ``suites`` that have no results.
     failed : sequence of Failure
         Steps whose messages explain missing numbers.
     """
@@ -193,8 +193,8 @@ def _contest(
 def _numbers(sources: Iterable[Source]) -> dict[str, dict[str, Number]]:
     """Return the numbers of each model by quantity.
 
-    For a measure of label sets, the model's best method provides the number. Methods that optimise a different measure
-    are left out.
+    For a measure of label sets, the number comes from the model's best method. Methods that optimise a measure other
+    than the measured one are left out.
     """
     found: dict[str, dict[str, Number]] = {}
     groups: dict[tuple[type, str], list[Source]] = {}
