@@ -48,7 +48,7 @@ def test_tables_name_their_omissions_for_every_target(tmp_path, monkeypatch):
     project = project_of(tmp_path / "config", {"datasets": ["yeast", "mine"]}, a=known)
     write_json(tmp_path / "results/scene/plt/seed0/full/train.json", {})
     left_out = ["skipped theirs on mine: found no estimates"]
-    left_out += ["tables leave out scene of earlier runs. To keep these, add them to `datasets`"]
+    left_out += ["tables leave out scene. To keep datasets of earlier runs, add them to `datasets`"]
     assert remarks(project, {"results/tables/a/table1.csv", "results/yeast/data"}) == left_out
     assert remarks(project, {"results/yeast/data"}) == []
 

@@ -57,7 +57,7 @@ def within(name: str) -> list[str]:
 def near(project: Project, name: str, rules: Sequence[str]) -> str:
     """Return a text with the target files whose name or stem equals ``name``.
 
-    If no file has this name or stem, the text contains the file or rule with the most similar name.
+    If no file has the name or stem ``name``, the text contains the file or rule with the most similar name.
     """
     known = files(project)
     same = [file for file in known if name in (Path(file).name, Path(file).stem)]

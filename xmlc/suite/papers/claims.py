@@ -66,7 +66,7 @@ class Statement:
 
     def __post_init__(self) -> None:
         if self.margin is not None and (self.margin == Scale(self.scale).nothing or not self.because):
-            raise ValueError(f"margin: found {self.margin}, expected another margin than no difference, and `because`")
+            raise ValueError(f"margin: found {self.margin}, expected a margin except 0 (ratios: 1) with a `because`")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,9 +123,9 @@ class PanelDefinition:
         Keys and quantities that name a row. By default, all keys but ``each`` name a row. If several rows have the same
         name, only the first row is shown.
     each : str
-        A key of the table. Each value of this key has a separate panel.
+        A key of the table. Each value of ``each`` has a separate panel.
     across : str
-        A key of the table. Each value of this key has a separate column of the first quantity.
+        A key of the table. The first quantity has a separate column for each value of ``across``.
     own : collection of str
         Quantities that the paper does not report, and whose columns come last, after a rule. If ``across`` is "method",
         the columns of methods that plt2016 does not have also come last.

@@ -254,7 +254,10 @@ def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
 
 
 def same_instances(dataset: str) -> str:
-    """Return the name that all splits of the same instances share. Means treat these splits as one dataset."""
+    """Return the name that all splits of the same instances share.
+
+    In means, all splits of the same instances count as one dataset.
+    """
     return OTHER_SPLITS.get(dataset, dataset)
 
 

@@ -87,7 +87,7 @@ class Panel:
     def rule(self) -> int | None:
         """Return the index of the first column that only xmlc has.
 
-        The index is None if all columns are xmlc's, or if no column is.
+        The index is None if only xmlc has all columns, or if the paper has all columns.
         """
         return next((j for j, part in enumerate(self.columns) if part.own), None) or None
 

@@ -81,7 +81,10 @@ def tables_of(project: Project, paper: str, datasets: Sequence[str] | None = Non
 
 
 def figures_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> dict[str, list[str]]:
-    """Return the records that each figure of a suite needs. The list may be empty, as in `tables_of`."""
+    """Return the records that each figure of a suite needs.
+
+    The list of a figure may be empty, like the list of a table in `tables_of`.
+    """
     return {name: figure_of(name, paper).files(project, paper, datasets) for name in project.suites[paper].figures}
 
 
@@ -105,7 +108,7 @@ def remarks(project: Project, made: Iterable[str]) -> list[str]:
     papers = [paper for paper in found if paper in project.suites]
     lines = [said for said in map(project.check_estimates, papers) if said]
     if others := datasets_left_out(project, papers):
-        lines.append(f"tables leave out {', '.join(others)} of earlier runs. To keep these, add them to `datasets`")
+        lines.append(f"tables leave out {', '.join(others)}. To keep datasets of earlier runs, add them to `datasets`")
     return lines
 
 
@@ -209,7 +212,7 @@ def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
 
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of a table's code, statements, published tables and configuration. Records are not included."""
+    """Return a digest of a table's code, statements, published tables and configuration, but not of its records."""
     read = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
     if table == CLAIMS:
         read.append(str(statements_of(paper)))

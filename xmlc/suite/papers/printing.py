@@ -16,9 +16,9 @@ from xmlc.suite.results.fingerprint import Fingerprint, of_table
 from xmlc.suite.results.frame import Key
 
 WIDTH = 110
-# In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users. The
-# characters are replaced by entities, which also work in HTML within Markdown. A zero-width space after @ prevents
-# mentions of users.
+# In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users.
+# `escaped` replaces the characters by entities, which also work in HTML within Markdown. A zero-width space after @
+# prevents mentions of users.
 MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
 CODE = re.compile(r"(`[^`]+`)")
 ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}

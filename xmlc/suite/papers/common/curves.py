@@ -44,7 +44,8 @@ def figure1(paper: str, records: Sequence[ThresholdRecord]) -> Figure:
     for record in records:
         found.setdefault((model_title(record.model), record.dataset.name), []).append(record)
     models, datasets = (list(dict.fromkeys(names)) for names in zip(*found))
-    # Each dataset has a row of panels with a common vertical axis. The datasets of a single model share a row.
+    # Each dataset has a row of panels with a common vertical axis. If there is only one model, all datasets share a
+    # row.
     is_single = len(models) == 1
     down, across = (models, datasets) if is_single else (datasets, models)
     together = -(-len(across) // -(-len(across) // MOST))
@@ -120,5 +121,5 @@ def _curves(runs: Sequence[ThresholdRecord]) -> tuple[list[float], dict[str, lis
 
 
 def _place(point: GridScores) -> float:
-    assert point.c is not None  # Only methods without a parameter c have None, and the figure omits these methods.
+    assert point.c is not None  # Only methods without a parameter c have None as c, and the figure omits these methods.
     return 1 / point.c

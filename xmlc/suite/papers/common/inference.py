@@ -24,7 +24,10 @@ INSTANCE_F_CONVENTION = "F is the mean over the test instances. Two empty sets c
 
 
 def timeouts(table: Table) -> list[str]:
-    """Return notes that name the runs that reached the time limit. Each number of such a run is a dash."""
+    """Return notes that name the runs that reached the time limit.
+
+    The table has dashes as numbers of runs that reached the limit.
+    """
     lines: dict[str, list[str]] = {}
     for record in table.records:
         if isinstance(record, InferenceRecord) and not record.finished:
@@ -75,7 +78,7 @@ instance_f = TableDefinition(
     notes=(
         INSTANCE_F_CONVENTION,
         "Expected F is the F-measure that a method expects under the estimates, as if labels were independent.",
-        "Inferring is the time to compute the label sets from the estimates. Thresholds need no such time.",
+        "Inferring is the time to compute the label sets from the estimates. Thresholds need no time for inferring.",
         "Models are trained on 80 % of the training set. A label without an estimate is never predicted.",
         "Lost expected F bounds the loss of exact methods if all missing estimates are below the minimum probability.",
         "GFM, sizes learned, is not in gfm2011, and learns the number of labels from the validation set.",

@@ -97,7 +97,7 @@ meuf_poor_as_printed = statements.claim("meuf-poor-as-printed", SIMULATIONS)(
 def gfm_approaches_meuf(records: Sequence[SimulationRecord]) -> Iterator[Effect]:
     """Compare the difference MEUF minus GFM at the smallest and at the largest sample size.
 
-    The samples of both sizes are independent.
+    The smallest samples and the largest samples are drawn independently.
     """
     for record in records:
         gain = record.models["independent"]["meuf_minus_gfm"]

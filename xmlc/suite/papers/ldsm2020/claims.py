@@ -53,7 +53,7 @@ def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
     """Compare the lowest J of all nodes with the bound of Lemma 3.
 
-    The proof of the lemma has an error (`lemma-3` of results/published/ldsm2020/choices.yaml).
+    The proof of Lemma 3 has an error (`lemma-3` of results/published/ldsm2020/choices.yaml).
     """
     for record in _with_objectives(records):
         lowest = min(part.minimum[-1] for part in record.objectives)
@@ -167,8 +167,7 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
     """Compare the increase in depth from the smallest to the largest T_max of a sweep with the bound of the statement.
 
-    T_max limits the number of nodes of a tree. The number of nodes actually grows by the factor phi, and the bound is
-    2 log_M phi.
+    T_max limits the number of nodes of a tree. If the number of nodes grows by a factor phi, the bound is 2 log_M phi.
     """
     for record in of_ours(records):
         grown = [(row.nodes, row.depth) for row in record.rows if row.nodes and row.depth is not None]

@@ -36,7 +36,7 @@ NAMED = datasets("AmazonCat and Wiki10", "amazoncat-13k", "wiki10-31k")
 LARGER = ("datasets with more labels than Wiki10", lambda record: record.dataset.m > WIKI10)
 ALOI = datasets("ALOI", "aloi")
 WIKIPARA = datasets("WikiPara", "wikipara-3", "wikipara-5")
-# The published effects in `BOTH` and `WARM` are differences from IPLT, which is better than Parabel, in Table 2. `BOTH`
+# The published effects in `BOTH` and `WARM` are differences from IPLT in Table 2. IPLT is better than Parabel. `BOTH`
 # contains means over both policies. The published effects in `TABLE_3` are differences from CMT.
 BOTH = {"": {"amazoncat-13k": -0.41, "wiki10-31k": -0.47}}
 WARM = {"": {"amazoncat-13k": 0.03, "wiki10-31k": 0.35, "wikilshtc-325k": -1.57, "amazon-670k": -1.34}}
@@ -49,7 +49,7 @@ RankingPairs = Iterator[tuple[str, RankingRecord, RankingRecord]]
 def _differences(models: Sequence[str], *rivals: str, sign: int = 1) -> EffectFunction:
     """Return a function that compares the P@1 of each model with the P@1 of its rivals on multi-label datasets.
 
-    Each difference is multiplied by ``sign``. The smallest product for each dataset, subject and seed is an effect.
+    The effect for a dataset, subject and seed is the smallest of the differences, each multiplied by ``sign``.
     """
 
     def measure(records: Sequence[RankingRecord]) -> list[Effect]:
@@ -107,7 +107,8 @@ def similar_to_memory_tree(*given: Any, policies: Sequence[str] = ONLINE) -> Ite
 
 @statements.claim("balance-helps", BALANCES)
 def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the P@1 of trees that are built with the score of the authors' program and with the printed score.
+    """Compare the P@1 of trees that are built with two scores: the score of the authors' program, and the printed
+    score.
 
     Records in which the printed score does not give deeper trees are left out. The paper varies alpha instead of the
     score.

@@ -16,7 +16,10 @@ from xmlc.suite.results.titles import without_passes
 
 COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
 SYNTHETIC = "synthetic-"  # Names of synthetic datasets begin with this prefix.
-BEST = "Each method has 1 or 3 passes, whichever is better by {} on the test set, as in the paper. Ties have 1 pass."
+BEST = (
+    "Each method has 1 or 3 passes, whichever is better by {} on the test set, as in the paper. "
+    "If 1 and 3 passes are equal, the method has 1 pass."
+)
 
 table1 = table_of_datasets(
     "table1", "n_train", "n_test", "m", "d", caption="The datasets: training and test instances, labels, features."

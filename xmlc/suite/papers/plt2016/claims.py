@@ -98,14 +98,15 @@ def fta_and_ofo_lose_nothing(records: Sequence[ThresholdRecord]) -> Iterator[Eff
 def sto_outperformed(records: Sequence[ThresholdRecord], metric: str = "macro_f") -> Iterator[Effect]:
     """Compare STO on the test set with FTA or OFO, whichever is better on the validation set.
 
-    A choice on the test set would favour FTA and OFO.
+    Choosing FTA or OFO on the test set would favour FTA and OFO over STO.
     """
     for run, methods in _tuned(records, *METHODS, metric=metric):
         rival = max(methods["fta"], methods["ofo"], key=lambda record: _on_validation(record, metric))
         yield Effect(*run, _on_test(rival, metric) - _on_test(methods["sto"], metric))
 
 
-# The loop repeats two claims for other definitions of macro-F. The definitions differ for labels without positives.
+# The loop repeats two claims for other definitions of macro-F. The definitions of macro-F differ for labels without
+# positives.
 for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.items():
     for one in (sto_loses_most_on_test, sto_outperformed):
         statements.claim(f"{one.name}-{suffix}", *one.needs)(partial(one.measure, metric=metric))
@@ -164,7 +165,7 @@ def fewer_inner_products(
 ) -> Iterator[Effect]:
     """Yield the cost of the cheapest alternative to PLT with FTA, as a multiple of the cost of PLT with FTA.
 
-    The alternatives are PLT with STO or OFO, and FastXML with all three methods.
+    The alternatives to PLT with FTA are PLT with STO or OFO, and FastXML with all three methods.
     """
     runs = by_method([record for record in of_the_paper(records) if record.method in METHODS])
     for (dataset, plt, seed), methods in runs.items():
