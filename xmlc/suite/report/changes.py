@@ -33,7 +33,7 @@ class Change(NamedTuple):
 def texts_of(settings: Iterable[RecordedSettings]) -> Texts:
     """Return the settings of a run's tables as texts.
 
-    If a setting has different values in several tables, the texts are joined by slashes.
+    If a setting has different values in several tables, the texts of the values are joined by slashes.
     """
     found: dict[str, dict[str, dict[str, None]]] = {}
     for one in settings:

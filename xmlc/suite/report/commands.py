@@ -230,8 +230,8 @@ def compare_command(
     """List the numbers that differ between OLD and NEW tables.
 
     OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites in OLD are compared.
-    The output begins with fingerprints, counts of changes, and differences of settings. The rest of the output contains
-    the largest changes, and a line for each table.
+    The output begins with fingerprints, counts of changes, and differences of settings. The output ends with the
+    largest changes, and a line for each table.
 
     Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on any processor and any
     number of threads. With --published, each measured number of OLD is judged by a separate interval, and NEW may have

@@ -332,7 +332,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     tables : Path
         Folder with ``<suite>/<table>.csv`` for each table of the run.
     reference : Path
-        Folder of reference tables with the same structure. Suites without a subfolder in this folder are skipped.
+        Folder of reference tables with the same structure. Suites without a subfolder in ``reference`` are skipped.
 
     Returns
     -------
@@ -391,7 +391,7 @@ def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
 def published_lines(numbers: Sequence[Number]) -> list[str]:
     """Return lines of text that count the verdicts on a paper's numbers.
 
-    Measured numbers come first. Numbers of another kind are counted only if we ran at least one number of this kind.
+    Measured numbers come first. Each other kind of numbers is counted only if we ran at least one number of this kind.
     """
     outcome = count_outcomes(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"

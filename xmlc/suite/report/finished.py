@@ -85,7 +85,7 @@ def with_contributed(tables: Sequence[Manifest]) -> list[Manifest]:
 
     Each contributed record is added only once. The checksum of a record detects damage and edits, but does not prove
     who wrote the record. If both we and the contributor have a record, the two copies must contain equal results. Equal
-    results show that both machines compute the same numbers.
+    results show that our machine and the contributor's machine compute the same numbers.
 
     Raises
     ------

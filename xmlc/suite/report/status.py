@@ -68,7 +68,7 @@ class Failure:
 def failures(logs: Path) -> list[Failure]:
     """Return a failure for each log with an error message in a folder of logs.
 
-    The module `xmlc.suite.config.paths` defines the paths in this folder. If a job was killed, the job's parent process
+    The module `xmlc.suite.config.paths` defines the paths of logs. If a job was killed, the job's parent process
     writes an error message to the log (`xmlc.cli._killed`).
     """
     found = []
@@ -136,7 +136,7 @@ def status_of(
         Folder to which the plan's paths are relative.
     failed : sequence of Failure
     papers : sequence of str
-        Papers whose files are included. If the sequence is empty, the papers that the run requests are included.
+        Papers whose files are included. If ``papers`` is empty, the papers that the run requests are included.
 
     Raises
     ------
@@ -152,8 +152,8 @@ def status_of(
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
     """Return the part of a plan that a run computes. ``made`` contains the paths of all files that the run writes.
 
-    Papers with tables or figures in the run come first. The other papers follow by descending number of files, and each
-    of them keeps only the files that no earlier paper has.
+    Papers with tables or figures in the run come first, and keep all their files. All other papers are sorted by
+    descending number of files, and keep only files that no earlier paper has.
     """
     found, seen, made = {}, set[str](), {*made}
     for paper, suite in plan.items():
@@ -268,8 +268,8 @@ def run_outcome(run: LastRun) -> str:
 def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str:
     """Return the status as text for a terminal.
 
-    The text begins with the names of papers and datasets, and a line about the run. The next lines list the failures,
-    each with message and log. A table counts missing and blocked results. The text ends with the complete results of
+    The text begins with the names of papers and datasets, and a line about the run. The text lists the failures, each
+    with message and log, and counts missing and blocked results in a table. The text ends with the complete results of
     each paper, the totals, and the outcome of the run.
     """
     counts: dict[str, dict[str, Counter[str]]] = {}

@@ -48,7 +48,7 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
     definition : TableDefinition
         The definition of the number's table, which names the models that the paper measured itself.
     model : str or None
-        The model in the same table row as the number. None if the row names no model.
+        The model in the same table row as the number, or None if the row names no model.
     """
     if (about := column(name)).cost:
         return NumberKind.COST
@@ -107,8 +107,8 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
     unit : float
         The unit of the last published digit.
     fixed : bool
-        Whether runs and splits vary by no more than the rounding of the published number. If so, a number outside its
-        interval is "different".
+        Whether runs and splits vary by no more than the rounding of the published number. If ``fixed`` is true, a
+        number outside its interval is "different".
     """
     if judge_constant(difference, unit) is Verdict.EQUAL:
         return Verdict.AS_PRINTED
@@ -222,7 +222,7 @@ def half_width(
     Let s be the standard deviation between runs, and u the unit of the last published digit. Our mean is over ``ours``
     runs, and the published mean over ``theirs`` runs. The two means differ with variance s^2 (1 / ours + 1 / theirs).
     Rounding of the published number adds u^2 / 12 to the variance. Two independent splits add twice the square of the
-    split error.
+    split error to the variance.
 
     The half width h is based on Student's t, because s is estimated from a few runs. Let q be the share of the variance
     that comes from s. The formula of Welch and Satterthwaite gives (runs - 1) / q^2 degrees of freedom.
