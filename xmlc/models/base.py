@@ -241,7 +241,7 @@ class SparseProbabilityEstimator(Estimator):
         Without ``thresholds``, the set of an instance has the largest expected F-measure (`xmlc.inference.meuf`). This
         label set is computed from the estimates above 1e-4, under the assumption that labels are independent. If each
         training instance has a label, empty label sets are not considered. If you have labelled instances,
-        `xmlc.thresholds.LabelSets` finds better sets. `LabelSets` also maximises other measures.
+        `xmlc.thresholds.LabelSets` finds better sets. This class also maximises other measures.
 
         Parameters
         ----------
@@ -300,7 +300,7 @@ class SparseProbabilityEstimator(Estimator):
         Parameters
         ----------
         names : sequence of str, length m, or MultiLabelBinarizer
-            The names in the order of the labels, or a fitted `MultiLabelBinarizer` of scikit-learn whose ``classes_``
+            The names in the order of the labels, or a fitted ``MultiLabelBinarizer`` of scikit-learn whose ``classes_``
             are the names.
 
         Raises
