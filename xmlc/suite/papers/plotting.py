@@ -38,7 +38,8 @@ SETTINGS: dict[Any, Any] = {
     "lines.markeredgewidth": 0.7,
     "legend.frameon": False,
     "legend.handlelength": 2.4,
-    # The left and lower axes suffice. The grid has thin lines behind the drawing.
+    # Panels have a left axis and a lower axis, but no right and no upper axis. The grid has thin lines behind the
+    # drawing.
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
@@ -57,12 +58,12 @@ METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-# The first pattern matches parts of an SVG that draw nothing. The second pattern matches digits that no screen shows.
+# `NO_SHAPE` matches parts of an SVG that draw nothing. `NOT_SEEN` matches digits of numbers that no screen shows.
 NO_SHAPE = re.compile(r'(?s)<[?!].*?>|<metadata>.*?</metadata>|(?<=<g) id=".*?"| transform="rotate\(-?0 .*?"|(?m:^ +)')
 NOT_SEEN = re.compile(r"((?<![\d.])\d\d+\.\d|\.\d\d)\d+(?=[^<>]*>)")
 LEGEND_LINE, LABELS = 0.17, 0.3  # Heights in inches of a line of the legend, and of the figure's labels.
 NAME_LINE, LETTER = 0.11, 4.6  # Height of a name in inches, and width of a digit in points.
-# Steps within a decade and largest number of decades, for ticks from dense to sparse.
+# Choices of ticks, from dense to sparse: the steps within a decade, and the largest number of decades.
 STEPS = (((1, 2, 5), 12), ((1, 3), 12), ((1,), 9), ((1,), 5), ((1,), 4), ((1,), 3))
 
 # The colours of Okabe and Ito, which people with any kind of colour vision can distinguish.
@@ -78,7 +79,7 @@ Draw = Callable[..., "Figure"]
 class FigureDefinition(Declared):
     """Declare a figure with its caption and the function that draws the figure.
 
-    A call of the definition draws the figure.
+    Calling the definition draws the figure.
     """
 
     caption: str
@@ -114,8 +115,8 @@ def panels(number: int, narrowest: float = 1.6, together: int = 1, shape: float 
     together : int
         Number of consecutive panels that always stay in one row.
     shape : float
-        Height of a panel as a multiple of its width. The height has an upper limit. The figure has extra height for
-        labels.
+        Height of a panel as a multiple of its width. The height of a panel has an upper limit. The figure is higher
+        than its panels, to have space for labels.
     """
     from matplotlib.figure import Figure
 
@@ -134,13 +135,13 @@ def panels(number: int, narrowest: float = 1.6, together: int = 1, shape: float 
 def add_legend(sheet: Figure, entries: Iterable[Style | Artist]) -> None:
     """Add a legend below all panels, in as many columns as fit.
 
-    An entry is an artist of matplotlib, or the style of a line, which includes the line's label. The figure becomes
+    An entry of the legend is an artist of matplotlib, or the style of a line with the line's label. The figure becomes
     higher by the height of the legend.
     """
     from matplotlib.lines import Line2D
 
     artists = [Line2D([], [], **entry) if isinstance(entry, dict) else entry for entry in entries]
-    # This is the width of the widest entry of the legend, in points.
+    # Width of the widest entry of the legend, in points.
     widest = 36 + 4.1 * max(len(str(artist.get_label())) for artist in artists)
     lines = -(-len(artists) // max(1, int(72 * sheet.get_figwidth() / widest)))
     sheet.set_figheight(sheet.get_figheight() + LEGEND_LINE * (lines + 0.5))
@@ -156,7 +157,7 @@ def label_points(grid: Iterable[Axes], sides: Sequence[str] | None = None) -> No
     ----------
     grid : iterable of Axes
     sides : sequence of str or None
-        Directions from a point to its label, the best first. By default, a label may be on any side.
+        Directions from a point to its label, the best first. By default, a label may be on any side of its point.
     """
     from textalloc import allocate
 
@@ -166,7 +167,7 @@ def label_points(grid: Iterable[Axes], sides: Sequence[str] | None = None) -> No
         x, y = map(list, zip(*ends))
         style: Style = {"linewidth": 0.5, "linecolor": "0.6", "textsize": 7, "textcolor": [*map(dark, colours)]}
         style |= {"margin": 0.007, "min_distance": 0.015, "max_distance": 0.5, "direction": sides}
-        # If directions are given, only candidates in these directions remain.
+        # If ``sides`` are given, only candidates on these sides remain, so that more candidates are needed.
         style |= {"nbr_candidates": 3000 if sides else 1000, "avoid_label_lines_overlap": True}
         _, _, texts, lines = allocate(axes, x, y, [*labels], x_scatter=x, y_scatter=y, **style)
         for artist in filter(None, [*texts, *lines]):
@@ -174,16 +175,19 @@ def label_points(grid: Iterable[Axes], sides: Sequence[str] | None = None) -> No
 
 
 def label_lines(grid: Iterable[Axes]) -> None:
-    """Write the labels of lines to the right of their panels. Single points and labels that begin with "_" are skipped.
+    """Write the labels of lines to the right of their panels.
+
+    Lines of a single point, and lines whose label begins with "_", are skipped.
 
     Call this function after the limits of the axes, the scales and the legend are set.
     """
     arrow = {"arrowstyle": "-", "linewidth": 0.5, "relpos": (0, 0.5), "shrinkA": 0}
     for axes in grid:
         sheet: Any = axes.figure
-        sheet.draw_without_rendering()  # This call computes the sizes of the panels.
+        sheet.draw_without_rendering()  # Compute the sizes of the panels.
         lines = sorted(_ends(axes, single=False), key=lambda line: line[2][1])
-        # `up` moves labels up until they do not overlap, and `down` moves them down. Their mean is close to the lines.
+        # `up` moves labels up until they do not overlap, and `down` moves them down. The mean of `up` and `down` is
+        # close to the ends of the lines.
         gaps = NAME_LINE * sheet.dpi * np.arange(len(lines))
         ends = axes.transData.transform([end for *_, end in lines] or np.empty((0, 2)))[:, 1] - gaps
         up, down = np.maximum.accumulate(ends), np.minimum.accumulate(ends[::-1])[::-1]
@@ -213,7 +217,7 @@ def log_ticks(axis: Any, values: Sequence[float] = (), text: Callable[[float], s
     Parameters
     ----------
     axis : matplotlib Axis
-        The axis of a panel. Its limits must be set.
+        The axis of a panel, with limits that are already set.
     values : sequence of float
         The values that may have a tick, in ascending order. By default, round numbers have ticks.
     text : callable

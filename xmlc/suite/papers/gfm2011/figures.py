@@ -32,7 +32,7 @@ PANELS = {
     "dependent-signed": "dependent, −1 and +1",
 }
 NOTE_WIDTH, NOTE_LINE = 125, 0.12  # Characters per line of the note, and the height of a line in inches.
-APART = 0.7  # Horizontal distance between the points of two curves, in samples. The shift keeps equal curves visible.
+APART = 0.7  # Horizontal distance between the points of two curves, in samples, so that equal curves stay visible.
 
 
 @plotting.figure(
@@ -43,7 +43,7 @@ APART = 0.7  # Horizontal distance between the points of two curves, in samples.
 def figure1(paper: str, records: Sequence[SimulationRecord]) -> Figure:
     """Draw F-measures against the sample size for each model, and inference times against the number of labels.
 
-    There must be exactly one record.
+    ``records`` must contain exactly one record.
     """
     (record,) = records
     sheet, (*scores, last) = plotting.panels(len(PANELS) + 1, 3, shape=0.6)

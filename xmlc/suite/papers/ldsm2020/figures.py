@@ -34,7 +34,7 @@ PercentByMeasure = dict[str, float]  # Maps a measure to a score in percent.
 OURS, OTHER = "ldsm", "fastxml"
 # Model `BINARY` has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for delicious.
 BINARY = "ldsm-mean"
-EXEMPLARY_DATASET = "delicious"  # Figure 1 shows this dataset.
+EXEMPLARY_DATASET = "delicious"  # The dataset in Figure 1.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 # Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed.
 COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
@@ -50,7 +50,7 @@ DRAWN = [name for name in STYLES if name != "ndcg@1"]  # nDCG@1 equals P@1.
 FEW_LEVELS = 5
 WITH_NAMES = 2.0  # The smallest width in inches of a panel with names of lines.
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-SHADES = ("0.6", GREEN, VERMILION, BLUE)  # In Figure 2, the lines of each arity have one of these colours.
+SHADES = ("0.6", GREEN, VERMILION, BLUE)  # Colours of lines in Figure 2, one for each arity.
 
 
 OURS_GROWN, BINARY_GROWN, COMPARED = (replace(FORESTS, models=names) for names in ((OURS,), (BINARY,), (OURS, OTHER)))
@@ -156,7 +156,7 @@ def _objectives_figure(name: str, trees: int) -> FigureDefinition:
     """Declare Figure 3 (one tree) or Figure 7 (two trees): the objective J against epochs, for each level of a tree.
 
     A line shows the mean of J over the nodes of a level. The band of a line extends from the smallest to the largest J
-    of these nodes. Dotted lines show the bounds of J (Lemma 1).
+    of the nodes of a level. Dotted lines show the bounds of J (Lemma 1).
     """
 
     @figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")

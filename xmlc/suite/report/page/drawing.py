@@ -50,7 +50,8 @@ def quality_against_time(points: Sequence[Point]) -> Markup:
         sheet.set_figheight(sheet.get_figheight() + NAME * len(points))
         axes.set(xscale="log", xlabel="training (s), filled: on the Pareto front", ylabel="P@1 (%)")
         axes.margins(x=0.3, y=0.1)
-        # Fast models are many and close together. The names of slow models come first, and leave them the free space.
+        # Fast models are many and close together. The names of slow models are placed first, and leave free space to
+        # fast models.
         for place in sorted(range(len(points)), key=lambda place: -points[place].seconds):
             x, y, title = points[place]
             colour, face = (BLUE, BLUE) if place in front else (OTHERS, "white")
