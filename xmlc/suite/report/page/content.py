@@ -12,7 +12,7 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 from xmlc.data.synthetic import without_mark
 from xmlc.suite.config import paths
-from xmlc.suite.config.folders import config_folder
+from xmlc.suite.config.folders import STUDY, config_folder
 from xmlc.suite.config.suite import find_suite, read_suites
 from xmlc.suite.papers import enter_rooms, every_table, figure_of
 from xmlc.suite.papers.building import Known, build_table, sources_of
@@ -86,6 +86,11 @@ class Report:
     run: str
 
     @property
+    def printed(self) -> list[Number]:
+        """Return all published numbers of all papers, each with our number."""
+        return [number for paper in self.papers for number in paper.printed]
+
+    @property
     def headline(self) -> str:
         """Return the heading of the index. The heading names the datasets, or counts them if there are many."""
         names = [contest.name for contest in self.contests]
@@ -94,9 +99,8 @@ class Report:
     @property
     def outcome(self) -> str:
         """Return one line that counts the verdicts on published numbers and on the papers' claims."""
-        numbers = [number for paper in self.papers for number in paper.printed]
         claims = sum((paper.claims for paper in self.papers), Counter[Word]())
-        return "; ".join([*published_lines(numbers)[:1], *([claims_line(claims)] if claims else [])])
+        return "; ".join([*published_lines(self.printed)[:1], *([claims_line(claims)] if claims else [])])
 
 
 def report_of(
@@ -134,7 +138,7 @@ def report_of(
         for suite in suites.values():
             name_models(suite.titles, over=True)
     names = list(dict.fromkeys(made.paper for made in tables))
-    wanted = [suites[name] for name in names if name in suites]
+    wanted = [suites[name] for name in names or [STUDY] if name in suites]
     papers = []
     for name in names:
         own = [table for table in built if table.paper == name]

@@ -195,6 +195,7 @@ def shown_environment(records: dict[Path, RecordFile]) -> ShownEnvironment:
     title = [model_title(record.model_name)] if record.model_name else []
     title += [method_title(record.method_name)] if record.method_name else []
     seeds = [str(seed) for one in records.values() if (seed := getattr(one, "seed", None)) is not None]
+    step, seconds = getattr(record, "step", None), [about.seconds for about in abouts]
     settings = [json.loads(about.hyperparameters or "{}") for about in abouts]
     file = shlex.quote(path.as_posix())
     # A shell expands the braces to the paths of all records.
@@ -205,7 +206,7 @@ def shown_environment(records: dict[Path, RecordFile]) -> ShownEnvironment:
         "trained on": [SPLITS.get(about.split, "") for about in abouts],
         "hyperparameters": [", ".join(f"{k} {v}" for k, v in one.items() if v is not None) for one in settings],
         "threads": [str(about.threads or "") for about in abouts],
-        "whole step": ["" if about.seconds is None else f"{about.seconds:.4g} s" for about in abouts],
+        f"time of step {step['name']}" if step else "": ["" if s is None else f"{s:.4g} s" for s in seconds],
         "peak memory": ["" if about.peak_mb is None else f"{about.peak_mb:.4g} MB" for about in abouts],
         "machine": [about.cpu for about in abouts],
         "versions": [about.versions for about in abouts],

@@ -53,6 +53,8 @@ class Contest:
         A text with the best P@1, the best macro-F (over the labels present), and the models that have these values.
     panel : Panel
         A row for each model, sorted by P@1.
+    best : set of (int, int)
+        Row and column of the best numbers of each column, as printed.
     tied : set of (int, int)
         Row and column of each number whose difference from the column's best number is within the noise over seeds.
     drawing : Markup or None
@@ -67,6 +69,7 @@ class Contest:
     earlier: bool
     headline: str
     panel: Panel
+    best: set[tuple[int, int]]
     tied: set[tuple[int, int]]
     drawing: Markup | None
     lacking: dict[str, str]
@@ -105,7 +108,8 @@ def contests_of(
             if isinstance(record, RankingRecord | ThresholdRecord | InferenceRecord):
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
-        wanted = () if of_earlier else suites
+        # Models are missing from an earlier run only if no table is finished.
+        wanted = () if of_earlier and sources else suites
         found += [_contest(name, list(own.values()), of_earlier, wanted, failed) for name, own in by_dataset.items()]
     shown = [one for one in found if one.panel.columns]  # A dataset has no columns if all runs reached a time limit.
     return sorted(shown, key=lambda one: (one.earlier, one.name in of_papers, one.labels))
@@ -156,11 +160,16 @@ def _contest(
     titles = {m: model_title(m) if names[model_title(m)] == 1 else f"{model_title(m)} ({m})" for m in models}
     panel = Panel("", ["Model"], [(titles[model],) for model in models], columns)
     tops = {part.quantity: top for part in columns if (top := _top(part))}
+    places = [
+        (i, j, part.numbers[i], tops.get(part.quantity)) for j, part in enumerate(columns) for i in range(len(models))
+    ]
+    best = {
+        (i, j) for i, j, number, top in places if top and number.rounded == top.rounded and number.model not in LIMITS
+    }
     tied = {
         (i, j)
-        for j, part in enumerate(columns)
-        for i, number in enumerate(part.numbers)
-        if part.quantity in tops and (i, j) not in panel.best and _tied(number, tops[part.quantity])
+        for i, j, number, top in places
+        if top and (i, j) not in best and not column(number.quantity).cost and _tied(number, top)
     }
     said = [
         f"{column(q).title} {top.text} ({', '.join(filter(None, (titles[top.model], method_title(top.method))))})"
@@ -179,6 +188,7 @@ def _contest(
         earlier=earlier,
         headline=f"best {', '.join(said)}",
         panel=panel,
+        best=best,
         tied=tied,
         drawing=quality_against_time(timed) if len(timed) > 1 else None,
         lacking={

@@ -61,7 +61,10 @@
       ["verdict", verdict],
       ["reason", data.reason],
     ].filter(([, text]) => text);
-    box.replaceChildren(close, list(lines));
+    const cell = number.parentElement, table = cell.closest("table");
+    const names = [...cell.parentElement.querySelectorAll("th")].map((name) => name.textContent);
+    const heading = table.tHead.rows[0].cells[cell.cellIndex].textContent;
+    box.replaceChildren(close, element("p", `${[table.caption.textContent, ...names].join(", ")}: ${heading}`, "headline"), list(lines));
     for (const one of data.p ? data.p.split(" ").map((place) => environments[place]) : [])
       box.append(element("h2", one.title), list(one.lines), element("code", one.command, "command"));
   };
@@ -73,6 +76,9 @@
       box.showModal();
     } else if (event.target === box) box.close();
   });
+
+  // A frame is a stop of the Tab key only if its table does not fit.
+  for (const frame of document.querySelectorAll(".scroll")) if (frame.scrollWidth <= frame.clientWidth) frame.removeAttribute("tabindex");
 
   // On paper everything is unfolded except results not run.
   let folded = [];
