@@ -1,5 +1,4 @@
-# The rules call the helper functions in this file. Most functions look up a job's settings in the configuration by the
-# job's wildcards.
+# The rules call these helper functions. Most of them look up a job's settings in the configuration by its wildcards.
 import atexit
 import os
 from contextlib import suppress

@@ -47,35 +47,29 @@ MOST_RANKED = 1000  # k may be as large as 1000 even if the model has fewer labe
 class SparseProbabilityEstimator(Estimator):
     """Serve as the base class of all estimators, which return sparse probability estimates (SPE).
 
-    A subclass implements ``fit`` and ``predict_proba``. The ``fit`` of a subclass calls ``_training_data``. The names
-    of learned attributes end in an underscore. The `predict_top_k` of this class sorts all estimates. A subclass that
-    can rank with less work overrides ``predict_top_k``.
+    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. The names of learned
+    attributes end in an underscore. `predict_top_k` sorts all estimates, unless a subclass overrides it.
 
-    `save` writes arrays, numbers, strings, truth values and None. `save` also writes lists and dictionaries of numbers,
-    strings, truth values and None, but not of arrays. `save` skips attributes whose name begins with an underscore. A
-    subclass that learns objects of other types overrides ``_state`` and ``_restore``. ``_state`` returns a dictionary
-    of arrays and a dictionary that is stored as JSON. ``_restore`` receives the two dictionaries that ``_state`` has
-    returned, and sets the attributes. ``FIELDS`` lists the arrays of a stored model.
+    `save` writes arrays, and all values that JSON can represent. `save` skips attributes whose name begins with an
+    underscore. A subclass that learns objects of other types overrides ``_state`` and ``_restore``. ``_state`` returns
+    a dictionary of arrays and a dictionary that is stored as JSON. ``_restore`` receives these two dictionaries and
+    sets the attributes. ``FIELDS`` lists the arrays of a stored model.
 
     Attributes
     ----------
     n_features_in_ : int
         Number of features d in the training set.
     feature_names_in_, label_names_in_ : ndarray of object, shape (d,) and (m,)
-        Names of the columns of X and of Y in training. The names of a matrix are stored only if the matrix is a data
-        frame whose column names are strings. A data frame in a prediction must have the names of the training data in
-        the same order.
+        Names of the columns of X and of Y in training, if X or Y was a data frame with strings as column names. A data
+        frame in a prediction must have the same names in the same order.
     n_labels_ : int
         Number of labels m in the training set.
     classes_ : ndarray, shape (m,)
-        The names of the labels, or the numbers of the labels if they have no names. Column j of a label matrix is label
-        j.
+        The names of the labels, or the numbers of the labels if labels have no names.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products that the last prediction computed for each instance. ``inner_products_`` is None if the
-        model does not count inner products.
+        Number of inner products of the last prediction for each instance. None if the model does not count them.
     certified_ : ndarray of bool, shape (n,), or None
-        Whether a beam search proved that the last ranking of each instance is exact. ``certified_`` is None if the
-        ranking used no beam search.
+        Whether a beam search proved that the last ranking of each instance is exact. None without a beam search.
     """
 
     MODEL_FORMAT = 1
@@ -86,11 +80,9 @@ class SparseProbabilityEstimator(Estimator):
     certified_: np.ndarray | None = None
     #: Whether the estimates for an instance are the same whatever the other instances in X are.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether the estimator compiles kernels when it is first used. If an estimator compiles kernels, the workflow fits
-    #: a copy to a few rows before it measures times.
+    #: Whether the first use compiles kernels. If so, the workflow fits a copy to a few rows before it measures times.
     compiles: ClassVar[bool] = True
-    #: Whether the estimates of a model with default hyperparameters are close to the conditional probabilities of the
-    #: labels.
+    #: Whether estimates are close to the conditional probabilities of the labels with default hyperparameters.
     calibrated: ClassVar[bool] = True
     # This is the folder in which `fit` writes finished arrays during `fit_to_disk` (see `xmlc.core.appendable`).
     _into: Path | None = None
@@ -138,8 +130,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The sparse probability estimates, with sorted indices. `predict_proba` also sets the attribute
-            ``inner_products_``.
+            The sparse probability estimates, with sorted indices. The call also sets ``inner_products_``.
         """
         raise XmlcError(f"{type(self).__name__}: found no method predict_proba. Define it as in docs/extending.md.")
 
@@ -170,8 +161,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If an instance has fewer than k labels to return, the rest
-            of its row is -1.
+            Labels, best first. Ties go to the smaller label. If fewer than k labels are found, the rest is -1.
         scores : ndarray of float32, shape (n, k)
             Estimates of the labels in ``labels``, times the label weights if given. The score of the label -1 is 0.
         """
@@ -184,15 +174,13 @@ class SparseProbabilityEstimator(Estimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance, for online serving.
 
-        The result is bit-identical to the result of `predict_top_k` for a matrix of only one row, the instance.
-        `rank_one` changes no attribute of the estimator, not even ``inner_products_``. Several threads may therefore
-        call `rank_one` at once.
+        The result is bit-identical to the result of `predict_top_k` for a matrix with this single row. Several threads
+        may call `rank_one` at once, because it changes no attribute of the estimator, not even ``inner_products_``.
 
         Parameters
         ----------
         indices : array-like of int, shape (q,)
-            Distinct column numbers of the instance's features. The method is fastest if the numbers ascend. An instance
-            without features, an empty list, is allowed.
+            Distinct column numbers of the instance's features. Ascending numbers are fastest. The list may be empty.
         values : array-like of float, shape (q,)
             Value of each feature in ``indices``.
         k, label_weights
@@ -201,7 +189,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         labels : ndarray of int32, shape (k,)
-            Labels, best first. If an instance has fewer than k labels to return, the rest of its row is -1.
+            Labels, best first. If fewer than k labels are found, the rest is -1.
         scores : ndarray of float32, shape (k,)
             Estimates of the labels in ``labels``, times the label weights if given. The score of the label -1 is 0.
 
@@ -225,8 +213,7 @@ class SparseProbabilityEstimator(Estimator):
     def warm_up(self) -> Self:
         """Compile or load the code that predicts one instance, so that no later request waits for the code.
 
-        The method calls `rank_one`, `predict_top_k`, and `predict_proba` with one threshold, for an artificial
-        instance.
+        The method calls `rank_one`, `predict_top_k` and `predict_proba` for an artificial instance.
         """
         asked = self._for_requests()
         asked.rank_one([0], [1.0])
@@ -256,8 +243,7 @@ class SparseProbabilityEstimator(Estimator):
             The predicted label sets. The stored entries of the matrix are the predicted labels.
         """
         if thresholds is None:
-            # The import of `label_sets` is inside the method, so that the workflow retrains no models when `label_sets`
-            # changes.
+            # The workflow retrains a model if a module of a top-level import changes. `label_sets` changes no model.
             spe = importlib.import_module("xmlc.models.label_sets").estimates_of_sets(self, X)
         else:
             spe = self.predict_proba(X, thresholds)
@@ -268,8 +254,7 @@ class SparseProbabilityEstimator(Estimator):
 
         scikit-learn's searches and cross-validation maximise P@1 unless you pass ``scoring``. `xmlc tune` also
         maximises P@1. The method `score` of scikit-learn's own classifiers returns the share of completely correct
-        label sets. With many labels, the share of correct sets is close to 0 for every model, so it cannot compare
-        models. P@1 can compare models, and also needs no thresholds.
+        label sets. With many labels, this share is close to 0 for every model. P@1 also needs no thresholds.
 
         Parameters
         ----------
@@ -300,8 +285,7 @@ class SparseProbabilityEstimator(Estimator):
         Parameters
         ----------
         names : sequence of str, length m, or MultiLabelBinarizer
-            The names in the order of the labels, or a fitted ``MultiLabelBinarizer`` of scikit-learn whose ``classes_``
-            are the names.
+            The names in the order of the labels, or a fitted ``MultiLabelBinarizer`` whose ``classes_`` are the names.
 
         Raises
         ------
@@ -321,9 +305,8 @@ class SparseProbabilityEstimator(Estimator):
         """Learn from a training set and write the model to a folder, with less memory than `fit` followed by `save`.
 
         Forests and label trees write each part of the model when the part is finished, and release the memory. On
-        return, the arrays of a forest or label tree are memory maps of the written files. The model is bit-identical to
-        the result of `fit`. An estimator that is neither a forest nor a label tree is fitted in memory before it is
-        written.
+        return, their arrays are memory maps of the written files. The model is bit-identical to the result of `fit`.
+        All other estimators are fitted in memory before they are written.
 
         Parameters
         ----------
@@ -335,8 +318,7 @@ class SparseProbabilityEstimator(Estimator):
         Raises
         ------
         XmlcError
-            The error is raised in the same cases as in `fit` and in `save`. After an error, a folder that existed
-            before is unchanged, and no new folder exists.
+            As for `fit` and `save`. After an error, an existing folder is unchanged, and no new folder exists.
         """
         with atomic_folder(path) as folder:
             try:
@@ -357,9 +339,8 @@ class SparseProbabilityEstimator(Estimator):
         Raises
         ------
         XmlcError
-            The folder contains a file that this package has not written, or the folder is a symbolic link or the
-            working directory. The error is also raised if an attribute cannot be saved. After an error, the folder is
-            unchanged.
+            The folder contains a file that this package has not written, or is a symbolic link or the working folder.
+            An attribute cannot be saved. After an error, the folder is unchanged.
         """
         self._check_fitted()
         with atomic_folder(path) as folder:
@@ -410,8 +391,7 @@ class SparseProbabilityEstimator(Estimator):
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
             model.labelled_ = content.get("labelled") is True
             vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
-            # The code makes plain array views of the memory maps, because numba is slow to recognise the type
-            # `numpy.memmap`.
+            # numba is slow to recognise the type `numpy.memmap`, so the model has array views of the memory maps.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
         except (Malformed, InvalidParameterError) as fault:
@@ -491,10 +471,7 @@ class SparseProbabilityEstimator(Estimator):
         check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:
-        """Read the parts of a stored model that are estimators.
-
-        Each estimator that is a part is stored in a subfolder of ``folder``.
-        """
+        """Read the parts of a stored model that are estimators, each from a subfolder of ``folder``."""
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check hyperparameters and training data, store the shape of the data, and return canonical matrices."""
@@ -516,10 +493,7 @@ class SparseProbabilityEstimator(Estimator):
         return X, Y
 
     def _check_hyperparameters(self) -> None:
-        """Raise an error if a hyperparameter is outside its domain.
-
-        A subclass may override `_check_hyperparameters` to check combinations of hyperparameters.
-        """
+        """Raise an error if a hyperparameter is outside its domain. Subclasses may also check combinations."""
         check_hyperparameters(self)
 
     def _weighted_data(

@@ -45,24 +45,17 @@ from xmlc.kernels.float64 import exp, log, log1p
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
 LANES = 8  # This is the number of labels that a kernel trains in parallel.
-# The training of a label ends when the squared Newton decrement, relative to f, is below this number.
-TOLERANCE = 1e-20
-# If the squared Newton decrement relative to f is below this limit, rounding errors hide the decrease of f, so the step
-# is not halved.
-SAFE = 1e-11
+TOLERANCE = 1e-20  # The training of a label ends when the squared Newton decrement, relative to f, is below this limit.
+SAFE = 1e-11  # Below this squared Newton decrement, relative to f, rounding hides the decrease of f. Steps stay whole.
 SUFFICIENT = 1e-4  # A Newton step is halved if the ratio of actual to predicted decrease of f is below this limit.
-# These are the largest numbers of Newton steps for each label and C, of CG products per Newton step, and of halvings
-# per Newton step.
+# These are the largest numbers of Newton steps for a label and C, and of CG products and halvings per Newton step.
 MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50
 
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # Each lane is in one of these five phases, see `Lanes`.
 
 
 class Problem(NamedTuple):
-    """Hold a training set in the form that the solver uses.
-
-    All labels and all cross-validation folds share one `Problem`.
-    """
+    """Hold a training set in the form that the solver uses, for all labels and all cross-validation folds."""
 
     indptr: np.ndarray  # Start of each row in ``indices``, int64 (n + 1,).
     indices: np.ndarray  # Features of the non-zeros in CSR order, uint32 (nnz,).
@@ -71,8 +64,7 @@ class Problem(NamedTuple):
     label_starts: np.ndarray  # Start of each label in ``label_rows``, int64 (m + 1,).
     scale: np.ndarray  # Factor by which each column was multiplied, float64 (width,).
     variances: np.ndarray  # Variance of each column after scaling, float64 (width,).
-    # Number of columns, beginning with the first, that the classifier of each label uses, int64 (m,).
-    widths: np.ndarray
+    widths: np.ndarray  # Number of first columns that the classifier of each label uses, int64 (m,).
     importance: np.ndarray  # Weight of each instance's loss, float64 (n,).
 
 
