@@ -1,9 +1,9 @@
 """Find the definition of a table or figure, in the package of its paper or in the package for all suites.
 
 Each paper has a package with the paper's name. The package may contain the modules ``tables.py`` and ``figures.py``.
-Definitions that ``tables.py`` and ``figures.py`` declare or import belong to the paper. All other definitions are in
-the package ``common``. The import of a package registers the printed names of its models, so that every package can
-print these names.
+Definitions that ``tables.py`` and ``figures.py`` declare or import belong to the paper. Definitions that belong to no
+paper are in the package ``common``. The import of a package registers the printed names of its models, so that every
+package can print these names.
 """
 
 from __future__ import annotations

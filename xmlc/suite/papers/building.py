@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Maps the name of a folder to the kind of the folder's records, for folders that are not named after this kind.
 KINDS = {"evaluation": "thresholds"}
-NOT_PRINTED = ("", "-")  # Transcribed tables use these texts for a cell without a number.
+NOT_PRINTED = ("", "-")  # Texts of cells without a number in transcribed tables.
 Known = dict[Path, Source]  # Maps a path to a record that is already in memory.
 
 

@@ -52,7 +52,7 @@ class Statement:
     #: "xmlc" is our own statement.
     stated: Literal["verbatim", "derived", "xmlc"]
     scale: Literal["difference", "distance", "ratio"] = "difference"
-    #: Effects above the margin support the statement. None sets the margin to the effect that means no difference: 0,
+    #: Effects above the margin support the statement. By default, ``margin`` is the effect that means no difference: 0,
     #: or 1 for a ratio.
     margin: float | None = None
     #: The reason for the margin.
@@ -80,7 +80,7 @@ class Claim:
     needs: tuple[Where, ...]
     #: Function that returns the effects. Each argument of ``measure`` contains the records for one need.
     measure: EffectFunction
-    #: Condition on the records. None selects all records.
+    #: Condition on the records, or None to select all records.
     about: Scope | None = None
     #: Published effects, in the form that `outcome_of` expects. Only statements that one model is as good as another
     #: have published effects.

@@ -18,7 +18,7 @@ from xmlc.suite.results.frame import Number, Row, Rows, Source
 from xmlc.suite.results.intervals import Estimate
 from xmlc.suite.results.records.base import Record
 
-CLAIMS = "claims"  # Each paper's table of claims has this name.
+CLAIMS = "claims"  # The name of each paper's table of claims.
 # The values in the columns `DECIDED` depend on the records.
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
 ALL_DECIDED = (*DECIDED, *(COST + name for name in DECIDED))
@@ -26,7 +26,7 @@ ALL_DECIDED = (*DECIDED, *(COST + name for name in DECIDED))
 # differ in the last bit.
 DIGITS = 9
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
-FITTED = "‡"  # This mark follows verdicts that depend on settings fitted to published test results.
+FITTED = "‡"  # The mark after verdicts that depend on settings fitted to published test results.
 CAPTION = "Statements of the paper, tested on this run. A statement holds if more than half of its cases are for it."
 RULES = (
     "A case is a dataset and a subject. The effect of a case is the mean over paired runs with a 95 % interval.",

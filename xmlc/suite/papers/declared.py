@@ -34,7 +34,7 @@ class Table:
     printed : dict
         The paper's numbers in this table, as text.
     suite : Suite or None
-        The suite's configuration. None if the table does not use the configuration.
+        The suite's configuration, or None if the table does not use the configuration.
     columns : tuple of str
         Quantities in the CSV file.
     rows : dict
@@ -130,12 +130,12 @@ class PanelDefinition:
         Quantities that the paper does not report, and whose columns come last, after a rule. If ``across`` is "method",
         the columns of methods that plt2016 does not have also come last.
     having : str
-        A quantity. Rows without this quantity are left out.
+        A quantity. Rows without the quantity ``having`` are left out.
     headings : mapping of str to str
         Headings that replace the headings of quantities, by quantity.
     contests : mapping of str to str, or None
-        Maps each quantity to the name of its contest. Columns with the same contest compete for the best number on a
-        dataset, which is bold. By default, each quantity has a separate contest.
+        Maps each quantity to the name of the quantity's contest. Columns with the same contest compete for the best
+        number on a dataset, which is bold. By default, each quantity has a separate contest.
     published : {"", "also", "alone"}
         "also" appends the paper's rows that we did not run. "alone" shows only these rows.
     run_by : tuple of str
@@ -295,8 +295,8 @@ class TableDefinition(Declared):
         Published tables that contain this table's numbers: by default, the published table of the same name. If several
         published tables contain a row, the last of these tables is used.
     measured_models : tuple of str
-        Models that the paper measured itself. The paper quotes the numbers of all other models. An empty tuple means
-        that the paper measured all models.
+        Models that the paper measured itself. The paper quotes the numbers of models that are not in
+        ``measured_models``. An empty tuple means that the paper measured all models.
     partial : bool
         Whether the table is built even if some or all of its records are missing.
     """

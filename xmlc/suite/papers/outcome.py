@@ -48,7 +48,7 @@ class Scale:
         return float64.log(value) if self.kind == "ratio" else float(value)
 
     def back(self, value: float) -> float:
-        """Convert a mean that `forth` has scaled back to an effect."""
+        """Reverse `forth`: convert a mean from the scale of means back to an effect."""
         from xmlc.kernels import float64
 
         return float64.exp(value) if self.kind == "ratio" else float(value)

@@ -48,12 +48,12 @@ class PanelColumn:
 
     @property
     def has_published(self) -> bool:
-        """Return whether the paper contains any number of this column."""
+        """Return whether the paper contains any number of the column."""
         return any(number.published for number in self.numbers)
 
     @property
     def competes(self) -> bool:
-        """Return whether the best numbers of this column are bold."""
+        """Return whether the best numbers of the column are bold."""
         return bool(self.contest and column(self.quantity).better)
 
 
@@ -123,7 +123,7 @@ class Panel:
         """Return the panel without redundant columns.
 
         A column is redundant if it equals another column that only xmlc has, or if it has the same setting in all rows.
-        The note describes the redundant columns.
+        The note below the panel describes the redundant columns.
         """
         kept: list[PanelColumn] = []
         said = [self.note] * bool(self.note)

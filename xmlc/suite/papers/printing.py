@@ -84,7 +84,8 @@ def select(
     ----------
     table : Table
     datasets, models, methods : collection of str
-        Rows with these names are kept. In a panel with a column for each method, the columns with these names are kept.
+        Names of the datasets, models and methods to keep. In a panel with a column for each method, the columns with
+        these names are kept.
     columns : collection of str
         Quantities to keep, by their names in the CSV file.
     panel : int or None

@@ -14,7 +14,7 @@ from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.titles import search_title
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
-EVERY_DATASET = "all"  # Rows of ranges have this name as dataset, because ranges apply to all datasets.
+EVERY_DATASET = "all"  # In rows of ranges, this name replaces the dataset, because ranges apply to all datasets.
 
 
 def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
@@ -45,7 +45,7 @@ def ranges_of(model: ModelSpec) -> dict[str, Range]:
 def _names(model: ModelSpec) -> list[str]:
     """Return the names of a model's searched hyperparameters.
 
-    Hyperparameters with ranges come first. The other hyperparameters follow in the order of the trials.
+    Hyperparameters with ranges come first. Hyperparameters without ranges follow in the order of the trials.
     """
     trials = [trial for stage in model.search.stages for trial in stage]
     return list(dict.fromkeys([*model.search.ranges, *(name for trial in trials for name in trial)]))
@@ -102,7 +102,8 @@ def _values(source: Source, searched: ModelSpec) -> Rows:
 def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:
     """Return the source of a record's hyperparameters, and the P@1 of these hyperparameters on the validation set.
 
-    The source is a search by the workflow, or the source that the suite's configuration states, or None.
+    The source of hyperparameters is a search by the workflow, or the source that the suite's configuration states, or
+    None.
     """
     if search := record.tuning:
         return {"found_by": search_title(search["method"], search["budget"]), "validation_p@1": 100 * search["p@1"]}

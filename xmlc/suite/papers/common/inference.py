@@ -26,7 +26,7 @@ INSTANCE_F_CONVENTION = "F is the mean over the test instances. Two empty sets c
 def timeouts(table: Table) -> list[str]:
     """Return notes that name the runs that reached the time limit.
 
-    The table has dashes as numbers of runs that reached the limit.
+    In the table, dashes replace the numbers of runs that reached the time limit.
     """
     lines: dict[str, list[str]] = {}
     for record in table.records:
@@ -80,7 +80,7 @@ instance_f = TableDefinition(
         "Expected F is the F-measure that a method expects under the estimates, as if labels were independent.",
         "Inferring is the time to compute the label sets from the estimates. Thresholds need no time for inferring.",
         "Models are trained on 80 % of the training set. A label without an estimate is never predicted.",
-        "Lost expected F bounds the loss of exact methods if all missing estimates are below the minimum probability.",
+        "Lost expected F: a bound on the loss of exact methods if missing estimates are below the minimum probability.",
         "GFM, sizes learned, is not in gfm2011, and learns the number of labels from the validation set.",
         timeouts,
     ),

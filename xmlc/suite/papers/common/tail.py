@@ -45,7 +45,7 @@ tail_f = TableDefinition(
         "Labels without training instances count only in the mean over all labels.",
         "Labels are grouped by instances in the whole training set, even if models are trained on 80 % of it.",
     ),
-    caption="Macro-F over the labels in the test set: over all of them, and by their number of training instances.",
+    caption="Macro-F over labels in the test set: over all labels, and over groups by number of training instances.",
 )
 calibration = TableDefinition(
     name="calibration",

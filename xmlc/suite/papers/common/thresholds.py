@@ -11,7 +11,7 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.frame import Rows, average
 from xmlc.suite.results.titles import CONVENTIONS, LIMITS, METHODS, measure_of, model_title
 
-HASHED = "plt-hashed"  # The name of plt2016's PLT, of which the model "plt" is a variant by xmlc.
+HASHED = "plt-hashed"  # The PLT of plt2016. The model "plt" is xmlc's variant of the PLT.
 FOR_OTHERS = ("ofo-ab", *known.MEASURE_METHODS)  # Methods that only the tables `table4` and `measures` show.
 OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")
@@ -85,7 +85,7 @@ table2 = TableDefinition(
     threads=("test_threads",),
     notes=(
         *CONVENTIONS,
-        "A label without test instances counts 0 if it is predicted. The CSV file has macro-F by other conventions.",
+        "A label without test instances counts 0 if it is predicted. The CSV file has more variants of macro-F.",
         "FTA: fixed thresholds approach, STO: search-based threshold optimization, OFO: online F-measure optimization.",
         overfitting,
         hashed,
@@ -95,7 +95,7 @@ table2 = TableDefinition(
 
 
 def _tuned_ofo(table: Table) -> Rows:
-    """Return the rows of OFO with tuned a and b. Each row also contains the macro-F of FTA and STO."""
+    """Return the rows of OFO with tuned a and b, with the macro-F of FTA and STO in each row."""
     rows = average(table.numbers(), METHOD_KEYS)
     found: Rows = {}
     for (dataset, model, method), row in rows.items():

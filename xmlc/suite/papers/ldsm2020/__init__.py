@@ -9,7 +9,7 @@ name_models(
         "ldsm-single": "LdSM, best single tree",
         "fastxml-single": "FastXML, best single tree",
         "parabel": "Parabel",
-        # The paper only quotes the numbers of these models.
+        # Models of which the paper only quotes the numbers.
         "dismec": "DiSMEC",
         "pdsparse": "PDSparse",
         "ppdsparse": "PPDSparse",

@@ -10,7 +10,7 @@ from xmlc.suite.papers.common.rankings import MODEL_KEYS, PRECISION, THREADS
 from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.ldsm2020.claims import claims as claims
 
-OURS = "ldsm"  # The paper measured only this model, and quotes the numbers of all other models.
+OURS = "ldsm"  # The only model that the paper measured. The paper quotes the numbers of all other models.
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 
@@ -72,7 +72,10 @@ table7 = replace(table1, name="table7", needs=(RANKINGS,), printed_in=(), captio
 
 
 def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
-    """Return whether Lemma 1 applies to these settings. The arity M must satisfy M - 3 < lambda_2 / lambda_1."""
+    """Return whether Lemma 1 applies to the values of M, lambda_1 and lambda_2.
+
+    The arity M must satisfy M - 3 < lambda_2 / lambda_1.
+    """
     return lambda_2 > (arity - 3) * lambda_1
 
 
@@ -88,7 +91,7 @@ def _against_lemma_1(table: Table) -> list[str]:
             found[record.dataset.name] = f"{record.dataset.name} ({arity:g}, {lambda_1:g}, {lambda_2:g})"
     return [
         "The settings (M, lambda_1, lambda_2) do not meet the condition of Lemma 1, lambda_2 > (M - 3) lambda_1, on "
-        f"{', '.join(found.values())}. Without this condition, balanced and pure splits need not be the best."
+        f"{', '.join(found.values())}. If Lemma 1 does not apply, other splits may be the best."
     ] * bool(found)
 
 
@@ -99,7 +102,7 @@ table4 = TableDefinition(
     keys=("dataset",),
     panels=(columns("", *SHAPE, contests={}, own=SHAPE[2:]), not_run("depth", "arity")),
     notes=(
-        "log_M K: the depth of a balanced tree with K leaves. The paper's trees have 1 to 3 times this depth.",
+        "log_M K: the depth of a balanced tree with K leaves. The depths in the paper are 1 to 3 times log_M K.",
         "Nodes: the mean over the trees, leaves included.",
         _against_lemma_1,
     ),

@@ -24,7 +24,7 @@ from xmlc.suite.results.titles import model_title, without_passes
 
 statements = Claims.of("oplt2021")
 
-WIKI10 = 30_938  # Number of labels of Wiki10. The paper calls datasets with more labels "larger".
+WIKI10 = 30_938  # Number of labels of Wiki10. The paper calls datasets with more labels than Wiki10 "larger".
 SINGLE = 1.0  # Mean number of labels per instance in few-shot datasets.
 BY_ALGORITHM_8 = ("oplt-r", "oplt-b")
 ONLINE = RANDOM, GREEDY = ("oplt-r-program", "oplt-b-program")  # Trees grow by the rule of the authors' program.

@@ -30,7 +30,7 @@ STYLES: dict[str, Style] = {
     "cmt": {"color": GREEN, "linestyle": (0, (1.2, 1.2))},
 }
 OTHERS = (PURPLE, ORANGE, SKY, BLACK)
-FIRST = 10  # Curves begin after this number of instances, because earlier values vary too much.
+FIRST = 10  # Number of instances at which curves begin, because earlier values vary too much.
 
 
 @plotting.figure(

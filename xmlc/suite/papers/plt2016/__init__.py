@@ -16,7 +16,7 @@ name_models(
         "napkinxc-plt-liblinear": "napkinXC PLT, liblinear",
         "omikuji-parabel": "omikuji Parabel",
         "omikuji-parabel-log": "omikuji Parabel, logistic",
-        # These models are in the suites "defaults", "hashing" and "scale".
+        # Models of the suites "defaults", "hashing" and "scale".
         "plt-default": "PLT",
         "plt-auto": "PLT, tuning: auto",
         "plt-adagrad-default": "PLT, AdaGrad",

@@ -105,7 +105,7 @@ def sto_outperformed(records: Sequence[ThresholdRecord], metric: str = "macro_f"
         yield Effect(*run, _on_test(rival, metric) - _on_test(methods["sto"], metric))
 
 
-# The loop repeats two claims for other definitions of macro-F. The definitions of macro-F differ for labels without
+# Repeat two claims for other definitions of macro-F. The definitions of macro-F differ for labels without
 # positives.
 for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.items():
     for one in (sto_loses_most_on_test, sto_outperformed):

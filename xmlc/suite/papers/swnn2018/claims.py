@@ -65,7 +65,7 @@ def worse_with_many_instances(records: Sequence[RankingRecord]) -> Iterator[Effe
 def jaccard_helps(searches: Sequence[SearchRecord]) -> Iterator[Effect]:
     """Compare the best trial with beta = 1 and the best trial with beta = 0.
 
-    Only values of alpha that were tried with both values of beta are used.
+    Values of alpha that were not tried with both values of beta are left out.
     """
     for search in searches:
         first, tried = _tried(search)

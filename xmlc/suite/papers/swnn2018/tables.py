@@ -15,8 +15,8 @@ from xmlc.suite.results.frame import Rows, average
 from xmlc.suite.results.records.statistics import SUMMARY
 
 HYPERPARAMETERS = ("S", "alpha", "beta")
-OURS = "swnn-searched"  # The paper measured only this model, and quotes the numbers of all other models.
-# A comparable score is at most this number of points below the best score: "by approximately 1 %" (Section 4.3).
+OURS = "swnn-searched"  # The only model that the paper measured. The paper quotes the numbers of all other models.
+# Largest difference in points between comparable scores: "by approximately 1 %" (Section 4.3).
 CLOSE = 1.0
 
 table1 = table_of_datasets(
