@@ -18,7 +18,7 @@ SettingKey = tuple[str, ...]  # The dataset, model and method of a setting, or s
 class Change(NamedTuple):
     """Hold one setting that changed between two runs.
 
-    The text ``where`` names the models and datasets for which the setting changed. The text is empty if the setting
+    The text ``where`` names the models and datasets for which the setting changed. ``where`` is empty if the setting
     changed for all models and datasets.
     """
 

@@ -1,6 +1,6 @@
 """Define the commands that show, check and compare the results of a run.
 
-These commands do not change the run's records or tables.
+The commands of this module do not change the run's records or tables.
 """
 
 from __future__ import annotations
@@ -301,8 +301,8 @@ def seed_variation_command(tables: Path, out: Path) -> None:
     """Write the value of each seed for each published cell.
 
     TABLES is a folder of tables from several seeds (key `seeds` of the configuration), each with another 80/20 split.
-    `xmlc compare --published` and the report compute the interval of each cell from these values. Lines of other
-    datasets in the file are kept.
+    `xmlc compare --published` and the report compute the interval of each cell from the values of several seeds. Lines
+    of the file about datasets that are not in TABLES are kept.
     """
     known: Known = {}
     found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)

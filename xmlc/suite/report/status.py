@@ -61,7 +61,7 @@ class Failure:
         return DAMAGED if self.log.suffix == ".json" else FAILED
 
     def concerns(self, dataset: str | None, model: str | None) -> bool:
-        """Return whether this failure may be the reason for a missing table cell of a dataset and model."""
+        """Return whether the failure may be the reason for a missing table cell of a dataset and model."""
         return self.dataset == dataset and self.model in ("", model)
 
 
@@ -230,8 +230,8 @@ def _causes(failure: Failure, file: Path) -> bool:
     """Return whether a failure may be the reason for a missing file.
 
     The failed step and the file must have the same dataset. If the step has a model, seed or split, the file must have
-    the same model, seed or split. If the step has no dataset, its name must be the path of the file in results/,
-    without suffix.
+    the same model, seed or split. If the step has no dataset, the name of the step must be the path of the file in
+    results/, without suffix.
     """
     if not failure.dataset:
         return failure.step == "/".join(file.with_suffix("").parts[1:])

@@ -23,7 +23,7 @@ from xmlc.suite.results.titles import LIMITS, method_title, model_title
 
 ROOM = "xmlc.suite.report.page"
 CONTRIBUTED = "§"  # The mark of numbers from contributed runs.
-COLUMNS = 10  # A table shows at most this number of columns until the reader asks for more.
+COLUMNS = 10  # The largest number of columns that a table shows until the reader asks for more.
 # Maps each verdict to its word in a cell, its class in the style sheet, and its group in the bar of a paper.
 WORDS = {
     Verdict.AS_PRINTED: ("equal", "equal", "equal"),
