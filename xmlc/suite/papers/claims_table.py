@@ -171,7 +171,7 @@ def _notes(claims: Sequence[Claim], table: Table) -> list[str]:
     lines += [f"{name}: margin {said.margin:g}, {said.because}." for name, said in margins.items()]
     rests = [key[0] for key, row in table.rows.items() if row["verdict"].text.endswith(FITTED)]
     lists = {
-        "Refuted by a single case": [one.name for one in claims if one.said.every],
+        "One case against the statement is enough to refute": [one.name for one in claims if one.said.every],
         f"{FITTED} These verdicts depend on settings fitted to published results": rests,
         "Hyperparameters from one search for all seeds": [one.name for one in claims if one.said.one_search],
         "Measured times or memory, which differ from run to run": [one.name for one in claims if one.said.cost],

@@ -223,12 +223,13 @@ def log_ticks(axis: Any, values: Sequence[float] = (), text: Callable[[float], s
     text : callable
         Returns the label of a value.
     """
-    from matplotlib.ticker import LogLocator, NullLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
     low, high = axis.get_view_interval()
     panel, is_x = axis.axes.get_window_extent(), axis.axis_name == "x"
     length = 72 / axis.axes.figure.dpi * (panel.width if is_x else panel.height)
-    locators = (LogLocator(subs=steps, numticks=most) for steps, most in STEPS)
+    # An axis of less than half a decade may contain a single round number. Such an axis has ticks at equal distances.
+    locators = [LogLocator(subs=steps, numticks=most) for steps, most in STEPS] + [MaxNLocator(4)]
     offered = [values] if len(values) else [locator.tick_values(low, high) for locator in locators]
     offered += [offered[0][::-1][::step][::-1] for step in range(2, len(offered[0]))]
     for found in offered:
