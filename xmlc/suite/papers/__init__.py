@@ -78,7 +78,7 @@ def rooms() -> tuple[str, ...]:
 
 @cache
 def enter_rooms() -> None:
-    """Import all subpackages, which registers the printed names of their models."""
+    """Import all subpackages, so that the printed names of their models are registered."""
     for room in rooms():
         importlib.import_module(f"{__name__}.{room}")
 

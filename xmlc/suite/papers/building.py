@@ -31,7 +31,7 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Maps the name of a folder to the kind of the folder's records, for folders that are not named after this kind.
+# Maps the name of a folder to the kind of the records in the folder, if the name and the kind differ.
 KINDS = {"evaluation": "thresholds"}
 NOT_PRINTED = ("", "-")  # Texts of cells without a number in transcribed tables.
 Known = dict[Path, Source]  # Maps a path to a record that is already in memory.

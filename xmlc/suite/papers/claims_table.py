@@ -26,7 +26,7 @@ ALL_DECIDED = (*DECIDED, *(COST + name for name in DECIDED))
 # differ in the last bit.
 DIGITS = 9
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
-FITTED = "‡"  # The mark after verdicts that depend on settings fitted to published test results.
+FITTED = "‡"  # Printed after verdicts that depend on settings fitted to published test results.
 CAPTION = "Statements of the paper, tested on this run. A statement holds if more than half of its cases are for it."
 RULES = (
     "A case is a dataset and a subject. The effect of a case is the mean over paired runs with a 95 % interval.",

@@ -42,13 +42,13 @@ class Scale:
         return 1.0 if self.kind == "ratio" else 0.0
 
     def forth(self, value: float) -> float:
-        """Convert an effect to the scale of means and intervals, which is logarithmic for ratios."""
+        """Return the logarithm of an effect that is a ratio, and leave other effects unchanged."""
         from xmlc.kernels import float64
 
         return float64.log(value) if self.kind == "ratio" else float(value)
 
     def back(self, value: float) -> float:
-        """Reverse `forth`: convert a mean from the scale of means back to an effect."""
+        """Convert a mean of logarithms of ratios back to a ratio, and leave means of other effects unchanged."""
         from xmlc.kernels import float64
 
         return float64.exp(value) if self.kind == "ratio" else float(value)

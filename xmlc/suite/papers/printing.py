@@ -84,8 +84,8 @@ def select(
     ----------
     table : Table
     datasets, models, methods : collection of str
-        Names of the datasets, models and methods to keep. In a panel with a column for each method, the columns with
-        these names are kept.
+        Names of the datasets, models and methods to keep. In a panel with a column for each method, only the columns of
+        ``methods`` are kept.
     columns : collection of str
         Quantities to keep, by their names in the CSV file.
     panel : int or None

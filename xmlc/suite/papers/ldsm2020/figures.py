@@ -91,7 +91,7 @@ def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[Rank
     FORESTS,
     SIZES,
     RANKINGS,
-    caption="Figure 1 for one dataset, by preference Delicious: growth and size above, single trees below.",
+    caption="Figure 1 for Delicious or another dataset. Above: number and size of trees. Below: single trees.",
 )
 def figure1(
     paper: str, forests: Sequence[ForestRecord], sweeps: Sequence[SweepRecord], rankings: Sequence[RankingRecord]

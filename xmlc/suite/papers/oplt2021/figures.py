@@ -63,7 +63,7 @@ def figure2(paper: str, records: ProgressiveRecords) -> Figure:
 
 
 def _instances(runs: ProgressiveRecords) -> list[int]:
-    """Return the numbers of instances at the points of a curve. The numbers must be equal for all seeds of a model."""
+    """Return the numbers of instances at the points of a curve, which must be equal for all seeds of a model."""
     found = [[row.instances for row in run.rows] for run in runs]
     if any(instances != found[0] for instances in found):
         first = runs[0]
