@@ -206,7 +206,7 @@ def definition_of(*files: Path) -> tuple[str, TableDefinition]:
     """Return the name of a table's suite, and the definition of the table.
 
     The function reads the names of suite and table from the first manifest next to one of the files. Without a
-    manifest, the folder and the name of the first file are used.
+    manifest, the first file's folder and name are the names of the suite and the table.
 
     Raises
     ------
@@ -391,7 +391,7 @@ def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
 def published_lines(numbers: Sequence[Number]) -> list[str]:
     """Return lines of text that count the verdicts on a paper's numbers.
 
-    Measured numbers come first. Each other kind of numbers is counted only if we ran at least one number of this kind.
+    Measured numbers come first. Numbers of any other kind are counted only if we ran at least one number of the kind.
     """
     outcome = count_outcomes(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"

@@ -148,7 +148,7 @@ def _moves(number: Number) -> bool:
 
 
 def _moved(one: Comparison) -> str:
-    """Return a text about a table: changed verdicts on claims, changed columns, and parts that only one run has."""
+    """Return a text with a table's changed verdicts and columns, and with rows or columns that only one run has."""
     by_column: dict[str, list[Number]] = {number.quantity: [] for number in one.numbers}
     for number in (moved := one.moved()):
         by_column[number.quantity].append(number)

@@ -341,7 +341,7 @@ class Judge:
         return replace(number, verdict=verdict, interval=interval, reason=reason, fitted_settings=fitted)
 
     def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, bool, str]:
-        """Return the half width of a number's interval, whether runs vary by no more than rounding, and an explanation.
+        """Return the half width of a number's interval, ``fixed`` of `judge_measured`, and an explanation.
 
         Without an interval, the half width is NaN, and the explanation states why there is no interval.
         """
