@@ -30,6 +30,7 @@ SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 7,
+    "text.parse_math": False,  # The title of a model may contain "$".
     "axes.titlesize": 8,
     "figure.labelsize": 7,
     "figure.titlesize": 8,

@@ -36,6 +36,7 @@ from xmlc.suite.config.suite import find_suite
 from xmlc.suite.papers.claims_table import claims_line, counted
 from xmlc.suite.report.compare import count_outcomes, published_lines
 from xmlc.suite.report.page.content import report_of
+from xmlc.suite.report.page.drawing import Point, quality_against_time
 from xmlc.suite.report.page.render import bar_of, pages_of
 from xmlc.suite.report.page.tables import Environments
 from xmlc.suite.report.status import Failure
@@ -142,6 +143,13 @@ def test_row_of_a_model_has_its_ranking_and_best_label_sets():
     assert ">FastXML</text>" in drawn
     assert ">PLT</text>" in drawn
     assert contests(ranking())[0].drawing is None
+
+
+def test_drawing_names_models_of_any_title():
+    titles = ("$$", "_mine", "bell\a")
+    drawn = quality_against_time([Point(1.0, 50.0 + i, title) for i, title in enumerate(titles)])
+    texts = [one.text.strip() for one in ElementTree.fromstring(unquote(drawn).partition(",")[2]).iter() if one.text]
+    assert {"$$", "_mine", "bell"} <= {*texts}
 
 
 def test_models_within_seed_variation_are_tied_and_oracle_is_never_best():

@@ -218,4 +218,4 @@ def _drawing(paper: str, file: Path) -> Drawing:
     caption = ""
     with suppress(XmlcError):  # A figure in the folder may be undeclared.
         caption = figure_of(file.stem, paper).caption
-    return Drawing(file.stem, title, caption, data_address(file.read_text("utf-8")))
+    return Drawing(file.stem, title, caption, data_address(file.read_text("utf-8", "replace")))

@@ -55,7 +55,9 @@ def quality_against_time(points: Sequence[Point]) -> Markup:
         for place in sorted(range(len(points)), key=lambda place: -points[place].seconds):
             x, y, title = points[place]
             colour, face = (BLUE, BLUE) if place in front else (OTHERS, "white")
-            axes.plot([x], [y], "o", color=colour, markerfacecolor=face, label=title)
+            # SVG files contain no control characters. Labels that begin with "_" are not drawn.
+            label = "".join(filter(str.isprintable, f" {title}" if title.startswith("_") else title))
+            axes.plot([x], [y], "o", color=colour, markerfacecolor=face, label=label)
         log_ticks(axes.xaxis)
         label_points([axes], SIDES)
         return data_address(content_of(sheet, "svg").decode())
