@@ -135,12 +135,12 @@ def report_command(contributed: bool, out: Path) -> None:
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
     whole = with_contributed(whole) if contributed else whole
+    for table in stale:
+        click.echo(f"{table.step}: {table.reason}", err=True)
     judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
     report = report_of(whole, failures(LOGS) + stale, judge, run=run_outcome(LastRun.read()))
     for name, text in pages_of(report).items():
         write_text(out / name, text)
-    for table in stale:
-        click.echo(f"{table.step}: {table.reason}", err=True)
     for one in report.contests:
         click.echo(f"{one.name}: {one.headline}")
     click.echo(f"{report.outcome}\n".lstrip() + f"{out / 'index.html'}")

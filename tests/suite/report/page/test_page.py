@@ -246,6 +246,9 @@ def test_models_without_results_are_named_with_the_reason(report):
     suite = replace(find_suite(PAPER, ROOT / "config"), datasets=["yeast"])
     (contest,) = contests(ranking(), ranking(model="fastxml"), suites=[suite], failed=[failed])
     assert {contest.lacking["SWNN"], contest.lacking["PLT, hashed"]} == {"failed: no room", "not run"}
+    synthetic = [ranking(model=model, dataset=dataset("yeast (synthetic)")) for model in ("plt", "fastxml")]
+    (other,) = contests(*synthetic, suites=[suite], failed=[failed])
+    assert (other.lacking, other.identifier) == (contest.lacking, "on-yeast-(synthetic)")
 
 
 def test_number_has_one_environment_for_records_that_differ_only_in_the_seed():

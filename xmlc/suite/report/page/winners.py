@@ -12,6 +12,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from xmlc.core.errors import XmlcError
+from xmlc.data.synthetic import without_mark
 from xmlc.suite.config import paths
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.papers.building import Known, read_sources
@@ -74,6 +75,11 @@ class Contest:
     drawing: Markup | None
     lacking: dict[str, str]
 
+    @property
+    def identifier(self) -> str:
+        """Return the identifier of the dataset's section. The names of synthetic datasets contain a space."""
+        return f"on-{self.name}".replace(" ", "-")
+
 
 def contests_of(
     sources: Sequence[Source],
@@ -112,7 +118,7 @@ def contests_of(
         wanted = () if of_earlier and sources else suites
         found += [_contest(name, list(own.values()), of_earlier, wanted, failed) for name, own in by_dataset.items()]
     shown = [one for one in found if one.panel.columns]  # A dataset has no columns if all runs reached a time limit.
-    return sorted(shown, key=lambda one: (one.earlier, one.name in of_papers, one.labels))
+    return sorted(shown, key=lambda one: (one.earlier, without_mark(one.name) in of_papers, one.labels))
 
 
 def earlier_sources(root: Path, known: Known, datasets: Collection[str]) -> list[Source]:
@@ -142,8 +148,10 @@ def _contest(
     suites: Iterable[Suite],
     failed: Sequence[Failure],
 ) -> Contest:
+    in_suites = without_mark(name)
+
     def reason(model: str) -> str:
-        return next((f"failed: {one.reason}" for one in failed if one.concerns(name, model)), "")
+        return next((f"failed: {one.reason}" for one in failed if one.concerns(in_suites, model)), "")
 
     found = _numbers(sources)
     models = sorted(found, key=lambda model: -found[model][QUALITY].value if QUALITY in found[model] else 1)
@@ -192,10 +200,10 @@ def _contest(
         tied=tied,
         drawing=quality_against_time(timed) if len(timed) > 1 else None,
         lacking={
-            model_title(model): spec.without.get(name) or reason(model) or "not run"
+            model_title(model): spec.without.get(in_suites) or reason(model) or "not run"
             for suite in suites
             for model, spec in suite.models.items()
-            if name in suite.datasets and model not in found and spec.task in (None, suite.task_of(name))
+            if in_suites in suite.datasets and model not in found and spec.task in (None, suite.task_of(in_suites))
         },
     )
 
