@@ -84,13 +84,13 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
     changes = changes_between(texts_of(old for old, _ in known), texts_of(new for _, new in known))
     said = some(list(map(str, changes)), "; ")
     if not changes:
-        said = "nothing" + " known: seeds, hyperparameters, data, versions and code are the same" * moved
+        said = "no setting" + " that is known: seeds, hyperparameters, data, versions and code are the same" * moved
     elif {change.name for change in changes} <= {CODE, "xmlc"}:
         said = f"only the {said}"
     elif [change[:2] for change in changes] == [(SEEDS, "")]:
         said = f"only the {said}: all changes of numbers are noise over seeds"
     if lacking:
-        said += f", by {len(known)} of {len(pairs)} tables (the other tables of {lacking} have no settings)"
+        said += f". Only {len(known)} of {len(pairs)} tables of {lacking} have settings"
     return f"The runs differ in {said}"
 
 
