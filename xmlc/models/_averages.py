@@ -94,8 +94,8 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
     The function sets the sums of all labels in ``found`` to 0.
 
     The score of a label is its mean share, multiplied by the label's weight if there are weights. Without weights, a
-    label is skipped if the list is full and the label's mean share is less than 1 - 1e-6 times the last score. The
-    factor 1 - 1e-6 leaves a margin for the rounding of scores to float32.
+    label is skipped if the list is full and the label's mean share is below the last score times 1 - 1e-6. The factor 1
+    - 1e-6 leaves a margin for the rounding of scores to float32.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
         Labels, best first. Ties go to the smaller label. If fewer than k labels have a score above 0, the rest of
         ``labels`` is -1.
     scores : float32 (last - first, k)
-        The scores of the labels in ``labels``. The score of the label -1 is 0.
+        The scores of the labels in ``labels``. A missing label has the score 0.
     """
     sums, found = np.zeros(n_labels, dtype=np.float64), np.empty(n_labels + 1, dtype=np.uint32)
     labels = np.full((last - first, k), -1, dtype=np.int32)

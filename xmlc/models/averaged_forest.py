@@ -27,8 +27,8 @@ from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 ROWS_PER_DESCENT = 16384  # Blocks of instances are large, because a tree's weights are copied for each block.
 ROWS_PER_BLOCK = 256
 # If X has many non-zeros per weight of an average tree, each thread processes a part of the instances, and copies all
-# weights. If X has few non-zeros, each thread processes a part of the trees. The constant is the smallest number of
-# non-zeros per weight that counts as many.
+# weights. If X has few non-zeros, each thread processes a part of the trees. From NONZEROS_PER_WEIGHT non-zeros per
+# weight on, X counts as having many.
 NONZEROS_PER_WEIGHT = 4
 
 
@@ -57,8 +57,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     """
 
     FOREST: ClassVar[Any]  # The attribute ``forest_`` has this type.
-    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. A
-    # forest whose weight is 1 has no tail classifiers.
+    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. If
+    # the forest's scores have weight 1, no tail classifiers are trained.
     FOREST_WEIGHT: ClassVar[str]
     UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
     n_trees: int
@@ -129,7 +129,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
             Labels, best first. Ties go to the smaller label. If the leaves that an instance reaches contain fewer than
             k labels, the rest of its row is -1.
         scores : ndarray of float32, shape (n, k)
-            The scores by which labels rank. The score of the label -1 is 0.
+            The scores by which labels rank. A missing label has the score 0.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         X = self._instances(X)

@@ -72,11 +72,11 @@ def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
 
 
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
-    """Return whether ``hits`` has more hits than ``usual``, by more than a standard error of the difference.
+    """Return whether ``hits`` exceeds ``usual`` in the number of hits by more than a standard error of the difference.
 
-    The difference in hits is a sum over the instances for which only one of the two models is correct: it adds or
-    subtracts the weight of each instance. If both models were equally good, the sum of the squared weights of the
-    instances with different results would be the variance of the difference.
+    The difference in hits is a sum of plus or minus the weight of each instance for which only one of the two models is
+    correct. If both models were equally good, the sum of the squared weights of the instances with different results
+    would be the variance of the difference.
     """
     signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)
     gain = math.fsum(signs)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Oracle(SparseProbabilityEstimator):
     """Return the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
 
-    With the oracle, a threshold method reaches its best possible score. The best possible score is below 1 because of
-    noise in the labels and errors of the method. A trained model has a lower score than the oracle because of errors in
-    its estimates.
+    With the oracle, a threshold method reaches its best possible score. Even this score is below 1, because of noise in
+    the labels and errors of the threshold method. A trained model has a lower score than the oracle because of errors
+    in its estimates.
 
     Attributes
     ----------

@@ -189,7 +189,7 @@ class Parabel(SparseProbabilityEstimator):
             Labels, best first. Ties go to the smaller label. If the beam searches find fewer than k labels for an
             instance, the rest of its row is -1.
         scores : ndarray of float32, shape (n, k)
-            Mean estimates over the trees, times the label weights if given. The score of the label -1 is 0.
+            Mean estimates over the trees, times the label weights if given. A missing label has the score 0.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
         thresholds = np.where(weights > 0, np.float32(0), np.float32(np.inf)) if weights.size else None

@@ -220,9 +220,9 @@ def _texts_in(value: object) -> list[str]:
 def estimator_files(name: str) -> list[str]:
     """Return the source files of an estimator that the workflow checks for changes.
 
-    Modules of xmlc have dotted names. As paths, they would count as a user's files, whose imports are followed in their
-    folder. For an installed xmlc, that folder contains all other libraries, too. For a class of another library, the
-    list contains its file only if the library is under development (not in site-packages).
+    Modules of xmlc have dotted names. If the list contained their paths, the workflow would follow imports within the
+    package's folder, as for user files. The folder of an installed xmlc contains all other libraries, too. For a class
+    of another library, the list contains its file only if the library is under development (not in site-packages).
     """
     place = name.rpartition(":")[0]
     own = [place] if ".py:" in name else []

@@ -65,8 +65,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     dream_repeats : int
         Number of stored instances that are removed from the tree and inserted again for each learned instance.
     dream_at_update : bool
-        Whether the second insertion of a removed instance also trains the classifiers of inner nodes, after the first
-        pass.
+        Whether, after the first pass, inserting a removed instance again also trains the classifiers of inner nodes.
     learn_at_leaf : bool
         Whether to learn a correction of the similarity between instances.
     online : bool
@@ -142,9 +141,9 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         -------
         labels : ndarray of int32, shape (n, k)
             The first column is the predicted class, or -1 for the first instance, for which nothing is predicted. All
-            other columns are -1.
+            columns after the first are -1.
         scores : ndarray of float32, shape (n, k)
-            The score is 1 for a predicted class, and 0 for the label -1.
+            The score is 1 for a predicted class, and 0 for a missing label.
 
         Raises
         ------

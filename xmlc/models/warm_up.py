@@ -62,7 +62,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     if not hasattr(copy, "n_labels_"):
         advice = "Begin fit with X, Y = self._training_data(X, Y)."
         raise XmlcError(f"{estimator}: found no n_labels_ after fit. {advice}")
-    # a class that does not override `predict_proba` only draws samples
+    # a class without a `predict_proba` method only draws samples, and gives no estimates
     estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba
     expected: Any = copy.predict_proba(X) if estimates else sparse.csr_array(Y.shape)
     if not isinstance(expected, sparse.csr_array) or expected.shape != Y.shape:

@@ -287,8 +287,8 @@ def divide(x, node, features, weights, bias, dense, moved):
         i = node[place]
         ids, values = unchecked_view(indices, indptr[i], indptr[i + 1]), unchecked_view(data, indptr[i], indptr[i + 1])
         is_positive = bias + sparse_dot(ids, values, dense) >= 0
-        # A branch would often be mispredicted, so the instance is written to both sides. The entry on the wrong side is
-        # overwritten later.
+        # A branch would often be mispredicted, so the instance is written to both sides. The next instance overwrites
+        # the entry on the wrong side.
         moved[n_positive] = i
         node[n_negative] = i
         n_positive += is_positive

@@ -115,7 +115,7 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
 
 @njit(cache=True, nogil=True)
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Sum ``ideal`` over each label's instances, on the negative and the positive side, as int64 (2, n_labels)."""
+    """Return for each side and label the sum of ``ideal`` over the label's instances, int64 (2, n_labels)."""
     sums = np.zeros((2, n_labels), dtype=np.int64)
     for i in range(side.size):
         own, of_side = unchecked_view(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))
@@ -156,9 +156,9 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
 
     Notes
     -----
-    The sort is a stable radix sort by the difference between the largest score and each score. In small nodes, scores
-    have few bits, so that few passes with at most 9 bits each are enough. The kernel counts the digits of all passes
-    while it builds the keys. The last pass of the sort writes gains instead of keys.
+    The sort is a stable radix sort by the difference between the largest score and each score. Each pass sorts by at
+    most 9 bits of the scores. In small nodes, scores have few bits and need few passes. The kernel counts the digits of
+    all passes while it builds the keys. The last pass of the sort writes gains instead of keys.
     """
     least, largest = np.int64(LARGEST_SCORE), np.int64(0)
     for label in range(sums.size):

@@ -146,8 +146,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 #     C J = sum_(j<l) |S_j - S_l|  -  lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|  +  lambda_2 |sum_j S_j - C|.
 #
 # Suppose that an instance has L labels and is sent in the directions b, with b_j = 1 for each chosen direction j. The
-# instance then adds L b_j to S_j, and b_j to S_j^i for each of its labels i. All other terms of C J are the same for
-# all b, so that they do not affect which directions are best.
+# instance then adds L b_j to S_j, and b_j to S_j^i for each of its labels i. Terms of C J without b do not affect which
+# directions are best.
 
 
 @njit(cache=True, nogil=True)
@@ -157,8 +157,8 @@ def integrity_gains(labels, sums, j, other):
     Notes
     -----
     The kernel adds differences, because subtracting one sum from another would be less accurate. Each difference is
-    exact to a few units in the last place of D_i. Separate sums, and their rounding errors, would grow with the number
-    of instances seen. For each label, the kernel reads 8 bytes from the cache.
+    exact to a few units in the last place of D_i. A sum that is not a difference, and its rounding error, would grow
+    with the number of instances seen. For each label, the kernel reads 8 bytes from the cache.
     """
     one, up, down = np.float32(1), np.float32(0), np.float32(0)
     for label in labels:
@@ -191,10 +191,10 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
 
     Notes
     -----
-    For a pair of directions (j, l), there are three kinds of sets: sets with only j, sets with only l, and all others.
-    For each kind of set, the terms of the pair are computed only once, in one pass over the labels. The cost of a set s
-    is the sum of the terms of all pairs, plus the multi-way penalty. The evaluation takes M (M - 1) (L + 2**(M - 1))
-    steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
+    For a pair of directions (j, l), there are three kinds of sets of directions: sets with only j, sets with only l,
+    and all others. For each kind of set, the terms of the pair are computed only once, in one pass over the labels. The
+    cost of a set s is the sum of the terms of all pairs, plus the multi-way penalty. The evaluation takes M (M - 1) (L
+    + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
     """
     arity, n_labels, penalty = totals.size, labels.size, -n_seen
     for j in range(arity):
@@ -249,9 +249,9 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
 
     Notes
     -----
-    Two directions have only three sets, whose costs need no array and no loop. If instances have as many labels as
-    features, training takes a third less time than with `direction_costs` and `best_directions`. A branch on the
-    smallest cost would often be mispredicted, so that the function has a branch only for equal costs.
+    With M = 2, there are only three sets of directions, whose costs need no array and no loop. If instances have as
+    many labels as features, training takes a third less time than with `direction_costs` and `best_directions`. A
+    branch on the smallest cost would often be mispredicted, so that the function has a branch only for equal costs.
     """
     n, gap = labels.size, totals[0] - totals[1]
     up, down = integrity_gains(labels, sums, 0, 1)

@@ -72,9 +72,9 @@ class LdSM(AveragedForest):
     lambda_2 : float
         Weight of the multi-way penalty (l1 in the authors' program). If lambda_2 > (M - 3) lambda_1, only balanced and
         pure splits minimise J (Lemma 1). Other values of lambda_1 and lambda_2 are also accepted. With M = 2 or 3, all
-        positive values meet the condition of Lemma 1. With M = 4, the defaults do not meet the condition of Lemma 1.
-        With M = 4 and the defaults, splits that send each label in two directions have a smaller J than balanced and
-        pure splits.
+        positive lambda_1 and lambda_2 meet the condition of Lemma 1. With M = 4, the defaults do not meet the condition
+        of Lemma 1. With M = 4 and the defaults, splits that send each label in two directions have a smaller J than
+        balanced and pure splits.
     optimizer : {'nag', 'sgd'}
         'nag', normalised adaptive gradient, is for sparse data. 'sgd', stochastic gradient descent, is for dense data.
         With 'sgd', features are standardised at each node.
@@ -96,8 +96,8 @@ class LdSM(AveragedForest):
         averaged within each tree, and then over the trees, as in the authors' program. With 'leaves', a tree in which
         the instance reaches r leaves adds r histograms, as in Algorithm 5. With 'leaves', a tree with r reached leaves
         has r times the weight of a tree with one reached leaf. The sum of the histograms is divided by the number of
-        leaves reached in all trees, so that estimates stay within 0 .. 1. Dividing by the number of leaves does not
-        change the ranking of the labels.
+        leaves reached in all trees, so that estimates stay within 0 .. 1. This division does not change the ranking of
+        the labels.
     shares : {'instances', 'labels'}
         Divisor of a leaf's label histogram. 'instances' divides by the number of the leaf's instances. With
         'instances', each share estimates a label's probability. 'labels' divides by the sum of the histogram, as in

@@ -112,7 +112,7 @@ class Lanes(NamedTuple):
     The phase determines the sum that the next pass over the rows computes for the lane. After each pass over the rows,
     `solve_labels` calls a function that changes the phase of each lane::
 
-        phase      the pass computes            then               -> next phase
+        phase      computed in the pass         after the pass     -> next phase
 
         IDLE       nothing, waits for a label   begin_label        -> GRADIENT
         GRADIENT   the gradient of the loss     keeps it           -> MEANS
@@ -279,7 +279,7 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def begin_path(lanes, lane, place, C):
-    """Set the next value of C for a lane, whose start is its solution for the previous C.
+    """Set the next value of C for a lane, which starts from its solution for the previous C.
 
     Parameters
     ----------
@@ -435,7 +435,7 @@ def take_newton_step(by_row, by_column, lanes, lane):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate_loss(by_row, lanes, lane, length, shift):
-    """Return the weighted sum of losses after the Newton step times ``length``.
+    """Return the weighted sum of losses after ``length`` times the Newton step.
 
     The function also stores the residuals and curvatures.
 

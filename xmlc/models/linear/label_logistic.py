@@ -26,7 +26,7 @@ from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
-# These scores give the estimate 1 for a label that all training instances have, and 0 for a label that none have.
+# `SURE` is the score of a label that all training instances have, and `NEVER` of a label that none have.
 SURE, NEVER = 30.0, -1000.0
 # A model has at most this number of weights, so that a float64 array of the weights takes at most 2 GB.
 MAX_WEIGHTS = 250_000_000
@@ -101,8 +101,8 @@ class LabelLogistic(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train one logistic regression for each label. If the hyperparameter C is None, choose C first.
 
-        The weight of an instance multiplies its loss in training and in the choice of C. Weights also count in the
-        standard deviations of features. An instance of weight w has the same effect as w equal rows, except that the
+        The weight of an instance multiplies its loss in training and in the choice of C. The standard deviations of
+        features are weighted, too. An instance of weight w has the same effect as w equal rows, except that the
         cross-validation folds differ.
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for the parameters.

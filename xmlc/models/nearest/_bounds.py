@@ -17,7 +17,7 @@ TERMS = np.int64(64)
 SUM_UNIT = 2.0**-30  # Integer sums of postings have the unit 2**-30. The lowest bits of a sum count the sum's postings.
 FLAT = 3  # The second line of `concave_lines` is exact for 3 or 4 shared features.
 POWERS = 4096  # The table of J**beta divides the range of the Jaccard similarity J into 4096 steps.
-# `ROUNDING` bounds the float32 errors of terms with a sum of at most 1, and of adding three such sums.
+# `ROUNDING` bounds the float32 error of adding up terms whose sum is at most 1, and then adding three such sums.
 ROUNDING = 1e-6
 # All operations that `ROUNDING` does not cover are exact. Because no bound is NaN and signs of zeros do not matter,
 # these compiler flags make a minimum a single instruction.
@@ -28,9 +28,11 @@ SLACK = np.float32(1 + 1e-5)  # A bound times this factor covers the float32 err
 class Query(NamedTuple):
     """Hold a query and the numbers that kernels derive from the query once per search."""
 
-    values: np.ndarray  # Value of the query in each place, float32 (d,), 0 for features that the query lacks.
+    # The query's value of the feature in each place, float32 (d,), 0 if the query lacks the feature.
+    values: np.ndarray
     words: np.ndarray  # Bits of the query's frequent features, uint64 (W,).
-    lines: np.ndarray  # Lines from `concave_lines` for each word, float32 (W, 4). Rows of words that are 0 are invalid.
+    # Lines from `concave_lines` for each word, float32 (W, 4). The row of a word that is 0 is invalid.
+    lines: np.ndarray
     lists: np.ndarray  # Posting lists of the query's features, int64.
     factors: np.ndarray  # Factor for the postings of each list in ``lists``, float32.
     n_features: int
@@ -128,9 +130,9 @@ def add_postings(query, starts, postings, terms, sums):
     """Add the postings of the query's lists to the sums of a block.
 
     One integer addition updates both the sum of an instance and its number of postings. The 4 bytes of a posting are
-    multiplied as one integer. The lower half of a posting, an instance's number, changes the value in the upper half by
-    less than one step. `ROUNDING` covers the float32 error of the products. The starts of all lists are prefetched
-    before the first list is read.
+    multiplied as one integer. The instance's number in the lower half of a posting changes the value by less than one
+    step. `ROUNDING` covers the float32 error of the products. The starts of all lists are prefetched before the first
+    list is read.
 
     Parameters
     ----------
@@ -203,11 +205,10 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
     Entries of ``bounds`` after the last instance become 0.
 
     An instance's inner product with the query is at most the sum of its postings plus a bound for the frequent
-    features. The bound for the frequent features is the smaller of two bounds. The first bound is the result of
-    `bound_frequent`. The second bound is the number of shared frequent features times the largest magnitudes of query
-    and instance. The second bound is tight if all values of the frequent features are equal. The similarity bound is 0
-    for an instance that shares no feature with the query or whose similarity is negative. The loop compiles to vector
-    instructions.
+    features. The bound for the frequent features is the smaller of the result of `bound_frequent` and a second bound.
+    The second bound is the number of shared frequent features times the largest magnitudes of query and instance. The
+    second bound is tight if all values of the frequent features are equal. The similarity bound is 0 for an instance
+    that shares no feature with the query or whose similarity is negative. The loop compiles to vector instructions.
 
     Parameters
     ----------

@@ -215,8 +215,8 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
 
 # The kernels below build the index, one task at a time. A task is a range of instances within one block. A counting
 # sort arranges the non-zeros of the task by feature, in memory that fits into a cache. One pass over the sorted
-# non-zeros writes them to their rows and lists of postings. Because of the sort, each row is in ascending order of
-# places, and each list in ascending order of instances. The index does not depend on the division into tasks.
+# non-zeros writes them to their rows and lists of postings. Because of the sort, each row is in ascending order of its
+# features' places, and each list in ascending order of instances. The index does not depend on the division into tasks.
 
 
 WORD_BITS = 64
@@ -268,9 +268,9 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
         Receives the sorted non-zeros. The upper half of an entry is the instance, relative to ``start``. The lower half
         of an entry contains the bits of the value.
     runs : uint32 (order.size + 1, 2)
-        Receives one row for each feature that occurs in the task, in ascending order of places. A row contains the
-        place of the feature and the index of its first entry. An additional last row marks the end of the entries.
-        Features without entries have no row, because most features of sparse data occur in few tasks.
+        Receives one row for each feature that occurs in the task, in ascending order of the features' places. A row
+        contains the place of the feature and the index of its first entry. An additional last row marks the end of the
+        entries. Features without entries have no row, because most features of sparse data occur in few tasks.
     """
     n_runs, begin = 0, np.uint32(0)
     for place in range(order.size):

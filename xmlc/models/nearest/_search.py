@@ -1,6 +1,6 @@
 """Find the S nearest training instances of a query x.
 
-In swnn2018 (Section 3.3), these instances are called N(1; x), ..., N(S; x).
+In swnn2018 (Section 3.3), the S nearest instances are called N(1; x), ..., N(S; x).
 
 The search processes one block of training instances after the other. For the rare features of the query, postings are
 added to one integer sum per instance. Frequent features have no postings, because most postings would belong to them.
@@ -11,11 +11,11 @@ similarity.
 
 The following times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1:
 
-Adding a posting takes 0.75 ns. A bare scatter update takes 0.55 ns. Computing a bound takes 0.9 ns if each instance has
-one word. Computing a similarity takes 0.1 to 0.3 µs. On the dataset tib-core-26k (41,902 instances, 92 features each),
-a query reads 29 % of the postings and computes 94 similarities. On the dataset delicious, a query reads 36 % of the
-postings and computes 96 similarities. A query on tib-core-26k takes 128 µs: 41 µs for postings, 38 µs for bounds and 36
-µs for similarities.
+Adding a posting takes 0.75 ns. A random memory update without any other work takes 0.55 ns. Computing a bound takes 0.9
+ns with one word per instance. Computing a similarity takes 0.1 to 0.3 µs. On the dataset tib-core-26k (41,902
+instances, 92 features each), a query reads 29 % of the postings and computes 94 similarities. On the dataset delicious,
+a query reads 36 % of the postings and computes 96 similarities. A query on tib-core-26k takes 128 µs: 41 µs for
+postings, 38 µs for bounds and 36 µs for similarities.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ def prefetch_row(places, values, starts, i, whole):
 def row_product(places, values, start, end, query):
     """Return the inner product of a row and a query as float64.
 
-    ``query`` contains the value of the query's feature in each place.
+    ``query`` contains the query's value of the feature in each place.
 
     The product for entry p of the row is added to partial sum number p modulo 4. The four partial sums are added as (0
     + 1) + (2 + 3). Because of the partial sums, the processor can perform four additions at a time. The kernel reads 8
@@ -319,7 +319,7 @@ def group_maxima(bounds, maxima):
 
 @njit(cache=True, nogil=True)
 def below_kth_largest(values, k, counts):
-    """Return a limit that k or slightly more values reach. The limit is an edge of a histogram.
+    """Return a limit that k or slightly more values reach. The limit is an edge of a bar in a histogram of the values.
 
     ``values`` must contain more than k values. ``counts`` is scratch for the histogram, whose bars have equal widths.
     The time is linear in the number of values, without a branch per value. If all values are below `SMALL`, the result

@@ -32,8 +32,8 @@ from xmlc.models.nearest._search import SearchScratch, nearest_instances, search
 
 ROWS_PER_TASK = 128
 LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater than 1e-300.
-#: This type describes memory that no thread uses at present. The first list contains scratch memory for searches. Each
-#: pair in the second list consists of an array of votes (all zero) and an array of labels.
+#: This is the type of scratch memory that no thread uses at present. The first list contains scratch memory for
+#: searches. Each pair in the second list consists of an array of votes (all zero) and an array of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 
 
@@ -142,14 +142,14 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Return the beta (0 or 1) that P@1 selects on a sample. No instance of the sample is its own neighbour."""
+        """Select beta 0 or beta 1 by P@1 on a sample. No instance of the sample is its own neighbour."""
         rows, hits, model = sample(X.shape[0]), {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
         model._remember_names(X)  # ``X`` has no column names, so the copied model must not expect column names.
         for beta in (0.0, 1.0):
             found = model.set_params(beta=beta).neighbours(X[rows])
             others = found[0] != rows[:, None]
             # If more than S other instances equal an instance, the instance may be missing from its own neighbours. If
-            # an instance is missing from its own neighbours, the farthest neighbour is removed instead.
+            # the search did not find the instance itself, the farthest neighbour is removed instead.
             others[others.all(axis=1), -1] = False
             numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
             hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
@@ -417,7 +417,7 @@ def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_wei
     neighbours, weights, label_starts, labels, votes, seen
         See `list_shares`.
     label_weights : float64 (m,) or (0,)
-        Factor of each label's share. With an empty array, shares have no factors.
+        Factor of each label's share. With an empty array, all factors are 1.
     best : int32 (n, k)
         All -1 before the call. Receives the labels, best first.
     scores : float32 (n, k)

@@ -61,9 +61,9 @@ class OPLT(SparseProbabilityEstimator):
 
     `partial_fit` accepts matrices with more columns than earlier matrices, and learns the new features and labels.
 
-    By Definition 1, `fit` can work in two phases. In the first phase, the tree grows with the stream, and only the
-    classifiers that the policy needs are learned. The policy "random" needs no classifiers. In the second phase, the
-    classifiers of the final tree are trained as in `PLT`, on all threads. `fit` builds the arrays for `partial_fit`
+    Because of Definition 1, `fit` can learn in two phases. In the first phase, the tree grows with the stream, and only
+    the classifiers that the policy needs are learned. The policy "random" needs no classifiers. In the second phase,
+    the classifiers of the final tree are trained as in `PLT`, on all threads. `fit` builds the arrays for `partial_fit`
     only if ``online`` is set. The resulting weights are bit-identical with and without ``online``.
 
     Parameters

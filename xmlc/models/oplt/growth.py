@@ -178,9 +178,9 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
       root.
     * For later instances, the policy descends from the root to a group. New leaves are added to the group until it has
       b_max children, even if some children are not leaves.
-    * If the group is full, the label is added to the first sibling that is a group with space.
-    * If no sibling has space, all children of the group move below one new node. A second new node is placed next to
-      the first new node. This second new node is a group that contains the new leaf. After the move, the full group has
+    * If the group is full, the label is added to the first sibling that is a group with space. * If no sibling has
+    space, all children of the group move below one new node. A second new node, a group that contains the new leaf, is
+    placed next to the first new node. After the move, the full group has
       only the two new nodes as children. If b = 2, the full group loses its auxiliary classifier. If b > 2, the full
       group remains a group.
     """
@@ -236,9 +236,10 @@ def sibling_with_room(tree, v, settings):
 
 @njit(cache=True, nogil=True)
 def selected(tree, ids, values, scratch, settings):
-    """Return the node that the new labels of an instance extend.
+    """Return the node that the policy selects to be extended by the new labels of an instance.
 
-    The node is computed once for all new labels of an instance.
+    The first call for an instance descends from the root. Later calls for the same instance return the node in
+    ``counters[SELECTED]``.
 
     Lines 1-6 of Algorithm 8 descend while a node has no auxiliary classifier. In the paper, a node without auxiliary
     classifier has b children, and at least one of them is not a leaf. In this package, a node without auxiliary
@@ -289,7 +290,7 @@ def best_child(tree, v, ids, values, scratch, settings):
 
 @njit(cache=True, nogil=True)
 def leaf_column(tree, v, keeps_auxiliary, settings):
-    """Return the number of the column of block v for a new leaf, see `new_column`.
+    """Return the index of the column for a new leaf in block v, see `new_column`.
 
     With ``tree_only``, leaves need no classifiers if all siblings are leaves, because the policy does not choose
     between leaves. Leaves without classifiers share column 0 with the auxiliary classifier, whose target is always 1.
@@ -301,7 +302,7 @@ def leaf_column(tree, v, keeps_auxiliary, settings):
 
 @njit(cache=True, nogil=True)
 def new_column(tree, v, keeps_auxiliary):
-    """Return the number of the column of block v for a new child.
+    """Return the index of the column for a new child in block v.
 
     The classifier of the new child is a copy of the auxiliary classifier. If the auxiliary classifier is not kept, the
     new child takes over the column of the auxiliary classifier.

@@ -84,8 +84,8 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
     Returns
     -------
     int
-        Position in ``order`` from which to continue. If the position is not the end of ``order``, the arrays are full:
-        extend the arrays by `grown`, and call the function again.
+        Position in ``order`` from which to continue. If the returned position is not the end of ``order``, the arrays
+        are full: extend the arrays by `grown`, and call the function again.
     """
     x, y, tree = unowned(x), unowned(y), unowned(tree)
     scratch, positives = empty_row_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)

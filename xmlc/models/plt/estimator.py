@@ -44,8 +44,8 @@ RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "t
 MOST_COPIES = 16  # This is the largest number of visits to an instance of large weight in one pass of SGD or AdaGrad.
 ROWS_PER_BATCH = 8192  # This is the largest number of instances in one batch of a search.
 
-# `PLT.predict_top_k` warns if an exact ranking evaluates many nodes per instance on average. The number of evaluated
-# nodes has to reach both limits, a number and a share of all nodes.
+# `PLT.predict_top_k` warns if an exact ranking evaluates many nodes per instance on average. The average has to reach
+# `COSTLY` nodes, and the share `COSTLY_SHARE` of all nodes.
 COSTLY, COSTLY_SHARE = 2000, 0.1
 
 
@@ -148,8 +148,8 @@ class PLT(SparseProbabilityEstimator):
     max_samples : float or None
         The share of the instances on which the model is trained. The training instances are drawn at random, see
         ``random_state``. The tree is also built only from the drawn instances, so it has only their labels. To train
-        the IPLT of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the paper. OPLT uses the
-        same sample for ``warm_start`` if the seed is the same.
+        the IPLT of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the paper. With the same
+        seed, ``warm_start`` of `OPLT` uses the same sample.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
@@ -550,8 +550,8 @@ class PLT(SparseProbabilityEstimator):
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        # A stored tree of another estimator, or a model of an earlier version, has no selected values. If a model has
-        # no selected values, the values of the hyperparameters are used.
+        # A stored tree of another estimator, or a model of an earlier version, has no selected hyperparameters. In this
+        # case, the given hyperparameters are used.
         for name in SELECTED:
             setattr(self, f"{name}_", meta.get(name, getattr(self, name)))
         seed = {name: number for name, number in meta.items() if name not in SELECTED}

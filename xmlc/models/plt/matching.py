@@ -78,9 +78,8 @@ def find_marked(ids, values, words, ranks, out_ids, out_values):
     """Find the features of an instance that are in the feature set of a `Scratch`.
 
     The feature set takes 12 bytes per 64 features of the data, so it fits into the first-level cache for up to about
-    200,000 features. The kernel writes every feature to the result. If a feature is not in the set, the kernel
-    overwrites it with the next feature. A branch that skips features outside the set would be unpredictable and
-    therefore slower.
+    200,000 features. The kernel writes every feature to the result. The next feature overwrites a feature that is not
+    in the set. A branch that skips features outside the set would be unpredictable and therefore slower.
 
     Parameters
     ----------
@@ -117,7 +116,7 @@ def match_features(ids, values, features, out_ids, out_values):
 
     Each step of the binary search halves the search range for every feature of the instance. The searches for different
     features are independent and have no branches, so the processor neither waits nor mispredicts. On an AMD EPYC, a
-    halving takes 0.7 ns per feature of the instance. A search that starts at the result for the previous feature needs
+    step takes 0.7 ns per feature of the instance. A search that starts at the result for the previous feature needs
     fewer comparisons but takes 8 to 60 ns per feature, because its branches are unpredictable.
 
     Parameters
@@ -171,8 +170,8 @@ def are_first(features):
 def mark_if_it_pays(features, n_lookups, scratch):
     """Mark a block's features if marking is faster than a binary search for each of ``n_lookups`` look-ups.
 
-    On an AMD EPYC, marking and clearing take 1.3 ns per feature of the block. The look-up of a marked feature takes 1.4
-    ns. A binary search takes 0.7 ns per halving of the search range.
+    On an AMD EPYC, marking and clearing the features of the block take 1.3 ns each. The look-up of a marked feature
+    takes 1.4 ns. A binary search takes 0.7 ns per halving of the search range.
 
     Parameters
     ----------

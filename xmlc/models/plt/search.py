@@ -87,8 +87,8 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
     inner_products, frontier, found = np.zeros(n_rows, np.int64), root_frontier(n_rows), no_pairs(4 * n_rows)
     while frontier.rows.size > 0:
-        # The variable ``begin`` starts as np.int64(0). With the literal 0, it would have another type, and numba would
-        # compile the called kernels twice.
+        # The variable ``begin`` starts as np.int64(0). The literal 0 would have another type, for which numba would
+        # compile the called kernels a second time.
         met, begin = no_pairs(4 * n_rows), np.int64(0)
         while begin < frontier.rows.size:
             first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
@@ -116,8 +116,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves.
     The search omits a node whose estimate is at most the estimate of the k-th best leaf, because no leaf below the node
     can be better. If ``certifies`` is true, a second search expands the omitted nodes whose estimate is at least the
-    estimate of the k-th best leaf. The search for omitted nodes goes level by level, like the beam search. Neither
-    search expands a node that was already expanded for the instance.
+    estimate of the k-th best leaf. The search for omitted nodes goes level by level, like the beam search. No node is
+    expanded twice for the same instance.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     labels : int32 (end - start, k)
         Labels, best first, then -1 if there are fewer than k labels.
     estimates : float32 (end - start, k)
-        The estimate of each label times the label's weight, or 0 for the label -1.
+        The estimate of each label times the label's weight, or 0 for a missing label.
     by_beam : bool (end - start,)
         For each instance, whether the beam search alone has provably found the k best labels in the right order.
     inner_products : int64 (end - start,)
@@ -262,7 +262,7 @@ def rows_from(x, start, end):
 def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     """Estimate the probabilities of one node's children for the instances that reach the node.
 
-    If the scratch memory is too small, the result contains only the first of the instances that reach the node.
+    If the scratch memory is too small for all these instances, the result contains only as many as fit.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def scale_of(node, largest, label):
 
     The scale of a leaf is the weight of its label. The scale of an inner node is the largest label weight below the
     node, rounded up to a power of two. A division of a key's estimate by the scale is exact, because the scale is a
-    power of two. If all labels below a node are excluded, the scale is NaN, and NaN never becomes a score.
+    power of two. If all labels below a node are excluded, the node's scale is NaN, and NaN never becomes a score.
 
     Parameters
     ----------
@@ -518,7 +518,7 @@ def beam_suffices(best):
 
 @njit(cache=True, nogil=True)
 def nodes_that_may_win(left, best, largest, label):
-    """Return the listed nodes below which a leaf may rank before the k-th leaf, sorted by node, and empty the list.
+    """Empty the list ``left``, and return its nodes below which a leaf may rank before the k-th leaf, sorted.
 
     Leaves have larger numbers than the nodes above them. If a leaf and a node above the leaf have equal estimates, the
     leaf therefore has the smaller key.

@@ -421,7 +421,7 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
     The step s solves alpha + s = C sigmoid(-(m + s |x|^2)), with margin m and 0 <= alpha <= C. Newton's method starts
     from the largest step that cannot overshoot. The first step follows from the largest slope of the sigmoid, 1/4. A
     Newton step outside its bracket is replaced by a bisection. If the last iteration is a bisection, the result is the
-    end of the bracket at which the objective has not increased.
+    bracket end nearer to 0, so that the objective does not increase.
 
     Three iterations suffice, because the next pass corrects the remaining error. Each iteration has a separate loop
     over the siblings. While the division for one sibling is pending, the processor continues with other siblings. For
@@ -432,7 +432,7 @@ def logistic_steps(scores, targets, alpha, square, cost, work):
     lows, highs = unchecked_view(work, 2 * n, 3 * n), unchecked_view(work, 3 * n, 4 * n)
     largest = np.float32(1.0) / fma(np.float32(0.25), cost * square, np.float32(1.0))
     for c in range(n):
-        scores[c] = scores[c] if targets[c] else -scores[c]  # the scores become margins
+        scores[c] = scores[c] if targets[c] else -scores[c]  # from here on, ``scores`` contains margins
         first[c] = fma(cost, sigmoid(-scores[c]), -alpha[c]) * largest
     for c in range(n):
         low, high = -alpha[c], cost - alpha[c]

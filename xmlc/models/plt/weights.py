@@ -166,7 +166,7 @@ def weights_from_state(
     Raises
     ------
     XmlcError
-        No type of weights has these fields, or a field is malformed.
+        No type of weights has the given fields, or a field is malformed.
     """
     for kind, fields in FIELDS.items():
         if set(kind._fields) == {*arrays, *meta}:
@@ -194,13 +194,13 @@ class Scratch(NamedTuple):
     words : uint64 (n_features // 64 + 1,)
         A set of features, with one bit per feature. All words are zero when the scratch memory is not in use.
     ranks : uint32 (n_features // 64 + 1,)
-        For each word, the index of the word's first feature in the block. The index is undefined if the word is zero.
+        For each word that is not zero, the index of the word's first feature in the block.
     ids : uint32 (max_nonzeros,)
         Features of an instance, as indices within the block.
     values : float32 (max_nonzeros,)
         Values of the features in ``ids``.
     dense : float32
-        Dense copies of a block's sparse rows, if there is enough space.
+        Dense copies of a block's sparse rows, if the array is long enough.
     estimates : float32
         Space for the estimates of a node's children for at least one instance.
     """
@@ -240,8 +240,8 @@ def empty_scratch(shape, n_dense, n_estimates):
 def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     """Compute the estimates of `child_estimates` from `NodeWeights`.
 
-    On an AMD EPYC, a look-up takes 1.4 ns per non-zero, and marking takes 1.3 ns per feature of the block. If the block
-    contains the feature, the kernel also reads the feature's row. The read of 16 weights takes 1.4 ns from the
+    On an AMD EPYC, a look-up takes 1.4 ns per non-zero, and marking the features of the block takes 1.3 ns each. If the
+    block contains the feature, the kernel also reads the feature's row. The read of 16 weights takes 1.4 ns from the
     second-level cache and 2 to 4 ns from the third-level cache. The hardware needs at least 1.4 ns for 16 weights from
     the second-level cache, and 6.5 ns from memory.
     """

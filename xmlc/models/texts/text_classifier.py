@@ -73,8 +73,8 @@ class TextClassifier(Estimator):
         label_lists : iterable of iterable of str, length n
             Label names of each text. A text may have no label. Repetitions of a name are ignored.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each text, if the estimator accepts weights. Texts of weight 0 are left out of training. The
-            vectorizer does not use the weights of the other texts.
+            Weight of each text, if the estimator accepts weights. Texts of weight 0 are left out of training. In the
+            vectorizer, all texts with a positive weight count equally.
 
         Raises
         ------

@@ -176,7 +176,7 @@ def move_members(rows, members, before, after, sums):
 def clear_members(rows, members, sums):
     """Set the sums of all features of the members to zero.
 
-    If the members have more non-zeros than there are features, the kernel sets the whole array at once. The docstring
+    If the members have more non-zeros than there are features, the kernel sets the whole array to zero. The docstring
     of `move_members` describes the arguments.
     """
     nonzeros = 0
