@@ -125,9 +125,9 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
 def read_needs(
     declared: Declared, files: Sequence[Path], partial: bool = False, known: Known | None = None
 ) -> list[list[Source]]:
-    """Read the records for each need of a table or figure.
+    """Read the records for each entry of a table's or figure's ``needs``.
 
-    Unless ``partial`` is true, the first need must have at least one record.
+    Unless ``partial`` is true, the first entry must have at least one record.
     """
     sources = read_sources(files, known)
     found = [choose_records(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
@@ -187,12 +187,12 @@ def kinds() -> dict[str, type[RecordFile]]:
 
 
 def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
-    """Return the records that meet a need, in the order of ``sources``.
+    """Return the records that ``need`` selects, in the order of ``sources``.
 
     Raises
     ------
     XmlcError
-        Records contradict each other, or no record meets the need although ``needed`` is true.
+        Records contradict each other, or ``need`` selects no record although ``needed`` is true.
     """
     kind = Statistics if need.kind == "statistics" else kinds()[need.kind]
     found: dict[tuple[str, ...], Source] = {}

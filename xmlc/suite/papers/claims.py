@@ -27,7 +27,7 @@ from xmlc.suite.schemas import converted, read_yaml
 
 # A scope consists of a condition in words, and a function that returns whether a record meets the condition.
 Scope = tuple[str, Callable[[Any], bool]]
-# Each argument of an effect function contains the records for one need.
+# Each argument of an effect function contains the records for one entry of `Claim.needs`.
 EffectFunction = Callable[..., Iterable[Effect]]
 R = TypeVar("R", bound=Record)  # The class of the records.
 
@@ -71,19 +71,19 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """Join a statement of a paper with its test. A call of the claim measures the effects."""
+    """Join a statement of a paper with its test. Calling a claim measures its effects."""
 
     #: Name of the claim's row in the table of claims.
     name: str
     said: Statement = field(hash=False)
     #: Records on which the claim is tested. Some or all records may be missing.
     needs: tuple[Where, ...]
-    #: Function that returns the effects. Each argument of ``measure`` contains the records for one need.
+    #: Function that returns the effects. Each argument of ``measure`` contains the records for one entry of ``needs``.
     measure: EffectFunction
     #: Condition on the records, or None to select all records.
     about: Scope | None = None
-    #: Published effects, in the form that `outcome_of` expects. Only statements that one model is as good as another
-    #: have published effects.
+    #: Published effects, in the form that `outcome_of` expects. Claims have published effects only if they state that
+    #: one model is as good as another.
     printed: PublishedEffects = field(default_factory=dict, hash=False)
 
     @property
@@ -101,7 +101,7 @@ class Claim:
         return math.fsum(effects) / len(effects) if effects else math.nan
 
     def concerned(self, *records: Sequence[Any]) -> list[list[Any]]:
-        """Return the records that meet the claim's condition, in a separate list for each need of the claim."""
+        """Return the records that meet the claim's condition, in a separate list for each entry of ``needs``."""
         about = self.about[1] if self.about else lambda record: True
         return [[record for record in given if about(record)] for given in records]
 
@@ -110,7 +110,7 @@ class Claim:
         return list(self.measure(*self.concerned(*records)))
 
     def outcome(self, *records: Sequence[Any], errors: Mapping[CaseKey, float] = MappingProxyType({})) -> Outcome:
-        """Return the verdict on the claim, given the records for each need.
+        """Return the verdict on the claim, given the records for each entry of ``needs``.
 
         ``errors`` maps a case to the standard error that comes from the choice of test instances. ``errors`` has no
         entry for a case whose standard error is unknown.

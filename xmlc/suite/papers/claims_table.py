@@ -36,7 +36,7 @@ RULES = (
     "unless a case contradicts this mean.",
     "Published: the paper's mean effect. "
     "Opposite sign: a case for the statement whose effect has the opposite sign of the published effect.",
-    "Cases changed by bootstrap error: cases whose side changes if intervals include the choice of test instances.",
+    "Cases changed by bootstrap error: cases whose side changes if intervals include this error.",
     "Stated: verbatim (in the paper's terms), derived (follows from the paper) or xmlc (added here).",
 )
 
@@ -47,7 +47,7 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
     Raises
     ------
     ValueError
-        Two different needs have the same kind and training split, so a file could belong to either need.
+        Two entries of ``needs`` have the same kind and training split, so a file could belong to either entry.
     """
     needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
     if len({(need.kind, need.split) for need in needs}) < len(needs):

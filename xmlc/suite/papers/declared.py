@@ -30,7 +30,7 @@ class Table:
     definition : TableDefinition
     paper : str
     given : list of list of Source
-        The records for each need of the definition.
+        The records for each entry of the definition's ``needs``.
     printed : dict
         The paper's numbers in this table, as text.
     suite : Suite or None
@@ -78,7 +78,7 @@ class Table:
 
     @property
     def records(self) -> list[Any]:
-        """Return the records of all needs, in the order of the needs."""
+        """Return the records for all entries of the definition's ``needs``, in the same order."""
         return [source.record for sources in self.given for source in sources]
 
     @property
@@ -88,9 +88,9 @@ class Table:
         return {} if "dataset" in self.keys else {dataset.name: dataset.digest for dataset in about}
 
     def numbers(self, *needs: int) -> list[Number]:
-        """Return the numbers in the records for the needs with the indices ``needs``.
+        """Return the numbers in the records for some entries of the definition's ``needs``, given their indices.
 
-        If ``needs`` is empty, the numbers for all needs are returned.
+        Without indices, the numbers for all entries are returned.
         """
         sources = [source for place in needs or range(len(self.given)) for source in self.given[place]]
         return [number for number in frames.numbers_of(sources) if number.variant == self.definition.variant]
@@ -317,13 +317,13 @@ class TableDefinition(Declared):
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """Return the needs of which at least one must have records."""
+        """Return entries of ``needs``. The table is built only if at least one of them has records."""
         return self.needs if self.partial else super().first
 
     def table(
         self, paper: str, given: list[list[Source]], printed: Rows | None = None, suite: Suite | None = None
     ) -> Table:
-        """Build the table of a paper from the records for each need. The returned table has no notes."""
+        """Build the table of a paper from the records for each entry of ``needs``. The returned table has no notes."""
         shown = dict.fromkeys(name for panel in self.panels for name in panel.quantities)
         table = Table(self, paper, given, printed or {}, suite, self.columns or (*shown, *self.more))
         rows = self.rows(table) if self.rows else frames.average(table.numbers(), self.keys)

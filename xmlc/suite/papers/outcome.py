@@ -94,8 +94,8 @@ class Effect:
     #: The value of the difference or ratio. Ratios are positive. A value above the margin supports the statement.
     value: float
     #: Standard error of the value, or of the logarithm of a ratio, if one record covers several trials. The error is 0
-    #: if nothing is random. The error determines the interval of a case with one seed. With several seeds, the interval
-    #: is computed from the variation over seeds.
+    #: if the value involves no random choice. The error determines the interval of a case with one seed. With several
+    #: seeds, the interval is computed from the variation over seeds.
     error: float | None = None
     #: Number of trials from which the standard error is computed, at least 2.
     trials: int = 2
@@ -106,8 +106,8 @@ class Case:
     """Hold the mean effect of one dataset and subject over seeds, and the side of its interval (see `Scale.side`).
 
     The interval of ``on_tests`` includes the standard error from the choice of test instances, if this error is known.
-    Only the interval of ``effect`` decides ``side``. ``lost`` is true if the interval of ``on_tests`` gives another
-    side. ``printed`` is the published effect.
+    Only the interval of ``effect`` decides ``side``. ``lost`` is true if the side would be different with the interval
+    of ``on_tests``. ``printed`` is the published effect.
     """
 
     dataset: str
@@ -148,7 +148,7 @@ class Outcome:
 
     @property
     def lost(self) -> int | None:
-        """Return the number of cases that change sides if intervals include the choice of test instances.
+        """Return the number of cases whose side changes if intervals include the bootstrap error.
 
         The number is None if no case has a known standard error from the choice of test instances.
         """

@@ -87,7 +87,7 @@ class Panel:
     def rule(self) -> int | None:
         """Return the index of the first column that only xmlc has.
 
-        The index is None if only xmlc has all columns, or if the paper has all columns.
+        The index is None if the paper has all columns or none.
         """
         return next((j for j, part in enumerate(self.columns) if part.own), None) or None
 
@@ -122,8 +122,8 @@ class Panel:
     def compact(self) -> Panel:
         """Return the panel without redundant columns.
 
-        A column is redundant if it equals another column that only xmlc has, or if it has the same setting in all rows.
-        The note below the panel describes the redundant columns.
+        A column is redundant if all its rows have the same setting. Of two equal columns that only xmlc has, the second
+        is redundant. The note below the panel describes the redundant columns.
         """
         kept: list[PanelColumn] = []
         said = [self.note] * bool(self.note)
@@ -140,7 +140,7 @@ class Panel:
 
     @cached_property
     def best(self) -> set[tuple[int, int]]:
-        """Return the places of the best numbers, as printed, of each contest on each dataset.
+        """Return the places of the best printed numbers on each dataset, among columns with the same ``contest``.
 
         A place is (row, column). Several numbers can be the best. Methods that train on all data compete only with each
         other.

@@ -72,7 +72,8 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 Style = dict[str, Any]  # Keyword arguments of matplotlib for a line.
-# The first argument of a drawing function is the paper. Each further argument contains the records for one need.
+# The first argument of a drawing function is the paper. Each of the next arguments contains the records for one entry
+# of ``needs``.
 Draw = Callable[..., "Figure"]
 
 
@@ -187,8 +188,8 @@ def label_lines(grid: Iterable[Axes]) -> None:
         sheet: Any = axes.figure
         sheet.draw_without_rendering()  # Compute the sizes of the panels.
         lines = sorted(_ends(axes, single=False), key=lambda line: line[2][1])
-        # `up` moves labels up until they do not overlap, and `down` moves them down. The mean of `up` and `down` is
-        # close to the ends of the lines.
+        # `up` moves labels up until they do not overlap, and `down` moves them down. The mean of both heights is close
+        # to the end of the label's line.
         gaps = NAME_LINE * sheet.dpi * np.arange(len(lines))
         ends = axes.transData.transform([end for *_, end in lines] or np.empty((0, 2)))[:, 1] - gaps
         up, down = np.maximum.accumulate(ends), np.minimum.accumulate(ends[::-1])[::-1]
@@ -229,7 +230,7 @@ def log_ticks(axis: Any, values: Sequence[float] = (), text: Callable[[float], s
     low, high = axis.get_view_interval()
     panel, is_x = axis.axes.get_window_extent(), axis.axis_name == "x"
     length = 72 / axis.axes.figure.dpi * (panel.width if is_x else panel.height)
-    # An axis of less than half a decade may contain a single round number. Such an axis has ticks at equal distances.
+    # An axis of less than half a decade may contain a single round number, so it can have ticks at equal distances.
     locators = [LogLocator(subs=steps, numticks=most) for steps, most in STEPS] + [MaxNLocator(4)]
     offered = [values] if len(values) else [locator.tick_values(low, high) for locator in locators]
     offered += [offered[0][::-1][::step][::-1] for step in range(2, len(offered[0]))]

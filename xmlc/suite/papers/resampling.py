@@ -21,7 +21,8 @@ def errors_on_tests(claims: Iterable[Claim], given: Records) -> dict[Claim, dict
     ----------
     claims : iterable of Claim
     given : mapping of Where to sequence of Record
-        Records for each need. Records without measures of rankings or label sets are not resampled.
+        The records for each entry of the claims' ``needs``. Records without measures of rankings or label sets are not
+        resampled.
 
     Returns
     -------

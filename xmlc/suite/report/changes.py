@@ -10,7 +10,7 @@ from xmlc.suite.results.settings import BETWEEN, CODE, COMMIT, DATA, RECORDED, S
 
 WIDTH = 40
 NONE = "none"
-ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # Settings that are not in `ORDER` have place 1.
+ORDER = {SEEDS: 0, DATA: 2} | dict.fromkeys(VERSIONS, 3) | {CODE: 4}  # Sort keys of settings. The default is 1.
 Texts = dict[str, dict[str, str]]
 SettingKey = tuple[str, ...]  # The dataset, model and method of a setting, or some of them.
 
@@ -115,7 +115,7 @@ def _text(value: object) -> str:
 def _short(old: str, new: str) -> str:
     """Return one line with the old and the new value of a setting.
 
-    In long values, dots replace the common beginning and the ends.
+    In long values, dots replace the beginning that both values share, and the end of each value.
     """
     same = next((place for place, pair in enumerate(zip(old, new)) if len(set(pair)) > 1), min(len(old), len(new)))
     start = old.rfind(" ", 0, same) + 1 if max(len(old), len(new)) > WIDTH else 0

@@ -54,7 +54,7 @@ NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
     """Print finished tables, or parts of them, and the paths of other result files.
 
-    Options that select parts, and --tex, rebuild a table from its records. An example:
+    If an option selects parts of a table, or with --tex, the table is rebuilt from its records. An example:
     `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 --tex paper/table2`.
     """
     for file in files:
@@ -302,7 +302,7 @@ def seed_variation_command(tables: Path, out: Path) -> None:
 
     TABLES is a folder of tables from several seeds (key `seeds` of the configuration), each with another 80/20 split.
     `xmlc compare --published` and the report compute the interval of each cell from the values of several seeds. Lines
-    of the file about datasets that are not in TABLES are kept.
+    of the file are kept if TABLES do not contain their dataset.
     """
     known: Known = {}
     found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)

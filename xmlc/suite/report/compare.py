@@ -85,7 +85,7 @@ class Comparison:
     def same(self) -> bool:
         """Return whether two of our tables are equal.
 
-        The result is always true for a comparison with a paper's table.
+        For a comparison with a paper's table, return True.
         """
         return self.published or not (self.parts or self.moved())
 
@@ -391,7 +391,7 @@ def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
 def published_lines(numbers: Sequence[Number]) -> list[str]:
     """Return lines of text that count the verdicts on a paper's numbers.
 
-    Measured numbers come first. Numbers of any other kind are counted only if we ran at least one number of the kind.
+    Measured numbers come first. Numbers of another kind are counted only if we reran at least one of them.
     """
     outcome = count_outcomes(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"

@@ -78,7 +78,7 @@ def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
 def write_runs(runs: pd.DataFrame, file: Path) -> None:
     """Write the lines of ``runs`` to the sorted CSV file atomically.
 
-    The file keeps its lines of datasets that are not in ``runs``.
+    Lines of the file are kept if ``runs`` does not contain their dataset.
     """
     new, earlier = ([*frame.itertuples(index=False, name=None)] for frame in (runs, read_runs(file)))
     measured = {_dataset(*line) for line in new}
@@ -118,7 +118,8 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
                     found.append((table.paper, table.name, BETWEEN.join(key), name, seeds, values, error_text))
     if not found:
         raise XmlcError(
-            "found no published number that has several seeds. Build tables with --config seeds='[0, 1, 2, 3, 4]'"
+            "found no table cell with a published number and several seeds. "
+            "Build tables with --config seeds='[0, 1, 2, 3, 4]'"
         )
     return pd.DataFrame(found, columns=COLUMNS)
 

@@ -152,8 +152,8 @@ def status_of(
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
     """Return the part of a plan that a run computes. ``made`` contains the paths of all files that the run writes.
 
-    Papers with tables or figures in the run come first, and keep all their files. All other papers are sorted by
-    descending number of files, and keep only files that no earlier paper has.
+    Papers with tables or figures in the run come first, and keep all their files. The remaining papers follow by
+    descending number of files, each without the files of the papers before it.
     """
     found, seen, made = {}, set[str](), {*made}
     for paper, suite in plan.items():

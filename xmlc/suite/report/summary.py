@@ -171,7 +171,7 @@ def _far(numbers: Sequence[Number]) -> str:
 def _parts(comparisons: Iterable[Comparison], named: bool = False) -> list[str]:
     """Return texts that count the rows, columns and tables that only one side has.
 
-    If ``named`` is true, the texts also name some of these rows, columns and tables.
+    If ``named`` is true, the texts also name some of the counted rows, columns and tables.
     """
     found: dict[tuple[str, Verdict], list[str]] = {}
     for part in (part for one in comparisons for part in one.parts):

@@ -64,7 +64,7 @@ class Verdict(StrEnum):
     If a paper measured a number, our number is equal as printed, inside its interval, outside, different, or undecided.
     The verdict "outside" ends with the sign of our number minus the published number. The verdict "different" means
     that chance cannot explain the difference. For a published constant or a number of an earlier run, the verdict is
-    equal or different. All other verdicts are reasons why two numbers were not compared.
+    equal or different. The remaining verdicts are reasons why a number was not compared.
     """
 
     AS_PRINTED = "equal as printed"
@@ -83,8 +83,8 @@ class Verdict(StrEnum):
 
 #: The possible verdicts on a number that a paper measured and that we also measured.
 OUTCOMES = (Verdict.AS_PRINTED, Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Verdict.DIFFERENT, Verdict.UNDECIDED)
-#: The largest useful half width of an interval, as a fraction of the published number. Wider intervals contain almost
-#: any plausible number.
+#: The largest useful half width of an interval, as a fraction of the published number. Intervals that are wider than
+#: this contain almost any plausible number.
 WIDEST = 0.05
 # The factor allows for the rounding error of a difference of half a unit in floating point.
 ROUNDING = 1 + 1e-9
@@ -358,7 +358,7 @@ class Judge:
         parts = f"standard deviation {spread.deviation:.2g} of {spread.runs} runs, "
         parts += f"mean of {ours} compared with {self.printed_runs.get(paper, 1)}"
         if other:
-            parts += f"; {spread.split_error:.2g} over splits, because the paper's is unknown"
+            parts += f"; {spread.split_error:.2g} over splits, because the paper's split is unknown"
         return interval, fixed, NO_CHANCE if fixed else parts
 
 
@@ -366,7 +366,8 @@ def repeats(number: Number, published: Rows) -> bool:
     """Return whether a paper prints the same number in another column, table or row.
 
     nDCG@1 is P@1. Table 4 of plt2016 repeats the numbers of FTA and STO in Table 2. FastXML's inner products do not
-    depend on the threshold method. FastXML's inner products are counted only in the row of the first method.
+    depend on the threshold method. FastXML's inner products are therefore counted only in the row of the first
+    threshold method.
     """
     if number.quantity == "ndcg@1":
         own = published.get(number.key, {}).get("p@1")

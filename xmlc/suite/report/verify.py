@@ -103,7 +103,7 @@ def verify(places: Iterable[Path]) -> Verified:
 def _check_of(file: Path) -> Callable[[], object] | None:
     """Return a function that checks a file, by the checksum in the folder's list or by the checksum in the file.
 
-    The result is None for a file with neither a list nor a checksum.
+    The result is None if neither a list nor the file contains a checksum.
     """
     if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
         return partial(verify_file, file)

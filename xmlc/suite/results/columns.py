@@ -121,8 +121,7 @@ _ALL = (
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
       for part in OF_RANKINGS if part.name.startswith("ece@")),
     *_choices(S="S", alpha="alpha", beta="beta", trials="Trials"),
-    # Columns with results on datasets with one label per instance, and with the best number of training passes
-    # (oplt2021).
+    # Columns of oplt2021: the accuracy on datasets with one label per instance, and the best number of training passes.
     *_percents(accuracy="Accuracy"),
     *_constants(passes="Passes"),
     # Columns that describe the trees of an ensemble (ldsm2020, Table 4). Leaves count as nodes.

@@ -9,8 +9,8 @@ from xmlc.core.environment import Environment
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.results.records.base import RecordFile
 
-# Keys of the environment metadata that are not names of packages. Every other key is a package, and its value is a
-# version.
+# Keys of the environment metadata that are not names of packages. All remaining keys are names of packages, and their
+# values are versions.
 NOT_PACKAGES = ("machine", "cpu", "threads", "time")
 
 

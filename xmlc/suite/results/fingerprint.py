@@ -11,8 +11,8 @@ Table (a CSV file)
     column name (code points) and joined by tabs. A field consists of the column's name as a JSON string in ASCII, a
     colon, and the cell. If a cell is a number, its nearest float64 is written in Python's ``float.hex``
     (``0x1.4000000000000p+5`` for 40), with 0 for -0. If a cell is blank or NaN, an empty text is written. If a cell is
-    any other text, it is written as a JSON string. The digest of a table does not depend on the order of rows and
-    columns, on trailing zeros (1.0 and 1.00), on quotes, or on line ends.
+    a text that is not a number, it is written as a JSON string. The digest of a table does not depend on the order of
+    rows and columns, on trailing zeros (1.0 and 1.00), on quotes, or on line ends.
 
 Array (a file ``.npy``, or a member of an ``.npz``)
     The digested bytes are the text ``xmlc fingerprint 1, array``, a line feed, the data type, a blank, the shape
@@ -70,7 +70,7 @@ class Fingerprint:
         return "-".join((str(VERSION), *(self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))))
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
-        """Yield the path and the word of every entry of the folder and its subfolders.
+        """Yield the path and the fingerprint's word of every entry of the folder and its subfolders.
 
         A subfolder comes after its entries.
         """

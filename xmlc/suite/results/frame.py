@@ -129,7 +129,7 @@ class Number:
             return None
 
 
-Row = dict[str, Number]  # Maps the quantity of each number in a table row to the number.
+Row = dict[str, Number]  # A table row, as a dict from the name of a quantity to the number.
 Rows = dict[Key, Row]
 
 
@@ -210,8 +210,8 @@ def _summary(name: str, values: list[Any]) -> tuple[Any, float]:
 def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
     """Return the mean and the standard deviation of ``values``.
 
-    The values are added one after another, in order. Current versions of pandas add fewer than eight values in the same
-    order.
+    The values are added one after another, in order. Current versions of pandas also add in this order if there are
+    fewer than eight values.
     """
     n, mean = len(values), reduce(add, values) / len(values)
     squares = [(value - mean) * (value - mean) for value in values]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 CONFIDENCE = 0.95
-# Number of digits to which quantiles are rounded. The last bits of a quantile depend on the library.
+# Number of digits to which quantiles are rounded. The last bits of a quantile differ between numerical libraries.
 QUANTILE_DIGITS = 9
 
 

@@ -100,7 +100,7 @@ def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
     """Read the manifests of all tables in ``folder``. The tables of the first paper in ``papers`` come first.
 
-    Tables of papers that are not in ``papers`` come last. Of the tables of a paper, the table of claims comes first.
+    Tables of papers that are not in ``papers`` come last. Among a paper's tables, the table of claims comes first.
     """
     order = {paper: place for place, paper in enumerate(papers)}
     return sorted(

@@ -139,7 +139,7 @@ def _is_synthetic(fetched: Fetched, folder: Path) -> bool:
 def _attempts(dataset: Dataset, resources: Path, mirror: str | None) -> Iterator[Callable[[Path], Fetched]]:
     """Yield a function for each source of a dataset, in the order in which the sources are tried.
 
-    Each of these functions fetches the dataset from one source.
+    Each function fetches the dataset from one source.
     """
     place = sources.under(sources.mirror_at(mirror), dataset) if mirror else None
     if sources.listed(own := sources.by_hand(dataset, resources)):

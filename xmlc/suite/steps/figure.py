@@ -24,8 +24,8 @@ def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
 ) -> None:
     """Draw and write the figure, and print the paths of its files."""
-    # This call imports the packages of all papers. Each package registers printed names of models. A study's names must
-    # be registered after this call, so that they replace the papers' names.
+    # This call imports the packages of all papers. Each package registers printed names of models. After this call, a
+    # study registers its names of models, which replace the papers' names.
     definition = figure_of(name, paper)
     # Matplotlib would read text between two `$` as a formula.
     plain = {model: title.replace("$", r"\$") for model, title in titles.items()}

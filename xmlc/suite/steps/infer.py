@@ -65,7 +65,7 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
     If the model cannot draw label vectors, return the marginals that the model estimates.
     """
     if prepared.left_out("test") is not None:
-        said = f"found a model, expected estimates, because the test set of {prepared.folder} leaves out pairs"
+        said = f"found a model, expected estimates, because measures ignore some pairs of {prepared.folder}"
         raise XmlcError(f'--from: {said}. Run `xmlc estimate` first, or use `split: "80"` in a suite')
     X = instances_for(model, prepared, "test")
     if isinstance(model, DrawsSamples):
@@ -191,7 +191,7 @@ def command(
     out: Path,
 ) -> None:
     """Draw samples or estimate marginals once, and pass the result to all methods."""
-    # A list is built first, so that the name of every method is checked.
+    # The brackets build a list, because `any` would stop before the names of all methods are checked.
     takes_sizes = any([method_named(name).takes_sizes for name in methods])
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / EstimatesRecord.FILE).is_file():

@@ -32,7 +32,7 @@ from xmlc.suite.options import catalogue_option, file_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, DatasetCounts, Meta, fit_mask, recorded_name
 
-SEED = 0  # Seed of the validation split of run 0. The seed of another run is this seed plus the number of the run.
+SEED = 0  # Seed of the validation split of run 0. Run i has the seed ``SEED + i``.
 # Published averages have only three to six digits, so that small differences are rounding errors.
 RELATIVE_TOLERANCE = 5e-3
 
@@ -171,8 +171,8 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
     read = partial(load, format=format, zero_based=files.zero_based)
     try:
         first, second = (read(data, labels=labels) for data, labels in places)
-    # The reader of the format vw raises this error if feature names are not numbers. The vocabulary then gives a
-    # feature the same number in both files.
+    # The reader of the format vw raises this error if feature names are not numbers. With the vocabulary, a feature
+    # gets the same number in both files.
     except NoIds:
         vocabulary: dict[str, int] = {}
         first, second = (read(data, labels=labels, vocabulary=vocabulary) for data, labels in places)
@@ -221,7 +221,7 @@ def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
 
 
 def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPart, list[str]]:
-    """Return the test set without features that do not occur in the training set, and notes about differences.
+    """Return the test set without features that the training set lacks, and notes on how the two sets differ.
 
     The label matrices of both sets get the larger of the two numbers of columns, so that measures count the same labels
     on both sets.

@@ -87,7 +87,7 @@ def recorded_name(meta: Meta) -> str:
 class Prepared:
     """Read a dataset from a folder that `xmlc prepare` wrote.
 
-    An error is raised if a file was changed after the preparation, when the file is opened.
+    When a file is opened, an error is raised if the file was changed after the preparation.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Prepared:
         return (X, Y) if rows is None else (X[rows], Y[rows])
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
-        """Return the numbers of the training rows that `part` returns for ``fit`` or ``val``."""
+        """Return the row numbers, in the training set, of the instances in the part ``fit`` or ``val``."""
         rows = np.flatnonzero(self.split == (name == "fit"))
         return rows if most is None else sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 

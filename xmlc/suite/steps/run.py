@@ -205,7 +205,7 @@ def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
     """Return the features X of the part ``part`` of the dataset.
 
-    A model that looks up stored estimates looks up the estimates of this part from now on.
+    If the model looks up stored estimates, its next predictions are the estimates for ``part``.
     """
     if looks_up(model):
         model.look_up(prepared, part)
@@ -289,7 +289,7 @@ def estimate_timed(
 def write_estimates(
     step: ModelStep, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Compute the estimates of a part above a minimum probability, and write them into an existing folder.
+    """Compute the estimates for ``part`` that are above a minimum probability, and write them into an existing folder.
 
     Return the estimates as a memory-mapped matrix, and the milliseconds per instance.
 

@@ -33,7 +33,7 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-# The difference between MEUF and GFM is measured on this many times as many trials as the scores of the methods.
+# The difference between MEUF and GFM is a mean over `PAIRED` times as many trials as each method's score.
 PAIRED = 40
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
@@ -126,7 +126,7 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
         before[i + 1, :m] = before[i, :m] - ones
         before[i + 1, 1:] += ones
     P = np.empty((m, m))
-    # Rows stand for the number of ones among labels 0 .. i, and columns for the number of ones among all labels.
+    # The row is the number of ones among labels 0 .. i, and the column is the number of ones among all labels.
     after = np.eye(m + 1)
     for i in reversed(range(m)):
         # The sum adds the rows one by one, so that the order of additions is fixed.
@@ -233,7 +233,7 @@ def summary(scores: np.ndarray) -> TrialMeans:
 def _limit(method: str, truth: LabelsBySize) -> float:
     """Return the expected F-measure of a method that knows the distribution.
 
-    With a growing number of samples, the scores of the method approach this limit.
+    The scores of the method approach this F-measure if the number of samples grows.
     """
     known = truth if METHODS[method].takes == "joint" else np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
     return float(expected_f(_label_sets(method, known, None), truth)[0])

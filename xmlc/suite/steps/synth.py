@@ -88,7 +88,7 @@ def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, 
     """Generate a synthetic dataset that is described in the catalogue.
 
     The key `synthetic` of the catalogue entry describes multi-label data with known posteriors, or few-shot multi-class
-    data. With --one-in, the key `shape` of the entry is used, which describes data of the size of a real dataset.
+    data. With --one-in, the key `shape` of the entry is used instead. This key contains the sizes of a real dataset.
     """
     known = load_catalogue(*catalogue)
     entry = catalogue_entry(dataset, known)

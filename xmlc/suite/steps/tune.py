@@ -313,7 +313,7 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
 @estimator_option
 @json_option(
     "--parameters",
-    "Hyperparameters as a JSON object. Trials replace searched values, but the first trial of --space does not.",
+    "Hyperparameters as a JSON object. Only the first trial of --space uses the values of searched hyperparameters.",
 )
 @json_option(
     "--space",

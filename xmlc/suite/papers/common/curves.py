@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# A method's markers show the values of c that are chosen on the validation sets of the seeds.
+# A marker shows a value of c that is chosen on the validation set of a seed.
 STYLES: dict[str, Style] = {
     "sto": {"color": VERMILION, "marker": "s"},
     "fta": {"color": BLUE, "marker": "o"},

@@ -33,7 +33,7 @@ def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
         )
     searched = {name: model for name, model in suite.models.items() if model.search.ranges or model.search.auto}
     if not any(model.search.ranges for model in searched.values()):
-        raise XmlcError(f"{suite.file}: found no model with search.ranges, which table3 lists")
+        raise XmlcError(f"{suite.file}: found no model with search.ranges, expected one, because table3 lists ranges")
     return searched
 
 

@@ -20,7 +20,7 @@ PRINTED = ("instance_f", "expected_f", "truncation_loss", "predicted_per_instanc
 # The costs of a threshold are shown in the columns for the costs of inference.
 COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
 
-INSTANCE_F_CONVENTION = "F is the mean over the test instances. Two empty sets count 1 (0/0 = 1, gfm2011's equation 1)."
+INSTANCE_F_CONVENTION = "F is the mean over the test instances. F is 1 if both sets are empty (gfm2011's equation 1)."
 
 
 def timeouts(table: Table) -> list[str]:

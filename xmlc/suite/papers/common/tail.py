@@ -54,7 +54,7 @@ calibration = TableDefinition(
     panels=(columns("Calibration error", *ERRORS, *FITTED), columns("Precision", *PRECISION)),
     notes=(
         "Models are trained on 80 % of the training set. P@k depends only on the order of estimates.",
-        "Calibrated: the error for the same labels, after isotonic calibration of estimates on the validation set.",
+        "Calibrated: the error after isotonic calibration on the validation set, for the same labels as before it.",
     ),
     caption="Expected calibration error of the first k labels: how far estimates are from the share of correct labels.",
 )

@@ -24,7 +24,7 @@ LDSM = ("ldsm", "ldsm-mean")  # Names of the models that optimise the objective 
 def purity_is_bounded(record: ForestRecord) -> bool:
     """Return whether Lemma 3 gives a useful bound for the values of lambda_1 and lambda_2 in a record.
 
-    The bound is useful if it does not divide by zero and is stronger than J >= -lambda_1 (M - 1).
+    The bound is useful if its denominator is positive, and if it is stronger than J >= -lambda_1 (M - 1).
     """
     if record.model not in LDSM:
         return False

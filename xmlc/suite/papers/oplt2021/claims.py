@@ -110,8 +110,8 @@ def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
     """Compare the P@1 of trees that are built with two scores: the score of the authors' program, and the printed
     score.
 
-    Records in which the printed score does not give deeper trees are left out. The paper varies alpha instead of the
-    score.
+    Records are left out if the score printed in the paper does not give deeper trees. The paper varies alpha instead of
+    the score.
     """
     for record in records:
         rows = {row.value: row for row in record.rows}
@@ -125,7 +125,7 @@ def balance_helps(records: Sequence[SweepRecord]) -> Iterator[Effect]:
 def _pairs(records: Sequence[RankingRecord], models: Sequence[str], *rivals: str) -> RankingPairs:
     """Yield pairs of models and rivals with equal numbers of passes.
 
-    A rival without passes is paired with the model with the most passes.
+    If a rival has no number of training passes, it is paired with the model with the most passes.
     """
     for found in by_model(records).values():
         runs = {without_passes(name): record for name, record in found.items()}

@@ -88,7 +88,7 @@ def sto_loses_most_on_test(records: Sequence[ThresholdRecord], metric: str = "ma
 def fta_and_ofo_lose_nothing(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
     """Compare macro-F on the validation set with macro-F on the test set, for FTA and OFO.
 
-    OFO (a, b) is left out, because it loses up to 26 points in the paper's Table 4.
+    OFO (a, b) is left out, because its macro-F falls by up to 26 points in the paper's Table 4.
     """
     for run, methods in _tuned(records, "fta", "ofo"):
         yield Effect(*run, -max(abs(_on_validation(methods[m]) - _on_test(methods[m])) for m in ("fta", "ofo")))

@@ -78,7 +78,7 @@ def pages_of(report: Report) -> dict[str, str]:
 
 
 def bar_of(numbers: Iterable[Number]) -> dict[str, int]:
-    """Count the numbers that a paper measured itself, for each group of the paper's bar."""
+    """Count the numbers that a paper measured itself, for each group of verdicts in the paper's bar."""
     groups = (WORDS[Verdict(n.verdict)][2] for n in numbers if n.verdict and n.kind is NumberKind.MEASURED)
     counts = Counter(groups)
     return {group: counts[group] for group in GROUPS if counts[group]}

@@ -116,7 +116,7 @@ def text_on_page(number: Number) -> str:
 
 
 def order_on_page(number: Number) -> float | str:
-    """Return the value with all digits by which the page sorts a column.
+    """Return the unrounded value, by which the page sorts the rows of a table.
 
     A missing value is "", which is sorted last.
     """
@@ -145,7 +145,7 @@ def interval_on_page(number: Number) -> str:
 
 
 def contributors(number: Number) -> str:
-    """Return the names of the contributors of a number's records, joined by commas. The text is empty for claims."""
+    """Return the names of a number's contributors, joined by commas, or "" in a table of claims."""
     names = {origin_of(record)[0] for record in number.records} - {""}
     return ", ".join(sorted(names)) if number.dataset or number.model else ""
 

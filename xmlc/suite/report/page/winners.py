@@ -114,7 +114,7 @@ def contests_of(
             if isinstance(record, RankingRecord | ThresholdRecord | InferenceRecord):
                 identity = (type(record), *record.run_names, record.method_name, record.seed)
                 by_dataset.setdefault(record.dataset_name, {}).setdefault(identity, source)
-        # Models are missing from an earlier run only if no table is finished.
+        # For an earlier run, models without results are listed only if no table is finished.
         wanted = () if of_earlier and sources else suites
         found += [_contest(name, list(own.values()), of_earlier, wanted, failed) for name, own in by_dataset.items()]
     shown = [one for one in found if one.panel.columns]  # A dataset has no columns if all runs reached a time limit.

@@ -240,8 +240,8 @@ class Record(RecordFile):
     """Represent a JSON file about one model on one dataset.
 
     ``model`` is the name of the model in tables, and ``split`` is the model's training split. ``settings`` contains
-    further settings that influence the numbers in the record. The names of these settings are in
-    `xmlc.suite.results.settings.RECORDED`.
+    further settings that influence the numbers in the record. `xmlc.suite.results.settings.RECORDED` contains the names
+    of the possible settings.
     """
 
     dataset: RecordedDataset

@@ -100,7 +100,7 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
         return self.rows[-1].resampled
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with measures on the resampled test set with the given number."""
+        """Return a copy of the record, with the measures of one resampled test set."""
         drawn = (replace(row, metrics=replicate(row.metrics, row.resampled, number)) for row in self.rows)
         return replace(self, rows=tuple(drawn))
 

@@ -57,8 +57,8 @@ class InferenceCosts(TrainingCosts):
     draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
         Milliseconds per instance for drawing samples, for estimating marginals, and for inference.
     inference_seconds : float or None
-        Seconds for drawing samples or estimating marginals, and for inference, on the whole test set. In gfm2011, this
-        sum of times is called "inference time".
+        Seconds for drawing samples or estimating marginals, and for inference, on the whole test set. In gfm2011, these
+        seconds are called "inference time".
     threads, infer_peak_bytes : int or None
     """
 
@@ -126,5 +126,5 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         yield "", found | costs_in(self.costs, COST_COLUMNS) | {"note": note}
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with measures on the resampled test set with the given number."""
+        """Return a copy of the record, with the measures of one resampled test set."""
         return replace(self, metrics=self.metrics and replicate(self.metrics, self.resampled, number))

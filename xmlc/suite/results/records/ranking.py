@@ -84,7 +84,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with measures on the resampled test set with the given number."""
+        """Return a copy of the record, with the measures of one resampled test set."""
         return replace(self, metrics=replicate(self.metrics, self.resampled, number))
 
 

@@ -109,7 +109,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with measures on the resampled test set with the given number."""
+        """Return a copy of the record, with the measures of one resampled test set."""
         return replace(self, best=replace(self.best, test=replicate(self.best.test, self.resampled, number)))
 
 
