@@ -68,7 +68,7 @@ demo: $(ENV)/has-base
 # The exit status of make is the status of `xmlc compare`: 0 if no number moved, 1 if some numbers moved, 2 if a
 # comparison was impossible. Normally make exits with 2 if any command fails. With -q, make exits with the status of
 # `xmlc compare`, and still runs commands that begin with +. Because -q builds nothing, a second make without -q builds
-# the prerequisites. If you request other targets together with `compare`, make exits with 2 instead of 1.
+# the prerequisites. If you request other targets together with `compare`, make exits with 2 if some numbers moved.
 DRY  := $(findstring n,$(firstword -$(MAKEFLAGS)))
 ifneq ($(findstring |$(MAKECMDGOALS)|$(DRY),|compare|reference|),)
 MAKEFLAGS += -q
@@ -166,7 +166,7 @@ test-rest: $(ENV)/has-test
 	$(PYTEST) -m "slow or not kernels"
 
 # `fuzz` reads N mutated inputs of each format, and kills a run at many different moments. CI runs the tests of `fuzz`
-# with fewer inputs and fewer moments, to save time.
+# with fewer inputs and fewer kills, to save time.
 N ?= 100000
 
 fuzz: $(ENV)/has-test

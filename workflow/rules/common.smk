@@ -1,4 +1,4 @@
-# The rules call these helper functions. Most of them look up a job's settings in the configuration by its wildcards.
+# The rules call these helper functions. Most functions look up a job's settings in the configuration by its wildcards.
 import atexit
 import os
 from contextlib import suppress
@@ -37,7 +37,7 @@ def memory(step, wildcards, attempt):
 
 
 def time(step, wildcards, attempt, runs=1):
-    """Return the minutes that ``runs`` runs of a step request, times the number of the attempt."""
+    """Return the minutes that a step requests for ``runs`` runs, times the number of the attempt."""
     return attempt * runs * minutes(project, step, wildcards)
 
 
@@ -73,7 +73,7 @@ def hyperparameters(wildcards):
 
 
 def search_result(wildcards):
-    """Return the result file of the search whose best values a model is trained with, or an empty list."""
+    """Return the result file of the search for a model's hyperparameters, or an empty list."""
     return project.tuned_by(wildcards.model, wildcards.dataset) or []
 
 
@@ -84,7 +84,7 @@ def given(wildcards, seeds=None):
 
 
 def earlier_search(wildcards):
-    """Return the result file of the search with which a model's own search begins, or an empty list."""
+    """Return the result file of another model's search from which a model's search starts, or an empty list."""
     return project.searched_after(wildcards.model, wildcards.dataset) or []
 
 

@@ -93,7 +93,7 @@ def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[st
 
 def prefix_option(suffixes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option ``--out`` of a command that writes files with the same path and several suffixes."""
-    help = f"Path without suffix of the {suffixes} files to write."
+    help = f"Path of the {suffixes} files to write, without suffix."
     return click.option("--out", type=click.Path(path_type=Path), required=True, help=help)
 
 

@@ -156,7 +156,7 @@ _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"
 
 
 def shown_scalar(value: object) -> str:
-    """Return the text with which Python writes a value, shortened to `SHOWN` characters.
+    """Return the `repr` of a value, shortened to `SHOWN` characters.
 
     The values true, false and null are written as in YAML.
     """

@@ -161,7 +161,8 @@ class Dataset:
     labels: str | None = None
     #: Files with the row numbers of the training set and of the test set, if one data file contains both sets.
     split_files: SplitFiles | None = None
-    #: File with pairs of a test instance and a label that no measure counts; see `xmlc.suite.steps.prepare.read_pairs`.
+    #: File with pairs of a test instance and a label, which all measures ignore; see
+    #: `xmlc.suite.steps.prepare.read_pairs`.
     filter: str | None = None
     #: The addresses from which the data are downloaded. A dataset without addresses can only come from a mirror or from
     #: a manual download.
@@ -215,7 +216,7 @@ class Dataset:
 
     @property
     def known_shape(self) -> dict[str, Any]:
-        """Return the numbers about the size of the dataset in the keys `published` and `shape`."""
+        """Return the contents of the keys `published` and `shape`: numbers about the size of the dataset."""
         return {**(self.published or {}), **(self.shape or {})}
 
     def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
@@ -345,7 +346,7 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 
 
 def _named(name: str, entry: Dataset) -> Dataset:
-    """Return a copy of an entry with the given name.
+    """Return a copy of an entry that is renamed to ``name``.
 
     The alternatives of the entry get the same name as the entry. Alternatives without a filter file get the entry's
     filter file.

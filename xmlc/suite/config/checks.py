@@ -156,7 +156,7 @@ def _check_values(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
 def check_methods(suite: Suite) -> None:
     """Check the names of a suite's threshold methods.
 
-    A name that xmlc does not know must occur as a string in an extension.
+    The name of a method that xmlc does not know must occur as a string in an extension.
 
     Raises
     ------

@@ -21,8 +21,8 @@ SHAPES = Path(__file__).with_name("shapes.csv")
 FORESTS = ("fastxml", "ldsm", "parabel", "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel")
 # Default number of trees of a forest, or default number of passes of another estimator.
 UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}
-# The largest measured number of nodes of an LdSM tree. An LdSM tree with fewer nodes counts as (nodes / LDSM_NODES) **
-# LDSM_POWER trees.
+# The largest measured number of nodes of an LdSM tree. An LdSM tree with fewer than LDSM_NODES nodes counts as (nodes /
+# LDSM_NODES) ** LDSM_POWER trees.
 LDSM_NODES, LDSM_POWER = 2000, 0.35
 # Variables of the cost model. "units" is the number of trees of a forest, or the number of passes of another estimator.
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")
@@ -35,14 +35,13 @@ USUAL = {
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
 # Weight of the squared distances between the fitted exponents and USUAL. The squared errors of log(cost) have weights
-# of at most 1. In the measurements, log(n) of a dataset and of its smallest copy, with 1/64 of the instances, differ by
-# 4.
+# of at most 1. In the measurements, the smallest copy of a dataset has 1/64 of the instances, so log(n) varies by 4.
 WEIGHT = 0.3
 # Lower bound for the value of each variable in `COLUMNS`. The bound must be less than 1, because `variant_of` may count
 # an LdSM tree of few nodes as a small fraction of a tree.
 LEAST = 0.01
 MANY = 5000  # Measurements with fewer instances than this have a lower weight in the fit.
-# Maximum bytes of a label tree per pair of label and feature. Trees of small datasets nearly reach this maximum.
+# Maximum bytes of a label tree per pair of label and feature. Trees of small datasets nearly have this maximum size.
 MOST = 24
 
 
@@ -118,7 +117,7 @@ def _predicted(size: Size, n: float, variant: str, units: float, arity: float) -
 def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCosts:
     """Return the costs of training a stacked model.
 
-    Each member of the stacked model is trained twice. Two members are never trained at the same time.
+    Each member of the stacked model is trained twice, and only one member at a time.
     """
     members = []
     for name, kind in given.get("estimators", stacking.MEMBERS):
@@ -142,7 +141,7 @@ def measured() -> dict[str, list[dict[str, str]]]:
 def fitted(variant: str, target: str) -> tuple[float, ...]:
     """Return the constant and the exponents that predict the cost ``target`` of a variant, as `fit` returns them.
 
-    If the variant was not measured, the measurements of a simpler variant are used, whose name lacks the last part.
+    If a variant such as ``plt-kmeans-batch`` was not measured, the result for ``plt-kmeans`` is returned.
     """
     found = fit(measured().get(variant, ()), target, variant in FORESTS)
     return found or (fitted(variant.rpartition("-")[0], target) if "-" in variant else ())

@@ -130,10 +130,11 @@ def _costs_of_trials(
 def estimates_of_row(size: Size, min_probability: float, estimator: str) -> float:
     """Return the estimated number of estimates per instance above a minimum probability, or an upper bound for LdSM.
 
-    A nearest-neighbour model gives an instance estimates for the labels of the nearest neighbours. A tree gives an
-    instance estimates for the labels of the other instances in its leaf. The table contains quotients: the number of
-    estimates above the minimum probability, divided by the number of labels per instance. The quotients were measured
-    on synthetic copies of datasets with 1/64 of the instances, or with 1/16 for wiki10-31k.
+    With a nearest-neighbour model, an instance has estimates for the labels of its nearest neighbours. With a tree of
+    FastXML or LdSM, an instance has estimates for the labels of the training instances in its leaf. The table contains
+    quotients: the number of estimates above the minimum probability, divided by the number of labels per instance. The
+    quotients in the table were measured on synthetic copies of datasets with 1/64 of the instances, or with 1/16 for
+    wiki10-31k.
 
     ==============  ====  ===================  ===
     shape           swnn  fastxml (10 trees)   plt
@@ -146,9 +147,9 @@ def estimates_of_row(size: Size, min_probability: float, estimator: str) -> floa
     ==============  ====  ===================  ===
 
     A leaf of an LdSM tree contains a thousandth of all instances, and each further tree adds estimates for other
-    labels. On an eighth of delicious-200k, the quotient of LdSM is 26, 49 and 92 with 1, 2 and 4 trees. The upper bound
-    assumes that the k-th largest estimate is proportional to 1 / k. The upper bound also assumes that the estimates of
-    an instance sum to its number of labels.
+    labels. On an eighth of delicious-200k, LdSM's quotient of estimates and labels is 26, 49 and 92 with 1, 2 and 4
+    trees. The upper bound assumes that the k-th largest estimate is proportional to 1 / k. The upper bound also assumes
+    that the estimates of an instance sum to its number of labels.
     """
     most = size.labels_per_instance / (min_probability * max(1.0, math.log(size.m)))
     return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))
@@ -202,7 +203,7 @@ def is_size_known(project: Project, dataset: str) -> bool:
 def _counted(path: Path, changed: int) -> Size | None:
     """Return the size of a dataset from its statistics file, or None if the file is damaged.
 
-    The step that needs the file reports the damage.
+    A damaged file is reported by the step that needs it.
     """
     try:
         found = Statistics.read(path)

@@ -42,8 +42,8 @@ class Where:
     searched : bool
         Whether to select only models with search ranges, or with a search result.
     beside : (str, int) or None
-        A model that other suites define, and a maximum number of labels. Records of this other model are also selected,
-        on datasets with at most this number of labels in the catalogue.
+        The name of a model in other suites, and a number of labels. The model's records on datasets with at most this
+        number of labels in the catalogue are also selected.
     """
 
     kind: str

@@ -93,7 +93,7 @@ class Project:
     def propensity(self, dataset: str) -> tuple[float, float]:
         """Return the propensity parameters A and B of a dataset.
 
-        If the catalogue entry has no such parameters, the parameters depend on the dataset's name.
+        If the catalogue entry has no propensity parameters, they depend on the dataset's name.
         """
         return self.entry(dataset).propensity or propensity_parameters(dataset)
 
@@ -214,7 +214,7 @@ class Project:
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
-        """Return whether there are files with estimates of another program that a model reads on a dataset.
+        """Return whether the files exist from which a model reads another program's estimates on a dataset.
 
         If the configured paths contain ``{dataset}``, the function checks only whether the folder of one of the files
         exists.
@@ -230,8 +230,7 @@ class Project:
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A weight threshold does not count as tuning, because it only limits the memory. A model counts as untuned on a
-        # dataset if the dataset overrides no hyperparameter except the weight threshold.
+        # A weight threshold for a dataset does not count as tuning, because it only limits the memory.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
         return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
@@ -247,7 +246,7 @@ class Project:
         Return the smallest threshold in `xmlc.thresholds.bounds.GRID`, or a larger value in a suite's
         `min_probabilities`.
         """
-        # The module loads SciPy, which is rarely needed to plan jobs, so it is imported only here.
+        # This import loads SciPy, which is rarely needed to plan jobs.
         from xmlc.thresholds.bounds import GRID
 
         return max([1 / max(GRID), *(suite.min_probabilities.get(dataset, 0.0) for suite in self.suites.values())])

@@ -105,5 +105,5 @@ def parse_space(content: Mapping[str, object]) -> Space:
 AUTO = "auto"
 # Maximum number of training instances of a trial, drawn from 80 % of the training set.
 MOST_FITTED = 20_000
-# Maximum number of instances that score a trial, drawn from the other 20 % of the training set.
+# Maximum number of validation instances of a trial, drawn from the 20 % of the training set that are held out.
 MOST_VALIDATED = 5_000

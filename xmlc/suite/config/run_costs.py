@@ -33,7 +33,7 @@ ON_DISK = 3  # Bytes of a dataset's text files and arrays, divided by the bytes 
 # Assumed number of temporary models on disk at the same time. Memory rarely suffices for more than two jobs with a
 # large model.
 SIDE_BY_SIDE = 2
-BETTER_SETTINGS = "fits-this-machine.yaml"  # Name of the file with settings with which a run fits this machine better.
+BETTER_SETTINGS = "fits-this-machine.yaml"  # Name of a file with settings that fit this machine better.
 DOWNLOADED = 0.6  # Bytes of the archive from which a dataset is downloaded, divided by the bytes of the arrays.
 
 
@@ -79,8 +79,8 @@ class Choice(NamedTuple):
     #: ``least_disk`` is computed for a run that keeps no models.
     disk: float
     least_disk: float
-    #: Datasets to leave out so that the results of all remaining datasets fit on the disk. ``fits_nothing`` is true if
-    #: no job remains after these datasets are left out.
+    #: Datasets to leave out so that the results of all other datasets fit on the disk. ``fits_nothing`` is true if no
+    #: job remains without the datasets in `left_out`.
     left_out: list[str]
     fits_nothing: bool
     #: Keys of config.yaml, with values for which the run fits the machine better.
@@ -254,7 +254,7 @@ def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: in
 def _left_out(project: Project, new: Collection[str], jobs: Jobs, at_once: int, free: float) -> list[str]:
     """Return the datasets to leave out, in descending order of size.
 
-    The remaining datasets fit on the free disk if the run keeps no models.
+    Without the returned datasets, a run that keeps no models fits on the free disk.
     """
 
     def least(datasets: Collection[str]) -> float:
@@ -299,7 +299,7 @@ def _too_large(jobs: Jobs, memory: float) -> dict[tuple[str, str], tuple[float, 
 def _models_without(project: Project, pairs: Collection[tuple[str, str]]) -> dict[str, list[str]]:
     """Return a value for the setting `models` that leaves out the given pairs of dataset and model.
 
-    Pairs that the current setting leaves out are left out, too.
+    Pairs that the current setting `models` leaves out stay left out.
     """
     left: dict[str, list[str]] = {dataset: [] for dataset, _ in pairs}
     for paper in project.suites:

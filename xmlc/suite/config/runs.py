@@ -128,13 +128,13 @@ def check_program(folder: Path) -> None:
     Parameters
     ----------
     folder : Path
-        The folder of the Snakefile. If the folder of the Snakefile does not contain the package, the command is
-        compared with the package that Snakemake imported.
+        The folder of the Snakefile. If this folder contains the package, Snakemake and jobs must use this copy of the
+        package.
 
     Raises
     ------
     SystemExit
-        The Python files of the two versions differ, or the command does not run.
+        Snakemake and jobs would use different Python files of the package, or the command does not run.
     """
     if not (program := shutil.which(PACKAGE.name)):
         return  # If there is no command `xmlc`, jobs either have separate environments or fail with a message.
@@ -184,7 +184,7 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
 
 
 def end() -> None:
-    """Write into the note about the last run that the run has ended, with or without errors."""
+    """Record that the last run has ended, with or without errors."""
     replace(LastRun.read(), ended=True).write()
 
 

@@ -162,7 +162,7 @@ def sources_in(place: Path, dataset: Dataset) -> list[Path]:
     """Return the files in a folder from which a dataset can be copied.
 
     If the folder contains files with the names of the dataset's files, only these files are returned. If the folder
-    contains no such file, all of its files are returned, because one of them may be an archive.
+    contains none of the dataset's files, all files are returned, because one may be an archive.
     """
     return [*dataset.files_in(place).values()] or listed(place)
 

@@ -116,8 +116,8 @@ class ModelSpec:
     #: The estimator: a name in `xmlc.models.registry.ESTIMATORS`, or ``path/to/file.py:ClassName``. If a suite's file
     #: sets `from_suite`, the estimator is "".
     estimator: str = ""
-    #: The name of another suite, from which the keys of the model or baseline with the same name are copied. The key
-    #: ``without`` is not copied. The key ``title`` is copied only if this model has no title.
+    #: The name of another suite, from which the keys of the model or baseline with the same name are copied. All keys
+    #: are copied except ``without``, and except ``title`` if this model has a title.
     from_suite: str | None = None
     #: Hyperparameters on the datasets that `datasets` does not list.
     hyperparameters: Hyperparameters = field(default_factory=dict)
@@ -129,11 +129,11 @@ class ModelSpec:
     #: program (of the authors), search (on the validation set), fitted (chosen on published test results) or hand (not
     #: searched).
     provenance: dict[str, Origin] = field(default_factory=dict)
-    #: Describes for each dataset how the hyperparameters were found.
+    #: Maps a dataset to a description of how its hyperparameters were found.
     selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
     search: SearchSpec = SearchSpec()
-    #: The name of another model in the same suite. The model uses the search result of that other model, or starts a
-    #: separate search from the result.
+    #: The name of another model in the same suite. This model uses the other model's search result, or, with the key
+    #: `always`, starts its own search from the result.
     share_search_with: Name | None = None
     #: Number of threads of the model's jobs. If the value is None, the setting `threads` of the run is used.
     threads: ThreadCount | None = None
