@@ -94,8 +94,8 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
     The function sets the sums of all labels in ``found`` to 0.
 
     The score of a label is its mean share, multiplied by the label's weight if there are weights. Without weights, a
-    label is skipped if the list is full and the label's mean share is below the last score times 1 - 1e-6. The factor 1
-    - 1e-6 leaves a margin for the rounding of scores to float32.
+    label is skipped if the list is full and the label's mean share is below (1 - 1e-6) times the last score. The
+    factor (1 - 1e-6) leaves a margin for the rounding of scores to float32.
 
     Parameters
     ----------

@@ -67,9 +67,9 @@ class SparseProbabilityEstimator(Estimator):
     classes_ : ndarray, shape (m,)
         The names of the labels, or the numbers of the labels if labels have no names.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products of the last prediction for each instance. None if the model does not count them.
+        Number of inner products for each instance in the last prediction, or None if the model does not count them.
     certified_ : ndarray of bool, shape (n,), or None
-        Whether a beam search proved that the last ranking of each instance is exact. None without a beam search.
+        Whether a beam search proved each instance's last ranking exact, or None if there was no beam search.
     """
 
     MODEL_FORMAT = 1
@@ -116,7 +116,7 @@ class SparseProbabilityEstimator(Estimator):
             A value in the data or a hyperparameter is out of range. After any error or interruption, the estimator is
             in the same state as before the call.
         """
-        raise XmlcError(f"{type(self).__name__}: found no method fit. Define it as in docs/extending.md.")
+        raise XmlcError(f"{type(self).__name__}: found no method fit. See docs/extending.md.")
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the probability estimates that are strictly greater than a threshold.
@@ -132,7 +132,7 @@ class SparseProbabilityEstimator(Estimator):
         csr_array of float32, shape (n, m)
             The sparse probability estimates, with sorted indices. The call also sets ``inner_products_``.
         """
-        raise XmlcError(f"{type(self).__name__}: found no method predict_proba. Define it as in docs/extending.md.")
+        raise XmlcError(f"{type(self).__name__}: found no method predict_proba. See docs/extending.md.")
 
     def estimate_blocks(
         self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
@@ -163,7 +163,7 @@ class SparseProbabilityEstimator(Estimator):
         labels : ndarray of int32, shape (n, k)
             Labels, best first. Ties go to the smaller label. If fewer than k labels are found, the rest is -1.
         scores : ndarray of float32, shape (n, k)
-            Estimates of the labels in ``labels``, times the label weights if given. The score of the label -1 is 0.
+            Estimates of the labels in ``labels``, times the label weights if given. A missing label has the score 0.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
@@ -180,7 +180,7 @@ class SparseProbabilityEstimator(Estimator):
         Parameters
         ----------
         indices : array-like of int, shape (q,)
-            Distinct column numbers of the instance's features. Ascending numbers are fastest. The list may be empty.
+            Distinct column numbers of the instance's features, possibly none. The call is fastest if they ascend.
         values : array-like of float, shape (q,)
             Value of each feature in ``indices``.
         k, label_weights
@@ -191,7 +191,7 @@ class SparseProbabilityEstimator(Estimator):
         labels : ndarray of int32, shape (k,)
             Labels, best first. If fewer than k labels are found, the rest is -1.
         scores : ndarray of float32, shape (k,)
-            Estimates of the labels in ``labels``, times the label weights if given. The score of the label -1 is 0.
+            Estimates of the labels in ``labels``, times the label weights if given. A missing label has the score 0.
 
         Raises
         ------
@@ -228,7 +228,7 @@ class SparseProbabilityEstimator(Estimator):
         Without ``thresholds``, the set of an instance has the largest expected F-measure (`xmlc.inference.meuf`). This
         label set is computed from the estimates above 1e-4, under the assumption that labels are independent. If each
         training instance has a label, empty label sets are not considered. If you have labelled instances,
-        `xmlc.thresholds.LabelSets` finds better sets. This class also maximises other measures.
+        `xmlc.thresholds.LabelSets` finds better sets, also for other measures.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class SparseProbabilityEstimator(Estimator):
             The predicted label sets. The stored entries of the matrix are the predicted labels.
         """
         if thresholds is None:
-            # The workflow retrains a model if a module of a top-level import changes. `label_sets` changes no model.
+            # With an import at the top, the workflow would retrain all models when `label_sets` changes.
             spe = importlib.import_module("xmlc.models.label_sets").estimates_of_sets(self, X)
         else:
             spe = self.predict_proba(X, thresholds)
@@ -254,7 +254,7 @@ class SparseProbabilityEstimator(Estimator):
 
         scikit-learn's searches and cross-validation maximise P@1 unless you pass ``scoring``. `xmlc tune` also
         maximises P@1. The method `score` of scikit-learn's own classifiers returns the share of completely correct
-        label sets. With many labels, this share is close to 0 for every model. P@1 also needs no thresholds.
+        label sets. With many labels, almost no label set is completely correct. P@1 needs no thresholds.
 
         Parameters
         ----------
@@ -305,8 +305,8 @@ class SparseProbabilityEstimator(Estimator):
         """Learn from a training set and write the model to a folder, with less memory than `fit` followed by `save`.
 
         Forests and label trees write each part of the model when the part is finished, and release the memory. On
-        return, their arrays are memory maps of the written files. The model is bit-identical to the result of `fit`.
-        All other estimators are fitted in memory before they are written.
+        return, the arrays of a forest or label tree are memory maps of the written files. All other estimators call
+        `fit` and then write the model. The model is bit-identical to the result of `fit`.
 
         Parameters
         ----------
@@ -395,7 +395,7 @@ class SparseProbabilityEstimator(Estimator):
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
         except (Malformed, InvalidParameterError) as fault:
-            raise XmlcError(f"{folder}: found no valid model ({fault}). Train it again with this xmlc.") from None
+            raise XmlcError(f"{folder}: found no valid model ({fault}). Train the model again.") from None
         model._read_parts(folder, trusted)
         return model
 
@@ -455,7 +455,7 @@ class SparseProbabilityEstimator(Estimator):
                 raise XmlcError(
                     f"{type(self).__name__} cannot be saved: found attribute {name} of type {type(value).__name__}, "
                     "expected a name ending in _ and an array, a number, a text, or a list or dictionary of numbers "
-                    "and texts. Store it in this form, or define the methods _state and _restore."
+                    "and texts. Rename or convert the attribute, or define _state and _restore."
                 )
         return arrays, meta
 
@@ -485,7 +485,7 @@ class SparseProbabilityEstimator(Estimator):
         check_same_instances(X.shape[0], Y.shape[0])
         if X.shape[0] == 0 or Y.shape[1] == 0:
             found = f"{X.shape[0]} instances and {Y.shape[1]} labels"
-            raise InvalidDataError(f"X and Y: found {found}, expected at least one of each. Check how they are made.")
+            raise InvalidDataError(f"X and Y: found {found}, expected at least one of each. Check X and Y.")
         self._remember_names(given[0])
         self._remember_names(given[1], "label")
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
@@ -493,7 +493,7 @@ class SparseProbabilityEstimator(Estimator):
         return X, Y
 
     def _check_hyperparameters(self) -> None:
-        """Raise an error if a hyperparameter is outside its domain. Subclasses may also check combinations."""
+        """Raise an error if a hyperparameter, or in some classes a combination of hyperparameters, is not allowed."""
         check_hyperparameters(self)
 
     def _weighted_data(
@@ -535,7 +535,7 @@ class SparseProbabilityEstimator(Estimator):
         if indices.ndim != 1 or indices.shape != given.shape or not integers or not numbers:
             raise InvalidDataError(
                 f"instance: found indices ({indices.dtype}, shape {indices.shape}) and values ({given.dtype}, shape "
-                f"{given.shape}), expected integers and as many numbers, in one dimension. Pass x.indices and x.data "
+                f"{given.shape}), expected 1-d arrays of equal length, integers and numbers. Pass x.indices and x.data "
                 "of a sparse row x."
             )
         values = given.astype(np.float32, copy=False)
@@ -574,7 +574,7 @@ class SparseProbabilityEstimator(Estimator):
     def _check_k(self, k: int) -> int:
         """Check the argument k and return k as an int.
 
-        Raise an error if k is below 1, or much larger than the number of labels.
+        Raise an error if k is below 1, or exceeds both the number of labels and 1000.
         """
         self._check_fitted()
         most = max(self.n_labels_, MOST_RANKED)

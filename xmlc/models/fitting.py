@@ -44,8 +44,8 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 def takes_no_weights(name: str) -> InvalidParameterError:
     """Return the error to raise if instance weights are passed to an estimator that does not accept them."""
-    found = f"found sample_weight, expected none, because {name} has no instance weights"
-    return InvalidParameterError(f"{name}.fit: {found}. Leave it out, or use {WEIGHTED}.")
+    found = f"found sample_weight, expected none, because {name} does not support weights"
+    return InvalidParameterError(f"{name}.fit: {found}. Leave the argument out, or use {WEIGHTED}.")
 
 
 def not_finite(model: object, values: np.ndarray) -> InvalidDataError:

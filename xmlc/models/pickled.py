@@ -44,7 +44,7 @@ def read(path: Path, trusted: bool) -> Any:
         The argument ``trusted`` is false.
     """
     if not trusted:
-        said = "If you trust it, load it with trusted=True (--trusted on the command line)."
+        said = "If you trust the file, load it with trusted=True (--trusted on the command line)."
         raise XmlcError(f"{path}: found a file of joblib, and reading it runs code from the folder. {said}")
     verify_file(path)
     import joblib

@@ -158,7 +158,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
     if not names and found != "Wrapped":
         expected = "a folder written by xmlc fit, xmlc train or the save of an estimator"
-        expected += ". Read it with TextClassifier.load." if (Path(path) / "texts.json").exists() else ""
+        expected += ". Read this folder with TextClassifier.load." if (Path(path) / "texts.json").exists() else ""
         error = XmlcError if found else MissingFileError
         raise error(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
     kind = _wrapped().Wrapped if found == "Wrapped" else estimator_class(names[0])

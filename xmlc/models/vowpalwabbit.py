@@ -237,7 +237,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
             if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
                 said = "the system stopped it"
             limits = f"time_limit={self.time_limit} (CPU seconds) or memory_limit={self.memory_limit} (GB)"
-            raise XmlcError(f"Vowpal Wabbit failed, possibly at {limits}. Raise the limit, or fix this error: {said}")
+            raise XmlcError(f"Vowpal Wabbit failed. Raise {limits}, or fix this error: {said}")
 
 
 def _program() -> Any:

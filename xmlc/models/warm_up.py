@@ -60,7 +60,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
         return
     X, Y = X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]
     if not hasattr(copy, "n_labels_"):
-        advice = "Begin fit with X, Y = self._training_data(X, Y)."
+        advice = "Make X, Y = self._training_data(X, Y) the first line of fit."
         raise XmlcError(f"{estimator}: found no n_labels_ after fit. {advice}")
     # a class without a `predict_proba` method only draws samples, and gives no estimates
     estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba

@@ -299,7 +299,7 @@ def with_label_sets(estimator: Any) -> str:
         return "Use xmlc.models.wrapped.Wrapped(...) for an estimator with fit and predict_proba"
     tags = None if isinstance(estimator, type) else _tags(estimator)
     inner = f"OneVsRestClassifier({kind}(...))" if tags and not _learns_sets(tags) else f"{kind}(...)"
-    by_name = f". In a configuration, name {ONE_VS_REST} and set its estimator" if "OneVs" in inner else ""
+    by_name = f". In a configuration, use {ONE_VS_REST} and its hyperparameter estimator" if "OneVs" in inner else ""
     return f"Use Wrapped({inner}) of xmlc.models.wrapped{by_name}"
 
 
@@ -360,7 +360,7 @@ def check_wrapped_methods(name: str, found: object) -> None:
     XmlcError
         The method ``fit`` or ``predict_proba`` is missing.
     """
-    hint = f". Convert scores with sklearn.calibration:CalibratedClassifierCV, within {ONE_VS_REST}."
+    hint = f". To get estimates, use {ONE_VS_REST} with a sklearn.calibration:CalibratedClassifierCV."
     hint = ". Set voting='soft'." if hasattr(found, "voting") else hint
     for method in ("fit", "predict_proba"):
         if not callable(getattr(found, method, None)):

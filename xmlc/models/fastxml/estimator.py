@@ -137,10 +137,10 @@ class FastXML(AveragedForest):
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
         """Return PfastreXML's scores ``P**alpha * B**(1 - alpha)``, where P is an estimate times the label's weight.
 
-        The scores P**alpha * B**(1 - alpha) give the same ranking as the paper's ``alpha * log P + (1 - alpha) * log
-        B``. The scores of candidate labels are positive. Labels that are no candidates have no stored score. A positive
-        score below the smallest normal float32 number is replaced by this smallest number. The published program
-        returns the same scores for the 1000 best labels of each instance.
+        In the paper, ``alpha * log P + (1 - alpha) * log B`` gives the same ranking. The scores of candidate labels are
+        positive. Labels that are no candidates have no stored score. A positive score below the smallest normal float32
+        number is replaced by this smallest number. The published program returns the same scores for the 1000 best
+        labels of each instance.
         """
         estimates.data *= self.label_weights_[estimates.indices]
         if self.tail_ is None:

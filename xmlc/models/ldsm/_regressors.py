@@ -191,10 +191,10 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
 
     Notes
     -----
-    For a pair of directions (j, l), there are three kinds of sets of directions: sets with only j, sets with only l,
-    and all others. For each kind of set, the terms of the pair are computed only once, in one pass over the labels. The
-    cost of a set s is the sum of the terms of all pairs, plus the multi-way penalty. The evaluation takes M (M - 1) (L
-    + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
+    For a pair of directions (j, l), there are three kinds of direction sets: sets with only j, sets with only l, and
+    all others. For each kind of set, the terms of the pair are computed only once, in one pass over the labels. The
+    cost of a set s is the sum of the terms of all pairs, plus the multi-way penalty. The costs of all sets take M (M -
+    1) (L + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
     """
     arity, n_labels, penalty = totals.size, labels.size, -n_seen
     for j in range(arity):

@@ -366,7 +366,7 @@ class OPLT(SparseProbabilityEstimator):
         self._check_hyperparameters()
         if self._is_fitted() and isinstance(self._model, FinishedModel):
             said = "Call fit with online=True, or use partial_fit from the start."
-            raise XmlcError(f"OPLT: found a model of fit that cannot learn more. {said}")
+            raise XmlcError(f"OPLT: a model that fit trained without online=True cannot learn more. {said}")
         self._go_on_learning()
         given, labels, X = X, column_names(Y), as_features(X)
         Y = as_labels(Y, "Y", X, "OPLT.partial_fit(X, Y)")
@@ -410,7 +410,7 @@ class OPLT(SparseProbabilityEstimator):
 
         Return the k labels that rank best for each row before the row is learned, and their estimates.
         """
-        assert isinstance(self._model, OnlineTree), "a finished model learns no more"
+        assert isinstance(self._model, OnlineTree), "a finished model cannot learn more instances"
         self._plt, tree = None, with_labels(self._model, self.n_labels_)
         self._model, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
         return ranking, scores

@@ -178,11 +178,11 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
       root.
     * For later instances, the policy descends from the root to a group. New leaves are added to the group until it has
       b_max children, even if some children are not leaves.
-    * If the group is full, the label is added to the first sibling that is a group with space. * If no sibling has
-    space, all children of the group move below one new node. A second new node, a group that contains the new leaf, is
-    placed next to the first new node. After the move, the full group has
-      only the two new nodes as children. If b = 2, the full group loses its auxiliary classifier. If b > 2, the full
-      group remains a group.
+    * If the group is full, the label is added to the first sibling that is a group with space.
+    * If no sibling has space, all children of the group move below one new node. A second new node, a group that
+      contains the new leaf, is placed next to the first new node. After the move, the full group has only the two new
+      nodes as children. If b = 2, the full group loses its auxiliary classifier. If b > 2, the full group remains a
+      group.
     """
     counters, node = tree.counters, tree.nodes[ROOT]
     v = selected(tree, ids, values, scratch, settings)

@@ -329,7 +329,11 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
     found = list[Any](texts)
     for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
         if not isinstance(text, str):  # A missing text of a table may be None or NaN.
-            said = "Use an estimator of xmlc.models for features." if hasattr(text, "shape") else "Drop or convert it."
+            said = (
+                "Use an estimator of xmlc.models for features."
+                if hasattr(text, "shape")
+                else "Drop the value, or make it a string."
+            )
             raise InvalidDataError(f"text {i}: found {shown(text)}, expected a text. {said}")
     return found
 
