@@ -89,7 +89,7 @@ SPACES: dict[str, dict[str, object]] = {
     count_option("--trials", 30, "Number of trials of a search; the first one has default settings."),
     count_option("--seconds", 60, "CPU seconds after which no trial starts."),
     count_option("--most", 10_000, "Maximum number of training instances, and of validation instances, of a trial."),
-    click.option("--whole/--no-whole", default=True, help="Train on the whole training set, too."),
+    click.option("--whole/--no-whole", default=True, help="Also train default settings on the whole training set."),
 )
 def bench_defaults(
     data: Path, estimators: tuple[str, ...], trials: int, seconds: int, most: int, whole: bool
@@ -127,7 +127,7 @@ def bench_defaults(
             model = fitted(estimator, common, *prepared.part("train"))
             report.add(estimator, TRAINING, CPU_TIME, "s", time.process_time() - start)
             report.add(estimator, PREDICTION, TEST, PERCENT, 100 * model.score(*prepared.part("test")))
-        report.contenders.append(Contender(estimator, "this package, with the best of its search", chosen))
+        report.contenders.append(Contender(estimator, "xmlc, with the best settings of the search", chosen))
     return report
 
 

@@ -3,8 +3,8 @@
 Each result is valid for one train/test split and one form of the rows (raw, or scaled to unit length). The class
 `Elsewhere` compares only results with the same split and form. Times from the other machine are scaled to this machine.
 To find the scale of times, napkinXC's liblinear PLT is trained on this machine and on the other machine. On this
-machine, napkinXC's PLT is trained in the same rounds as the contenders. The scale is the PLT's training time on this
-machine, divided by its training time on the other machine.
+machine, napkinXC's PLT is trained in the same rounds as the contenders. The scale is the training time of napkinXC's
+PLT on this machine, divided by its training time on the other machine.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Figure:
     """Hold one measured result of another program, which is a line of ``elsewhere.csv``."""
 
     dataset: str
-    #: Name of the contender of xmlc with which the result is compared.
+    #: Name of xmlc's contender with which the result is compared.
     method: str
     program: str
     #: Task, measure and unit, as in `Row`.

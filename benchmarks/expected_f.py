@@ -65,7 +65,7 @@ class Estimates(NamedTuple):
     held_out: sparse.csr_array
     Y: sparse.csr_array
     priors: np.ndarray
-    of_test: dict[str, sparse.csr_array]  # Maps the training split of a model to its estimates for the test set.
+    of_test: dict[str, sparse.csr_array]  # Maps each training split to the test estimates of its model.
 
 
 @benchmark(
@@ -73,7 +73,7 @@ class Estimates(NamedTuple):
     "Compare ExpectedF with tuned thresholds.",
     data_option,
     several_option("--model", "models", ("plt-batch", "fastxml", "swnn"), MODEL, only_these=False),
-    count_option("--seeds", 5, "Number of seeds of split and model."),
+    count_option("--seeds", 5, "Number of seeds; a seed determines split and model."),
 )
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.

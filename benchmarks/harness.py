@@ -50,7 +50,7 @@ class Row:
     #: For a cost, the value is the minimum over all rounds. For a quality measure, such as P@1, the value is a mean. A
     #: ratio with denominator 0 is NaN.
     value: float
-    #: All measurements that ``value`` summarises. If the number was computed from other numbers, the tuple is empty.
+    #: All measurements that ``value`` summarises. ``rounds`` is empty if ``value`` was computed from other numbers.
     rounds: tuple[float, ...] = ()
     threads: int = 1
     note: str = ""
@@ -167,7 +167,7 @@ class Report:
     def add_same_bits(self, contender: str, task: str, differing: Sequence[str], threads: int) -> None:
         """Add a row that states whether a result is bit-identical to the result on one thread.
 
-        The note of the row lists the arrays that differ.
+        The row's note lists the arrays that differ.
         """
         note = f"different bits: {', '.join(differing)}" if differing else ""
         self.add(contender, task, "same bits", YES_OR_NO, not differing, threads=threads, note=note)

@@ -94,12 +94,12 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
     return SparseWeightedNearestNeighbors(n_jobs=n_jobs).set_params(**setting)
 
 
-@benchmark("preliminary", "Measure other distances and classifiers of 500 labels.", data_option, rounds_option())
+@benchmark("preliminary", "Measure L1 and L2 distance, and classifiers of 500 labels.", data_option, rounds_option())
 def bench_preliminary(data: Path, rounds: int) -> Report:
     """Rerun, on one thread, the preliminary experiments that swnn2018 mentions without a table.
 
     The first preliminary experiment measures P@k with neighbours by L1 and L2 distance. According to Section 3.3 of
-    swnn2018, L1 and L2 distance degrade performance. Brute force finds the neighbours, so the first experiment needs
+    swnn2018, L1 and L2 distance degrade performance. The first experiment finds neighbours by brute force, so it needs
     small datasets. On rows of unit length, L2 distance and cosine give the same order. Each neighbour has one vote,
     because a distance cannot serve as the weight of a vote. The second preliminary experiment measures the prediction
     time of classifiers for the 500 most frequent labels. Section 4.3 of swnn2018 reports a prediction time of about 0.1

@@ -26,9 +26,9 @@ from xmlc.thresholds.sweeps import METHODS as SWEEPS
 
 HELD_OUT, REFITTED, OUT_OF_FOLD = "80/20", "80/20, fitted to all", "out of fold, fitted to all"
 WHAT = {
-    HELD_OUT: "model of 80 %, thresholds of 20 %, as in plt2016",
-    REFITTED: "the same thresholds, model of all instances",
-    OUT_OF_FOLD: "thresholds of the estimates of all folds, the same model",
+    HELD_OUT: "model from 80 %, thresholds from 20 % of the training set, as in plt2016",
+    REFITTED: "thresholds of 80/20, model from the whole training set",
+    OUT_OF_FOLD: "thresholds from out-of-fold estimates, model from the whole training set",
 }
 PAIRS = ((REFITTED, HELD_OUT), (OUT_OF_FOLD, HELD_OUT), (OUT_OF_FOLD, REFITTED))
 METHODS = ("fta", "sto", "ofo")
@@ -43,7 +43,7 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
     "out-of-fold",
     "Compare thresholds tuned on held-out data and out of fold.",
     data_option,
-    count_option("--seeds", 5, "Number of seeds of split, folds and model."),
+    count_option("--seeds", 5, "Number of seeds; a seed determines split, folds and model."),
     count_option("--folds", 5, "Number of folds for the estimates.", least=2),
     click.option("--solver", default=PLT.solver, show_default=True, help="Solver of the PLT with default settings."),
 )
@@ -73,7 +73,7 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) ->
                 }
                 for title, (measure, by) in MEASURES.items():
                     scores[name, method, title].append(100 * found[by][measure])
-    about = f"{dataset.size}, test set, mean of {seeds} seeds of split, folds and model, {folds} folds, solver {solver}"
+    about = f"{dataset.size}, test set, mean of {seeds} seeds, {folds} folds, solver {solver}"
     report = Report("out-of-fold", dataset.name, about, [Contender(name, what) for name, what in WHAT.items()])
     for name, turns in seconds.items():
         report.add_least(name, TRAINING, CPU_TIME, "s", turns)

@@ -162,7 +162,7 @@ def one_by_one(data: Data) -> Parts:
 
 
 def above_thresholds(data: Data) -> Parts:
-    """Predict probability estimates that exceed a separate threshold for each label."""
+    """Predict estimates, and keep each estimate that exceeds the threshold of its label."""
     model = _tree(tree="random").fit(data.X, data.Y)
     return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
 
@@ -253,7 +253,7 @@ LINEAR: dict[str, Run] = {
     "BR": estimator(BinaryRelevance, C=1.0),
     "BR, C chosen": estimator(BinaryRelevance, C_grid=(0.1, 1.0), folds=2),
     "PCC": chain,
-    # Add all estimators that this file does not import, with default settings.
+    # Estimators that this file does not import have default settings.
     **{name: estimator(kind) for name in LEARNERS if (kind := estimator_class(name)).__name__ not in globals()},
 }
 

@@ -182,8 +182,8 @@ def contenders(settings: dict[str, Hyperparameters], baselines: bool) -> list[Co
 def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: Data) -> Models:
     """Return xmlc's models for one thread and for several, after one full run of each measured task.
 
-    The full runs compile all kernels. Runs on part of the data could use other kernels, because kernels are chosen by
-    the size of the data.
+    A full run compiles all kernels of a task. A run on part of the data could use other kernels, because kernels are
+    chosen by the size of the data.
     """
     ours = {(solver, n): PLT(n_jobs=n).set_params(**own) for solver, own in settings.items() for n in (1, threads)}
     for model in ours.values():

@@ -125,4 +125,4 @@ def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str
         differ = ", ".join(WITNESSES[who] for who in processor.differs)
         if processor != THIS:
             yield f"{processor.name}, {processor.title}: " + ("no full test" if same else f"a test, as {differ} differ")
-            yield from (f"{processor.name} was no full test: {WITNESSES[who]} are equal" for who in same)
+            yield from (f"{processor.name} was imitated only in part: {WITNESSES[who]} are equal" for who in same)

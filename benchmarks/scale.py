@@ -34,7 +34,7 @@ RANKED, WARM_UP = 2000, 64  # Number of instances that are ranked, and number of
 HELP = """Measure one training on a share of a dataset's rows.
 
 The measurement is appended to a CSV file. Without --set, the command measures nothing and prints errors of cost models.
-The models are fitted to other datasets or to small shares."""
+The cost models are fitted to other datasets, or to trainings on few instances."""
 
 
 @group.command("scale", help=HELP)
@@ -100,9 +100,9 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
 def held_out_errors() -> list[str]:
     """Return two lines for each estimator, with ranges of the ratio predicted / measured cost.
 
-    In the first line, the costs on each dataset are predicted by a cost model that is fitted to the other datasets. In
-    the second line, the cost model is fitted to trainings on at most a sixteenth of a dataset's instances. This cost
-    model predicts the costs of trainings on larger shares of the instances.
+    The first line is for a cost model that predicts the costs on each dataset, and is fitted to the other datasets. The
+    second line is for a cost model that is fitted to trainings on at most a sixteenth of a dataset's instances, and
+    predicts the costs of trainings on more instances.
     """
     lines = []
     for estimator, rows in cost_model.measured().items():

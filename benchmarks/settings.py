@@ -10,17 +10,16 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import Suite, read_suite, suite_file
 
-# Three groups of contenders do not have the hyperparameters of a paper. The first of the three groups is xmlc's solver
-# "adagrad" and napkinXC. The solver "adagrad" and napkinXC have the default values of the baseline in plt2016.yaml, so
-# that both programs do the same work.
+# Three groups of contenders do not have a paper's hyperparameters. xmlc's solver "adagrad" and napkinXC have the
+# default values of the baseline in plt2016.yaml, so that both programs do the same work.
 ADAGRAD_PAPER, ADAGRAD_MODEL = "plt2016", "napkinxc-plt-adagrad"
-# The second of the three groups is xmlc's solver "batch". On datasets on which omikuji's loss ranks better, the solver
-# "batch" has omikuji's loss. On all other datasets, the solver "batch" has the logistic loss. On datasets without tuned
-# values, the solver "batch" has the values for delicious.
+# xmlc's solver "batch" has omikuji's loss on datasets on which this loss ranks better than the logistic loss. On all
+# other datasets, the solver "batch" has the logistic loss. On datasets without tuned values, it has the values for
+# delicious.
 BATCH_MODELS, BATCH_LIKE = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch"}, "delicious"
-# The third of the three groups are authors' programs, which were run on other machines with other values. LdSM had the
-# values that its README lists for Delicious, and divided a leaf's histogram by its sum. FastXML was trained on rows of
-# unit length. SWNN was run with two settings (`SWNN_OTHERWISE`), the second of which is the paper's.
+# Authors' programs were run on other machines with other values. LdSM had the values that its README lists for
+# Delicious, and divided a leaf's histogram by its sum. FastXML was trained on rows of unit length. SWNN was run with
+# the two settings of `SWNN_OTHERWISE`, the second of which is the paper's.
 LDSM_OTHERWISE: Hyperparameters = {"max_nodes": 1000, "shares": "labels"}
 FASTXML_OTHERWISE: Hyperparameters = {"unit_norm": True}
 SWNN_OTHERWISE: tuple[Hyperparameters, ...] = ({"S": 20, "alpha": 1.0, "beta": 1}, {})

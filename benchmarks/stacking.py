@@ -91,7 +91,7 @@ def first_lists(
 
     Return the held-out instances, the other instances, and two dicts with one entry per member.
 
-    One dict contains the hyperparameters that training selected, and the other dict contains the members' rankings.
+    The first dict has the hyperparameters that training selected. The second dict has the members' rankings.
     """
     order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
     rows, part = np.split(order, [min(n_held_out, order.size // 5)])

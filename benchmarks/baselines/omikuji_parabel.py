@@ -28,7 +28,8 @@ class OmikujiParabel(ProgramModel):
     omikuji reads its training data from a file in the repository format. Training times include writing and reading the
     file, as in any use of omikuji from Python. Instances without features and labels are left out, because omikuji
     cannot read empty lines. The Python interface predicts one instance per call. Prediction times include converting
-    each instance to omikuji's types. With one tree and one thread, file and conversion take part of the measured time:
+    each instance to omikuji's types. With one tree and one thread, the file and the conversion take these parts of the
+    measured time:
 
     - On tib-core-26k, the file takes 2.4 of 19.3 s in training, and the conversion 0.06 of 0.89 ms per instance in
       prediction.
