@@ -108,7 +108,7 @@ def compile_kernels(
         list(compile_parts(missing(parts), cores))
         return not missing(parts)
     finally:
-        os.environ["NUMBA_CACHE_DIR"] = before  # An empty NUMBA_CACHE_DIR is as good as none.
+        os.environ["NUMBA_CACHE_DIR"] = before  # Numba treats an empty NUMBA_CACHE_DIR as unset.
 
 
 def compile_parts(parts: Sequence[CompiledPart], cores: int) -> Iterator[tuple[CompiledPart, float]]:
@@ -120,7 +120,7 @@ def compile_parts(parts: Sequence[CompiledPart], cores: int) -> Iterator[tuple[C
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
-        except BaseException:  # Without this code, parts would run for minutes after an interrupt.
+        except BaseException:  # Without this code, compilation would go on for minutes after Ctrl-C.
             pool.shutdown(wait=False, cancel_futures=True)
             for process in active_children():
                 process.terminate()
@@ -145,7 +145,7 @@ def missing(parts: Sequence[CompiledPart]) -> list[CompiledPart]:
 def _mark(part: CompiledPart) -> Path:
     """Return the path of the file that marks a part as compiled.
 
-    The file is in a subfolder of the kernel folder.
+    The marking file is in a subfolder of the folder for kernels.
     """
     from xmlc.core.kernel_cache import kernel_folder
 

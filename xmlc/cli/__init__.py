@@ -69,7 +69,7 @@ GROUPS = {
         "compare": "Compare two tables and assess the differences.",
         "fingerprint": "Print a fingerprint of all numbers, to compare two runs.",
         "accept": "Save the current tables as the reference tables.",
-        "seed-variation": "Save the results of several seeds, for intervals.",
+        "seed-variation": "Save the results of several seeds, to compute intervals.",
     },
     "Tools": {
         "verify": "List results and downloads that changed on disk.",
@@ -192,7 +192,7 @@ def _flush_standard_output() -> None:
     """Flush standard output now.
 
     If a flush fails at the end of the process, Python prints its own message and sets the exit status. If xmlc flushes
-    before the end, xmlc can report the failure itself.
+    earlier, xmlc can print its own error message.
     """
     try:
         print(end="", flush=True)
@@ -203,7 +203,7 @@ def _flush_standard_output() -> None:
 
 def _fail(message: str) -> NoReturn:
     error = sys.exception()
-    while error:  # Free disk space for the log: tracebacks keep deleted files open.
+    while error:  # Tracebacks keep deleted files open, whose disk space the log may need.
         error.__traceback__, error = None, error.__context__
     gc.collect()
     with suppress(OSError):  # If standard error cannot be written, only the exit status reports the error.

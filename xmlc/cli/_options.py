@@ -17,12 +17,12 @@ from xmlc.kernels.estimator import Hyperparameters
 LARGEST_SEED = 2**32 - 1
 SEED = click.IntRange(0, LARGEST_SEED)
 FOLDER = click.Path(path_type=Path, file_okay=False)
-REPLACED = " Replaces only folders from xmlc."
+REPLACED = " Replaces only folders that xmlc wrote."
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def use_threads(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
-    """Limit numba to ``value`` threads, and return ``value``. The option --threads runs before numba is imported."""
+    """Limit numba to ``value`` threads, and return ``value``. Click calls this function before numba is imported."""
     set_process_threads(value)
     return value
 

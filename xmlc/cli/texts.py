@@ -149,7 +149,7 @@ def fit_command(
 @click.argument("file", type=INPUT)
 @click.option("--model", "folder", type=FOLDER, required=True, help="Folder from `xmlc fit`.")
 @click.option("-k", type=click.IntRange(1), help="Write the k best labels and no label set.")
-@click.option("--threshold", type=click.FloatRange(0, 1), help="Label set: labels with a greater probability.")
+@click.option("--threshold", type=click.FloatRange(0, 1), help="Predict all labels with a greater probability.")
 @click.option("--to", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True,
               help="Output format.")  # fmt: skip
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Column or key of FILE to copy to the output.")
@@ -280,7 +280,7 @@ def predicted_labels(
 
     If k is given, a ranking has k labels. If k is None, a ranking has as many labels as the label set, but at least
     `RANKED`. The ranking may lack a label of the set, because the beam search missed the label or because estimates are
-    equal. Each label of the set that is missing is added at the end of the ranking.
+    equal. Labels that are in the label set but not in the ranking are added to its end.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):

@@ -13,8 +13,8 @@ MADE = "resources", "results"  # Steps of the workflow write their files to thes
 AGAIN = "then run the same command again."
 MOVE_AWAY = f"Move it away or choose another path, {AGAIN}"
 ADVICE = {
-    errno.ENOSPC: f"Free space on that disk (`df -h` shows free space), {AGAIN}",
-    errno.EDQUOT: f"Free space on that disk or raise the quota, {AGAIN}",
+    errno.ENOSPC: f"Delete files on that disk (`df -h` shows free space), {AGAIN}",
+    errno.EDQUOT: f"Delete files on that disk or raise the quota, {AGAIN}",
     errno.EFBIG: f"Raise the limit on file sizes (`ulimit -f`), {AGAIN}",
     errno.EROFS: f"Make the file system writable or choose another path, {AGAIN}",
     errno.EMFILE: f"Raise the limit on open files (`ulimit -n`), {AGAIN}",

@@ -63,7 +63,7 @@ def verify_file(path: Path) -> None:
 def check_listed(folder: Path, name: str) -> None:
     """Check that a file in a folder is unchanged.
 
-    For all checks together, a process reads each unchanged file only once.
+    A process reads each unchanged file only once, even if it checks the file often.
 
     Raises
     ------

@@ -29,7 +29,7 @@ PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # Bytes of one unit of ``ru
 class Environment(TypedDict, total=False):
     """Describe the program, versions and machine of a measured step, in the order of a record's JSON keys.
 
-    The function `environment` returns all keys. Records of other versions of xmlc may lack some keys.
+    The function `environment` returns all keys of this class. Records of other versions of xmlc may lack some keys.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def cpu_name() -> str:
 
 
 def _entry(file: str, name: str) -> str:
-    """Return the value in the first line that begins with ``name`` in a Linux system file, or "" without one."""
+    """Return the value in the first line of a Linux system file that begins with ``name``, or "" if no line does."""
     with suppress(OSError), open(file, encoding="utf-8") as lines:
         return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
     return ""
@@ -124,8 +124,8 @@ def peak_bytes() -> int:
     """Return the largest resident memory so far, in bytes, of this process or of an ended child.
 
     The peak of this process is VmHWM, which Linux resets for each program. The peak of ended children is from
-    ``getrusage``, in which a child starts with the peak of its parent. The maximum of VmHWM and the peak from
-    ``getrusage`` is still correct.
+    ``getrusage``, in which a child starts with the peak of its parent. The larger of both peaks is correct, because a
+    child starts with at most the peak of this process.
     """
     return max(own_peak_bytes(), PEAK_UNIT * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
@@ -223,7 +223,7 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 def in_turns(
     tasks: Mapping[str, Callable[[], T]], rounds: int, at_least: float = 0.0
 ) -> tuple[dict[str, list[float]], dict[str, T]]:
-    """Run every task once per round, so that other load on the machine affects all tasks.
+    """Run every task once per round, so that other load on the machine affects all tasks alike.
 
     The result of a task is released just before the task runs again. Therefore two results of one task are never in
     memory together. From the second round on, the task reuses the memory of its released result at once. If memory
@@ -235,8 +235,8 @@ def in_turns(
     tasks : dict of callable
     rounds : int
     at_least : float
-        Minimum seconds of a task in each round. A task that takes less time is repeated for ``at_least`` seconds, and
-        the best time of the repetitions is recorded.
+        Minimum seconds of a task in each round. A task that takes less than ``at_least`` seconds is repeated for this
+        time, and the shortest run is recorded.
 
     Returns
     -------

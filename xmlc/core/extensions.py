@@ -47,7 +47,7 @@ def import_file(file: str | Path) -> ModuleType:
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
-    """Raise an error if a file imports a helper module, but this process has another module of that name."""
+    """Raise an error if a file imports a helper module, but another module of that name is already imported."""
     for helper in sorted({Path(name).resolve() for name in source_files(str(file), package=False)} - {file.resolve()}):
         for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
             other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper

@@ -25,7 +25,7 @@ from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, sho
 OURS = f"+xmlc-{os.uname().nodename}+"  # Part of the name of each temporary file and folder from this machine.
 # Seconds after which temporary files of other machines are removed. No job runs longer than a week.
 FORGOTTEN = 7 * 86400.0
-SETTLED = 1.0  # Maximum number of seconds between the creation of a temporary file and its lock.
+SETTLED = 1.0  # A process locks a temporary file within this number of seconds after creating it.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
 
 
@@ -88,7 +88,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     At the end, a list of the files with their checksums is written to the folder (`xmlc.core.checksums`). Programs that
     read a file later check its checksum. The old folder is deleted, including files that a user edited. Processes on
     this machine can still use deleted files that they have mapped. On a network file system, processes on other
-    machines lose deleted files.
+    machines can no longer use the deleted files.
 
     If the process is killed, either the old or the new folder is complete. For a moment between two renamings, no
     folder has the name ``path``.
@@ -147,7 +147,7 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 def remove_leftovers(place: Path) -> set[str]:
     """Remove the temporary files and folders that ended processes left in a folder.
 
-    Return the names of all temporary files and folders that were in the folder, even of those that remain.
+    Return the names of all temporary files and folders that were found, removed or not.
 
     Locks may work only within one machine. Therefore temporary files of other machines are removed after a week.
     """

@@ -53,7 +53,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = two_forms(function, options)
-        if cached and kernel_folder().is_dir():  # If no place for the cache is writable, the folder does not exist.
+        if cached and kernel_folder().is_dir():  # The folder does not exist if no place is writable.
             _keep(kernel)
         return kernel
 
@@ -62,8 +62,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 def _keep(kernel: Any) -> None:
     """Make numba store a kernel in the folder of `Locator`. Only one process at a time reads or compiles the kernel."""
-    # Numba chooses the folder of a kernel in `enable_caching`. Numba's settings hold for all kernels of this process,
-    # so the settings are changed only for this call.
+    # When `enable_caching` is called, numba chooses the kernel's folder with the locator class in its settings. Numba's
+    # settings hold for all kernels of this process, so the settings are changed only for this call.
     settings = {"CACHE_LOCATOR_CLASSES": f"{__name__}.Locator", "CACHE_DIR": str(kernel_folder())}
     before = {name: getattr(numba.config, name, "") for name in settings}
     vars(numba.config).update(settings)
@@ -182,8 +182,8 @@ def kernel_digest() -> str:
 def _folder(given: str | None) -> Path:
     """Return the folder for compiled kernels, and create it if necessary.
 
-    The name of an empty file in the cache folder contains a digest of the package's source text. If the source text is
-    unchanged, the file name is enough to find the cache folder. If the source text has changed, the package is parsed
+    The cache folder contains an empty file, whose name contains a digest of the package's source text. If the source
+    text is unchanged, the cache folder is found by this file. If the source text has changed, the package is parsed
     again, which is slow.
     """
     text = hashlib.sha256()

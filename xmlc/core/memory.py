@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 OF_STEPS = (
-    "Run fewer jobs at a time (snakemake --cores 1, or --resources mem_mb= with less than is free), use fewer threads "
-    "in each job (--config threads=1: forests grow one tree per thread), or leave out the model or the dataset "
+    "Run fewer jobs at a time (snakemake --cores 1, or --resources mem_mb= with less memory than is free), use fewer "
+    "threads in each job (--config threads=1: forests grow one tree per thread), or leave out the model or the dataset "
     "(--config models= or datasets=). snakemake --dry-run estimates the memory of the largest jobs."
 )
 OF_FILES = "Use fewer --threads, fewer texts, or a smaller model, such as --parameters '{\"weight_threshold\": 0.2}'."
@@ -26,7 +26,7 @@ def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/
     for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
         _, kinds, path = line.split(":", 2)
         # In version 1 of Linux's control groups, the group that limits memory has the kind "memory". In version 2,
-        # control groups have no kind. In a container, the path of the control group may be a path of the host.
+        # Linux's control groups have no kind. In a container, the path of the control group may be a path of the host.
         if kinds in ("", "memory"):
             name = "memory.limit_in_bytes" if kinds else "memory.max"
             for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):

@@ -7,9 +7,9 @@ kernel. The separate machine code takes a third of the time of a first call, and
 call. With `numba_private`, the code of ``np.empty`` and ``np.zeros`` becomes part of the kernel.
 
 Importing `numba_private` fails if numba is later than `NEWEST`, or if numba lacks a name that `numba_private` imports.
-If the import fails, `xmlc.core.kernel_cache` uses only documented parts of numba. With only documented parts, results
-are bit-identical, but the first call takes longer. To allow a later version of numba, raise `NEWEST` and the bound in
-pyproject.toml. After raising `NEWEST`, run tests/core/test_kernel_cache.py and `make bits`.
+If the import fails, `xmlc.core.kernel_cache` uses only documented parts of numba. Without `numba_private`, results are
+bit-identical, but the first call of a kernel takes longer. To allow a later version of numba, raise `NEWEST` and the
+bound in pyproject.toml. After raising `NEWEST`, run tests/core/test_kernel_cache.py and `make bits`.
 """
 
 from __future__ import annotations

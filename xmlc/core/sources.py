@@ -20,7 +20,7 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 
 PACKAGE = Path(__file__).parents[1]
-#: Modules that do not affect any result: they display progress and find source files.
+#: Two modules that affect no result: they display progress and find source files.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
 #: Fields of a syntax tree that are left out of the digest, because they do not affect results or follow from other
 #: fields. Some versions of Python lack some of the fields in LEFT_OUT.

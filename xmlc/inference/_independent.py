@@ -30,7 +30,8 @@ def candidates(p, ids, with_empty=True):
       for t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1), and the labels are in descending
       order of p. The bound 2 M_k / (k + c) therefore does not rise from the first k with p_k <= M_k / (k + c) on.
 
-    The search for K ends when an upper bound that cannot rise with k is below a lower bound of the best value.
+    The search for K ends at the first k for which an upper bound of all later E_k is below a lower bound of the best
+    E_k.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Compute the distribution of the number of positives among independent labels (Poisson-binomial).
 
-A distribution ends at a number of positives that is reached with a probability below 1e-17. Probabilities beyond the
-end of a distribution are dropped, and all other probabilities remain unchanged.
+A distribution ends at the number r if r or more positives have a probability below 1e-17. Probabilities beyond the end
+of a distribution are dropped, and all other probabilities remain unchanged.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 
 @njit(cache=True, nogil=True)
 def count_limit(mean, n, least=LOG_NEGLIGIBLE):
-    """Return a number of positives, at most ``n``, that is reached with a probability below e^least.
+    """Return a number r <= ``n`` for which r or more positives have a probability below e^least, or ``n``.
 
     Let N be the number of positives of independent labels, and let r exceed ``mean``, the expectation of N. Chernoff's
     bound is Pr(N >= r) <= e^-mean (e mean / r)^r. Proof: Pr(N >= r) <= E[x^N] / x^r for x = r / mean, and E[x^N] =

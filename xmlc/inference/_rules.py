@@ -105,8 +105,8 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
 
     If M is the sum of all marginals, the set maximises Lewis' approximation v_k = 2 M_k / (M + k). As the mediant of
     v_k and 2 p_{k+1}, v_{k+1} exceeds v_k only if 2 p_{k+1} exceeds v_k. Marginals descend, so v_k never rises again
-    after it has fallen. With M = 1, the same steps are the rule for exactly one label (gfm2011, Theorem 2.2), which
-    ``one_label`` selects.
+    after it has fallen. If ``one_label`` is true, M is 1, and the set is optimal if exactly one label is positive
+    (gfm2011, Theorem 2.2).
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0

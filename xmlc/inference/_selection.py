@@ -20,8 +20,8 @@ def sum_of_largest(values, k):
     """Return the sum of the ``k`` largest values by selection, in linear time on average.
 
     The pivot is the k-th value in the given order. In more than half of the columns of F, the values before the pivot
-    are exactly the values above it, and the kernel adds them without moving any value. Most other columns of F need one
-    or two passes that move values.
+    are exactly the values above it, and the kernel adds them without moving any value. In most other columns of F, one
+    or two passes have to move values.
 
     Parameters
     ----------
@@ -59,19 +59,19 @@ def count_above(values, least):
 
 @njit(cache=True, nogil=True)
 def move_to_front(values, low, high, pivot, equal):
-    """Move the values above the pivot to the front, and return the position behind the last of them.
+    """Move the values above the pivot to the front, and return the position after the last moved value.
 
     If ``equal`` is true, move the values equal to the pivot instead of the values above the pivot. Moved values keep
-    their order. Each moved value is exchanged with the first value that stays behind. A register holds the value that
-    stays behind, because reading memory that was just written takes about five cycles.
+    their order. Each moved value is exchanged with the first value that is not moved. A register holds the value that
+    is not moved, because reading memory that was just written takes about five cycles.
 
     Parameters
     ----------
     values : float64 (L,)
-        The values ``low .. high - 1`` are reordered, with low < high. At least one of the values ``low .. high - 1``
+        Values, of which positions ``low .. high - 1`` are reordered, with low < high. At least one value in this range
         must not exceed the pivot.
     low, high : uint64
-        Range of the values to reorder.
+        Range of the positions to reorder.
     pivot : float64
         Value to which all values are compared.
     equal : bool

@@ -80,7 +80,7 @@ def gfm_t(
         The paper's t, "a small number t < m of thresholds". The method tries the empty set, and the sets of labels with
         a marginal of at least 1/(2t), 2/(2t), .. 1/2. No threshold exceeds 1/2, because with many labels the best
         threshold is half the best F-measure (plt2016, equation (4)). gfm2011 specifies neither t nor the thresholds.
-        None tries every number k of labels.
+        With None, the method tries every number k of labels.
 
     Returns
     -------

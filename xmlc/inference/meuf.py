@@ -47,8 +47,8 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]
 
     Notes
     -----
-    For an instance with L marginals above 0, time is O(L R + K^2), independent of m. R is the largest number of
-    positives outside the K labels that is reached with a probability of at least 4e-18.
+    For an instance with L marginals above 0, time is O(L R + K^2), independent of m. R is the largest r for which at
+    least r labels outside the first K are positive with a probability of at least 4e-18.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
     >>> expected_f.round(3)
     array([0.708, 0.648])
     """
-    check("n_cells", n_cells, whole(2, MANY), "One state is for 0 positives, and the other states are for more.")
+    check("n_cells", n_cells, whole(2, MANY), "One state is for 0 positives, and the other states are for 1 or more.")
     return _by_dynamic_programme(marginals, n_jobs, n_cells)
 
 

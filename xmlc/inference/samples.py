@@ -88,7 +88,7 @@ def count_labels(indptr, labels, m, n_samples):
     end = 0
     for i in range(starts.size - 1):
         for e in range(indptr[i * n_samples], indptr[(i + 1) * n_samples]):
-            if place[labels[e]] < starts[i]:  # The label is new in instance i.
+            if place[labels[e]] < starts[i]:  # No earlier sample of instance i has this label.
                 place[labels[e]] = end
                 ids[end], counts[end] = labels[e], 0.0
                 end += 1

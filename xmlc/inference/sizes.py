@@ -103,10 +103,10 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
 def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
     """Find for each instance the label set with the greatest expected F-measure under this module's distribution.
 
-    The expected F-measure of each set is exactly the maximum. The form of the result and the choice among equal values
-    are as in `xmlc.inference.gfm`. With equal weights, the result is the same as the result of `gfm` for independent
-    labels. If all possible sizes of an instance have the weight 0, the labels of this instance are treated as
-    independent.
+    No other set has a higher expected F-measure than the returned set. The form of the result and the choice among
+    equal values are as in `xmlc.inference.gfm`. With equal weights, the result is the same as the result of `gfm` for
+    independent labels. If all possible sizes of an instance have the weight 0, the labels of this instance are treated
+    as independent.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = 
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
         expected = "expected one or more finite numbers of at least 0. Learn weights with fit_size_weights."
         raise InvalidDataError(f"size_weights: found {shown(size_weights)}, {expected}")
-    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # A largest weight below 1 avoids overflow.
+    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # Scaling the largest weight below 1 avoids overflow.
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 
@@ -324,8 +324,8 @@ def best_of_sizes(p, ids, weights, heap):
     q(s) / (s + k), where q is the weighted distribution of sizes. B_k sums over all labels instead of k labels, and
     falls with k.
 
-    The absolute error of a column of P is a few rounding errors of 1, divided by Z. If Z is at most `RARE` times the
-    largest weight, the kernel calls `best_of_rare_sizes`.
+    The absolute error of a column of P is a few units of 1e-16, divided by Z. If Z is at most `RARE` times the largest
+    weight, the kernel calls `best_of_rare_sizes`.
 
     Parameters
     ----------
@@ -380,7 +380,7 @@ def best_of_sizes(p, ids, weights, heap):
 def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
     """Compute the result of `best_of_sizes` without subtractions.
 
-    The subtractions of `best_of_sizes` are inaccurate if all weighted sizes are improbable.
+    The subtractions of `best_of_sizes` are inaccurate if all sizes with a weight above 0 are improbable.
 
     The odds of all labels are multiplied by 2^e. Let A_i be the distribution of the number of positives among the first
     i labels of the ranking, and B_i the distribution among all other labels. Then p_is is p_i times the sum over a of
@@ -394,8 +394,8 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
     e, size : int
         Results of `reach`, or 0 if the marginals are unchanged.
     least : float64
-        Sizes are ignored from the first size that is reached with a probability below e^least. If ``least`` is -inf, no
-        size is ignored.
+        A size s is ignored if s or more positives have a probability below e^least. If ``least`` is -inf, no size is
+        ignored.
     heap : int64 (L,)
         Heap from `make_heap`. Receives the ranking of labels, as in `best_of_sizes`.
     """

@@ -21,7 +21,7 @@ def copy_into(target, source):
     """Write ``source`` to the beginning of ``target``.
 
     ``target[: source.size] = source`` has the same effect as this kernel, but numba also compiles code that raises an
-    error for unequal lengths. Compiling the code for the error takes more than a second in each process.
+    error for unequal lengths. This extra code takes more than a second to compile in each process.
 
     Parameters
     ----------
@@ -112,14 +112,14 @@ def kth_smallest(values, k):
 def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
     """Return the one-dimensional view ``array[start:end]`` of a contiguous array, without a reference to its memory.
 
-    Creating and deleting an ordinary slice changes a reference count by two atomic additions. The two additions take 10
-    to 20 ns, and far longer if two threads slice the same array. With ordinary slices, a loop over rows of 20 numbers
-    would spend most of its time on reference counts.
+    Creating and deleting an ordinary slice changes a reference count by two atomic additions. Two atomic additions take
+    10 to 20 ns, and far longer if two threads slice the same array. With ordinary slices, a loop over rows of 20
+    numbers would spend most of its time on reference counts.
 
     The owner of the memory must outlive the view. A kernel may create views of its arguments and of arrays inside its
     arguments. A kernel may return views only to other kernels. If the kernel itself created an array, numba frees the
-    array after the array's last use. Use an ordinary slice of an array that the kernel created, unless the kernel uses
-    the array again after the last use of the view.
+    array after the array's last use. In this case, use an ordinary slice, or make sure that the kernel uses the array
+    again after the last use of the view.
 
     Parameters
     ----------
@@ -159,10 +159,9 @@ def row_of_csr(x, row):
 def unowned(typing_context: Any, record: Any) -> Any:
     """Return a copy of a named tuple whose arrays hold no reference to their memory, as in `unchecked_view`.
 
-    Reading an array from an ordinary named tuple updates a reference count twice. If a kernel passes the tuple to
-    another kernel, reading a number from the tuple also updates the reference count twice. A kernel that first calls
-    `unowned` avoids the updates of reference counts. Kernels must not return the copied tuple or an array of the copy
-    to Python.
+    Reading an array from an ordinary named tuple updates a reference count twice. In a tuple that one kernel passes to
+    another, even reading a number updates a reference count twice. A kernel that first calls `unowned` avoids the
+    updates of reference counts. Kernels must not return the copied tuple or an array of the copy to Python.
     """
 
     def generate(context, builder, signature, arguments):

@@ -84,15 +84,15 @@ class Stream(IntEnum):
     """List the uses of random numbers. The value of a member is the ``task`` argument of `stream_key`.
 
     Two uses with the same stream number and seed would draw the same random numbers. Some code derives a separate key,
-    for example for the nodes of a tree or the tables of a hash. The streams of a separate key are numbered from 0 and
-    are not listed in this class. If you change a stream number, all results that depend on the stream change. Kernels
-    use the integer ``Stream.NAME.value``. If the comment of a member contains a sum such as ``SYNTHETIC_ROW + row``,
-    the sum is the stream number of one row.
+    for example for the nodes of a tree or the tables of a hash. Streams of such keys are numbered from 0, and this
+    class does not list them. If you change a stream number, all results that depend on the stream change. Kernels use
+    the integer ``Stream.NAME.value``. If the comment of a member contains a sum such as ``SYNTHETIC_ROW + row``, the
+    sum is the stream number of one row.
     """
 
     # Data:
     SPLIT = 0x5B1  # SPLIT selects the validation rows of a training set.
-    SEARCH_SAMPLE = 0x5B2  # SEARCH_SAMPLE selects the rows for a search with a bounded number of rows.
+    SEARCH_SAMPLE = 0x5B2  # SEARCH_SAMPLE draws the rows of a hyperparameter search on part of a dataset.
     FEW_SHOT_ORDER = 1 << 39  # FEW_SHOT_ORDER orders the pairs of an object and a view.
     SYNTHETIC_ROW = 1 << 40  # SYNTHETIC_ROW + row draws the features and labels of one synthetic row.
     SYNTHETIC_LABEL = 1 << 41  # SYNTHETIC_LABEL + label draws the features of a synthetic label, object or topic.
@@ -113,7 +113,7 @@ class Stream(IntEnum):
     LDSM_ORDER = 1 << 40  # LDSM_ORDER may equal SYNTHETIC_ROW, because their keys differ.
     LOGISTIC_FOLD = 0xCF01D  # LOGISTIC_FOLD draws the fold of each instance for choosing C.
     OUT_OF_FOLD = 0x0F01D  # OUT_OF_FOLD draws the fold of each instance for learning thresholds.
-    STACKING = 0x57AC  # STACKING draws the instances for the regression on the members' scores.
+    STACKING = 0x57AC  # STACKING draws the instances on which a stacking model's regression is trained.
     CHOICE = 0xC401CE  # CHOICE draws the instances for choosing a hyperparameter.
     NAPKINXC_ORDER = 0x0E4  # NAPKINXC_ORDER shuffles instances for napkinXC's online trees.
     MEMORY_TREE_ORDER = 0x0E5  # MEMORY_TREE_ORDER shuffles instances for VW's memory tree.

@@ -243,7 +243,7 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
     spe : sparse matrix or array-like, shape (n, m)
     dtype : type or None
         float32 or float64. None means float64 if the input is wider than float32 or has no type, and float32 otherwise.
-        If ``dtype`` is None, the conversion merges no different values.
+        If ``dtype`` is None, different values remain different in the conversion.
     name : str
         The name of the estimates in messages.
 
@@ -412,7 +412,7 @@ def _check_truth_values(matrix: Any, name: str) -> None:
         return
     entries = sparse.coo_array(matrix)
     if (wrong := np.flatnonzero((entries.data != 0) & (entries.data != 1))).size == 0:
-        return  # All wrong values lie in unused memory after the last entry.
+        return  # Only unused memory after the last entry contains wrong values.
     first = wrong[np.argmin(entries.row[wrong])]
     raise no_label_sets(entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name)
 

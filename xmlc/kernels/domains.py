@@ -1,7 +1,7 @@
 """Define classes for domains of hyperparameters, and the domains that all estimators share.
 
-The domains of a single estimator are in a separate module of `xmlc.models.domains`. A change in a separate module
-affects no other estimator.
+Each estimator's own domains are in a module of `xmlc.models.domains`, so that a change of these domains affects no
+other estimator.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ POSITIVE, NOT_NEGATIVE, SHARE = NumberRange(0, LARGE, above=True), NumberRange(0
 SOME = NumberRange(0, 1, above=True, none=True)
 EXCEPT_NONE, POSITIVE_OR_NONE = NumberRange(0, LARGE, none=True), NumberRange(0, LARGE, above=True, none=True)
 
-# A search of hyperparameters replaces this text with the mean number of labels per training instance.
+# A hyperparameter search replaces LABELS_PER_INSTANCE with the mean number of labels per training instance.
 LABELS_PER_INSTANCE = "labels-per-instance"
 
 COMMON: dict[str, Domain] = {"random_state": whole(1 - 2**63, 2**63 - 1), "n_jobs": whole(-100_000, 100_000, none=True)}

@@ -95,7 +95,7 @@ class Estimator:
     #: This dictionary maps hyperparameters to their domains. If a hyperparameter has no domain, the class itself must
     #: check the value.
     domains: ClassVar[Mapping[str, Domain]] = {}
-    #: These hyperparameters may change between calls of ``partial_fit``, because they do not affect training.
+    #: Hyperparameters that may change between calls of ``partial_fit``, because they do not affect training.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
     # This dictionary maps each hyperparameter to its `as_kept` value and its text in messages.
     _learning_with: Hyperparameters | None = None

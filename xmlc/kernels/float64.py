@@ -139,7 +139,7 @@ def log1p(x):
     if abs(x) < 2.0**-53:
         return x
     y = 1.0 + x
-    lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # This part of x is lost when 1 + x is rounded.
+    lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # ``lost`` is the rounding error of 1 + x.
     k, m = split(y)
     return _log_of_parts(k, m - 1.0, lost / y)
 

@@ -5,7 +5,7 @@ Siblings are the children of one tree node. A row contains the weights of one fe
 A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the length
 of the inner loop is not a constant, the compiler also splits this loop into single numbers. The kernels of this module
 keep the sums in registers. The kernels take 1.4 ns for a feature and 16 siblings, and the simple loop takes 4.7 ns.
-Both times were measured with weights in the second-level cache (AMD EPYC, AVX-512).
+These times were measured on an AMD EPYC with AVX-512, with the weights in the second-level cache.
 
 For updates, siblings are padded to 4, 8 or a multiple of 16. A padded row of weights fills whole registers. The kernels
 also update the weights in the padding, but do not use them.
@@ -46,7 +46,7 @@ def aligned_buffer(size):
 
 
 def _arrays(context: Any, builder: Any, signature: Any, arguments: Any, *places: int) -> list[Any]:
-    """Return numba's array structures for the arguments at the given places."""
+    """Return numba's array structures for the arguments at the positions ``places``."""
     return [context.make_array(signature.args[i])(context, builder, arguments[i]) for i in places]
 
 
@@ -65,8 +65,8 @@ def _rows_adder(width: int) -> Any:
     - rows : float32, all rows, flat
     - length : int64, the length of a row
     - column : int64, the first column
-    - initial : float32, the initial sums, read in the ``width`` columns
-    - sums : float32, written in the ``width`` columns
+    - initial : float32, the initial sum of each column
+    - sums : float32, receives the sum of each column
     """
 
     @intrinsic
@@ -102,7 +102,7 @@ def _rows_updater(width: int) -> Any:
     - rows : float32, all rows, flat, updated
     - length : int64, the length of a row
     - column : int64, the first column
-    - multiples : float32, the factor of each column, read in the ``width`` columns
+    - multiples : float32, the factor of each column
     """
 
     @intrinsic
@@ -136,7 +136,7 @@ def _adagrad_updater(width: int) -> Any:
     - stride : int64, the distance from one row to the next
     - offset : int64, the distance from the weights of a row to the row's sums of squares
     - column : int64, the first column
-    - derivatives : float32, the derivatives of the loss by the scores, read in the ``width`` columns
+    - derivatives : float32, the derivative of the loss by the score of each column
     - rate, eps : float32, the learning rate and eps of AdaGrad
     """
 

@@ -166,7 +166,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
 def length(size: str, found: int, sizes: dict[str, int]) -> int:
     """Return the value of an expression such as "nodes + 1", which contains the name of a size.
 
-    If ``sizes`` does not contain the name, the function adds the value for which the expression equals ``found``.
+    If ``sizes`` lacks the name, the function adds it with the value for which the expression equals ``found``.
     """
     parts = SIZE.fullmatch(size)
     assert parts is not None, size

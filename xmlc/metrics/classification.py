@@ -111,10 +111,10 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
     ----------
     Y, Y_hat : boolean CSR, shape (n, m)
     zero_division : {0, 1, nan}
-        F of a label without positives and without predictions. nan leaves the label out of the mean. The papers use 1
-        (after Lewis, 1995), as if a label without positives and predictions were predicted without error. For example,
-        if 355 of 400 labels have no positives and no predictions, macro-F is 0.93 with 1 and 0.41 with nan. Always
-        report ``zero_division`` together with macro-F.
+        F of a label without positives and without predictions. nan leaves the label out of the mean. The papers set F
+        to 1 for 0/0 (after Lewis, 1995), as if a label without positives and predictions were predicted without error.
+        For example, if 355 of 400 labels have no positives and no predictions, macro-F is 0.93 with ``zero_division=1``
+        and 0.41 with nan. Always report ``zero_division`` together with macro-F.
     average : {"all", "present", "seen"}
         "all" averages over all m labels, as in the papers. "present" averages over labels with a positive in ``Y``, and
         "seen" over labels with a positive or a prediction. The mean over no labels is 0.
@@ -138,7 +138,7 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
 
 
 def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Return the micro-averaged F_beta of counts summed over all labels, for beta = 1 equal to 2 TP / (P + predicted).
+    """Return micro-averaged F_beta from counts summed over all labels. For beta = 1 it is 2 TP / (P + predicted).
 
     Examples
     --------
@@ -326,7 +326,7 @@ def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
 def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
     """Return macro-F over the labels in groups ``lowest`` to ``highest`` that occur in the test set.
 
-    The result is nan if no label of these groups occurs in the test set.
+    The result is nan if no label in groups ``lowest`` to ``highest`` occurs in the test set.
     """
     counts, groups = labels
     present = (lowest <= groups) & (groups <= highest) & (counts.positives > 0)

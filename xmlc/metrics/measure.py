@@ -35,7 +35,7 @@ class Measure(Generic[Scored]):
     kind : {"measure", "constant"}
         "constant" if the value depends only on the test set, "measure" if the value also depends on the prediction.
     in_tables : bool
-        Whether tables of the papers may contain the measure as a column. Records and the long table always contain the
+        Whether tables of the papers may contain the measure as a column. Records and the long table contain every
         measure.
     """
 
@@ -64,9 +64,9 @@ class Overlap(NamedTuple):
     The measure of two equal sets is 1.
 
     F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). F_1 is equation (1) of plt2016.
-    Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. Every `Overlap` grows with the ratio
-    TP / (recall * P + predicted). Measures with the same ``recall`` therefore rank predictions in the same order. For
-    example, Jaccard is F / (2 - F).
+    Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. With a fixed coefficient ``recall``,
+    every `Overlap` grows with the ratio TP / (recall * P + predicted). Measures with the same ``recall`` therefore rank
+    predictions in the same order. For example, Jaccard is F / (2 - F).
 
     Attributes
     ----------

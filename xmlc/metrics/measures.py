@@ -18,8 +18,8 @@ OF_SETS: tuple[AnyMeasure, ...] = (*classification.MEASURES, *classification.MEA
 ALL_MEASURES = (*OF_RANKINGS, *OF_SETS)
 BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 
-# Every record contains the measures in RANKING_METRICS, SET_METRICS and MAXIMA. Any other measure may be missing in
-# records of earlier versions of xmlc.
+# Every record contains the measures in RANKING_METRICS, SET_METRICS and MAXIMA, even if an earlier version of xmlc
+# wrote the record.
 RANKING_METRICS = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5", "psp@1", "psp@3", "psp@5")
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
 MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # The maxima of P@k depend only on the dataset.

@@ -106,8 +106,8 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
     Parameters
     ----------
     Y_train : boolean CSR, shape (n_train, m)
-        Training labels, which determine the groups (`groups_by_frequency`). Groups by ``Y`` would mislead, because
-        estimates of a label that is rare in ``Y`` by chance would look too high.
+        Training labels, which determine the groups (`groups_by_frequency`). Groups by frequency in ``Y`` would mislead:
+        if a label is rare in ``Y`` by chance, its estimates look too high.
     Y : boolean CSR, shape (n, m)
     spe : csr_array of float32, shape (n, m)
         Probability estimates for instances that the model was not trained on.

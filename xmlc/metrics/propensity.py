@@ -11,8 +11,9 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels
 from xmlc.kernels.domains import NOT_NEGATIVE, POSITIVE, check
 
-# Each pair (A, B) maps to names of datasets, in lower case, without prefix and separators. The pair `_OTHER` is for
-# datasets outside Wikipedia and Amazon. A few datasets whose names contain "wiki" or "amazon" also use `_OTHER`.
+# Maps each pair (A, B) to names of datasets, in lower case, without separators and prefixes such as ``lf-``. The pair
+# `_OTHER` is for datasets outside Wikipedia and Amazon. A few datasets whose names contain "wiki" or "amazon" also use
+# `_OTHER`.
 _OTHER = (0.55, 1.5)
 _PROPENSITY_PARAMETERS = {
     (0.5, 0.4): "wikilshtc wikilshtc325k wiki500k wikipedia500k wikipedialarge wikipedialarge500k wikititles500k",
@@ -27,15 +28,15 @@ _KNOWN = {name: values for values, names in _PROPENSITY_PARAMETERS.items() for n
 def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     """Return (A, B) of the propensity model for a dataset name such as ``amazon-670k``.
 
-    Jain et al. (KDD 2016) use (0.5, 0.4) for Wikipedia, (0.6, 2.6) for Amazon and (0.55, 1.5) for all other datasets.
-    The values of Jain et al. are also used by the extreme classification repository, pyxclib and napkinXC. WikiTitles
-    has the values of Wikipedia, and AmazonTitles the values of Amazon. AmazonCat, Wiki10 and WikiSeeAlso have the
-    values (0.55, 1.5) (issue 7 of pyxclib and the published configurations of DeepXML and DECAF). A dataset with label
+    Jain et al. (KDD 2016) set (A, B) to (0.5, 0.4) for Wikipedia, (0.6, 2.6) for Amazon and (0.55, 1.5) for all other
+    datasets. The extreme classification repository, pyxclib and napkinXC use the same values of A and B. WikiTitles has
+    the A and B of Wikipedia, and AmazonTitles the A and B of Amazon. For AmazonCat, Wiki10 and WikiSeeAlso, (A, B) is
+    (0.55, 1.5) (issue 7 of pyxclib and the published configurations of DeepXML and DECAF). A dataset with label
     features (``lf-...``) has the values of the same dataset without label features.
 
     The function accepts the dataset names of the extreme classification repository, PECOS, napkinXC and X-Transformer.
-    The function ignores case, hyphens and other separators in a name. Names without "wiki" and "amazon" get (0.55,
-    1.5).
+    The function ignores case, hyphens and other separators in a name. For a name with neither "wiki" nor "amazon", the
+    result is (0.55, 1.5).
 
     Raises
     ------

@@ -174,10 +174,10 @@ def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """Return macro-precision at k: the mean precision over labels, with the k top labels as the prediction.
 
     The mean is over labels that have an instance in ``Y``, as for all macro measures at k. The precision of a label
-    that is never among the k top labels is 0. Other programs also sum over labels, but divide the sum by a number of
-    labels that may be larger. Except for coverage, napkinXC divides by one more than the largest label number among
-    true and ranked labels. xCOLUMNs divides by m (Schultheis et al., *Generalized test utilities for long-tail
-    performance in extreme multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
+    that is never among the k top labels is 0. Other programs divide the sum over labels by a number that may exceed the
+    number of labels in ``Y``. napkinXC divides all macro measures except coverage by one more than the largest id of a
+    true or ranked label. xCOLUMNs divides by the number of labels m (Schultheis et al., *Generalized test utilities for
+    long-tail performance in extreme multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
 
     Examples
     --------
@@ -222,7 +222,7 @@ def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def coverage_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return coverage at k: the share of the labels in ``Y`` that are true and among the k top labels of an instance.
+    """Return coverage at k: the share of the labels in ``Y`` that are a hit among the k top labels of some instance.
 
     Examples
     --------
@@ -251,8 +251,8 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
     Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference between its mean
     estimate and its share of true labels. The result is the mean error of the bins, weighted by the number of estimates
     in each bin (Ullah et al., *Labels in extremes: how well calibrated are extreme multi-label classifiers?*, 2024,
-    arXiv 2411.04276). Missing labels (-1) are left out. The error of all m labels would be close to 0, because nearly
-    all estimates are close to 0.
+    arXiv 2411.04276). Missing labels (-1) are left out. The calibration error of all m labels would be close to 0,
+    because nearly all estimates are close to 0.
 
     Parameters
     ----------
@@ -319,8 +319,8 @@ def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -
 
     A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)), where p_l is the propensity of l. The sum over the
     hits of an instance is divided by the sum of 1 / log2(r + 1) over the ranks up to ``min(k, |y|)``. The total over
-    all instances is divided by the total for the ideal ranking, which is the same as in `psp_at_k`. The source is Jain
-    et al. (KDD 2016), in the form that pyxclib and napkinXC compute.
+    all instances is divided by the total for the ideal ranking, which is the same as in `psp_at_k`. PSnDCG is by Jain
+    et al. (KDD 2016), here in the form that pyxclib and napkinXC compute.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 Each replicate draws n of the n test instances with replacement. The drawn instances depend only on n and the number of
 the replicate. Two records of the same test set therefore use the same replicates. The standard deviation over
-replicates estimates the error due to the choice of test instances. The error of the difference of two records, or of
-another number computed from both records, is estimated in the same way.
+replicates estimates the error due to the choice of test instances. The error of a number that is computed from two
+records, such as their difference, is estimated in the same way.
 
 Tables read the replicates from records and must load fast, so the functions of this module import kernels only when
 they draw instances.

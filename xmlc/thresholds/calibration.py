@@ -30,10 +30,10 @@ class IsotonicCalibration(Estimator):
     Attributes
     ----------
     curves_ : dict of int to tuple
-        For each group, two arrays: the largest estimate of each block, and the value of each block. The values of
-        blocks are float32. The largest estimates are float32, or float64 if float32 would merge blocks. ``curves_`` has
-        no entry for a group without a stored estimate in ``fit``, and `transform` does not change estimates of this
-        group.
+        For each group, two arrays: the largest estimate of each block, and the value of each block. Values are stored
+        as float32. Largest estimates are stored as float32, or as float64 if two blocks would be equal in float32.
+        ``curves_`` has no entry for a group without a stored estimate in ``fit``, and `transform` does not change
+        estimates of this group.
 
     Examples
     --------

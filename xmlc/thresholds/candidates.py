@@ -1,8 +1,8 @@
 """Find the candidate thresholds of labels in two passes over all estimates.
 
 The candidates of a label are its estimates for the instances that carry the label. For any measure that grows with the
-hits and falls with the number of predictions, one of the candidates is optimal. A threshold at another estimate has the
-same hits as the next higher candidate, and more predictions.
+hits and falls with the number of predictions, one of the candidates is optimal. A threshold at an estimate that is no
+candidate has as many hits as the next higher candidate, but more predictions.
 
 A label has at most as many candidates as positives. The time for sorting and the memory therefore depend on the number
 of positives, and not on the number of estimates. The estimates may be in memory-mapped files.
@@ -87,7 +87,7 @@ class Candidates(NamedTuple):
         numbers = np.concatenate(([0.0], self.distinct, [1.0]))[np.array([bits + np.uint32(1), last, left_out])]
         for dtype in (np.float32, np.float64):
             lowest, largest, below = numbers.astype(dtype)
-            # If an estimate above its minimum equals the minimum in float32, its label is not predicted.
+            # A label is not predicted if its estimate equals the minimum threshold after rounding to float32.
             least = np.where(last > none, largest, np.maximum(minima, below))
             found = np.where(bits < last, np.nextafter(lowest, dtype(0)), least).astype(dtype)
             if (below <= found).all() and ((lowest > found) | (bits >= last)).all():

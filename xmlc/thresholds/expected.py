@@ -33,8 +33,8 @@ class ExpectedF(ThresholdMethod):
     """Find for each label the threshold with the highest expected F-measure on unlabelled instances.
 
     Macro-F is a mean over labels, so each label is optimised separately. The set of instances with the highest expected
-    F consists of the instances with the highest estimates of the label (Lewis, SIGIR 1995). The rule of the highest
-    estimates is Theorem 2.1 of gfm2011 with the roles of labels and instances exchanged.
+    F consists of the instances with the highest estimates of the label (Lewis, SIGIR 1995; Theorem 2.1 of gfm2011 with
+    labels and instances exchanged).
 
     Let M_k be the sum of the k highest estimates of a label and T the sum of all its estimates. The method approximates
     the expected F by 2 M_k / (k + T), the ratio of the expectations of 2 TP and k + P. The best ratio is twice the best
@@ -53,8 +53,8 @@ class ExpectedF(ThresholdMethod):
     zero_division : {0, 1}
         F-measure of a label that no instance carries and that is not predicted. 1 is the papers' convention, as in
         ``xmlc.metrics.macro_f(zero_division=1)``. If ``zero_division`` is 1, the expected F of the empty prediction is
-        the probability that no instance carries the label. A label is predicted for no instance if no other prediction
-        has a greater expected F. Set ``zero_division`` to 0 if macro-F is the mean over the labels that occur.
+        the probability that no instance carries the label. The empty prediction is chosen if no other prediction has a
+        greater expected F. Set ``zero_division`` to 0 if macro-F is the mean over the labels that occur.
     prior : ndarray of shape (m,) or None
         Share of the training set that carries each label (`xmlc.thresholds.priors`). The prior corrects estimates that
         are missing or too low. T is the sum of the label's estimates for n instances, or n times the prior if this
@@ -63,9 +63,9 @@ class ExpectedF(ThresholdMethod):
     min_share : float
         Minimum threshold, as a share of the mean threshold over the labels that have estimates. Set ``min_share`` to 0
         to predict label sets for the instances passed to ``fit``, and to 0.25 for other instances. If ``min_share`` is
-        0, a label without estimates in ``fit`` is predicted for each instance that has an estimate of the label. If
-        ``zero_division`` is 1 and ``min_share`` is above 0, the threshold of a label whose best prediction is empty is
-        at least the mean threshold.
+        0, a label without estimates in ``fit`` is predicted for each instance that has an estimate of the label. With
+        ``zero_division=1`` and a ``min_share`` above 0, labels whose best prediction is empty get at least the mean
+        threshold.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, 
         higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
-        fit = counts.sum() <= entries  # Later passes read only kept estimates if they fit into one block.
+        fit = counts.sum() <= entries  # If the kept estimates fit into one block, later passes read only these.
         ratio, mass, n_kept = higher, np.zeros_like(mass), 0
         counts[:] = 0
         for block, part in zip(blocks, parts):
@@ -307,9 +307,9 @@ def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
 
     The kernel returns the number of instances whose labels changed.
 
-    Let M be the sum of the k chosen estimates of a label, T the sum of all its estimates, and s = k + T. Choosing
-    another estimate p of the label raises the label's expected F by 2 (M + p) / (s + 1) - 2 M / s, which is twice
-    (p s - M) / (s (s + 1)). Time is O(nnz k) at worst.
+    Let M be the sum of the k chosen estimates of a label, T the sum of all its estimates, and s = k + T. Choosing one
+    more estimate p of the label raises its expected F by 2 (M + p) / (s + 1) - 2 M / s, which is twice (p s - M) / (s
+    (s + 1)). Time is O(nnz k) at worst.
 
     Parameters
     ----------

@@ -78,8 +78,8 @@ class LabelSets(Estimator):
         spe : csr_array of float32, shape (n, m)
             Estimates of instances outside the model's training set if you pass ``Y``, and otherwise estimates of the
             instances to predict label sets for. To maximise macro-F over many new instances, transform their estimates
-            by ``calibration_`` and fit again without ``Y``. Thresholds that were learned on other instances find fewer
-            rare labels.
+            by ``calibration_`` and fit again without ``Y``. Thresholds that are learned on the new instances themselves
+            find more rare labels.
         Y : boolean CSR, shape (n, m), optional
             Label sets of the instances.
         prior : ndarray of shape (m,), optional
@@ -106,7 +106,7 @@ class LabelSets(Estimator):
             groups = None if shares is None else np.searchsorted(DECADES, shares, side="right")
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        elif shares is None or self.measure != "macro_f":  # For macro-F with ``prior``, `ExpectedF` checks the sums.
+        elif shares is None or self.measure != "macro_f":  # For macro-F with ``prior``, `ExpectedF` checks sums itself.
             least = 1 / WRONG if shares is not None and self.measure == "micro_f" else LEAST
             most = np.inf if shares is None else expected / least
             warn_of_sums(float(spe.data.sum(dtype=np.float64)), least * expected, most, n)
@@ -122,7 +122,7 @@ class LabelSets(Estimator):
             pairs = np.pad(spe.data, (0, max(0, math.ceil(expected) - spe.nnz)))
             pooled = None if shares is None else np.array([expected / max(pairs.size, 1)])
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # `warn_of_sums` has already checked the sum.
+                warnings.simplefilter("ignore")  # `warn_of_sums` has already checked the sum of estimates.
                 method = ExpectedF(prior=pooled).fit(pairs[:, None])
         self.thresholds_ = per_label(method.thresholds_.squeeze(), self.n_labels_, np.float32, "thresholds")
         self.method_ = "ExpectedF"

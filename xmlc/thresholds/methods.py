@@ -26,10 +26,10 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
     estimates and thresholds are float64 arrays, the comparison is in float64. A single threshold for all labels is
     converted to float32. All threshold methods use the same comparison when they learn thresholds.
 
-    The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). The results
-    differ if many estimates are equal, for example the fractions that a forest estimates. This package always uses
-    ``>``, so that a threshold and the minimum probability of an SPE have the same meaning. STO has the effect of
-    ``>=``, because it returns the largest number below its chosen estimate.
+    The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). ``>=`` and
+    ``>`` give different results if many estimates are equal, for example the fractions that a forest estimates. This
+    package always uses ``>``, so that a threshold and the minimum probability of an SPE have the same meaning. STO has
+    the effect of ``>=``, because it returns the largest number below its chosen estimate.
 
     Time is linear in the number of stored estimates. Memory is linear in the number of instances and predictions.
 
@@ -210,7 +210,7 @@ class STO(RankingMethod):
         return self.fit_candidates(candidates_of(spe, Y, self.n_jobs))
 
     def fit_candidates(self, candidates: Candidates) -> Self:
-        """Choose each label's best candidate. A sweep over minimum thresholds reuses the candidates."""
+        """Choose each label's best candidate. A sweep finds the candidates only once."""
         dtype = compared_in(np.dtype(np.float64 if candidates.distinct.size else np.float32), self.kappa)
         minima = per_label(self.kappa, candidates.largest.size, dtype, "kappa", "probability")
         bits = candidates.best(candidates.bits_of(minima), checked_overlap(self.overlap).recall)

@@ -120,7 +120,7 @@ class OnePassMethod(ThresholdMethod):
 
     @abstractmethod
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Learn from the blocks that `instances` returned. A sweep over a grid reuses the blocks."""
+        """Learn from the blocks that `instances` returned. A sweep computes the blocks only once."""
 
     @abstractmethod
     def min_probabilities(self, n_labels: int) -> np.ndarray:

@@ -27,11 +27,11 @@ class OutOfFold(Estimator):
     """Train a model on all instances, and learn its thresholds from out-of-fold estimates.
 
     The papers tune thresholds on a fifth of the training set, on which the model is not trained (plt2016, Section 6.2).
-    Instead of setting a fifth aside, `OutOfFold` divides the training set into folds. For each fold, a copy of the
-    model is trained on all other folds and estimates the labels of this fold. The thresholds are learned from the
-    estimates of all folds. Finally, the model is trained on all instances. Wolpert trains a second model on out-of-fold
-    estimates (Stacked generalization, Neural Networks 1992). The additional cost is the training of ``folds`` models,
-    each on (folds - 1) / folds of the instances.
+    `OutOfFold` sets no fifth aside, but divides the training set into folds. For each fold, a copy of the model is
+    trained on all other folds and estimates the labels of this fold. The thresholds are learned from the estimates of
+    all folds. Finally, the model is trained on all instances. Wolpert trains a second model on out-of-fold estimates
+    (Stacked generalization, Neural Networks 1992). The additional cost is the training of ``folds`` models, each on
+    (folds - 1) / folds of the instances.
 
     Parameters
     ----------

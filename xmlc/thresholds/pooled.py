@@ -44,8 +44,9 @@ class CommonThreshold(RankingMethod):
     Notes
     -----
     If estimates are the true probabilities, one common threshold is optimal for a micro-averaged measure (Koyejo et
-    al., NIPS 2015). A separate threshold for each label could only overfit the validation set. For an instance-averaged
-    measure, a common threshold is a heuristic, because the best threshold differs between instances.
+    al., NIPS 2015). With true probabilities, a separate threshold for each label could only overfit the validation set.
+    For an instance-averaged measure, a common threshold is a heuristic, because the best threshold differs between
+    instances.
 
     Examples
     --------

@@ -89,7 +89,7 @@ class Tried(NamedTuple):
     c, a, b : float or None
         As in `GridPoint`.
     validation : dict of str to float
-        Scores on the validation set: macro-F and, if different, the measure by which a point is chosen.
+        Scores on the validation set: macro-F, and the measure by which a point is chosen if this is not macro-F.
     test : dict of str to float or None
         Scores on the test set, or None without ``score_test``.
     """
@@ -252,8 +252,8 @@ def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Gr
     return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
 
-# Appendix D of plt2016 chooses a from C. The authors' program chooses a from C and 1, and b from C. TABLE_4_A and
-# TABLE_4_B contain the values of a and b in Table 4 that are not in C.
+# Appendix D of plt2016 chooses a from C. In the authors' program, a is 1 or a value in C, and b is a value in C.
+# TABLE_4_A and TABLE_4_B contain the values of a and b in Table 4 that are not in C.
 TABLE_4_A = (300, 700, 5000)
 TABLE_4_B = (500, 5000, 20000, 100000)
 
@@ -261,9 +261,9 @@ TABLE_4_B = (500, 5000, 20000, 100000)
 def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
     """Return the candidate pairs (a, b) for Table 4, the highest initial threshold first.
 
-    The default grid gives 132 pairs. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`. The ratio
-    a/b is at most 0.5 (equation (5)). The lower bound of equation (5) differs between labels, and OFO never lowers a
-    threshold below the label's bound.
+    The default grid gives 132 pairs of a and b. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`.
+    The ratio a/b is at most 0.5 (equation (5)). The lower bound of equation (5) differs between labels, and OFO never
+    lowers a threshold below the label's bound.
     """
     grid = checked_grid(grid)
     pairs = {(a, b) for a in (1, *grid, *TABLE_4_A) for b in (*grid, *TABLE_4_B) if 2 * a <= b}

@@ -64,8 +64,8 @@ class Buffers(NamedTuple):
     label_ends: np.ndarray
     #: The line number of each row in the file, int64.
     row_lines: np.ndarray
-    #: Values that the kernel cannot compute exactly, int64 (h, 3). The columns are the index in ``values``, and start
-    #: and end in the text.
+    #: Values that the kernel cannot compute exactly, int64 (h, 3). The columns are the value's index in ``values``, and
+    #: its start and end in the text.
     hard: np.ndarray
     #: Malformed lines, int64 (e, 3). The columns are line number, error code, and position in the text (-1 for a blank
     #: line). If a line has several errors, only the first error is stored. Blank lines are malformed only if a row
@@ -273,10 +273,10 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
 
 
 def _expectation(code: int, layout: RowFormat, column: str) -> str:
-    """Return the description of valid text for an error code. ``column`` is the name of the ids before the colons."""
+    """Return the expected text for an error code, in words. ``column`` is the name of the ids before the colons."""
     first, hint = layout.label_base, "" if layout.label_base else ". If labels start from 1, set `zero_based: false`."
     return {
-        BLANK: "an instance. If it has no labels, start the line with a space.",
+        BLANK: "an instance. Start the line of an instance without labels with a space.",
         BAD_LABEL: "labels as whole numbers with commas but no blanks between them",
         LABEL_RANGE: f"a label from {first} to {first + layout.n_labels - 1}{hint}",
         BAD_FEATURE: f"{column}:value with a whole number of at least {layout.base} as {column}",

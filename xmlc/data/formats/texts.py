@@ -151,7 +151,7 @@ def _advice(format: str, columns: Columns, names: LabelNames) -> str:
 def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
     """Return a warning if the texts seem to have no real labels, and otherwise an empty text."""
     if format != "fasttext" and len(seen) == 2 and MULTI_HOT.issuperset(map(str.lower, seen)):
-        said = f"If {columns.labels!r} marks the texts of one label, write the label's name there, or nothing."
+        said = f"If {columns.labels!r} marks the texts of one label, its values must be the label's name or empty."
         return f"found only the labels {', '.join(sorted(seen))}, which are read as names. {said}"
     if n >= SOME <= len(seen) == seen.total():
         return f"found no label with two texts ({n} texts, {len(seen)} labels). Texts and labels may be swapped."
@@ -294,7 +294,7 @@ def _json(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames 
             raise XmlcError(f"{place}: found {found}, expected a string as {columns.text}. Set --text to the key.")
         if missing := [key for key in columns.keep if key not in row]:
             found = quoted(", ".join(row))
-            expected = f"{missing[0]}. Use --keep only for keys of all objects."
+            expected = f"{missing[0]}. Use --keep only for keys that all objects have."
             raise XmlcError(f"{place}: found keys {found}, expected {expected}")
         # The annotation tool Prodigy writes the key ``answer``. If the answer is "reject" or "ignore", the labels are
         # not valid.

@@ -22,7 +22,7 @@ HEAD = re.compile(
     rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
     re.ASCII,
 )
-BLANK = "an instance. If it has no labels, start the line with |."
+BLANK = "an instance. Start the line of an instance without labels with |."
 
 
 def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_labels: int | None) -> tuple[CSR, CSR]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MARK = " (synthetic)"
-DEMO = "demo"  # The demo's name is not marked as synthetic, because the demo has only synthetic data.
+DEMO = "demo"  # The name ``demo`` gets no mark, because every dataset of the demo is synthetic.
 
 
 def is_made(source: object) -> bool:

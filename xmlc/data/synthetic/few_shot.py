@@ -33,8 +33,8 @@ VIEWS = 108
 AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12
 SURFACES = 5  # Number of surfaces of an object. Each surface has one colour.
 NUMBERS = 4  # Number of random numbers that describe a surface.
-# Visible share of a surface that faces away from the viewer. The visible share of a surface that faces the viewer is
-# larger by 1.
+# Visible share of a surface that faces away from the viewer. A surface that faces the viewer has the visible share
+# FROM_BEHIND + 1.
 FROM_BEHIND = 0.4
 BACKGROUND = 2e-3  # Minimum expected share of a bin, before the shares are scaled to the sum 1.
 VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.

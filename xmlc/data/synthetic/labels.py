@@ -203,7 +203,7 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     n_triggers : int64
         The number t of triggers of each label.
     skipped : int64
-        Number of the most popular features that trigger no label.
+        The ``skipped`` most popular features trigger no label.
 
     Returns
     -------
@@ -273,8 +273,8 @@ def row_scores(features, values, model, dense, labels, scores):
     dense : float32 (d,)
         Scratch array, all zero at the start and at the end.
     labels, scores : int64, float64
-        Output: the labels in ascending order, and their scores. The function `most_triggers` returns the size that both
-        arrays need.
+        Output: the labels in ascending order, and their scores. `most_triggers` returns the size that the arrays
+        ``labels`` and ``scores`` need.
     """
     count = 0
     for k in range(features.size):
