@@ -19,7 +19,7 @@ CONSTRAINTS = $(if $(LOWEST),$(ENV)/lowest.txt,constraints.txt)
 # pip compiles no modules to bytecode here, because many are never imported. A module is compiled at its first import.
 # Containers that disable bytecode would compile each module in each process, so make enables bytecode.
 export PYTHONDONTWRITEBYTECODE =
-# The output of pip goes into a file. If pip fails, the last lines of the file are shown.
+# The output of pip goes into a file. If pip fails, the last lines of its output are shown.
 SAID = $(ENV)/install.log
 PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check --constraint $(CONSTRAINTS) --editable
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
@@ -65,10 +65,10 @@ demo: $(ENV)/has-base
 	@PATH="$(BIN):$$PATH" xmlc show --brief results/tables/demo/table2.md
 	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo | tail -n 1
 
-# The exit status of make is the status of `xmlc compare`: 0 if no number moved, 1 if some numbers moved, 2 if a
+# The exit status of make is the status of `xmlc compare`: 0 if no number changed, 1 if some numbers changed, 2 if a
 # comparison was impossible. Normally make exits with 2 if any command fails. With -q, make exits with the status of
 # `xmlc compare`, and still runs commands that begin with +. Because -q builds nothing, a second make without -q builds
-# the prerequisites. If you request other targets together with `compare`, make exits with 2 if some numbers moved.
+# the prerequisites. If you request other targets together with `compare`, make exits with 2 if some numbers changed.
 DRY  := $(findstring n,$(firstword -$(MAKEFLAGS)))
 ifneq ($(findstring |$(MAKECMDGOALS)|$(DRY),|compare|reference|),)
 MAKEFLAGS += -q
@@ -135,7 +135,7 @@ report: $(ENV)/has-base
 
 # `programs` compares our estimators with other programs, all with default settings, for docs/speed.md. Comparing all
 # programs takes an hour on one thread. PECOS and LibMultiLabel get separate environments, .venv-pecos and
-# .venv-libmultilabel. The answers of all programs stay in results/<dataset>/programs.
+# .venv-libmultilabel. The predictions of all programs stay in results/<dataset>/programs.
 PROGRAM_SETS = scene yeast enron bibtex delicious tib-core-26k
 
 programs: $(ENV)/has-base $(ENV)/has-baselines

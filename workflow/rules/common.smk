@@ -22,7 +22,7 @@ batched_models = jobs.one_of(name for names in jobs.batched_models(project).valu
 
 
 def code(command, wildcards):
-    """Return a digest of a step's code. With the digest as a parameter, Snakemake reruns edited steps.
+    """Return a digest of a step's code. The digest is a parameter of rules, so that Snakemake reruns edited steps.
 
     The digest of a model's step includes the files of the estimator. The digest of a method's step includes the files
     that register methods.
@@ -105,12 +105,12 @@ def inferred_from(wildcards):
 
 
 def table_records(wildcards):
-    """Return the files that a table needs, which other rules make."""
+    """Return the outputs of other rules that a table needs."""
     return plan.outputs_of_table(project, wildcards.paper, wildcards.table)
 
 
 def figure_records(wildcards):
-    """Return the files that a figure needs, which other rules make."""
+    """Return the outputs of other rules that a figure needs."""
     return plan.outputs_of_figure(project, wildcards.paper, wildcards.figure)
 
 
@@ -145,6 +145,6 @@ def tell_plan():
 def tell_plan_of_dry_run():
     """Print the plan and the jobs of a dry run. A dry run calls no handler, and sets `workflow.dryrun` at the start."""
     if workflow.dryrun:
-        with suppress(XmlcError):  # The XmlcError has already ended the planning.
+        with suppress(XmlcError):  # Planning has already ended with this XmlcError.
             tell_plan()
         console.list_jobs()

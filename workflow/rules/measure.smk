@@ -9,7 +9,7 @@ rule rank:
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
-        # The rules `train_and_rank_...` rank models with the key `batch_seeds`.
+        # For models with the key `batch_seeds`, the rules `train_and_rank_...` rank the labels.
         dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",
     priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:

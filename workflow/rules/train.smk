@@ -76,8 +76,9 @@ use rule train as train_and_drop with:
 
 
 # Training a model with the key `batch_seeds` takes less time than starting two processes. On a cluster, each job also
-# starts Snakemake. One job therefore trains and ranks a model with the key `batch_seeds` for all seeds. Each list of
-# seeds in the suites needs a separate rule, because the outputs of a rule's jobs differ only in wildcards.
+# starts Snakemake. If a model has the key `batch_seeds`, one job therefore trains the models of all seeds and ranks
+# labels with them. Each list of seeds in the suites needs a separate rule, because the outputs of a rule's jobs differ
+# only in wildcards.
 for seeds, models in jobs.batched_models(project).items():
 
     rule:

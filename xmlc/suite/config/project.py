@@ -175,7 +175,7 @@ class Project:
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
     def check_given(self, paper: str, dataset: str, model: str) -> None:
-        """Check that the files exist that a suite's model reads on a dataset.
+        """Check that a dataset has the files that a suite's model reads.
 
         Raises
         ------
@@ -190,7 +190,7 @@ class Project:
     def check_estimates(self, paper: str) -> str:
         """For each model of a suite that reads estimates of another program, check that the files of estimates exist.
 
-        Return a text with a line for each pair of model and dataset without any files.
+        Return a text with a line for each pair of model and dataset that has no estimates.
 
         Raises
         ------

@@ -159,8 +159,7 @@ def cost_report(
     Returns
     -------
     report : str
-        The report has only the remarks and the names of datasets of unknown size if the run has no job that uses a
-        model.
+        If no job uses a model, the report has only the remarks and the names of datasets of unknown size.
     settings : dict
         Keys of config.yaml, with values for which the run fits the machine better. The dict is empty if the run fits
         the machine, or if no dataset fits.

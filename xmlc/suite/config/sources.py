@@ -159,7 +159,7 @@ def listed(place: Path) -> list[Path]:
 
 
 def sources_in(place: Path, dataset: Dataset) -> list[Path]:
-    """Return the files in a folder from which a dataset can be copied.
+    """Return the files of a dataset in a folder.
 
     If the folder contains files with the names of the dataset's files, only these files are returned. If the folder
     contains none of the dataset's files, all files are returned, because one may be an archive.

@@ -145,8 +145,8 @@ class ModelSpec:
     minutes: Annotated[int, Meta(ge=1, le=100_000)] | None = None
     #: The task of the datasets on which the model runs. If the task is None, the model runs on all datasets.
     task: Task | None = None
-    #: Whether one job trains and ranks the model with all seeds. A job for all seeds is sensible if training takes only
-    #: minutes.
+    #: Whether one job trains the models of all seeds and ranks labels with them. A job for all seeds is sensible if
+    #: training takes only minutes.
     batch_seeds: bool = False
     #: Whether the model is skipped if its program is not installed.
     optional: bool = False
