@@ -166,7 +166,7 @@ def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
 def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
     """Compile the kernels that train an estimator and predict with it. Programs that xmlc wraps have no kernels.
 
-    The compiled predictions are the k top labels, estimates above one threshold, and estimates above a threshold for
+    Three predictions are compiled: the k top labels, estimates above one threshold, and estimates above a threshold for
     each label. Ranking is compiled for float64, too, because scikit-learn's vectorizers return float64.
     """
     from xmlc.models.registry import make_estimator, program_of

@@ -116,7 +116,7 @@ class Appendable:
 def give_back(*arrays: np.ndarray) -> None:
     """Let the system drop the pages of memory-mapped arrays from memory. Dropped pages are read again when needed.
 
-    If the maps are copy-on-write, changes of the arrays are lost. Arrays that are not mapped are not affected.
+    If the memory maps are copy-on-write, changes of the arrays are lost. Arrays that are not mapped are not affected.
     """
     for array in arrays:
         base: object = array

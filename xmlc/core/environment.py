@@ -169,8 +169,8 @@ def step_costs(
 ) -> StepCosts:
     """Return the costs of one step of the workflow until now. Call this function at the end of the step.
 
-    If a process runs several steps, the first step includes the start of the process. The measurement of each later
-    step begins when the previous step ends.
+    If a process runs several steps, the first step includes the start of the process. From the second step on, the
+    measurement of a step begins when the previous step ends.
 
     Parameters
     ----------

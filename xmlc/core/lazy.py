@@ -13,7 +13,7 @@ def lazy_names(package: str, *own: str) -> None:
     """Make a package import its public names on demand, by setting ``__getattr__``, ``__dir__`` and ``__all__``.
 
     The public names are the names that the package imports under ``if TYPE_CHECKING``, and the names in ``own``. Type
-    checkers do not see ``__getattr__``, because this function sets it, so they report unknown names.
+    checkers still report unknown names, because they do not see a ``__getattr__`` that is set at run time.
     """
     tree = ast.parse(Path(str(sys.modules[package].__file__)).read_bytes())
     parts = [part for block in tree.body if isinstance(block, ast.If) for part in block.body]

@@ -69,8 +69,8 @@ class CSRWriter:
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> CSR:
     """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
-    The maps are copy-on-write: changes of the arrays are not written to the files. The maps are not read-only, because
-    numba would compile every kernel a second time for read-only arrays.
+    The memory maps are copy-on-write: changes of the arrays are not written to the files. Memory maps are not
+    read-only, because numba would compile every kernel a second time for read-only arrays.
 
     Parameters
     ----------

@@ -254,7 +254,7 @@ def truncation_loss(marginals: CSR, min_probability: float, Y: CSR, Y_hat: CSR, 
     """Estimate an upper bound of the mean loss of expected F due to a minimum probability.
 
     The sum of the dropped marginals is estimated by the number of true labels without estimates. `truncation_bound` is
-    linear in delta, the sum of the dropped marginals, except for its first term, min(delta, 2 kappa). The first term is
+    linear in delta, the sum of the dropped marginals, except for its first term, min(delta, 2 kappa). This term is
     concave in delta, so its mean over instances is at most its value at the mean of delta.
 
     Parameters

@@ -164,7 +164,7 @@ def convolve(pmf, other, result):
 
 @njit(cache=True, nogil=True)
 def with_odds(p, e):
-    """Return probabilities with odds 2^e p / (1 - p) and their complements, accurate to a few rounding errors."""
+    """Return p and 1 - p after multiplying the odds p / (1 - p) by 2^e, accurate to a few rounding errors."""
     positive, negative, factor = np.empty_like(p), 1.0 - p, ldexp(1.0, np.int32(e))
     for i in range(p.size):
         both = p[i] * factor + negative[i]
@@ -192,7 +192,7 @@ def size_pmfs(indptr, marginals, found, whole, pmfs):
     Returns
     -------
     n_cut : int
-        Number of instances whose size ``found[i]`` is possible, but has no probability in ``pmfs``.
+        Number of instances with a possible size ``found[i]`` that is beyond the end of the distribution in ``pmfs``.
     """
     pmfs[:], n_cut = 0.0, 0
     for i in range(pmfs.shape[0]):
@@ -259,13 +259,13 @@ def weighted_pmf(pmf, weights, e, size):
 
 @njit(cache=True, nogil=True)
 def reach(p, weights):
-    """Find a size with much of the weighted probability, and a factor of the odds that moves the mean near the size.
+    """Find a probable size under the weights, and a factor of all odds that moves the mean number of positives near it.
 
     If all odds are multiplied by 2^e, the probability of s positives is multiplied by 2^(es) / K(e), with a K(e) that
     does not depend on s. The weighted distribution of sizes does not change if the weight of s is divided by 2^(es).
     The probability of a size falls with the distance from the mean. The kernel therefore tries only two sizes: the
-    nearest size with a weight above 0 on each side of the mean. The kernel compares the two sizes by K(e) 2^(-es), an
-    upper bound of the probability of s (Chernoff), times the weight of s.
+    nearest size with a weight above 0 on each side of the mean. The kernel compares the two sizes by the weight of s
+    times K(e) 2^(-es), an upper bound of the probability of s (Chernoff).
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
 NONZEROS_PER_TASK = 1 << 17  # A task scales about NONZEROS_PER_TASK non-zeros to unit length.
 ENTRIES_PER_BLOCK = 1 << 24  # A block of `blocks_of_rows` has about ENTRIES_PER_BLOCK entries.
-INDEXED = (*COMPRESSED, "coo")  # These formats of scipy store indices in arrays.
+INDEXED = (*COMPRESSED, "coo")  # Formats of scipy that store indices in arrays.
 #: The type of a user's matrix: a sparse matrix, an array, a frame, or rows that NumPy converts to an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 CSR = sparse.csr_array

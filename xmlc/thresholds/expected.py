@@ -201,7 +201,7 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[CSR, np.ndarray]:
     spe : csr_array of float32, shape (n, m)
         Estimates of the instances to predict label sets for.
     k : int
-        Maximum number of labels, at least 1. An instance gets fewer than k labels if another label would lower the
+        Maximum number of labels, at least 1. An instance gets fewer than k labels if one more label would lower the
         expected macro-F.
 
     Returns

@@ -39,8 +39,8 @@ class OutOfFold(Estimator):
         A model of this package, of scikit-learn, or a custom model. The model must have ``fit(X, Y)`` and
         ``predict_proba(X)``. `OutOfFold` does not change the model. ``predict_proba`` returns a sparse or dense matrix
         of shape (n, m). Like some models of scikit-learn, ``predict_proba`` may instead return a list with an array of
-        shape (n, 2) for each label. If ``predict_proba`` has a parameter ``threshold``, `OutOfFold` passes the minimum
-        probability.
+        shape (n, 2) for each label. If ``predict_proba`` has a parameter ``threshold``, `OutOfFold` sets it to the
+        minimum probability.
     method : str or object
         A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``. `OutOfFold` tries the
         grid of the named method with the papers' lower bounds, and chooses the grid point with the best ``measure`` on

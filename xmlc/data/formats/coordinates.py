@@ -74,7 +74,7 @@ def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
 def _check_lengths(columns: dict[Path, np.ndarray]) -> None:
     if len({column.size for column in columns.values()}) > 1:
         lengths = ", ".join(f"{column.size} lines in {path}" for path, column in columns.items())
-        raise XmlcError(f"found {lengths}, expected the same number. A file may be incomplete.")
+        raise XmlcError(f"found {lengths}, expected equally many lines. A file may be incomplete.")
 
 
 def _check_once(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:

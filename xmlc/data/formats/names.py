@@ -25,7 +25,7 @@ CALL = re.compile(
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
 # Keys of a label's JSON object whose value is a number, such as the label's score.
 SCORES = ("score", "value", "probability", "confidence", "weight")
-# URI schemes may contain plus signs, hyphens and dots. `str.translate` removes all three with the table IN_SCHEMES.
+# URI schemes may contain plus signs, hyphens and dots, which `str.translate` removes with the table IN_SCHEMES.
 IN_SCHEMES = dict.fromkeys(map(ord, "+-."))
 ARE_NAMES = 'names of labels, such as "cooking". Replace the 0s and 1s by the names of the labels.'
 
