@@ -50,7 +50,7 @@ onstart:
     )
     tell_plan()
     # To limit jobs per second, Snakemake 9.27 keeps waking its scheduler every second for each finished job. After 900
-    # jobs, the wake-ups of the scheduler took 0.4 of a core.
+    # jobs, the wake-ups of the scheduler took 40 % of a core.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 

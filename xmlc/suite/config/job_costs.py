@@ -32,7 +32,7 @@ ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32
 # Maximum number of stored estimates per instance, divided by the average number of labels per instance.
 OF_INSTANCES = 60
-# Forests whose training grows one tree on each thread. In the cost model, the memory was measured with one tree at a
+# Forests whose training grows one tree on each thread. The memory in the cost model was measured with one tree at a
 # time.
 GROWN_AT_ONCE = ("fastxml", "ldsm")
 WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # Steps that predict with a trained model.
