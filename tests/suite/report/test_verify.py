@@ -75,9 +75,7 @@ def test_missing_list_or_checksum_is_damage(results):
 def test_command_names_and_deletes_damaged_files(results, capsys):
     (DATA / "more.npy").touch()
     assert run("verify") == 0
-    assert (
-        absent(capsys.readouterr().out, "5 files", "0 damaged", "1 out of place", "1 others", DATA / "more.npy") == []
-    )
+    assert absent(capsys.readouterr().out, "5 files", "0 damaged", "1 unexpected", "1 others", DATA / "more.npy") == []
     edit(RECORD, b"0.75", b"0.95")
     edit(DATA / "split.npy", b"\x07", b"\x06")
     assert run("verify", "results") == 1

@@ -17,7 +17,7 @@ from xmlc.suite.results.titles import FULL, LIMITS, model_title
 
 EXPECTED_F = (
     "Expected F computes thresholds from the estimates on the test set and the labels' shares in the training set. "
-    "A label without positives and predictions counts 0, or 1 with 0/0 = 1."
+    "A label with neither positives nor predictions counts 0, or 1 with 0/0 = 1."
 )
 
 

@@ -197,7 +197,7 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
     seconds = max(found.seconds, 1e-9)
     click.echo(
         f"{found.files} files, {found.bytes / 1e9:.3f} GB in {seconds:.2f} s ({found.bytes / seconds / 1e9:.2f} GB/s): "
-        f"{len(found.damaged)} damaged, {len(found.unlisted)} out of place; "
+        f"{len(found.damaged)} damaged, {len(found.unlisted)} unexpected; "
         f"{len(found.without)} others without checksum"
     )
     if found.damaged and not delete:

@@ -72,7 +72,7 @@ class Number:
         The published number, exactly as the paper prints it.
     kind, verdict : StrEnum or None
         Kind of the published number, and the verdict of the comparison with it. If the number is not compared with a
-        published number, both fields are None.
+        published number, ``kind`` and ``verdict`` are None.
     interval : float
         Half of the width of the interval around the published number. The field is NaN if there is no interval.
     reason : str

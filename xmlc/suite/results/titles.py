@@ -28,7 +28,7 @@ SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stag
 LIMITS = ("oracle",)
 
 CONVENTIONS = (
-    "Macro-F is the mean over all m labels. A label without positives and predictions counts 1 (0/0 = 1).",
+    "Macro-F is the mean over all m labels. A label with neither positives nor predictions counts 1 (0/0 = 1).",
     "Thresholds are tuned on 20 % of the training set, for models that are trained on the other 80 %.",
 )
 

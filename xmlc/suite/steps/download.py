@@ -74,10 +74,10 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
         file ``source.json`` that describes the data files.
     mirror : str, optional
         A folder or base URL. The subfolder ``<dataset>/`` contains the dataset. A mirror, like ``manual/<dataset>``,
-        may contain the files that the catalogue names. Instead of these files, a mirror may contain ``train.txt`` and
-        ``test.txt`` in the repository format, or the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and
-        ``Y.tst.npz``. Each file may be compressed. A folder on this machine may also contain one archive with the
-        files.
+        may contain the files that the catalogue names. Instead of the files in the catalogue, a mirror may contain
+        ``train.txt`` and ``test.txt`` in the repository format, or the matrices ``X.trn.npz``, ``Y.trn.npz``,
+        ``X.tst.npz`` and ``Y.tst.npz``. Each file may be compressed. A folder on this machine may also contain one
+        archive with the files.
 
     Returns
     -------

@@ -233,7 +233,7 @@ def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPa
     new = np.unique(test[1].indices[test[1].indices >= m]).size
     kept = new and f"{new} labels are not in the training file, but every measure counts them"
     other = d != d_test and format not in WITHOUT_HEADER
-    differs = other and f"found {d_test} features, but {d} in the training set. Check that both use the same columns"
+    differs = other and f"found {d_test} features, but {d} in the training set. Check the columns of both files"
     return (X, test[1]), [f"test set: {said}" for said in (differs, dropped, kept) if said]
 
 
@@ -266,10 +266,10 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
 def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     """Read the pairs of a test instance and a label that measures leave out, and return them as a matrix.
 
-    In the repository, the datasets with label features (LF-) have such pairs, called reciprocal pairs. Each line of the
-    file ``filter_labels_test.txt`` contains the number of an instance and the number of a label, both counted from 0.
-    In datasets with label features, a test instance may itself be a label. A prediction of the label that is the test
-    instance itself is neither rewarded nor penalised (github.com/Extreme-classification/siamesexml, issue 7).
+    In the repository, datasets with label features (LF-) have pairs to leave out, called reciprocal pairs. Each line of
+    the file ``filter_labels_test.txt`` contains the number of an instance and the number of a label, both counted from
+    0. In datasets with label features, a test instance may itself be a label. A prediction of the label that is the
+    test instance itself is neither rewarded nor penalised (github.com/Extreme-classification/siamesexml, issue 7).
 
     Parameters
     ----------

@@ -153,8 +153,8 @@ class Prepared:
     def left_out(self, name: str) -> sparse.csr_array | None:
         """Return the pairs of test instance and label that measures leave out, or None if there are no such pairs.
 
-        In the returned boolean matrix of shape (n, m), these pairs are True. Pairs that measures leave out are not in
-        the true labels Y.
+        The pairs are the True entries of a boolean matrix of shape (n, m). Pairs that measures leave out are not in the
+        true labels Y.
         """
         there = name == "test" and "test/F.json" in listed_in(self.folder)
         return load_csr(self.folder / "test", "F") if there else None

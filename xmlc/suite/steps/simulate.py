@@ -83,10 +83,10 @@ def signed_labels(m: int) -> np.ndarray:
     This distribution is not in the paper. In the paper's model, y and 1 - y are equally likely, so all marginals are
     1/2. With marginals of 1/2, MEUF predicts every label, and so does the F-maximiser. In this distribution, the logit
     of label i is -1 + sum_{j<i} (2 y_j - 1), which codes labels as -1 and +1. The empty set has probability 0.6, and
-    the set of all labels is a second mode. The best prediction is the empty set. MEUF does not predict the empty set,
-    because MEUF treats labels with these marginals as independent. The expected F-measures are between 0.17 and 0.6,
-    similar to the axis of the paper's plot (0.2 to 0.6). With the paper's distribution of dependent labels, expected
-    F-measures are between 0.46 and 0.55.
+    the set of all labels is a second mode. The best prediction is the empty set. MEUF treats labels as independent, and
+    therefore does not predict the empty set. The expected F-measures are between 0.17 and 0.6, similar to the axis of
+    the paper's plot (0.2 to 0.6). With the paper's distribution of dependent labels, expected F-measures are between
+    0.46 and 0.55.
 
     Returns
     -------
@@ -115,8 +115,8 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
     Notes
     -----
     Let a_i(c) be the probability that c of the labels before label i are 1. Let b_i(c, s) be the probability that s of
-    all labels are 1, if c of the labels before label i are 1. With these probabilities, p_is = sum_c a_i(c) p(Y_i = 1 |
-    c) b_{i+1}(c + 1, s). The computation takes O(m^3) time and O(m^2) memory.
+    all labels are 1, if c of the labels before label i are 1. The entries of P are p_is = sum_c a_i(c) p(Y_i = 1 | c)
+    b_{i+1}(c + 1, s). The computation takes O(m^3) time and O(m^2) memory.
     """
     m = conditionals.shape[0]
     before = np.zeros((m, m + 1))

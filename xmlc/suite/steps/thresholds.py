@@ -78,7 +78,7 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
     """Predict label sets for the test set with one threshold per label, and return the milliseconds per instance.
 
     The label sets are predicted by the model from the features. The predicted label sets are compared with label sets
-    from the saved estimates ``spe`` of shape (n, m). The measured time does not include this comparison.
+    from the saved estimates ``spe`` of shape (n, m). The measured time does not include the comparison of label sets.
 
     Raises
     ------

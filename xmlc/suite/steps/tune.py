@@ -59,7 +59,7 @@ class Search:
     #: A function that runs the search and calls its argument, the objective function, for each trial.
     run: Callable[[TrialObjective], None]
     #: Number of random splits of the training set into 80 % and 20 %. The objective is the mean of P@1, P@3 and P@5
-    #: over these splits. If ``splits`` is None, the objective is P@1 on one split.
+    #: over all splits. If ``splits`` is None, the objective is P@1 on one split.
     splits: int | None = None
     #: Maximum number of training instances of a trial (``fitted``), and of instances that score a trial
     #: (``validated``). None means no limit.
@@ -102,8 +102,8 @@ def in_stages(
     ----------
     stages : list of list of dict
     labels_per_instance : float
-        Average number of labels per instance. If a hyperparameter has the value `LABELS_PER_INSTANCE` in a trial, this
-        value is replaced by the average number.
+        Average number of labels per instance. The average replaces the value `LABELS_PER_INSTANCE` of a hyperparameter
+        in a trial.
     splits : int or None
         Number of random splits on which each trial is scored. If the number is not None, a stage extends all equally
         good trials of the previous stage.
@@ -151,7 +151,7 @@ class Trials:
     make : callable
         A function that returns an estimator with the hyperparameters of a trial. All estimators have the same seed.
     out : Path
-        Path of the search result. During a trial, its model is in a temporary folder next to this path.
+        Path of the search result. The model of a trial is stored in a temporary folder next to ``out``.
     progress : Progress
         The progress bar, which counts the trials.
     about : str
@@ -161,8 +161,8 @@ class Trials:
     ----------
     done : list of Trial
         The trials in order. Each trial has hyperparameters, precisions (from 0 to 1), training seconds and paired
-        errors. A paired error is the standard error of the difference between this trial and an earlier trial on the
-        same instances.
+        errors. A paired error is the standard error of the difference between a trial and an earlier trial on the same
+        instances.
     instances : int
         Number of distinct validation instances of all splits.
     """

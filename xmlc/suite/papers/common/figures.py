@@ -39,7 +39,7 @@ NARROWEST, AROUND, NAME = 2.4, 1.2, 0.11
 @plotting.figure(
     "pareto",
     Where("ranking", "full", baselines=True),
-    caption="P@1 against training seconds and milliseconds per instance. The dashed line is the Pareto front.",
+    caption="P@1 against training time and prediction time per instance. The dashed line is the Pareto front.",
 )
 def pareto(paper: str, records: Sequence[RankingRecord]) -> Figure:
     """Draw P@1 against training time and prediction time per instance. A dashed line shows the Pareto front.

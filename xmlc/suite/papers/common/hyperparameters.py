@@ -133,5 +133,5 @@ table3 = TableDefinition(
         ),
     ),
     takes_suite=True,
-    caption="Ranges and values of hyperparameters, with P@1 on the validation set, 20 % of the training set.",
+    caption="Ranges and values of hyperparameters, with P@1 on the validation set (20 % of the training set).",
 )

@@ -77,11 +77,11 @@ instance_f = TableDefinition(
     threads=("inference_threads",),
     notes=(
         INSTANCE_F_CONVENTION,
-        "Expected F is the F-measure that a method expects under the estimates, as if labels were independent.",
+        "Expected F is the F-measure that a method predicts for its label sets, if labels are independent.",
         "Inferring is the time to compute the label sets from the estimates. Thresholds need no time for inferring.",
         "Models are trained on 80 % of the training set. A label without an estimate is never predicted.",
         "Lost expected F: a bound on the loss of exact methods if missing estimates are below the minimum probability.",
-        "GFM, sizes learned, is not in gfm2011, and learns the number of labels from the validation set.",
+        "The method 'GFM, sizes learned' is not in gfm2011. It learns the number of labels from the validation set.",
         timeouts,
     ),
     caption="Instance-F on the test set. The best threshold has the highest instance-F on the validation set.",

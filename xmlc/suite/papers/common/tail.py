@@ -29,7 +29,7 @@ tail = TableDefinition(
     ),
     notes=(
         "P@k counts correct labels, most of which are frequent. In means over labels, all labels have the same weight.",
-        "The precision of a label is the share of correct predictions among its predictions in the first k places.",
+        "The precision of a label is the share of correct ones among its predictions at ranks 1 to k.",
         "The recall of a label is the share of its instances for which the label is among the first k predictions.",
         "Coverage is the share of labels that are ranked correctly at least once.",
     ),
@@ -45,7 +45,7 @@ tail_f = TableDefinition(
         "Labels without training instances count only in the mean over all labels.",
         "Labels are grouped by instances in the whole training set, even if models are trained on 80 % of it.",
     ),
-    caption="Macro-F over labels in the test set: over all labels, and over groups by number of training instances.",
+    caption="Macro-F over the labels in the test set: all labels, and groups by number of training instances.",
 )
 calibration = TableDefinition(
     name="calibration",

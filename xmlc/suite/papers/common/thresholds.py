@@ -41,7 +41,7 @@ def hashed(table: Table) -> list[str]:
     has_plt = any(record.model == "plt" for record in table.records)
     return [
         f"{model_title(HASHED)} is the paper's PLT, whose weights share one table of {slots} slots (in the paper 2^30, "
-        "Section 6)." + " PLT is the variant of xmlc, with a weight for each feature and node." * has_plt
+        "Section 6)." + " PLT is xmlc's variant, which has a weight for each pair of feature and node." * has_plt
     ] * bool(bits)
 
 
@@ -62,7 +62,7 @@ def overfitting(table: Table) -> list[str]:
     losses = [one for one in found if one[0] > 0]
     said = "STO has the highest macro-F of FTA, STO and OFO on the validation set, but not on the test set, in "
     said += f"{len(losses)} of {len(found)} cases (a dataset and a model)."
-    said += f" STO loses most to FTA or OFO on the test set of {max(losses)[1]}." if losses else ""
+    said += f" STO is farthest below FTA or OFO on the test set of {max(losses)[1]}." if losses else ""
     return [said] * bool(found)
 
 

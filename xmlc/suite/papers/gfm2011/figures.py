@@ -86,10 +86,10 @@ def _note(record: SimulationRecord) -> str:
     text = (
         f"{record.labels} labels, mean and standard error of {record.trials} trials. Coinciding curves are shifted. "
         "The score is the exact expected F under the distribution of the samples (0/0 = 1), and the dotted line is "
-        "its maximum. As printed, dependent label i is logistic in −(i − 1)/2 + the number of ones before it. The "
-        "model with −1 and +1 is not in the paper: label i is logistic in −1 + the sum of the labels before it. "
-        f"Times: {threads}, mean of {growth['samples']['instances']} trials in the best of {growth['rounds']} rounds, "
-        "from the sample of independent labels to the label set. "
+        "its maximum. As in the paper, the logit of dependent label i is −(i − 1)/2 + the number of ones before it. "
+        "The model with −1 and +1 is not in the paper: the logit of label i is −1 + the sum of the labels before it. "
+        "Times from a sample of independent labels to the label set: "
+        f"{threads}, mean of {growth['samples']['instances']} trials in the fastest of {growth['rounds']} rounds. "
         f"MEUF finds the same sets as the published procedure. CPU: {record.environment['cpu']}."
     )
     return textwrap.fill(text, NOTE_WIDTH)

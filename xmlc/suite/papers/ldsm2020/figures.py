@@ -124,7 +124,7 @@ def figure1(
 @figure(
     "figure2",
     OURS_GROWN,
-    caption="Depth of the deepest tree against the number of labels K, over 1, 2 and 3 times log_M K.",
+    caption="Depth of the deepest tree against the number of labels K, with lines at 1, 2 and 3 times log_M K.",
 )
 def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
     """Draw Figure 2: depth of the deepest tree against the number of labels K.

@@ -91,7 +91,7 @@ def _against_lemma_1(table: Table) -> list[str]:
             found[record.dataset.name] = f"{record.dataset.name} ({arity:g}, {lambda_1:g}, {lambda_2:g})"
     return [
         "The settings (M, lambda_1, lambda_2) do not meet the condition of Lemma 1, lambda_2 > (M - 3) lambda_1, on "
-        f"{', '.join(found.values())}. If Lemma 1 does not apply, other splits may be the best."
+        f"{', '.join(found.values())}. If Lemma 1 does not apply, the best split may not be balanced and pure."
     ] * bool(found)
 
 

@@ -39,7 +39,7 @@ MORE_LABELS: Scope = (
     lambda record: record.dataset.m > record.dataset.n_train,
 )
 FEWER_LABELS: Scope = (
-    "datasets without more labels than training instances",
+    "datasets with at most as many labels as training instances",
     lambda record: record.dataset.m <= record.dataset.n_train,
 )
 

@@ -91,7 +91,7 @@ table6 = TableDefinition(
         "S, alpha and beta maximise the mean of P@1, P@3 and P@5 over five random splits of the training set.",
         "The search tries six pairs (alpha, beta), then the best pairs with S = 25, 50 and 75, as in the paper.",
         "Training is the time to index the training set. Only the paper's time includes reading and writing files.",
-        "Model: the index and the label sets, on disk. Predict: the time of ranking per test instance.",
+        "Model: the size of the index and the label sets on disk. Predict: the time of ranking per test instance.",
         _bold,
     ),
     threads=("predict_threads",),

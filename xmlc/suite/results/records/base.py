@@ -250,7 +250,7 @@ class Record(RecordFile):
     hyperparameters: Hyperparameters
     seed: int
     split: TrainingSplit
-    settings: dict[str, object] = field(default_factory=dict)  # This field is missing in records of earlier versions.
+    settings: dict[str, object] = field(default_factory=dict)  # Records of earlier versions lack ``settings``.
 
     def head_fields(self) -> dict[str, Any]:
         """Return the fields of `Record` as a dict of keyword arguments, for another record of the same model."""

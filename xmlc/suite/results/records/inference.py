@@ -94,7 +94,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     truncation_loss : float or None
         Upper bound on the loss of expected F-measure that the minimum probability causes.
     resampled : dict of str to tuple of float
-        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`). This field is empty in
+        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`). ``resampled`` is empty in
         records of earlier versions.
     """
 

@@ -56,13 +56,13 @@ class RankingRecord(ModelRecord, kind="ranking", command="rank"):
         Maps a measure in `xmlc.metrics.measures` to its value. A share is stored as a fraction, not as a percentage.
         In records of earlier versions, some scores are missing.
     standard_errors : dict of str to float
-        Standard errors of P@k and nDCG@k due to the random choice of test instances. This field is empty in records of
-        earlier versions.
+        Standard errors of P@k and nDCG@k due to the random choice of test instances. ``standard_errors`` is empty in
+        records of earlier versions.
     certified : float or None
         Fraction of the test instances for which beam search proved that the ranking is exact. If the model uses no beam
         search, the fraction is None.
     resampled : dict of str to tuple of float
-        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`). This field is empty in
+        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`). ``resampled`` is empty in
         records of earlier versions.
     """
 

@@ -26,7 +26,8 @@ class SweepRow(RankingRow):
     metrics : dict of str to float
         Ranking metrics on the test set, as fractions (not percentages).
     depth, nodes : float or None
-        Depth of the deepest tree, and mean number of nodes of a tree. Both fields are None if the model has no trees.
+        Depth of the deepest tree, and mean number of nodes of a tree. If the model has no trees, ``depth`` and
+        ``nodes`` are None.
     train_seconds, predict_ms_per_instance : float or None
     """
 

@@ -21,7 +21,7 @@ class TrainingCosts:
     """Hold the costs of training a model. If the model is not trained, such as an oracle, the costs are None."""
 
     train_seconds: JsonNumber | None
-    train_cpu_seconds: JsonNumber | None = None  # This field is missing in records of earlier versions.
+    train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack the CPU seconds.
     train_threads: int | None
     train_peak_bytes: JsonNumber | None
     model_bytes: JsonNumber | None
@@ -38,7 +38,7 @@ class ModelRecord(ExperimentRecord):
     tuning : SearchSummary or None
         Method, budget, seed and best P@1 of the search that found the hyperparameters, or None without a search.
     step : StepCosts or None
-        Costs of the step that wrote the record. This field is missing in records of earlier versions.
+        Costs of the step that wrote the record. Records of earlier versions lack these costs.
     """
 
     costs: TrainingCosts
