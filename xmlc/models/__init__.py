@@ -1,4 +1,4 @@
-"""Provide the estimators of sparse probability estimates.
+"""Provide the estimators, which return sparse probability estimates.
 
 Each estimator is imported when it is first used. The training of a model therefore does not load the code of other
 estimators. The workflow also does not retrain a model when only the code of another estimator changes.

@@ -102,7 +102,7 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
     found, sums, n_parts
         As for `list_above`.
     label_weights : float64 (m,) or (0,)
-        Weight of each label. The array is empty if labels have no weights.
+        Weight of each label. An empty array means that labels have no weights.
     labels : int32 (k,), scores : float32 (k,)
         The list of the k best labels and their scores, updated in place.
     """
@@ -278,7 +278,7 @@ def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
     k : int
         Number of labels for each instance.
     label_weights : float64 (m,) or (0,)
-        Weight of each label. The array is empty if labels have no weights.
+        Weight of each label. An empty array means that labels have no weights.
 
     Returns
     -------

@@ -206,7 +206,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Return the scores by which labels rank. The method may overwrite ``estimates``."""
+        """Return the scores by which labels rank. `_rerank` may overwrite ``estimates``."""
 
     @abstractmethod
     def _leaf_weights(self) -> tuple[np.ndarray, bool]:

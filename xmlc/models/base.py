@@ -82,7 +82,7 @@ class SparseProbabilityEstimator(Estimator):
     _BY_INSTANCE: ClassVar[bool] = True
     #: Whether the first use compiles kernels. If so, the workflow fits a copy to a few rows before it measures times.
     compiles: ClassVar[bool] = True
-    #: Whether estimates are close to the conditional probabilities of the labels with default hyperparameters.
+    #: Whether, with default hyperparameters, estimates are close to the labels' conditional probabilities.
     calibrated: ClassVar[bool] = True
     # This is the folder in which `fit` writes finished arrays during `fit_to_disk` (see `xmlc.core.appendable`).
     _into: Path | None = None
@@ -213,7 +213,7 @@ class SparseProbabilityEstimator(Estimator):
     def warm_up(self) -> Self:
         """Compile or load the code that predicts one instance, so that no later request waits for the code.
 
-        The method calls `rank_one`, `predict_top_k` and `predict_proba` for an artificial instance.
+        `warm_up` calls `rank_one`, `predict_top_k` and `predict_proba` for an artificial instance.
         """
         asked = self._for_requests()
         asked.rank_one([0], [1.0])

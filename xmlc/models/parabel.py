@@ -257,8 +257,8 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     ----------
     found : sequence of lists
         Three arrays for each tree. The first array is the number of labels of each instance, int64 (n,). The second
-        array contains the labels of one instance after another, int32. The third array contains the estimates of these
-        labels, float32.
+        array contains the labels of one instance after another, int32. The third array contains the estimates of the
+        labels in the second array, float32.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

@@ -72,7 +72,7 @@ class TailClassifiers(NamedTuple):
         X : csr_array of float32, shape (n, d)
             Instances.
         candidates : csr_array of float32, shape (n, m)
-            The stored entries are the candidate labels of each instance. The values of the stored entries are not used.
+            The stored entries are the candidate labels of each instance, whatever the entries' values.
         gamma : float
             The factor gamma in B, at least 0.
         unit_norm : bool

@@ -23,8 +23,8 @@ from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
 
-# The code in the string runs in the training process. The limits are set first, so that the import counts towards the
-# limits.
+# The code in `TRAINING` runs in the training process. The limits of time and memory are set first, so that they include
+# the import.
 TRAINING = """
 import json, resource, sys
 options, seconds, size = json.loads(sys.argv[1])

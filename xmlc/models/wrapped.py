@@ -133,7 +133,7 @@ class Wrapped(SparseProbabilityEstimator):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates that are strictly greater than ``threshold``, float32 CSR of shape (n, m).
 
-        The method does not count inner products.
+        Inner products of wrapped estimators are not counted.
 
         Raises
         ------

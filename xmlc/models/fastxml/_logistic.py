@@ -82,9 +82,9 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     margins[:] = 0
     sides = Sides(side, costs, margins, by_row[0], by_row[1], by_row[2], by_row[3])
     active = np.empty(weights.size, dtype=np.uint32)
-    # ``coordinates`` consists of five arrays. The first four arrays contain the weights, the first and second
-    # derivatives of the loss with respect to the weights, and the changes of the weights by the Newton step. The last
-    # array begins with the numbers of the weights to update.
+    # The first four of the five arrays in ``coordinates`` contain the weights, the first and second derivatives of the
+    # loss with respect to the weights, and the changes of the weights by the Newton step. The last array of
+    # ``coordinates`` begins with the numbers of the weights to update.
     coordinates = weights, by_column[0], by_column[1], by_column[2], active
     loss = logistic_loss(sides, np.float32(0))
     largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)

@@ -87,10 +87,10 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
     """Compute the result of `partition_by_ndcg` from arrays without reference counts.
 
     The scores of labels are multiplied by ``scale``. The kernel overwrites the eight arrays in ``arrays``. The first
-    two arrays (int64) contain each label's sum of gains on the negative side and on the positive side. The next three
-    arrays are the parameters ``keys``, ``scratch`` and ``counts`` of `rank_by_gain`. The last three arrays (int64)
-    contain the gain of each label's rank on the positive side, the gain of its rank on the negative side, and the
-    difference of these two gains.
+    two of the eight arrays (int64) contain each label's sum of gains on the negative side and on the positive side. The
+    next three arrays are the parameters ``keys``, ``scratch`` and ``counts`` of `rank_by_gain`. The last three arrays
+    (int64) contain the gain of each label's rank on the positive side, the gain of its rank on the negative side, and
+    the difference of these two gains.
     """
     arrays = unowned(arrays)
     starts, labels = unchecked_view(starts, 0, starts.size), unchecked_view(labels, 0, labels.size)

@@ -27,8 +27,8 @@ FEW = 10  # If labels have on average fewer than 10 positive instances, the defa
 class LdSM(AveragedForest):
     """Train a forest of M-ary trees that send instances in one or several directions (ldsm2020, Sections 2 and 4).
 
-    A node has M linear regressors, one for each direction. The node visits its instances one after the other. The
-    directions of each instance are chosen to minimise the objective ::
+    A node has M linear regressors, one for each direction. In training, a node visits its instances one after the
+    other. The directions of each instance are chosen to minimise the objective ::
 
         J = sum_{j<l} |P_j - P_l| - lambda_1 sum_{j<l} sum_i pi_i |P^i_j - P^i_l| + lambda_2 |sum_j P_j - 1|.
 
@@ -224,7 +224,7 @@ class LdSM(AveragedForest):
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
         """Return the scores ``beta * P + (1 - beta) * B``, which blend the forest with the tail classifiers."""
-        assert self.tail_ is not None, "without tail classifiers labels rank by their estimates"
+        assert self.tail_ is not None, "without tail classifiers, labels rank by their estimates"
         log_scores = self.tail_.log_scores(X, estimates, self.gamma, self.unit_norm, self.n_jobs)
         closeness = elementwise.exp(log_scores.data).astype(np.float32)
         estimates.data = np.float32(self.beta) * estimates.data + np.float32(1 - self.beta) * closeness

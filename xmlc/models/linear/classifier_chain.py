@@ -144,7 +144,7 @@ def sample_chain(scores, influence, n_samples, seed, first):
         Scores that the labels get from the features alone, constants included.
     influence : float32 (m, m)
         If a drawn label set contains label i, the entry [i, j] is added to the score of each later label j. Only
-        entries with j > i are read.
+        entries [i, j] with j > i are read.
     n_samples : int64
         Number of label sets to draw for each instance.
     seed : int64

@@ -132,9 +132,9 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
     scratch : SearchScratch
         Result of `search_scratch`, which also contains beta.
     neighbours : int32 (q, S), similarities : float32 (q, S)
-        Before the call, all neighbours are -1 and all similarities 0. The arrays receive the neighbours of each query,
-        nearest first, and their similarities. If similarities are equal, the instance with the smaller number is first.
-        If a query has fewer than S neighbours, the remaining entries stay -1 and 0.
+        Before the call, all neighbours are -1 and all similarities 0. Receive each query's neighbours, nearest first,
+        and the neighbours' similarities. If similarities are equal, the instance with the smaller number is first. If a
+        query has fewer than S neighbours, the remaining entries stay -1 and 0.
     n_products : int64 (q,)
         Receives for each query the number of training instances whose similarity was computed.
     """
@@ -339,7 +339,7 @@ def below_kth_largest(values, k, counts):
     while n_above < k:
         bar -= 1
         n_above += counts[bar]
-    # The limit is slightly below the edge of the bar, because ``value * scale`` was rounded.
+    # Because ``value * scale`` was rounded, the returned limit is slightly below the edge of the histogram's bar.
     return np.float32(bar * (1 - 1e-6) / scale)
 
 

@@ -32,8 +32,8 @@ from xmlc.models.nearest._search import SearchScratch, nearest_instances, search
 
 ROWS_PER_TASK = 128
 LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater than 1e-300.
-#: This is the type of scratch memory that no thread uses at present. The first list contains scratch memory for
-#: searches. Each pair in the second list consists of an array of votes (all zero) and an array of labels.
+#: This is the type of scratch memory that no thread uses at present. The first list of the type contains scratch memory
+#: for searches. Each pair in the second list consists of an array of votes (all zero) and an array of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
 
 

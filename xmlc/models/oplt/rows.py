@@ -47,7 +47,7 @@ def empty_row_scratch(max_nonzeros, tree):
 def open_block(tree, v, width, auxiliary, bits):
     """Create an empty block for node v, with ``width`` columns and no features.
 
-    The weights of the constant feature are zero.
+    The columns' weights of the constant feature are zero.
     """
     node = tree.nodes[v]
     node.width, node.auxiliary, node.padded = width, auxiliary, row_size(width)

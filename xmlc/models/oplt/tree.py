@@ -24,7 +24,7 @@ N_COUNTERS = 10
 
 # The record of a node also describes the block of its children. A block has one row for each feature of the instances
 # that reached the node. A row holds the weights of all children, and then the sums of squared derivatives for these
-# weights. The record has an even number of 4-byte fields, so that a stored node has no undefined padding bytes.
+# weights. A node's record has an even number of 4-byte fields, so that a stored node has no undefined padding bytes.
 NODE = np.dtype(
     [
         ("parent", np.int32),

@@ -58,8 +58,8 @@ def append_rows(
     Returns
     -------
     list of pairs of ndarray of int64
-        Two arrays for each range of contiguous blocks. The arrays contain the number of features and the number of
-        weights that each block keeps.
+        Two arrays for each range of contiguous blocks: the number of features and the number of weights that each block
+        keeps.
 
     Raises
     ------

@@ -85,7 +85,7 @@ class PLT(SparseProbabilityEstimator):
         labels, and at most 100 sqrt(arity) labels (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
         Only for a "kmeans" tree: the largest number of features that represent a label. For each label, the features
-        with the largest weights are kept. The limit bounds the memory for building the tree
+        with the largest weights are kept. ``label_features`` limits the memory for building the tree
         (`xmlc.models.trees.representations.label_representations`). With None, a label is represented by all features
         of its instances.
     solver : {"sgd", "adagrad", "batch"}
@@ -147,9 +147,9 @@ class PLT(SparseProbabilityEstimator):
         parallel.
     max_samples : float or None
         The share of the instances on which the model is trained. The training instances are drawn at random, see
-        ``random_state``. The tree is also built only from the drawn instances, so it has only their labels. To train
-        the IPLT of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the paper. With the same
-        seed, ``warm_start`` of `OPLT` uses the same sample.
+        ``random_state``. The tree, too, is built only from the drawn instances, and has only the labels of these
+        instances. To train the IPLT of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the
+        paper. With the same seed, ``warm_start`` of `OPLT` uses the same sample.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int

@@ -128,9 +128,9 @@ def match_features(ids, values, features, out_ids, out_values):
     features : uint32
         Features of the block, ascending.
     out_ids : uint32
-        On return, the index in the block of each found feature. The array must be at least as long as ``ids``.
+        On return, the index in the block of each found feature. ``out_ids`` must be at least as long as ``ids``.
     out_values : float32
-        On return, the values of the found features. The array must be at least as long as ``ids``.
+        On return, the values of the found features. ``out_values`` must be at least as long as ``ids``.
 
     Returns
     -------

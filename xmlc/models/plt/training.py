@@ -119,8 +119,8 @@ def train_nodes(
     title : str
         Title in the progress display.
     only_smaller : bool
-        Apply the threshold only if the first batch takes fewer bytes with the threshold. The threshold is chosen with
-        the first batch, so that only one batch is in memory.
+        Apply the threshold only if the first batch takes fewer bytes with the threshold. The first batch decides for
+        all batches, so that only one batch is in memory.
     importance : float32 (order.size,), optional
         Positive weight of each instance's loss. With None, each instance has the weight 1.
 
@@ -184,7 +184,8 @@ def _parts(
     The function returns the groups of tasks and the cost of each group.
 
     A block with more work than ``limit`` is split into tasks, each with some of the block's siblings. The time of a
-    task is estimated from its number of registers. A partly filled register takes as long as a full register.
+    task is estimated from the number of vector registers that its siblings fill. A partly filled register takes as long
+    as a full register.
     """
     work = nonzeros * degrees
     parts = []

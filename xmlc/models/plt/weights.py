@@ -225,7 +225,7 @@ def empty_scratch(shape, n_dense, n_estimates):
     n_dense : int
         Length of ``dense``.
     n_estimates : int
-        Minimum length of ``estimates``. The array is longer if a node has more children than ``n_estimates``.
+        Minimum length of ``estimates``. ``estimates`` is longer if a node has more children than ``n_estimates``.
     """
     n_features, max_nonzeros, max_degree = shape
     words = np.zeros(n_features // 64 + 1, dtype=np.uint64)

@@ -43,8 +43,8 @@ def kmeans_tree(
     The first two centroids of a bisection are the representations of two random labels. Each round sorts the labels by
     the difference of their cosines to the two centroids, and splits the sorted labels in half. The means of the two
     halves are the centroids of the next round. The bisection ends after 50 rounds, or when the mean cosine between
-    labels and centroids increases by less than 1e-4. The method was introduced for Parabel (Prabhu et al. 2018). The
-    paper oplt2021 (Section 5) also builds its trees by the method of Parabel.
+    labels and centroids increases by less than 1e-4. Balanced 2-means trees were introduced for Parabel (Prabhu et al.
+    2018). The paper oplt2021 (Section 5) also builds its trees by the method of Parabel.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def _order_labels(
     """Return the labels in the order of the tree's leaves, int64 (m,).
 
     The sizes of all segments follow from the number of labels, so that the order of the labels determines the tree.
-    Large segments are bisected level by level. Each smaller segment is bisected by a single task, together with all its
-    parts.
+    Large segments are bisected level by level. A segment that is not large is bisected by a single task, together with
+    all its parts.
     """
     m = reps.indptr.size - 1
     order = np.arange(m, dtype=np.int64)

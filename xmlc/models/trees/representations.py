@@ -23,8 +23,8 @@ def label_representations(
     """Return a vector for each label: the sum of its instances' unit-length features, scaled to unit length.
 
     Parabel represents labels in the same way (Prabhu et al., "Partitioned label trees for extreme classification with
-    application to dynamic search advertising", WWW 2018). The sums are the product of the transpose of Y and X, which
-    is computed in sparse blocks of rows. The sums are computed in float64 and rounded once to float32.
+    application to dynamic search advertising", WWW 2018). The sums are the matrix product Y^T X, which is computed in
+    sparse blocks of rows. The sums are computed in float64 and rounded once to float32.
 
     The function needs memory for the result, for the values of X in float64, and for the results of up to 32 tasks. In
     addition, each thread needs memory for the sums of a block, and 12 bytes per feature.
