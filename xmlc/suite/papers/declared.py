@@ -134,8 +134,8 @@ class PanelDefinition:
     headings : mapping of str to str
         Headings that replace the headings of quantities, by quantity.
     contests : mapping of str to str, or None
-        Maps each quantity to the name of the quantity's contest. Columns with the same contest compete for the best
-        number on a dataset, which is bold. By default, each quantity has a separate contest.
+        Maps each quantity to the name of its contest. Columns with the same contest compete for the best number on
+        a dataset, which is bold. By default, each quantity has a separate contest.
     published : {"", "also", "alone"}
         "also" appends the paper's rows that we did not run. "alone" shows only these rows.
     run_by : tuple of str

@@ -123,7 +123,7 @@ def compare(
         The tables to judge.
     judge : Judge or None
         A judge is required if the left side has a paper's tables. The judge computes an interval for each published
-        number. With a judge, the right side may contain numbers that the left side lacks.
+        number. If a judge is given, the right side may contain numbers that the left side lacks.
     tolerance : Tolerance
         The largest difference at which two of our numbers count as equal.
     columns : collection of str

@@ -238,7 +238,7 @@ def _folded(section: Section, share: int) -> str:
         return f"\n{line}\n" if len(line) + 2 <= share else ""
     heading, rule, *rows = _table(section.headings, section.rows)
     begin, end = f"\n<details><summary>{line}</summary>\n\n{heading}\n{rule}\n", "\n</details>\n"
-    room = share - len(begin) - len(end) - 40  # The line about left-out rows needs 40 characters.
+    room = share - len(begin) - len(end) - 40  # A line that counts left-out rows has at most 40 characters.
     kept = sum(length <= room for length in accumulate(len(row) + 1 for row in rows))
     rest = f"\n{count_of(len(rows) - kept, 'row')} more left out\n" if kept < len(rows) else ""
     return begin + "".join(f"{row}\n" for row in rows[:kept]) + rest + end if kept else ""

@@ -105,7 +105,7 @@ def in_stages(
         Average number of labels per instance. The average replaces the value `LABELS_PER_INSTANCE` of a hyperparameter
         in a trial.
     splits : int or None
-        Number of random splits on which each trial is scored. If the number is not None, a stage extends all equally
+        Number of random splits on which each trial is scored. If ``splits`` is not None, a stage extends all equally
         good trials of the previous stage.
     sample : bool
         Whether trials are trained and scored on samples of the instances, as for an untuned dataset.

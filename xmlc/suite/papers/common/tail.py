@@ -43,7 +43,7 @@ tail_f = TableDefinition(
     panels=(columns("", "macro_f_present", *RARE),),
     notes=(
         "Labels without training instances count only in the mean over all labels.",
-        "Labels are grouped by instances in the whole training set, even if models are trained on 80 % of it.",
+        "Labels are grouped by their number of instances in the whole training set, even if models use 80 % of it.",
     ),
     caption="Macro-F over the labels in the test set: all labels, and groups by number of training instances.",
 )

@@ -65,7 +65,7 @@ def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
 @figure(
     "figure5",
     replace(SIZES, models=(OURS,)),
-    caption="P@k and nDCG@k against the largest number of nodes of a tree, and the resulting depth.",
+    caption="P@k and nDCG@k against the maximum number of nodes per tree, and the resulting depth.",
 )
 def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
     """Draw Figure 5, which shows P@k, nDCG@k and depth against the maximum number of nodes per tree."""

@@ -16,7 +16,7 @@ TREES = Where("ranking", "full", models=TREE_BASED)
 
 OWN = ("n_trees", "inner_products", "model_mb", "train_peak_mb")  # Quantities that the paper does not report.
 QUOTED = "The paper quotes the numbers of other methods from their papers or from the repository."
-RANKED = "Precision@k and nDCG@k on the test set, trained on the whole training set."
+RANKED = "Precision@k and nDCG@k on the test set, for models trained on the whole training set."
 PREDICTED = (
     "Milliseconds and inner products per test instance to find its five best labels, and the size of the model on disk."
 )
