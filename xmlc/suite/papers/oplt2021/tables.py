@@ -44,7 +44,7 @@ def _by_accuracy(table: Table) -> Rows:
     for dataset in (record.dataset for record in table.records):
         if (labels := dataset.labels_per_instance) != 1:
             raise XmlcError(
-                f"table3: {dataset.name} has {labels:g} labels per instance, expected 1. Remove the dataset from few_shot"
+                f"table3: {dataset.name} has {labels:g} labels per instance, expected 1. Remove it from few_shot"
             )
     return {key: row | {"accuracy": row["p@1"]} for key, row in better_passes(table, "p@1").items()}
 
