@@ -249,7 +249,7 @@ def average_above(histograms, reached, first, last, thresholds):
         if selective:
             listed = listed[: keep_averages_above(listed, sums, n_parts, thresholds)]
         # A sort takes about log2(n) steps for each of n found labels. If many labels are found, a scan of all labels is
-        # cheaper.
+        # faster than sorting.
         if 16 * listed.size < thresholds.size:
             sort(listed)
         else:

@@ -80,7 +80,7 @@ class SparseProbabilityEstimator(Estimator):
     certified_: np.ndarray | None = None
     #: Whether the estimates for an instance are the same whatever the other instances in X are.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether the first use compiles kernels. If so, the workflow fits a copy to a few rows before it measures times.
+    #: Whether the first use compiles kernels, so that the workflow fits a copy to a few rows before it measures times.
     compiles: ClassVar[bool] = True
     #: Whether, with default hyperparameters, estimates are close to the labels' conditional probabilities.
     calibrated: ClassVar[bool] = True
@@ -161,7 +161,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If fewer than k labels are found, the rest is -1.
+            Labels, best first. Ties go to the smaller label. If fewer than k labels are found, the rest of a row is -1.
         scores : ndarray of float32, shape (n, k)
             Estimates of the labels in ``labels``, times the label weights if given. A missing label has the score 0.
         """
@@ -189,7 +189,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         labels : ndarray of int32, shape (k,)
-            Labels, best first. If fewer than k labels are found, the rest is -1.
+            Labels, best first. If fewer than k labels are found, the rest of a row is -1.
         scores : ndarray of float32, shape (k,)
             Estimates of the labels in ``labels``, times the label weights if given. A missing label has the score 0.
 

@@ -33,7 +33,7 @@ class FastXML(AveragedForest):
     the sides. For each label, a leaf stores the share of the leaf's instances that have the label. The estimate of a
     label is the mean of the label's shares in the leaves that an instance reaches. Most labels have the estimate 0. The
     method is FastXML (Prabhu and Varma, KDD 2014). As in the authors' program, each node optimises nDCG only once,
-    starting from random sides. Each node also fits its classifier only once, by L1-regularised logistic regression.
+    starting from random sides. Each node fits its classifier only once, by L1-regularised logistic regression.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ replaces the trust region. The optimisation method has these properties:
 * The preconditioner of CG for feature k is 1 + C sum_i d_i v_k, where v_k is the variance of the feature. For features
   scaled to variance 1, the preconditioner is a constant. On the dataset enron, CG with the exact diagonal as its
   preconditioner needs 50 % more matrix products.
-* A product of the Newton matrix with a vector reads each row of X once, for both X p and X^T u. Eight labels share one
+* A product of the Newton matrix with a vector takes one pass over X, for both X p and X^T u. Eight labels share one
   pass over X (see `multiply_row`). The labels that are trained in parallel occupy eight lanes, and each lane has its
   own phase. A lane starts the next label when its present label is solved for all values of C.
 * An exact Newton step by Cholesky decomposition would take d^3 / 3 operations, as many as hundreds to thousands of

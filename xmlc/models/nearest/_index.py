@@ -169,10 +169,10 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
     ``frequencies`` must be in descending order.
 
-    Each additional word costs every query one read per instance. In exchange, each additional word saves every query
-    the postings of 64 features. The function assumes that features are as frequent in queries as in training instances.
-    In measurements, cost and saving of a word were equal if the root mean square of its 64 document frequencies was 10
-    % of the instances.
+    Each additional word costs every query one read per instance. Each additional word also saves every query the
+    postings of 64 features. The function assumes that features are as frequent in queries as in training instances. In
+    measurements, cost and saving of a word were equal if the root mean square of its 64 document frequencies was 10 %
+    of the instances.
     """
     n_words = 0
     while n_words < MOST_WORDS:

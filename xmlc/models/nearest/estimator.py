@@ -52,10 +52,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     index and chooses beta.
 
     An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. With sample
-    weights, the nearest instances with a total weight of S vote. If the total weight would exceed S, the weight of the
-    farthest voting instance is reduced. With integer weights, the model is the same as for a training set with repeated
-    rows (``numpy.repeat``), except for the choice of beta. With integer weights, the choice of beta excludes all copies
-    of an instance from its neighbours. Even if weights are below 1, there are at most S neighbours.
+    weights, the nearest instances vote, up to a total weight of S. If the total weight would exceed S, the weight of
+    the farthest voting instance is reduced. With integer weights, the model is the same as for a training set with
+    repeated rows (``numpy.repeat``), except for the choice of beta. With integer weights, the choice of beta excludes
+    all copies of an instance from its neighbours. Even if weights are below 1, there are at most S neighbours.
 
     The search is exact. The search skips an instance only if an upper bound of the instance's similarity is below the
     S-th best similarity. Similarities are float32 and bit-identical on any number of threads.
@@ -369,7 +369,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
         if i < 0:
             break
         total += weights[r]
-        # Without this lower limit, a label would be listed twice if its first vote underflowed to zero.
+        # Without the lower limit 1e-300, a label would be listed twice if its first vote underflowed to zero.
         weight = max(weights[r], 1e-300)
         for label in unchecked_view(labels, label_starts[i], label_starts[i + 1]):
             # Because a branch would often be mispredicted, the label is always written, but counted only if it is new.

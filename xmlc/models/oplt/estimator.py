@@ -106,7 +106,7 @@ class OPLT(SparseProbabilityEstimator):
         saves a model. With None, all weights are kept.
     online : bool
         Whether `fit` keeps the arrays that `partial_fit` needs, and learns in one phase. With ``online=True``, `fit`
-        needs several times as much memory.
+        needs several times as much memory as without.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int

@@ -97,8 +97,8 @@ class PLT(SparseProbabilityEstimator):
         labels, but they do not estimate probabilities.
     hinge_power : int
         The power p for the loss "squared_hinge". The score of a node with the linear score s is exp(-max(0, 1 - s)**p).
-        Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near their margin get higher scores. In a deep
-        tree, higher scores of nodes near the margin improve the lower ranks of a ranking.
+        Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near their margin get higher scores than with 2.
+        In a deep tree, higher scores of nodes near the margin improve the lower ranks of a ranking.
     C : float or None
         Weight of the loss, relative to half the squared length of a node's weight vector. ``C`` is used by the solver
         "batch", and by SGD if ``lam`` is None. With ``C=None``, SGD uses C = 3, and the solver "batch" selects C from
@@ -187,7 +187,7 @@ class PLT(SparseProbabilityEstimator):
     Without hashing, weights take memory for each inner node and each feature of the instances that reach the node. Each
     pair of a node and a feature takes 4 bytes for each child of the node, plus 4 bytes. A synthetic dataset in the
     shape of Amazon-670K has 490,449 instances with 70 non-zeros each, and 670,091 labels. A model of the synthetic
-    dataset takes 19 GB with ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf`` and ``arity=16``, the tree
+    dataset takes 19 GB with ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf`` instead of 100, the tree
     has one level less and the model is larger.
 
     `fit` keeps one copy of the model's weights in memory. `fit_to_disk` keeps 128 MB of weights in memory and writes
@@ -550,8 +550,8 @@ class PLT(SparseProbabilityEstimator):
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        # A stored tree of another estimator, or a model of an earlier version, has no selected hyperparameters. In this
-        # case, the given hyperparameters are used.
+        # The given hyperparameters replace selected values that were not stored (in a tree of another estimator, or in
+        # a model of an earlier version).
         for name in SELECTED:
             setattr(self, f"{name}_", meta.get(name, getattr(self, name)))
         seed = {name: number for name, number in meta.items() if name not in SELECTED}

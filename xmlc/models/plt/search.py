@@ -307,7 +307,7 @@ def weigh(estimates, key, largest, label, first):
     Parameters
     ----------
     estimates : float32 (siblings,)
-        Conditional estimates of the siblings, given the parent. On return, the array contains the products with the
+        Conditional estimates of the siblings, given the parent. On return, ``estimates`` contains the products with the
         parent's estimate and the scales.
     key : int64
         Key of the parent.

@@ -24,7 +24,8 @@ SPLIT_SHARE = 32  # A block with more than 1 / 32 of the work is split into task
 MIN_SIBLINGS = 8  # Each task of a split block has at least 8 siblings, enough to fill a vector register.
 MANY_SIBLINGS = 64  # A larger task has a multiple of 64 siblings, because the kernels process 64 siblings at a time.
 TITLE = "training PLT nodes"  # The progress display has this title by default.
-# This is the approximate number of weights in a batch of blocks (128 MB). A larger block is a batch by itself.
+# This is the approximate number of weights in a batch of blocks (128 MB). A block with more weights is a batch by
+# itself.
 WEIGHTS_PER_WAVE = 1 << 25
 BITS_PER_WORD = np.uint64(64)
 

@@ -94,9 +94,9 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
 
     If ``max_leaf`` is None, the depth of the tree is chosen so that the lowest inner nodes have about 100 labels. A
     node of s labels is split if the size s / arity of its children is relatively nearer to 100 than s: s / 100 > 100 /
-    (s / arity). The lowest inner nodes thus have 100 / sqrt(arity) to 100 sqrt(arity) labels. With a fixed limit of
-    100, a small excess would add a whole level to the tree. For example, if 26,296 labels are divided among 256 nodes,
-    each node has 103 labels.
+    (s / arity). The lowest inner nodes thus have 100 / sqrt(arity) to 100 sqrt(arity) labels. With a fixed limit of 100
+    labels, a few labels more could add a whole level to the tree. For example, if 26,296 labels are divided among 256
+    nodes, each node has 103 labels.
     """
     return int(LABELS_PER_LEAF * sqrt(arity)) if max_leaf is None else int(max_leaf)
 
