@@ -189,7 +189,7 @@ class SparseProbabilityEstimator(Estimator):
         Returns
         -------
         labels : ndarray of int32, shape (k,)
-            Labels, best first. If fewer than k labels are found, the rest of a row is -1.
+            Labels, best first. If fewer than k labels are found, the other entries are -1.
         scores : ndarray of float32, shape (k,)
             Estimates of the labels in ``labels``, times the label weights if given. A missing label has the score 0.
 
@@ -297,7 +297,7 @@ class SparseProbabilityEstimator(Estimator):
         found = np.array(list(given) if isinstance(given, Iterable) else [], dtype=object)
         if found.shape != (self.n_labels_,) or len({*found}) < found.size:
             said = f"found {len({*found})} different names, expected {self.n_labels_}, one per label"
-            raise InvalidDataError(f"label names: {said}. Pass them, or a fitted MultiLabelBinarizer.")
+            raise InvalidDataError(f"label names: {said}. Pass the label names, or a fitted MultiLabelBinarizer.")
         self.label_names_in_ = found
         return self
 
@@ -405,7 +405,7 @@ class SparseProbabilityEstimator(Estimator):
         content = load_description(folder / DESCRIPTION, ENTRIES)
         found, version = content["estimator"], content["format"]
         if found != cls.__name__:
-            expected = f"expected one of {cls.__name__}. Load it with {found}.load."
+            expected = f"expected one of {cls.__name__}. Load the model with {found}.load."
             raise XmlcError(f"{folder}: found a model of {found}, {expected}")
         if version != cls.MODEL_FORMAT:
             raise Malformed(DESCRIPTION, f"found format {version} of {found}, expected format {cls.MODEL_FORMAT}")

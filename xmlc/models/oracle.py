@@ -91,7 +91,7 @@ class SavedEstimates(Oracle):
         """
         given, seed = {"val": self.validation, "test": self.test}.get(part, ""), prepared.run
         if not given:
-            raise XmlcError(f"estimates: found no file for part {part}. Set validation and test to the paths of .npz files.")
+            raise XmlcError(f"estimates: found no file for part {part}. Set validation and test to .npz file paths.")
         if seed and "{seed}" not in given and self.validation:
             said = f"expected one for the split of seed {seed}. Write {{seed}} in the path."
             raise XmlcError(f"{given}: found one file for all seeds, {said}")

@@ -528,7 +528,7 @@ class PLT(SparseProbabilityEstimator):
         opened = int(inner_products.sum()) / max(inner_products.size, 1)
         if opened < max(COSTLY_SHARE * self.tree_.n_nodes, COSTLY):
             return
-        proved = "" if self.certified_ is None else f" A beam was exact for {100 * fmean(self.certified_):.0f} % here."
+        proved = "" if self.certified_ is None else f" A beam was exact for {100 * fmean(self.certified_):.0f} % of X."
         warnings.warn(
             f"PLT evaluated {opened:.0f} of {self.tree_.n_nodes} node classifiers per instance for an exact ranking, "
             f"because estimates differ little. Use search='beam' to expand up to {self.beam} nodes per level.{proved}",
