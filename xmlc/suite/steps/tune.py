@@ -313,7 +313,7 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
 @estimator_option
 @json_option(
     "--parameters",
-    "Hyperparameters as a JSON object. The first trial of --space tries them unchanged, and other trials override them.",
+    "Hyperparameters as a JSON object. The first trial of --space tries them unchanged, other trials override them.",
 )
 @json_option(
     "--space",

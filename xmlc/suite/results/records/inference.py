@@ -40,7 +40,7 @@ class TruncatedEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeWeights:
-    """Hold weights of the sizes of label sets, which were learned from the validation set in ``learn_seconds``."""
+    """Hold a weight for each size of label sets. Learning from the validation set took ``learn_seconds``."""
 
     weights: tuple[float, ...]
     learn_seconds: float
