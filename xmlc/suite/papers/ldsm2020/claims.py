@@ -165,7 +165,7 @@ def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
 
 @statements.claim("depth-grows-with-log-of-nodes", SIZES)
 def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the increase in depth from the smallest to the largest T_max of a sweep with the bound in the paper.
+    """Compare the increase in depth from the smallest to the largest T_max of a sweep with the bound of the claim.
 
     T_max limits the number of nodes of a tree. If the number of nodes grows by a factor phi, the bound is 2 log_M phi.
     """
