@@ -201,7 +201,7 @@ class Stacking(SparseProbabilityEstimator):
         return self
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates of candidates that are strictly greater than a threshold.
+        """Return the candidates' estimates that are strictly greater than a threshold.
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
         """
@@ -210,7 +210,7 @@ class Stacking(SparseProbabilityEstimator):
     def _estimates(
         self, X: Matrix, threshold: float | np.ndarray = 0.0, allowed: np.ndarray | None = None
     ) -> sparse.csr_array:
-        """Return the estimates of candidates above a threshold. Only labels in ``allowed`` can be candidates."""
+        """Return the candidates' estimates that are above a threshold. Only labels in ``allowed`` can be candidates."""
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         found, products = list[Any](), list[Any]()
         for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:

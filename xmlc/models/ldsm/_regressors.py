@@ -240,7 +240,7 @@ def best_directions(costs, random_ties, key, counter):
 
 @njit(cache=True, nogil=True)
 def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter):
-    """Return exactly the same set of directions as `direction_costs` and `best_directions`, but only for M = 2.
+    """For M = 2, return exactly the same set of directions as `direction_costs` and `best_directions`.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class NeighbourIndex(NamedTuple):
     Attributes
     ----------
     places : ndarray of uint32, shape (d,)
-        Place of each feature. Features without instances come last.
+        Place of each feature: its rank by document frequency. Features without instances come last.
     row_starts : ndarray of int64, shape (n + 1,)
         Start of each instance in ``row_places`` and ``row_values``.
     row_places : ndarray of uint32, shape (nnz,)
@@ -261,7 +261,7 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
     counts : uint32 (d,)
         Number of instances of the task that have each feature.
     order : uint32 (number of features with non-zeros,)
-        The feature in each place.
+        The features in the order of their places, most frequent first.
     ends : uint32 (d,)
         Scratch.
     entries : uint64 (nnz of the task,)
