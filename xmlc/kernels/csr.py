@@ -431,7 +431,8 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
     n_labels : int
         The number of columns.
     """
-    spe = sparse.csr_array((estimates, labels, np.concatenate(([0], np.cumsum(counts)))), shape=(counts.size, n_labels))
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    spe = sparse.csr_array((estimates, labels, indptr), shape=(counts.size, n_labels))
     spe.sort_indices()
     return spe
 

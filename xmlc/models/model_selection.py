@@ -53,7 +53,8 @@ def cross_validated(
             for fold in range(FOLDS):
                 out = folds == fold
                 given = () if weights is None else (weights[rows][~out],)
-                hit[out] = are_right(make(value).fit(X[~out], Y[~out], *given).predict_top_k(X[out], 1)[0], Y[out])
+                model = make(value).fit(X[~out], Y[~out], *given)
+                hit[out] = are_right(model.predict_top_k(X[out], 1)[0], Y[out])
     return other if is_better(hits[1], hits[0], None if weights is None else weights[rows]) else usual
 
 

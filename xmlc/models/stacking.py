@@ -270,7 +270,8 @@ class Stacking(SparseProbabilityEstimator):
         """Return the k best candidates of each instance and their scores."""
         if self.propensity_exponent:
             relative = self.propensities_.min() / self.propensities_
-            spe.data *= elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)[spe.indices]
+            weights = elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
+            spe.data *= weights[spe.indices]
         return top_k_of(spe, k, label_weights)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -108,7 +108,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
         """
         thresholds = self._label_thresholds(threshold)
-        return entries_above(marginals_of(Samples(self.sample(X), self.n_samples)).astype(np.float32), thresholds)
+        shares = marginals_of(Samples(self.sample(X), self.n_samples)).astype(np.float32)
+        return entries_above(shares, thresholds)
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check the training data, and return the data with the labels in the order of the chain."""
@@ -117,7 +118,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return the `Problem` of the chain, with label columns after the feature columns."""
-        return make_problem(X, Y, self.standardize, self.label_scale, X.shape[1] + np.arange(Y.shape[1]), weights)
+        widths = X.shape[1] + np.arange(Y.shape[1])
+        return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
     def _learn(self, problem: Problem) -> None:
         """Train the classifiers, and split their weights into feature weights and influences of earlier labels."""

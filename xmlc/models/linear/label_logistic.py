@@ -143,7 +143,8 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _learn(self, problem: Problem) -> None:
         """Train the classifier of each label. A classifier has one weight per column of ``problem``."""
         everywhere = np.ones(problem.importance.size, dtype=bool)
-        self.constants_ = np.where(positives(problem, everywhere) > 0, SURE, NEVER).astype(np.float32)
+        counts = positives(problem, everywhere)
+        self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
         self.decrements_ = np.full(self.n_labels_, np.nan)
         self.weights_ = np.zeros((self.n_labels_, problem.scale.size), dtype=np.float32)
         rows = np.arange(problem.importance.size)
@@ -229,7 +230,8 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     """
     labels = learnable(problem, training)
     counts = positives(problem, training)[labels]
-    labels = labels[np.argsort(-np.minimum(counts, int(training.sum()) - counts), kind="stable")]
+    rarer = np.minimum(counts, int(training.sum()) - counts)
+    labels = labels[np.argsort(-rarer, kind="stable")]
     n_blocks = -(-labels.size // LABELS_PER_TASK)
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 

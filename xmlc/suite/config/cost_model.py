@@ -79,7 +79,8 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
     variant, units, arity = variant_of(estimator, given, size.m)
     costs = _predicted(size, n, variant, units, arity)
     if variant == "fastxml-tail":  # shapes.csv has the costs of one tree with tail classifiers.
-        return FitCosts(*map(sum, zip(costs, _predicted(size, n, "fastxml", units - 1, arity), strict=True)))
+        forest = _predicted(size, n, "fastxml", units - 1, arity)
+        return FitCosts(*map(sum, zip(costs, forest, strict=True)))
     most = MOST * size.d * size.m if estimator in ("plt", "oplt") else math.inf
     return costs._replace(peak_bytes=min(costs.peak_bytes, 3 * most), model_bytes=min(costs.model_bytes, most))
 

@@ -162,7 +162,8 @@ def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameter
     """
     if not project.tuned_by(model, dataset):
         return {}
-    stages = project.models[project.models[model].share_search_with or model].search.stages_on(dataset)
+    owner = project.models[project.models[model].share_search_with or model]
+    stages = owner.search.stages_on(dataset)
     tried = [arity for stage in stages for trial in stage if isinstance(arity := trial.get("arity"), int)]
     return {"arity": max(tried)} if tried else {}
 
@@ -172,7 +173,8 @@ def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
 
     The requested memory is `PROCESS`, plus `MEMORY_MARGIN` times the rest of the estimated memory.
     """
-    return math.ceil((PROCESS + MEMORY_MARGIN * (cost_of(project, step, wildcards).memory - PROCESS)) / 1e6)
+    memory = cost_of(project, step, wildcards).memory
+    return math.ceil((PROCESS + MEMORY_MARGIN * (memory - PROCESS)) / 1e6)
 
 
 def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:

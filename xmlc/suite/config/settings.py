@@ -60,7 +60,8 @@ class Settings:
         """
         content = {key: None if value == "null" else value for key, value in config.items()}
         for key in LISTS:
-            if isinstance((names := content.get(key)), str):
+            names = content.get(key)
+            if isinstance(names, str):
                 if len(parts := re.split(r"[,\s]+", names.strip(", "))) > 1:
                     said = f"found {shown_scalar(names)}, expected a list: {key}='[{', '.join(parts)}]'"
                     raise XmlcError(f"config: {key}: {said}")

@@ -67,7 +67,8 @@ class Fingerprint:
     @property
     def word(self) -> str:
         """Return the word of the fingerprint: the version and the first 12 digits, such as ``1-3f2a-91c0-77de``."""
-        return "-".join((str(VERSION), *(self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))))
+        groups = (self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))
+        return "-".join((str(VERSION), *groups))
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
         """Yield the path and the fingerprint's word of every entry of the folder and its subfolders.

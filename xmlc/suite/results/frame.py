@@ -251,7 +251,8 @@ def pivot(rows: Rows, keys: Sequence[str], wanted: Iterable[str]) -> pd.DataFram
     several = SEEDS in there and any(row[SEEDS].value > 1 for row in rows.values() if SEEDS in row)
     content: dict[str, list[Any]] = {name: [key[place] for key in rows] for place, name in enumerate(keys)}
     for name in [name for name in (*wanted, SEEDS) if name in there]:
-        numbers = [row.get(name, Number(quantity=name, value=math.nan)) for row in rows.values()]
+        nothing = Number(quantity=name, value=math.nan)
+        numbers = [row.get(name, nothing) for row in rows.values()]
         content[name] = [number.value for number in numbers]
         if several and any(number.runs for number in numbers) and column(name).kind == "measure":
             content[name + DEVIATION] = [number.deviation for number in numbers]
@@ -302,7 +303,8 @@ def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], 
     number = published.get(key, {}).get(quantity)
     if number is None and "dataset" in keys and column(quantity).kind == "constant":
         place = keys.index("dataset")
-        number = next((row for other, row in published.items() if other[place] == key[place]), {}).get(quantity)
+        rows = (row for other, row in published.items() if other[place] == key[place])
+    number = next(rows, {}).get(quantity)
     return number
 
 
