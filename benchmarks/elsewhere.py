@@ -54,7 +54,7 @@ class Figure:
     split: str
     #: Form of the rows: unit (scaled to length 1), raw, or any.
     rows: str
-    #: Number of test instances that were used, or "all".
+    #: The test instances for which labels were ranked, such as "all" or "first 3000".
     subset: str
     machine: str
     source: str
@@ -131,7 +131,7 @@ class Elsewhere:
     form : {"unit", "raw"}
         Form of the rows on which the contenders are trained.
     subset : str
-        Subset of the test instances that the contenders rank, such as "all".
+        The test instances for which the contenders rank labels, such as "all" or "first 3000".
     calibrate : bool
         Whether to scale times to this machine.
 
@@ -172,6 +172,6 @@ class Elsewhere:
         if any(self.figures.values()):
             scaled = "not scaled to this machine, and not compared."
             if here:
-                scaled = f"scaled by {self.tasks[0].contender}: {here[0]:.2f} s here, {self.seconds:g} s there."
+                scaled = f"scaled by {self.tasks[0].contender}: {here[0]:.2f} s here, {self.seconds:g} s on the other machine."
             same = f"P@k is compared only for the same split ({self.split}) and scaling of rows."
             report.remarks.append(f"Times measured elsewhere are {scaled} {same}")

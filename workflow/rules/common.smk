@@ -24,8 +24,8 @@ batched_models = jobs.one_of(name for names in jobs.batched_models(project).valu
 def code(command, wildcards):
     """Return a digest of a step's code. The digest is a parameter of rules, so that Snakemake reruns edited steps.
 
-    The digest of a model's step includes the files of the estimator. The digest of a method's step includes the files
-    that register methods.
+    The digest of a model's step includes the files of the estimator. The digests of the steps `thresholds` and `infer`
+    also include the files in `extensions`, which register users' methods.
     """
     model = wildcards.get("model")
     return source_digest(project.files_for(command, model) if model else command_files(command))

@@ -24,7 +24,8 @@ from xmlc.core.errors import nearest as nearest
 # exists, because it is faster and a dry run reads ten YAML files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
-# Maps the type of a YAML scalar to a pattern of scalars that people and YAML 1.1 understand in the same way.
+# Maps a type of YAML scalars to a regular expression. It matches scalars that people read as YAML 1.1 does, such as 12,
+# but not 012, which YAML 1.1 reads as 10.
 _CLEAR = {
     "int": re.compile(r"[-+]?(0|[1-9][0-9]*)"),
     "float": re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)(e[-+][0-9]+)?", re.I),

@@ -192,7 +192,7 @@ def best_sum(lowest, gains, empty, n_instances, threshold):
     gains : int64 (c,)
         Result of `add_gains`.
     empty : int
-        Sum of the measure over instances for the empty prediction, as a multiple of the unit.
+        Sum of the measure over instances if no label is predicted, in the same unit as ``gains``.
     n_instances : int
         Number of instances.
     threshold : uint32 (1,)

@@ -252,7 +252,8 @@ def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Gr
     return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
 
-# Appendix D of plt2016 chooses a from C. In the authors' program, a is 1 or a value in C, and b is a value in C.
+# Appendix D of plt2016 chooses OFO's parameter a from the grid C. In the authors' program, a is 1 or a value of the
+# grid, and b is a value of the grid.
 # TABLE_4_A and TABLE_4_B contain the values of a and b in Table 4 that are not in C.
 TABLE_4_A = (300, 700, 5000)
 TABLE_4_B = (500, 5000, 20000, 100000)

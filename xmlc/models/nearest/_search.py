@@ -2,8 +2,10 @@
 
 In swnn2018 (Section 3.3), the S nearest instances are called N(1; x), ..., N(S; x).
 
-The search processes one block of training instances after the other. For the rare features of the query, postings are
-added to one integer sum per instance. Frequent features have no postings, because most postings would belong to them.
+The search processes one block of training instances after the other. For each rare feature, the index has a list of
+postings. A posting contains an instance and the instance's value of the feature. The search adds the product of this
+value and the query's value to an integer sum of the instance. Frequent features have no postings, because most postings
+would belong to them.
 Words of 64 bits contain the frequent features that an instance shares with the query. The words also give an upper
 bound of the inner product over the shared frequent features. The sum of postings and the bound for frequent features
 give an upper bound of each similarity. A similarity is computed only if its upper bound reaches the S-th best

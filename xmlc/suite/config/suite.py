@@ -69,7 +69,7 @@ class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}
     by: str
     #: P@1 on the validation set as a fraction (not a percentage), or None if it is unknown.
     p_at_1: Annotated[float, Meta(ge=0, le=1)] | None = None
-    #: The kind of source, such as paper or search; see `ModelSpec.provenance`.
+    #: Where the hyperparameters come from, such as "paper" or "search" (see `ModelSpec.provenance`).
     source: OriginKind = "search"
     #: The file that contains all trials of the search.
     trials: str | None = None

@@ -122,8 +122,9 @@ class Panel:
     def compact(self) -> Panel:
         """Return the panel without redundant columns.
 
-        A column is redundant if all its rows have the same setting. Of two equal columns that only xmlc has, the second
-        is redundant. The note below the panel describes the redundant columns.
+        In a panel of at least three rows, a column is redundant if all rows have the same setting. If the paper has
+        neither of two columns with equal printed numbers, the second is redundant. The note below the panel describes
+        the redundant columns.
         """
         kept: list[PanelColumn] = []
         said = [self.note] * bool(self.note)

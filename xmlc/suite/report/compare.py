@@ -196,7 +196,7 @@ def _tables(folder: Path, of: Path) -> set[str]:
 def _is_suite(folder: Path) -> bool:
     """Return whether a folder may contain the tables of a suite.
 
-    The folder must contain a table that at least one suite defines, or no table at all.
+    The result is true if a suite defines at least one of the folder's tables, or if the folder contains no tables.
     """
     names = {file.stem for file in folder.glob("*.csv")}
     return not names or not names.isdisjoint(definition.name for _, definition in every_table())

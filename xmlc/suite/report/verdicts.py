@@ -59,7 +59,7 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
 
 
 class Verdict(StrEnum):
-    """List the verdicts on one of our numbers.
+    """List the possible results of comparing one of our numbers with a published number or with an earlier run.
 
     If a paper measured a number, our number is equal as printed, inside its interval, outside, different, or undecided.
     The verdict "outside" ends with the sign of our number minus the published number. The verdict "different" means
