@@ -62,7 +62,7 @@ class Processed(TypedDict):
     Attributes
     ----------
     witnesses : dict of str
-        Digests that depend on the processor; see `witnesses`.
+        Digests that depend on the processor. See `witnesses`.
     pieces : dict of Piece
         Maps the name of each task to its result.
     """

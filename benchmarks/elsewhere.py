@@ -172,6 +172,6 @@ class Elsewhere:
         if any(self.figures.values()):
             scaled = "not scaled to this machine, and not compared."
             if here:
-                scaled = f"scaled by {self.tasks[0].contender}: {here[0]:.2f} s here, {self.seconds:g} s on the other machine."
+                scaled = f"scaled by {self.tasks[0].contender}: {here[0]:.2f} s here, {self.seconds:g} s there."
             same = f"P@k is compared only for the same split ({self.split}) and scaling of rows."
             report.remarks.append(f"Times measured elsewhere are {scaled} {same}")

@@ -79,7 +79,7 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.
 
     The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. If the folder has the two
-    files, a random half of the instances in the files is the validation set, and the other half is the test set.
+    files, a random half of the instances in the files is the validation set. The other half is the test set.
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)

@@ -1,8 +1,8 @@
 """Measure how fast online label trees train and how well they rank, compared with napkinXC's online trees.
 
 All trainings use one thread. Trainings of xmlc and napkinXC alternate, with one pair of trainings per shuffle.
-napkinXC's training time includes two tasks that cannot be left out: converting the data to its types, and writing its
-model. Conversion and writing take far less time than the training itself.
+napkinXC's training time includes two tasks that cannot be left out. They are converting the data to its types, and
+writing its model. Conversion and writing take far less time than the training itself.
 """
 
 from __future__ import annotations

@@ -158,8 +158,8 @@ def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
 def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) -> Sets:
     """Return a program's own label sets, and the sets that `LabelSets` chooses from the scores, by task and measure.
 
-    If a program only ranks labels, the best k labels count as the program's own sets. k is the rounded mean number of
-    labels of a training instance.
+    If a program only ranks labels, the best k labels count as the program's own sets. The number k is the rounded mean
+    number of labels of a training instance.
     """
     entries = sparse_entries(labels, scores, data.Y_test.shape)
     if own.exists():

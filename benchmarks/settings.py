@@ -11,7 +11,7 @@ from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import Suite, read_suite, suite_file
 
 # Three groups of contenders do not have a paper's hyperparameters. xmlc's solver "adagrad" and napkinXC have the
-# default values of the baseline in plt2016.yaml, so that both programs do the same work.
+# default values of the baseline in plt2016.yaml. Both programs then do the same work.
 ADAGRAD_PAPER, ADAGRAD_MODEL = "plt2016", "napkinxc-plt-adagrad"
 # xmlc's solver "batch" has omikuji's loss on datasets on which this loss ranks better than the logistic loss. On all
 # other datasets, the solver "batch" has the logistic loss. On datasets without tuned values, it has the values for

@@ -21,7 +21,7 @@ FILL = 16  # `spread_columns` writes FILL int32 numbers at once, a whole cache l
 class CountingScratch(NamedTuple):
     """Hold a thread's memory for counting a block of instances.
 
-    The memory is O(m + c + t), where c is the largest number of ones of an instance, and t is the size of
+    The memory is O(m + c + t). Here c is the largest number of ones of an instance, and t is the size of
     the largest table of counters.
 
     Attributes

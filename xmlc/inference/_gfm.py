@@ -98,7 +98,7 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
 
     P contains only the labels that a best set may contain (see `candidates`). For independent labels, the k largest
     entries of column k of F belong to the k most probable labels. Proof: f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j
-    E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)], where Q is the number of positives other than i and j.
+    E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)]. Here Q is the number of positives other than i and j.
 
     Parameters
     ----------

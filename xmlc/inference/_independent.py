@@ -1,8 +1,8 @@
 """Maximise the expected F-measure of independent labels exactly, with kernels for a block of instances.
 
-With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of gfm2011), so that
-the kernels search only for the best k. Let p_1 >= p_2 >= ... be the marginals of one instance. M is the sum of all
-marginals, and M_k is the sum of the first k marginals.
+With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of gfm2011). The
+kernels therefore search only for the best k. Let p_1 >= p_2 >= ... be the marginals of one instance. M is the sum of
+all marginals, and M_k is the sum of the first k marginals.
 """
 
 import numpy as np

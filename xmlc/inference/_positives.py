@@ -56,9 +56,9 @@ def without_label(pmf, p, rest):
 
     Let q be the distribution of the number of positives among the other labels. The kernel solves pmf[r] = (1 - p) q[r]
     + p q[r - 1] for ascending r if p <= 1/2, and for descending r if p > 1/2. An error e of one entry of q adds at most
-    e to the error of the next entry, because min(p, 1 - p) <= max(p, 1 - p). The division by p or 1 - p at most doubles
-    the rounding error of pmf[r]. For every p, the absolute error after r steps is therefore below 2 (r + 1) rounding
-    errors of a probability.
+    e to the error of the next entry. The reason is min(p, 1 - p) <= max(p, 1 - p). The division by p or 1 - p at most
+    doubles the rounding error of pmf[r]. For every p, the absolute error after r steps is therefore below 2 (r + 1)
+    rounding errors of a probability.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
 def hamming_rows(indptr, labels, marginals, counts, values):
     """Select the labels with p >= 1/2, and compute the set's expected F-measure for independent labels.
 
-    E[F] = sum_ar 2 a A(a) B(r) / (k + a + r), where A and B are the distributions of the number of positives in the set
+    E[F] = sum_ar 2 a A(a) B(r) / (k + a + r). Here A and B are the distributions of the number of positives in the set
     and outside the set. Time is O(L R), with R as in `xmlc.inference._independent.expected_of_first`.
     """
     kept = np.empty(labels.size, dtype=np.uint32)

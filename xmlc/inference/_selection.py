@@ -20,7 +20,7 @@ def sum_of_largest(values, k):
     """Return the sum of the ``k`` largest values by selection, in linear time on average.
 
     The pivot is the k-th value in the given order. In more than half of the columns of F, the values before the pivot
-    are exactly the values above it, and the kernel adds them without moving any value. In most other columns of F, one
+    are exactly the values above it. The kernel adds them without moving any value. In most other columns of F, one
     or two passes have to move values.
 
     Parameters

@@ -201,8 +201,8 @@ def truncation_bound(
     dropped : float or ndarray, shape (n,)
         The sum delta of the dropped marginals. ``dropped`` is at most kappa times the number of dropped labels. You can
         also pass the number of true labels below the minimum probability (`missed_below` on a validation set). If
-        ``dropped`` contains numbers of true labels, the mean of the result estimates the mean bound, because only the
-        term min(delta, 2 kappa) is not linear in delta.
+        ``dropped`` contains numbers of true labels, the mean of the result estimates the mean bound. Only the term
+        min(delta, 2 kappa) is not linear in delta.
     kappa : float
         The minimum probability, which no dropped marginal exceeds. A ``kappa`` of 1 is valid for any estimates.
     independent : bool

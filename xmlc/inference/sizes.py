@@ -317,11 +317,11 @@ def best_of_sizes(p, ids, weights, heap):
     Z is the sum of the probabilities of all sizes s, each multiplied by its weight g(s).
 
     The k largest entries of column k of F = PW belong to the k most probable labels. Proof: for p_i >= p_j, p_is - p_js
-    = (p_i - p_j) Q(s - 1) >= 0, where Q is the distribution of the number of positives other than i and j. Weights do
+    = (p_i - p_j) Q(s - 1) >= 0. Here Q is the distribution of the number of positives other than i and j. Weights do
     not change the order of p_is and p_js, because both are multiplied by the same weight. E_k is therefore a sum over
     the first k labels, and the kernel computes one label's column of P at a time. Computing a column of P takes O(S),
     and computing the distribution of the number of positives takes O(L S). No set of k labels exceeds B_k = 2 sum_s s
-    q(s) / (s + k), where q is the weighted distribution of sizes. B_k sums over all labels instead of k labels, and
+    q(s) / (s + k). Here q is the weighted distribution of sizes. B_k sums over all labels instead of k labels, and
     falls with k.
 
     The absolute error of a column of P is a few units of 1e-16, divided by Z. If Z is at most `RARE` times the largest
@@ -385,7 +385,7 @@ def best_of_rare_sizes(p, ids, weights, e, size, least, heap):
     The odds of all labels are multiplied by 2^e. Let A_i be the distribution of the number of positives among the first
     i labels of the ranking, and B_i the distribution among all other labels. Then p_is is p_i times the sum over a of
     A_(i-1)(a) B_i(s - 1 - a). All terms of the sum for p_is are positive, so the relative errors are a few rounding
-    errors. Time is O(L S log k + k S^2), where S is the number of sizes that are not ignored.
+    errors. Time is O(L S log k + k S^2). Here S is the number of sizes that are not ignored.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Generate LLVM code for vectors with a fixed number of lanes, used by intrinsics that keep sums in registers.
 
-In a loop without a fixed length, a compiler adds single numbers or vectors of the processor's width, so that the order
-of the sum depends on the processor. In this module, the source code fixes the number of lanes.
+In a loop without a fixed length, a compiler adds single numbers or vectors of the processor's width. The order of the
+sum then depends on the processor. In this module, the source code fixes the number of lanes.
 """
 
 from __future__ import annotations

@@ -291,7 +291,7 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
 def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Return PSP at k: precision at k with hits weighted by 1 / propensity, divided by the highest possible value.
 
-    A hit of label l adds 1 / p_l, where p_l is the propensity of l. The sum over all hits is divided by the sum for the
+    A hit of label l adds 1 / p_l. Here p_l is the propensity of l. The sum over all hits is divided by the sum for the
     ideal ranking, because the sum may exceed the number of top labels. The ideal ranking puts the true labels with the
     lowest propensities first.
 
@@ -317,7 +317,7 @@ def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
 def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
     """Return PSnDCG at k: nDCG at k with hits weighted by 1 / propensity, divided by the highest possible value.
 
-    A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)), where p_l is the propensity of l. The sum over the
+    A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)). Here p_l is the propensity of l. The sum over the
     hits of an instance is divided by the sum of 1 / log2(r + 1) over the ranks up to ``min(k, |y|)``. The total over
     all instances is divided by the total for the ideal ranking, which is the same as in `psp_at_k`. PSnDCG is by Jain
     et al. (KDD 2016), here in the form that pyxclib and napkinXC compute.

@@ -51,7 +51,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     In training, xmlc writes the data in the program's text format. The program reads the data in a separate process,
     and writes the model to a file. The training time includes all reading and writing of files. The model contains
-    every training instance. xmlc does not use the option ``--testonly``, because with this option version 9.11.9 reads
+    every training instance. xmlc does not use the option ``--testonly``. With this option, version 9.11.9 reads
     the weights wrongly unless plain SGD trained them. Without ``--testonly``, a loaded model still learns nothing from
     the instances that it predicts. The Python interface of the program predicts one instance per call. Prediction times
     include the conversion of the data to the program's types. The program uses one thread.

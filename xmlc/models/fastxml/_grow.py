@@ -163,8 +163,8 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     -------
     children : list of int32
         The root at index 0, then the children of each inner node. Index 2 t + 1 contains the child of inner node t on
-        the negative side, and index 2 t + 2 the child on the positive side. A child is the number of an inner node, or
-        ~l for leaf number l.
+        the negative side. Index 2 t + 2 contains the child on the positive side. A child is the number of an inner
+        node, or ~l for leaf number l.
     features, weights, biases : lists of uint32 (any,), float32 (any,), float32
         Sparse weights of each inner node, in ascending order of features, and its bias.
     labels, counts, sizes : lists of uint32 (any,), uint32 (any,), uint32

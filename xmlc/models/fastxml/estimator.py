@@ -135,7 +135,7 @@ class FastXML(AveragedForest):
         return self.propensity_weighted or super()._reranks()
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Return PfastreXML's scores ``P**alpha * B**(1 - alpha)``, where P is an estimate times the label's weight.
+        """Return PfastreXML's scores ``P**alpha * B**(1 - alpha)``. Here P is an estimate times the label's weight.
 
         In the paper, ``alpha * log P + (1 - alpha) * log B`` gives the same ranking. The scores of candidate labels are
         positive. Labels that are no candidates have no stored score. A positive score below the smallest normal float32

@@ -12,7 +12,7 @@ replaces the trust region. The optimisation method has these properties:
 * The constant b is eliminated from the Newton system. This elimination centres each feature: it subtracts the mean of
   the feature under the weights d_i = v_i p_i (1 - p_i). Without centring, a feature that is scaled but not shifted
   could be nearly parallel to the constant feature.
-* The preconditioner of CG for feature k is 1 + C sum_i d_i v_k, where v_k is the variance of the feature. For features
+* The preconditioner of CG for feature k is 1 + C sum_i d_i v_k. Here v_k is the variance of the feature. For features
   scaled to variance 1, the preconditioner is a constant. On the dataset enron, CG with the exact diagonal as its
   preconditioner needs 50 % more matrix products.
 * A product of the Newton matrix with a vector takes one pass over X, for both X p and X^T u. Eight labels share one

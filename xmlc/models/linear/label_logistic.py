@@ -305,7 +305,7 @@ def scales(X: sparse.csr_array, importance: np.ndarray) -> np.ndarray:
 def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the weighted variance of each column, and the weighted mean of the squared values in each column.
 
-    The divisor of a variance is the larger of n - 1 and n / 2, where n is the sum of the instance weights.
+    The divisor of a variance is the larger of n - 1 and n / 2. Here n is the sum of the instance weights.
     """
     d, columns, n, own = X.shape[1], X.indices, math.fsum(importance), np.repeat(importance, np.diff(X.indptr))
 

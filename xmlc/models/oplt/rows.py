@@ -115,7 +115,7 @@ def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
     are bit-identical to the steps of `train_children_adagrad`. An update moves 24 bytes per non-zero and column, and
     takes one look-up per non-zero and block.
     """
-    # The tree's fields are unpacked here, once for all blocks, because a function call per block with the tree as an
+    # The tree's fields are unpacked here, once for all blocks. A function call per block with the tree as an
     # argument would take a tenth of the training time of a binary tree.
     nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
     slots = unchecked_view(scratch.slots, 0, ids.size)

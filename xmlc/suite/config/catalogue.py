@@ -100,7 +100,7 @@ class SplitEvidence(TypedDict):
 
 
 class Synthetic(TypedDict):
-    """Hold the parameters with which `xmlc synth` generates a dataset; see `xmlc.suite.steps.synth.KINDS`."""
+    """Hold the parameters with which `xmlc synth` generates a dataset. See `xmlc.suite.steps.synth.KINDS`."""
 
     kind: NotRequired[Literal["labels", "objects", "texts"]]
     n_train: PositiveCount
@@ -147,7 +147,7 @@ class Dataset:
     #: The name of the dataset, which is the key of the entry.
     name: str = ""
     _: KW_ONLY
-    #: The format of the files; see `xmlc.data.formats.load`.
+    #: The format of the files. See `xmlc.data.formats.load`.
     format: Format = "repository"
     #: Whether the smallest label id is 0, instead of 1. In the format svmlight, the smallest feature id is the same as
     #: the smallest label id.
@@ -182,7 +182,7 @@ class Dataset:
     #: Propensity parameters A and B. If ``propensity`` is None, the parameters depend on the dataset's name. Propensity
     #: parameters do not affect the data, so `repr` of an entry does not contain them.
     propensity: Propensity | None = field(default=None, repr=False)
-    #: The parameters with which `xmlc synth` generates this dataset; see `xmlc.suite.steps.synth.KINDS`.
+    #: The parameters with which `xmlc synth` generates this dataset. See `xmlc.suite.steps.synth.KINDS`.
     synthetic: Synthetic | None = None
     #: The edition that users have to download by hand, if several editions of the dataset have the same name.
     edition: str | None = field(default=None, repr=False)

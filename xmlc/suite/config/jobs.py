@@ -29,7 +29,7 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
 
 
 def dropped(project: Project) -> str:
-    """Return a regular expression for names of datasets whose models and estimates are deleted; see `Project.drops`."""
+    """Return a regular expression for names of datasets whose models and estimates are deleted. See `Project.drops`."""
     # With `paths.NAME`, the result also matches datasets that are not in the catalogue.
     nothing_kept = project.settings.keep_models is False
     return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))

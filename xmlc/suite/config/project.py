@@ -98,7 +98,7 @@ class Project:
         return self.entry(dataset).propensity or propensity_parameters(dataset)
 
     def source_of(self, dataset: str) -> list[str]:
-        """Return a description of a dataset's source; see `xmlc.suite.config.sources.source_of`.
+        """Return a description of a dataset's source. See `xmlc.suite.config.sources.source_of`.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class Project:
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Return the files that a model's estimator reads on a dataset; see `xmlc.models.registry.files_read`."""
+        """Return the files that a model's estimator reads on a dataset. See `xmlc.models.registry.files_read`."""
         spec = self.models[model]
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 

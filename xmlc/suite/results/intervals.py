@@ -53,9 +53,9 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
     Returns
     -------
     Estimate
-        The interval is mean ± t s / sqrt(n). In this formula, s is the standard deviation (divisor n - 1), and t is the
-        97.5 % quantile of Student's distribution with n - 1 degrees of freedom. If all values are equal, the interval
-        has width zero.
+        The interval is mean ± t s / sqrt(n). In this formula, s is the standard deviation (divisor n - 1). The factor t
+        is the 97.5 % quantile of Student's distribution with n - 1 degrees of freedom. If all values are equal, the
+        interval has width zero.
     """
     n = len(values)
     mean = math.fsum(values) / n
