@@ -304,7 +304,7 @@ def published_of(published: Mapping[Key, Mapping[str, V]], keys: Sequence[str], 
     if number is None and "dataset" in keys and column(quantity).kind == "constant":
         place = keys.index("dataset")
         rows = (row for other, row in published.items() if other[place] == key[place])
-    number = next(rows, {}).get(quantity)
+        number = next(rows, {}).get(quantity)
     return number
 
 
