@@ -101,8 +101,8 @@ def held_out_errors() -> list[str]:
     """Return two lines for each estimator, with ranges of the ratio predicted / measured cost.
 
     The first line is for a cost model that predicts the costs on each dataset, and is fitted to the other datasets. The
-    second line is for a cost model that is fitted to trainings on at most a sixteenth of a dataset's instances, and
-    predicts the costs of trainings on more instances.
+    second line is for a cost model that is fitted to trainings on at most a sixteenth of a dataset's instances. This
+    cost model predicts the costs of trainings on more instances.
     """
     lines = []
     for estimator, rows in cost_model.measured().items():

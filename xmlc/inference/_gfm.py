@@ -193,7 +193,7 @@ def best_size(P, sizes, p_empty, by_marginal, thresholds):
     (2) E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t. Bound (2) is tight if t is near the k-th
         largest entry. Because labels are sorted by descending marginal, the kernel sets t to the k-th entry of the
         column. If bound (2) is low enough, the kernel need not select the k largest entries.
-    (3) Let s' be the largest size with a probability above 0, so that f_ij <= f_ik (s' + k) / (s' + j) for j > k. With
+    (3) Let s' be the largest size with a probability above 0. Then f_ij <= f_ik (s' + k) / (s' + j) for j > k. With
         the t of (2), the bound E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j) holds for j > k, and falls with j if
         t (s' + k) <= A_k. The loop ends when the bound for j = k + 1 does not exceed the best value found.
 

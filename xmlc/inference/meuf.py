@@ -35,8 +35,8 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]
     Returns
     -------
     Y_hat : csr_array of bool, shape (n, m)
-        If sets have equal values (up to 1e-12), the set with the fewest labels wins, then the set with the smaller
-        label ids.
+        If sets have equal values (up to 1e-12), the set with the fewest labels wins. Next, the set with the smaller
+        label ids wins.
     expected_f : ndarray of float64, shape (n,)
         Expected F-measure of each set for independent labels, with 0/0 = 1, exact up to rounding errors.
 

@@ -261,7 +261,7 @@ def weighted_pmf(pmf, weights, e, size):
 def reach(p, weights):
     """Find a probable size under the weights, and a factor of all odds that moves the mean number of positives near it.
 
-    If all odds are multiplied by 2^e, the probability of s positives is multiplied by 2^(es) / K(e), with a K(e) that
+    If all odds are multiplied by 2^e, the probability of s positives is multiplied by 2^(es) / K(e). The factor K(e)
     does not depend on s. The weighted distribution of sizes does not change if the weight of s is divided by 2^(es).
     The probability of a size falls with the distance from the mean. The kernel therefore tries only two sizes: the
     nearest size with a weight above 0 on each side of the mean. The kernel compares the two sizes by the weight of s

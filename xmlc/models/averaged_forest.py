@@ -221,7 +221,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         Returns
         -------
         starts : ndarray of int64, shape (last - first + 1,), or None
-            Position in ``leaves`` of each instance's first leaf, or None if each instance reaches exactly one leaf.
+            Position in ``leaves`` of each instance's first leaf. It is None if each instance reaches exactly one leaf.
         leaves : ndarray of int32
             The leaves that instances reach. Leaves are numbered across all trees.
         """

@@ -67,7 +67,7 @@ class SparseProbabilityEstimator(Estimator):
     classes_ : ndarray, shape (m,)
         The names of the labels, or the numbers of the labels if labels have no names.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products for each instance in the last prediction, or None if the model does not count them.
+        Number of inner products for each instance in the last prediction. It is None if the model does not count them.
     certified_ : ndarray of bool, shape (n,), or None
         Whether a beam search proved each instance's last ranking exact, or None if there was no beam search.
     """

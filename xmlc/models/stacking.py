@@ -74,7 +74,7 @@ class Stacking(SparseProbabilityEstimator):
         For each label, the number log((c + 0.5) / n) and the propensity. Here c is the total weight of the instances
         with the label, and n is the total weight of all instances. The propensity does not depend on instance weights.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products of all members in the last prediction, or None if a member does not count inner
+        Number of inner products of all members in the last prediction. It is None if a member does not count inner
         products.
 
     Notes

@@ -73,8 +73,8 @@ class Candidates(NamedTuple):
         Parameters
         ----------
         bits : uint32 (m,)
-            Threshold of each label as a uint32: one less than the lowest predicted estimate, or the largest estimate if
-            the label is not predicted.
+            Threshold of each label as a uint32. It is one less than the lowest predicted estimate, or the largest
+            estimate if the label is not predicted.
         minima : float32 or float64 (m,)
             Minimum thresholds. A label without an estimate above its minimum threshold gets the minimum threshold.
         """

@@ -86,8 +86,8 @@ class ExpectedF(ThresholdMethod):
     ``meuf`` applied to the transposed estimates finds the exact sets, but takes some hundred times as long.
 
     Suppose that up to c estimates of a label are missing because they do not exceed a minimum probability kappa. If the
-    label's threshold is at least kappa, the ratio R of the k chosen estimates is nearly optimal: at least (k + T) / (k
-    + T + c kappa) times the highest ratio with all estimates.
+    label's threshold is at least kappa, the ratio R of the k chosen estimates is nearly optimal. It is at least (k + T)
+    / (k + T + c kappa) times the highest ratio with all estimates.
 
     Time is linear in the number of stored estimates. The method keeps one block of estimates in memory, and sums
     estimates in the order of the instances.

@@ -76,7 +76,7 @@ class LabelSets(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of instances outside the model's training set if you pass ``Y``, and otherwise estimates of the
+            Estimates of instances outside the model's training set if you pass ``Y``. Otherwise, the estimates of the
             instances to predict label sets for. To maximise macro-F over many new instances, transform their estimates
             by ``calibration_`` and fit again without ``Y``. Thresholds that are learned on the new instances themselves
             find more rare labels.

@@ -24,7 +24,7 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     Parameters
     ----------
     files : sequence of Path
-        The first three files have one line for each non-zero of X: the first file contains the instance, the second
+        The first three files have one line for each non-zero of X. The first file contains the instance, the second
         file the feature, and the third file the value. The fourth and fifth file have one line for each non-zero of Y:
         the fourth file contains the instance, and the fifth file the label. An instance without features is missing
         from the first three files. An instance without labels is missing from the fourth and fifth file. If the largest

@@ -23,7 +23,7 @@ class StoppingCriteria(NamedTuple):
     Attributes
     ----------
     tolerance : float
-        Training stops if the optimality conditions are nearly satisfied: the sum of their violations is at most
+        Training stops if the optimality conditions are nearly satisfied. Then the sum of their violations is at most
         ``tolerance`` times the sum at w = 0.
     newton_steps, passes, line_search_steps : int
         Largest numbers of Newton steps, of coordinate-descent passes per Newton step, and of step sizes that are tried

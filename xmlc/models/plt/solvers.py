@@ -147,8 +147,8 @@ def train_children_adagrad(solver, x, importance, targets, state, bias, n_siblin
 
     For the parameters see `solve`. A row of ``state`` contains the weights of the padded siblings, and then each
     weight's sum of squared derivatives. A weight and its sum of squared derivatives are in the same or adjacent cache
-    lines. For each non-zero and each sibling, the kernel moves 24 bytes: two reads and one write of the weight, a read
-    and a write of the sum, and a read of the instance.
+    lines. For each non-zero and each sibling, the kernel moves 24 bytes. These are two reads and one write of the
+    weight, a read and a write of the sum, and a read of the instance.
     """
     (ends, ids, values), padded = x, bias.size
     scores = np.empty(padded, dtype=np.float32)

@@ -350,9 +350,9 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
     most_nonzeros : int
         A segment with more than this number of non-zeros is large.
     segment : tuple of int
-        Four properties of the segment: its start, its end, its number in the binary tree, and its number of remaining
-        rounds (see `bisections_left`). The root of the binary tree has number 1. The segment's number and ``key``
-        define the random stream of the segment.
+        Four properties of the segment. These are its start, its end, its number in the binary tree, and its number of
+        remaining rounds (see `bisections_left`). The root of the binary tree has number 1. The segment's number and
+        ``key`` define the random stream of the segment.
 
     Returns
     -------

@@ -125,9 +125,9 @@ class ModelSpec:
     #: hyperparameters of a dataset in this mapping are completed from `hyperparameters`.
     datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
     #: Maps a hyperparameter to the source of its values. The key ``all`` stands for all hyperparameters that have no
-    #: key, and the key ``datasets`` for the values in `datasets`. A source begins with one of five words: paper,
-    #: program (of the authors), search (on the validation set), fitted (chosen on published test results) or hand (not
-    #: searched).
+    #: key, and the key ``datasets`` for the values in `datasets`. A source begins with one of five words. These are
+    #: paper, program (of the authors), search (on the validation set), fitted (chosen on published test results) or
+    #: hand (not searched).
     provenance: dict[str, Origin] = field(default_factory=dict)
     #: Maps a dataset to a description of how its hyperparameters were found.
     selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)

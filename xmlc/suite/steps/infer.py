@@ -46,8 +46,8 @@ class Basis:
         are drawn only if no marginals are estimated, so at least one of the two times is None. If the model is an
         oracle, both times are None.
     truncated : TruncatedEstimates or None
-        The minimum probability of the marginals, and two means over instances: the number of marginals above the
-        minimum, and the number of true labels below it.
+        The minimum probability of the marginals, and two means over instances. These are the number of marginals above
+        the minimum, and the number of true labels below it.
     sizes : SizeWeights or None
         The weights of label sets of each size, if an inference method needs these weights.
     """
