@@ -66,7 +66,8 @@ def pages_of(report: Report) -> dict[str, str]:
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     script = Markup(_template("report.js"))
     environment.globals |= {"words": WORDS, "groups": GROUPS, "claim_words": CLAIMS, "columns": COLUMNS}
-    environment.globals |= {"fitted_settings": FITTED, "contributed": CONTRIBUTED, "limits": map(model_title, LIMITS)}
+    environment.globals |= {"fitted_settings": FITTED, "contributed": CONTRIBUTED}
+    environment.globals["limits"] = [*map(model_title, LIMITS)]
     environment.globals |= {"published_lines": published_lines, "outcome_of": count_outcomes, "version": __version__}
     environment.globals |= {"style": Markup(_template("report.css")), "script": script}
     environment.globals["digest"] = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
