@@ -172,8 +172,9 @@ def label_points(grid: Iterable[Axes], sides: Sequence[str] | None = None) -> No
         # If ``sides`` are given, only candidates on these sides remain, so that more candidates are needed.
         style |= {"nbr_candidates": 3000 if sides else 1000, "avoid_label_lines_overlap": True}
         _, _, texts, lines = allocate(axes, x, y, [*labels], x_scatter=x, y_scatter=y, **style)
-        for artist in filter(None, [*texts, *lines]):
-            artist.set_in_layout(False)  # type: ignore[attr-defined]  # Labels must not change the size of a panel.
+        artists: list[Any] = [*texts, *lines]
+        for artist in filter(None, artists):
+            artist.set_in_layout(False)  # Labels must not change the size of a panel.
 
 
 def label_lines(grid: Iterable[Axes]) -> None:
