@@ -68,6 +68,21 @@ def test_outdated_table_is_named_and_others_are_shown(run_folder, capsys, change
     assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}  # only table 2
 
 
+def test_report_loses_the_pages_of_deleted_tables_but_no_other_file(run_folder, capsys):
+    assert run("report", "--out", "report") == 0
+    assert Path(f"report/{PAPER}/table2.csv").exists()
+    for file in Path(f"results/tables/{PAPER}").glob("table2.*"):
+        file.unlink()
+    assert run("report", "--out", "report") == 0
+    assert not Path(f"report/{PAPER}/table2.csv").exists()
+    assert Path(f"report/{PAPER}/table1.csv").exists()
+    Path("report/notes.txt").write_text("of a user")
+    before = sorted(Path("report").rglob("*"))
+    assert run("report", "--out", "report") == 1
+    assert absent(capsys.readouterr().err, "report", "notes.txt") == []
+    assert sorted(Path("report").rglob("*")) == before
+
+
 def test_page_can_be_rebuilt_from_the_archive(run_folder, monkeypatch):
     archive = run_folder / "records.tar.xz"
     assert run("archive", "--out", archive) == 0

@@ -15,7 +15,7 @@ import click
 from xmlc.cli._options import FILE, FOLDER
 from xmlc.core.advice import message_of
 from xmlc.core.errors import XmlcError, nearest
-from xmlc.core.files import write_text
+from xmlc.core.files import atomic_folder, write_text
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
@@ -127,7 +127,8 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 def report_command(contributed: bool, out: Path) -> None:
     """Write all finished tables and figures as HTML pages.
 
-    The page index.html in the folder links to a separate page for each paper.
+    The page index.html in the folder links to a separate page for each paper. The pages replace an earlier report, but
+    not a folder with other files.
     """
     from xmlc.suite.report.page.content import report_of  # Jinja takes a while to import.
     from xmlc.suite.report.page.render import pages_of
@@ -139,8 +140,9 @@ def report_command(contributed: bool, out: Path) -> None:
         click.echo(f"{table.step}: {table.reason}", err=True)
     judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
     report = report_of(whole, failures(LOGS) + stale, judge, run=run_outcome(LastRun.read()))
-    for name, text in pages_of(report).items():
-        write_text(out / name, text)
+    with atomic_folder(out) as folder:
+        for name, text in pages_of(report).items():
+            write_text(folder / name, text)
     for one in report.contests:
         click.echo(f"{one.name}: {one.headline}")
     click.echo(f"{report.outcome}\n".lstrip() + f"{out / 'index.html'}")
