@@ -1,7 +1,6 @@
-"""Serving a classifier of texts by FastAPI.
+"""Serve a text classifier by FastAPI (extras `text` and `serve`): `uvicorn serving:app --workers 4`.
 
-Needs the extras `text` and `serve`. Run as a script it starts the server, asks it once and stops; to serve:
-`uvicorn serving:app --workers 4`.
+As a script, the file starts the server, sends one request and stops.
 """
 
 import json
@@ -11,6 +10,8 @@ from urllib.request import Request, urlopen
 
 import uvicorn
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from xmlc import TextClassifier
@@ -27,8 +28,14 @@ app = FastAPI()
 class Query(BaseModel):
     """A text, and how many labels it gets."""
 
-    text: str
-    k: int = Field(default=3, ge=1)
+    text: str = Field(max_length=100_000)
+    k: int = Field(default=3, ge=1, le=1000)
+
+
+@app.exception_handler(RequestValidationError)
+def refuse(_: object, error: RequestValidationError) -> JSONResponse:
+    """Answer a wrong request without repeating its values, because JSON cannot contain NaN."""
+    return JSONResponse({"detail": [{"where": one["loc"], "message": one["msg"]} for one in error.errors()]}, 422)
 
 
 @app.post("/labels")

@@ -1,8 +1,14 @@
 """Each script in examples/ is short, runs without the extra `workflow` and prints the output shown on the site."""
 
+import json
 import re
+import runpy
 import subprocess
 import sys
+import threading
+import time
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from needs import require
@@ -28,7 +34,7 @@ def test_example_prints_output_shown_on_site(script, tmp_path):
     if script.stem in BEYOND:
         require(BEYOND[script.stem])
     output = ROOT / f"examples/output/{script.stem}.txt"
-    assert len(script.read_text().splitlines()) <= 50
+    assert len(script.read_text().splitlines()) <= 60
     for file in (script, output):
         assert f"```{{literalinclude}} ../{file.relative_to(ROOT)}\n" in PAGE
     absent = [name for name in WORKFLOW if name not in BROUGHT.get(script.stem, ())]
@@ -41,3 +47,52 @@ def test_example_prints_output_shown_on_site(script, tmp_path):
 
 def test_every_output_has_a_script():
     assert sorted(file.stem for file in (ROOT / "examples/output").iterdir()) == [script.stem for script in SCRIPTS]
+
+
+BODIES = {
+    "huge number": b'{"text": "a", "k": 1000000000000000000000000000000}',
+    "number above the bound": b'{"text": "a", "k": 1001}',
+    "5,000 digits": b'{"text": "a", "k": %s}' % (b"9" * 5000),
+    "infinite number": b'{"text": "a", "k": 1e400}',
+    "negative number": b'{"text": "a", "k": -1}',
+    "fraction": b'{"text": "a", "k": 2.5}',
+    "NaN": b'{"text": "a", "k": NaN}',
+    "no text": b'{"k": 3}',
+    "null": b'{"text": null}',
+    "list": b"[]",
+    "nothing": b"",
+    "half a character": b'{"text": "\xff"}',
+    "half a surrogate pair": b'{"text": "\\ud800"}',
+    "deep nesting": b'{"text": %s}' % (b"[" * 100_000),
+    "too long a text": b'{"text": "%s"}' % (b"a" * 100_001),
+}
+
+
+@pytest.fixture(scope="module")
+def server():
+    """Start the server of examples/serving.py on a free port, and yield the address of its only method."""
+    require("serve")
+    import uvicorn
+
+    app = runpy.run_path(str(ROOT / "examples/serving.py"))["app"]
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}/labels"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_wrong_request_to_the_served_model_gets_a_client_error(server, body):
+    request = Request(server, body, {"Content-Type": "application/json"})
+    with pytest.raises(HTTPError) as error:
+        urlopen(request)
+    assert error.value.code in (400, 422)
+    assert json.loads(error.value.read())["detail"]
+    answer = urlopen(Request(server, b'{"text": "fry", "k": 1000}', {"Content-Type": "application/json"}))
+    assert len(json.loads(answer.read())) == 3
