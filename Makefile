@@ -25,7 +25,10 @@ PIP  = "$(BIN)/python" -m pip install --no-compile --disable-pip-version-check -
 INSTALL = @echo 'Installing $(1) into $(ENV); pip writes to $(SAID)'; $(PIP) "$(1)" >$(SAID) 2>&1 || \
 	{ tail -n 15 $(SAID); echo 'pip failed; all that it said: $(SAID)'; exit 1; }
 
-.PHONY: env moved demo compare reference-tables reference accept five-seeds rehearsal report programs bits test test-all bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
+TARGETS = env moved demo compare reference-tables reference accept five-seeds rehearsal report programs bits test test-all \
+	bounds test-rest fuzz lint docs report-of-five-seeds release dist clean
+.PHONY: $(TARGETS)
+$(foreach target,$(filter-out $(TARGETS) $(ENV)/%,$(MAKECMDGOALS)),$(error found no target $(target); expected one of $(sort $(TARGETS))))
 # Parallel installations into one environment would disturb each other, and the targets use all cores themselves.
 .NOTPARALLEL:
 

@@ -106,3 +106,12 @@ def test_make_returns_status_of_xmlc(tmp_path, status):
     command = ["make", "-C", ROOT, "compare", f"ENV={os.path.relpath(tmp_path, ROOT)}"]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert found.returncode == status, found.stderr
+
+
+def test_unknown_target_of_make_is_refused_with_all_targets_before_anything_runs():
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    command = ["make", "-C", ROOT, "lint", "demos"]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert absent(found.stderr, "demos", "demo", "compare", "test-all") == []
+    assert "ruff" not in found.stdout
