@@ -13,6 +13,7 @@ from xmlc.suite.config import jobs
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import begin, check_program, check_settings, disk_used, end, in_one_line, made_by
+from xmlc.suite.config.sources import mirror_at
 from xmlc.suite.console import Console
 
 min_version("9.19")
@@ -33,6 +34,9 @@ if (config_folder() / "config.yaml").is_file():
 
 with in_one_line():
     project = Project.read(config)
+    # Jobs on other machines may not see the mirror, and do not read it.
+    if workflow.is_main_process and project.settings.mirror:
+        mirror_at(project.settings.mirror)
 
 
 wildcard_constraints:

@@ -85,7 +85,7 @@ def test_methods_of_one_model_are_one_job(project):
         (["config/config.yaml"], ["target config/config.yaml", "all"]),
         (["plt2016", "--config", "datasets=bibtec"], ["dataset bibtec", "bibtex"]),
         (["plt2016", "--config", "datasets=larg"], ["larg", "large"]),
-        (["plt2016", "--config", "datasets=bibtex", "mirror=profile"], ["profile", "profiles"]),
+        (["demo", "--config", "mirror=profile"], ["mirror", "profile", "profiles"]),
         (["plt2016", "--config", "datasets=[1_2]"], ["datasets=[1_2]", "1_2"]),
     ],
 )
