@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.files import OURS, atomic_file, atomic_folder, locked, read_json, sha256, temporary_folder, write_json
+from xmlc.core.files import (
+    OURS,
+    atomic_file,
+    atomic_folder,
+    locked,
+    read_json,
+    sha256,
+    similar_path,
+    temporary_folder,
+    write_json,
+)
 
 WRITE = """
 import sys
@@ -190,3 +200,12 @@ def test_next_process_removes_temporary_folder_of_killed_process(tmp_path):
 def test_sha256_equals_standard_digest(tmp_path):
     (tmp_path / "abc").write_bytes(b"abc")  # FIPS 180-2, appendix B.1
     assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_similar_path_is_next_to_the_first_missing_part_of_a_path(tmp_path):
+    (tmp_path / "tables/gfm2011").mkdir(parents=True)
+    (tmp_path / "tables/table1.csv").touch()
+    for missing, similar in (("gfm2010", "gfm2011"), ("gfm201/table1.csv", "gfm2011"), ("tabel1.csv", "table1.csv")):
+        assert str(tmp_path / "tables" / similar) in similar_path(tmp_path / "tables" / missing)
+    assert similar_path(tmp_path / "tables/xyz") == ""
+    assert similar_path(tmp_path / "tables/table1.csv/rows") == ""

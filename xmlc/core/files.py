@@ -11,6 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from difflib import get_close_matches
 from glob import glob
 from pathlib import Path
 from secrets import token_hex
@@ -177,6 +178,22 @@ def checked_path(path: object) -> Path:
     if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
         raise InvalidParameterError(f"path: found {shown(path)}, expected the name of a folder or file")
     return Path(path)
+
+
+def similar_path(path: str | os.PathLike[str]) -> str:
+    """Return advice that names the file or folder next to a missing ``path`` with the most similar name, or "".
+
+    If a parent of the path is missing, too, the advice is about the first missing parent.
+    """
+    missing = Path(path)
+    while not missing.parent.exists():
+        missing = missing.parent
+    try:
+        names = [file.name for file in missing.parent.iterdir() if not file.name.startswith(".")]
+    except OSError:  # The parent is a file, or cannot be read.
+        return ""
+    similar = get_close_matches(missing.name, names, n=1)
+    return f". Did you mean {missing.with_name(similar[0])}?" if similar else ""
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:

@@ -114,8 +114,10 @@ def test_table_can_be_limited_to_selected_parts(build):
     assert panel.headings() == ["Dataset", "Model", "FTA", "STO"]
     assert panel.cells() == [[("yeast", False), ("PLT", False), ("40.00", True), ("35.00", False)]]
     assert [panel.title for panel in select(table, panel=2).panels] == [table.panels[1].title]
-    with raises_with(XmlcError, "3 panels", "yeast", "bibtex", "plt"):
+    with raises_with(XmlcError, "mine", "3 panels", "yeast", "bibtex", "plt"):
         select(table, methods=["mine"])
+    with raises_with(XmlcError, "datasets enron", "panel 9"):
+        select(table, datasets=["enron"], panel=9)
 
 
 def test_model_titles_come_from_the_suite(tmp_path):

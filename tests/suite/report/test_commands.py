@@ -50,6 +50,16 @@ def test_exit_status_depends_on_equality_except_for_published(files, tmp_path, c
     assert (status, word in out) == (0, False)
 
 
+def test_missing_folder_of_a_comparison_is_named_with_a_similar_one(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    missing, similar = "results/published/gfm2010", "results/published/gfm2011"
+    status, _, err = compared(capsys, missing, "results/reference/gfm2011", "--published")
+    assert (status, absent(err, missing, similar)) == (2, [])
+    for command in ("fingerprint", "verify"):
+        assert run(command, missing) == 1
+        assert absent(capsys.readouterr().err, missing, similar) == []
+
+
 @pytest.mark.parametrize(
     ("options", "status"),
     [

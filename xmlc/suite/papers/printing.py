@@ -108,8 +108,13 @@ def select(
         values = {name: dict.fromkeys(key[place] for key in table.rows) for place, name in enumerate(table.keys)}
         known = [f"{name}s {', '.join(found)}" for name, found in values.items() if name in wanted]
         about = [f"{len(panels)} panels", *known, f"columns {', '.join(table.columns)}"]
+        chosen = {"datasets": datasets, "models": models, "methods": methods, "columns": columns}
+        asked_for = [f"{option} {', '.join(names)}" for option, names in chosen.items() if names]
+        if panel is not None:
+            asked_for.append(f"panel {panel}")
         raise XmlcError(
-            f"{title_of(table)} of {table.paper}: found no such rows or columns, expected {'; '.join(about)}"
+            f"{title_of(table)} of {table.paper}: found no number of {' and '.join(asked_for)}, "
+            f"expected {'; '.join(about)}"
         )
     rows = {key: row for key, row in table.rows.items() if is_wanted(key)}
     kept = tuple(name for name in table.columns if not columns or name in columns)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import write_text
+from xmlc.core.files import similar_path, write_text
 from xmlc.suite.papers import every_table, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.declared import TableDefinition
@@ -140,7 +140,7 @@ def compare(
     """
     for path in (left, right):
         if not path.exists():
-            raise XmlcError(f"{path}: found no such table or folder of tables")
+            raise XmlcError(f"{path}: found no such table or folder of tables{similar_path(path)}")
     if left.is_dir() != right.is_dir():
         raise XmlcError(f"{left} and {right}: found a folder and a file, expected two folders or two files")
     files = {left.name: (left, right)}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_listed, listed_in, unlisted_in, verify_file
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import read_json
+from xmlc.core.files import read_json, similar_path
 from xmlc.suite.config import paths
 from xmlc.suite.results.manifest import SUFFIX
 
@@ -94,7 +94,7 @@ def verify(places: Iterable[Path]) -> Verified:
     found, start = Verified(), time.perf_counter()
     for place in places:
         if not place.exists():
-            raise XmlcError(f"{place}: found no such file or folder")
+            raise XmlcError(f"{place}: found no such file or folder{similar_path(place)}")
         found.read(place)
     found.seconds = time.perf_counter() - start
     return found

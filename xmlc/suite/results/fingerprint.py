@@ -41,6 +41,7 @@ import numpy as np
 import pandas as pd
 
 from xmlc.core.errors import XmlcError, let_through
+from xmlc.core.files import similar_path
 from xmlc.suite.results.columns import column
 
 VERSION = 1
@@ -94,7 +95,7 @@ def fingerprint(path: Path) -> Fingerprint:
             raise XmlcError(f"{path}: found no table (*{TABLE}) or array (*{ARRAY}, *{ARRAYS})")
         return of_parts(parts)
     if not path.is_file():
-        raise XmlcError(f"{path}: found no such file or folder")
+        raise XmlcError(f"{path}: found no such file or folder{similar_path(path)}")
     if path.suffix == TABLE:
         return of_table(read_table(path))
     if path.suffix not in (ARRAY, ARRAYS):
