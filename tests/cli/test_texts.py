@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from command_line import run
 from facts import absent
@@ -113,6 +114,23 @@ def test_csv_tsv_and_json_columns_are_kept(train, tmp_path, capsys):
     (tmp_path / "numbers.jsonl").write_text('{"text": "onions", "no": {"a": [1, null]}}\n')
     assert run("predict", tmp_path / "numbers.jsonl", "--model", tmp_path / "model", "--keep", "no") == 0
     assert json.loads(capsys.readouterr().out)["no"] == {"a": [1, None]}
+
+
+@pytest.mark.parametrize("value", ["a\rb", "\r", "a\r\nb", "a\nb", "\x85\x0c\u2028", '"=1",;', "\ufeff", " ", ""])
+def test_kept_text_in_csv_is_read_back_unchanged(value, train, tmp_path, capsys):
+    for name in ("model", "other"):
+        assert run("fit", train, "--estimator", "plt", "--out", tmp_path / name) == 0
+    rows = [{"text": text, "labels": names, "note": value} for text, names in ROWS]
+    (tmp_path / "new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    capsys.readouterr()
+    assert run("predict", tmp_path / "new.jsonl", "--model", tmp_path / "model", "--to", "csv", "--keep", "note") == 0
+    written = capsys.readouterr().out
+    found = pd.read_csv(io.StringIO(written), keep_default_na=False, lineterminator="\n" if "\r" in value else None)
+    assert set(found["note"]) == {value}
+    assert {row["note"] for row in csv.DictReader(io.StringIO(written, newline=""))} == {value}
+    (tmp_path / "predictions.csv").write_bytes(written.encode())
+    assert run("evaluate", tmp_path / "predictions.csv", tmp_path / "new.jsonl") == 0
+    assert "P@1" in scores_of(capsys)
 
 
 def test_marked_sets_may_skip_labels_and_unmarked_lists_are_sets(train, tmp_path, capsys):
@@ -250,6 +268,13 @@ ON_FORMATS = ["csv, tsv, jsonl, json, fasttext", "--format"]
         (["evaluate", "short.csv", "train.csv"], "short.csv:2"),
         (["evaluate", "ascending.csv", "train.csv"], "ascending.csv:2"),
         (["evaluate", "set.jsonl", "train.csv"], "set.jsonl:1"),
+        (["evaluate", "-", "-"], ["PREDICTIONS", "FILE"]),
+        (["fit", "-", "--format", "svmlight", "--out", "model"], ["-: ", "standard input"]),
+        (["predict", "-", "--format", "svmlight", "--model", "features"], ["-: ", "standard input"]),
+        (["fit", "train.csv", "--estimator", "xmlc.models:PTL", "--out", "model"], ["PTL", "PLT"]),
+        (["fit", "train.csv", "--estimator", "xmlc.core:PLT", "--out", "model"], ["PLT", "xmlc.core"]),
+        (["predict", "huge.jsonl", "--model", "there", "--keep", "id"], ["huge.jsonl:1", "inf"]),
+        (["predict", "zero.jsonl", "--model", "there", "--keep", "id", "--to", "csv"], ["zero byte", "jsonl"]),
     ],
 )
 def test_wrong_input_is_refused_with_message(train, tmp_path, capsys, monkeypatch, arguments, said):
@@ -261,6 +286,8 @@ def test_wrong_input_is_refused_with_message(train, tmp_path, capsys, monkeypatc
     (tmp_path / "order.jsonl").write_text('{"labels": [["cooking", 0.1], ["garden", 0.9]]}\n' * 4)
     (tmp_path / "nan.jsonl").write_text('{"labels": [["cooking", NaN]]}\n' * 4)
     (tmp_path / "no.jsonl").write_text('{"text": "rice", "id": 1}\n{"text": "rice"}\n')
+    (tmp_path / "huge.jsonl").write_text('{"text": "rice", "id": [1e400]}\n')
+    (tmp_path / "zero.jsonl").write_text('{"text": "rice", "id": "\\u0000"}\n')
     (tmp_path / "lines.txt").write_text("__label__a boil rice\n")
     (tmp_path / "bare.tsv").write_text("boil rice\ta\n")
     for name, rows in {

@@ -5,8 +5,9 @@ import pytest
 from facts import raises_with
 
 from xmlc.core.errors import XmlcError
+from xmlc.models import Stacking
 from xmlc.models.plt import PLT
-from xmlc.models.registry import ESTIMATORS, estimator_class, estimator_files, make_estimator
+from xmlc.models.registry import ESTIMATORS, domains_of, estimator_class, estimator_files, make_estimator
 from xmlc.models.warm_up import check_kept
 
 OWN_MODEL = '''
@@ -127,6 +128,16 @@ def test_typo_in_name_gets_a_suggestion():
         make_estimator("plt", {"gama": 1}, seed=0)
     with raises_with(XmlcError, "'ptl'", "plt"):
         make_estimator("ptl", {}, seed=0)
+
+
+@pytest.mark.parametrize(
+    "name", ["PLT", "Plt", "xmlc.models:PLT", "xmlc.models.plt:PLT", "xmlc.models.plt.estimator:PLT"]
+)
+def test_class_of_this_package_is_known_by_its_name_and_place(name):
+    assert estimator_class(name) is estimator_class("plt")
+    assert estimator_files(name) == estimator_files("plt")
+    assert domains_of(name) is domains_of("plt")
+    assert Stacking([("member", name)]).members()["member"].get_params() == estimator_class("plt")().get_params()
 
 
 def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):

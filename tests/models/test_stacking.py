@@ -228,7 +228,17 @@ def test_hyperparameters_of_members_are_set_and_read():
 
 
 @pytest.mark.parametrize(
-    "estimators", [[], [("a__b", "plt")], [("plt", "plt"), ("plt", "swnn")], ["plt"], 3, [("n_jobs", "plt")], [(1, 2)]]
+    "estimators",
+    [
+        [],
+        [("a__b", "plt")],
+        [("a" * 300, "plt")],
+        [("plt", "plt"), ("plt", "swnn")],
+        ["plt"],
+        3,
+        [("n_jobs", "plt")],
+        [(1, 2)],
+    ],
 )
 def test_members_need_distinct_valid_names(data, estimators):
     with raises_with(ValueError, "estimators="):

@@ -12,7 +12,7 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,8 @@ def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Pred
     """
     if wrong := next((name for name in keep if name in {"jsonl": ("set", "labels"), "csv": (NUMBER, *RANKED)}[to]), ""):
         raise XmlcError(f"--keep {wrong}: found a name that the predictions use, expected another. Rename the column.")
-    rows = csv.writer(sys.stdout, lineterminator="\n")
     if to == "csv":
-        rows.writerow([NUMBER, *keep, *RANKED])
+        write_csv_row([NUMBER, *keep, *RANKED])
     for number, ((labels, chosen), kept) in enumerate(found):
         if to == "jsonl":
             marks = {} if chosen is None else {"set": chosen}
@@ -49,7 +48,26 @@ def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Pred
             continue
         own = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in kept]
         cells: list[Any] = [[name, score, int(chosen is None or name in chosen)] for name, score in labels]
-        rows.writerows([number, *own, *each] for each in cells or [["", "", ""]])
+        for each in cells or [["", "", ""]]:
+            write_csv_row([number, *own, *each])
+
+
+def write_csv_row(cells: Sequence[Any]) -> None:
+    """Print a row of CSV.
+
+    Raises
+    ------
+    XmlcError
+        A cell contains a zero byte, which programs that read CSV refuse.
+    """
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if any("\0" in text for text in texts):
+        raise XmlcError(f"row {cells[0]}: found a zero byte in a cell, expected text. Use --to jsonl.")
+    # Python 3.11 and 3.12 do not quote a carriage return by themselves, and readers take it for the end of the row.
+    if any("\r" in text for text in texts):
+        csv.writer(sys.stdout, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerow(cells)
+    else:
+        csv.writer(sys.stdout, lineterminator="\n").writerow(cells)
 
 
 def read_predictions(file: Path) -> list[Prediction]:

@@ -27,7 +27,15 @@ from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import estimates_of_sets
 from xmlc.models.plt.estimator import RANKING
-from xmlc.models.registry import CLASS_NAMES, DEFAULT, ESTIMATORS, LEARNERS, STREAMING, load_model, make_estimator
+from xmlc.models.registry import (
+    DEFAULT,
+    ESTIMATORS,
+    LEARNERS,
+    STREAMING,
+    load_model,
+    make_estimator,
+    registered_name,
+)
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
 
 BATCH = 1000  # Number of texts in a batch. The commands predict or learn one batch after the other.
@@ -107,8 +115,8 @@ def fit_command(
 ) -> None:
     """Train and save a model, and print the size of the training data."""
     estimator = estimator or (STREAMING if stream else DEFAULT)
-    lower, values = estimator.lower(), parameters
-    name = estimator if ":" in estimator else CLASS_NAMES.get(lower, lower)
+    values = parameters
+    name = PRESET if estimator.lower() == PRESET else registered_name(estimator)
     if ":" not in name and name not in (*ESTIMATORS, PRESET):
         said = f"expected {nearest(name, [*LEARNERS, PRESET])}, module:Class or path/to/file.py:Class"
         raise XmlcError(f"--estimator: found {estimator!r}, {said}")
@@ -192,6 +200,8 @@ def predict_command(
 @columns_options
 def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     """Print precision, nDCG and recall at k, and F-measures of predictions."""
+    if predictions == file == STDIN:
+        raise XmlcError("found - for PREDICTIONS and FILE, expected only one of them. Name a file for the other.")
     found = read_predictions(predictions)
     if is_texts(file, given["format"]):
         truths = [document.labels for batch in text_batches(file, given, BATCH) for document in batch]
@@ -244,6 +254,7 @@ def is_texts(file: Path, format: str | None) -> bool:
 
 def features_and_labels(file: Path, given: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
     """Read features and labels from one file or from two files."""
+    _check_file_of_features(file)
     second = None if given["labels"] == USUAL.labels else given["labels"]
     try:
         return load(file, given["format"], labels=second, n_features=n_features)
@@ -253,11 +264,17 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
         raise
 
 
+def _check_file_of_features(file: Path) -> None:
+    if file == STDIN:
+        raise XmlcError("-: found standard input, expected a file, because features are read twice. Name the file.")
+
+
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
     """Read the features of instances, for which the model will predict labels.
 
     If the file of features is a sparse matrix in npz format, no file of labels is needed.
     """
+    _check_file_of_features(file)
     if (given["format"] or detect_format(file)) == "npz":
         return load_npz(file)
     return features_and_labels(file, given, model.n_features_in_)[0]

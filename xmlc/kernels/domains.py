@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 from xmlc.core.errors import InvalidParameterError, shown
 
@@ -102,19 +102,25 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Named:
-    """Define the domain of sequences of pairs (name, value). Names are unique, not in ``taken``, and without "__"."""
+    """Define the domain of sequences of pairs (name, value).
+
+    Names are unique, not in ``taken``, without "__", and short enough for the name of a folder.
+    """
 
     taken: tuple[str, ...] = ()
+    longest: ClassVar[int] = 100  # bytes
 
     def __contains__(self, value: Any) -> bool:
         try:
             names = [name for name, _ in value if name.isidentifier() and "__" not in name]
+            names = [name for name in names if len(name.encode()) <= self.longest]
             return 0 < len(names) == len(value) == len({*names} - {*self.taken})
         except (TypeError, ValueError, AttributeError):
             return False
 
     def __str__(self) -> str:
-        return "pairs of a unique name and an estimator, such as [('swnn', 'swnn'), ('plt', PLT())]"
+        example = "[('swnn', 'swnn'), ('plt', PLT())]"
+        return f"pairs of a unique name of at most {self.longest} bytes and an estimator, such as {example}"
 
 
 #: A domain is a set of allowed values. ``str(domain)`` describes the allowed values in messages, after the word

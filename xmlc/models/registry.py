@@ -44,14 +44,31 @@ STREAMING = "oplt"  # OPLT is the default estimator of `xmlc.TextClassifier` and
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
 
 
+def registered_name(name: str) -> str:
+    """Return the key of `ESTIMATORS` for an estimator of this package, such as "plt" for "PLT" or "xmlc.models:PLT".
+
+    All other names are returned unchanged.
+    """
+    place, _, attribute = name.rpartition(":")
+    if not place:
+        lower = name.lower()
+        key = CLASS_NAMES.get(lower, lower)
+        return key if key in ESTIMATORS else name
+    for key, target in ESTIMATORS.items():
+        module, _, class_name = target.partition(":")
+        if attribute == class_name and (place in ("xmlc.models", module) or place.startswith(f"{module}.")):
+            return key
+    return name
+
+
 def estimator_class(name: str) -> Any:
     """Return the class of an estimator, or the function that returns the estimator.
 
     Parameters
     ----------
     name : str
-        A key of `ESTIMATORS`, ``package.module:ClassName`` for a class of another library, or ``path/to/file.py:Name``
-        for your own class or function.
+        A key of `ESTIMATORS` or a class of this package such as ``PLT``, ``package.module:ClassName`` for a class of
+        another library, or ``path/to/file.py:Name`` for your own class or function.
 
     Returns
     -------
@@ -64,6 +81,7 @@ def estimator_class(name: str) -> Any:
     XmlcError
         The estimator does not exist, or has no ``fit`` or no ``predict_proba``.
     """
+    name = registered_name(name)
     if name in ESTIMATORS:
         module_name, _, attribute = ESTIMATORS[name].partition(":")
         return getattr(importlib.import_module(module_name), attribute)
@@ -173,6 +191,7 @@ def domains_of(name: str) -> Mapping[str, Domain] | None:
     class. A suite can be checked without loading kernels if `xmlc.models.domains` has modules for all its estimators.
     If the estimator has no module in `xmlc.models.domains`, its class is imported.
     """
+    name = registered_name(name)
     module = f"xmlc.models.domains.{name}"
     known: Mapping[str, Domain] | None = None
     if find_spec(module):
@@ -224,6 +243,7 @@ def estimator_files(name: str) -> list[str]:
     package's folder, as for user files. The folder of an installed xmlc contains all other libraries, too. For a class
     of another library, the list contains its file only if the library is under development (not in site-packages).
     """
+    name = registered_name(name)
     place = name.rpartition(":")[0]
     own = [place] if ".py:" in name else []
     if place and not own and (spec := find_spec(place)) and (file := Path(spec.origin or "")).suffix == ".py":

@@ -346,10 +346,13 @@ def class_of(name: str) -> Any:
     except (ImportError, ValueError) as error:
         said = "Correct the name, or install the missing package in this environment."
         raise XmlcError(f"{name} cannot be imported ({error}). {said}") from error
-    known = [each for each, value in vars(module).items() if isinstance(value, type)]
-    if attribute not in known:
-        raise XmlcError(f"{name}: found no class {attribute} in {place}, expected {nearest(attribute, known)}")
-    return vars(module)[attribute]
+    found = getattr(module, attribute, None)
+    if not isinstance(found, type):
+        known = [each for each, value in vars(module).items() if isinstance(value, type)]
+        known = known or [each for each in dir(module) if not each.startswith("_")]  # a module may import on demand
+        expected = nearest(attribute, known) if known else "a module that defines the class"
+        raise XmlcError(f"{name}: found no class {attribute} in {place}, expected {expected}")
+    return found
 
 
 def check_wrapped_methods(name: str, found: object) -> None:

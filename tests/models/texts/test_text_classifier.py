@@ -7,7 +7,7 @@ import pytest
 from facts import raises_with
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer, Normalizer
 
@@ -170,6 +170,18 @@ def test_hyperparameters_of_parts_can_be_set_and_searched():
     search.fit(TEXTS, NAMES)
     assert search.best_estimator_.vectorizer.binary
     assert search.best_score_ == pytest.approx(cross_val_score(search.best_estimator_, TEXTS, NAMES, cv=2).mean())
+
+
+def test_cross_validation_predicts_a_list_for_each_text():
+    texts, names = TEXTS * 4, NAMES * 4
+    found = cross_val_predict(TextClassifier(PLT(n_jobs=1)), texts, names, cv=KFold(2))
+    half = len(texts) // 2
+    model = TextClassifier(PLT(n_jobs=1)).fit(texts[half:], names[half:])
+    expected = model.predict(texts[:half])
+    assert found.shape == (len(texts),)
+    assert found[:half].tolist() == expected
+    assert isinstance(expected, list)
+    assert len({len(labels) for labels in found}) > 1
 
 
 def test_score_is_share_of_texts_with_correct_first_label():

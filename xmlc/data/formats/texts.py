@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, shown
 from xmlc.data.archives import SUFFIXES, plain
 from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_bytes, quoted, words
 from xmlc.data.formats.names import MULTI_HOT, LabelNames, is_uri, once
@@ -278,10 +278,13 @@ def _document(place: str, text: str, names: LabelNames | None, value: Any, kept:
     try:
         labels = names.of_value(value) if names else []
         (text + "".join(labels) + json.dumps(kept, ensure_ascii=False)).encode()
+        json.dumps(kept, allow_nan=False)
     except UnicodeEncodeError as error:  # JSON and Python allow lone surrogates, which UTF-8 cannot encode.
         raise XmlcError(f"{place}: found half of a character, expected whole characters ({error})") from None
     except LineError as error:
         raise XmlcError(f"{place}: {error}") from None
+    except ValueError:  # Python reads 1e400 as infinity, which JSON cannot represent.
+        raise XmlcError(f"{place}: found {shown(kept)} to keep, expected finite numbers. Quote them.") from None
     return Document(text, labels, kept)
 
 

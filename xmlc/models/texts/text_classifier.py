@@ -144,9 +144,11 @@ class TextClassifier(Estimator):
         """
         if k is None:
             sets = estimates_of_sets(self._fitted(), self.features(texts))
-            return named_labels(self.classes_, *top_k_of(sets, max(1, int(np.diff(sets.indptr).max(initial=0)))))
-        check("k", k, whole(1, MANY))
-        return named_labels(self.classes_, *self.predict_top_k(texts, min(k, max(1, self._fitted().n_labels_))))
+            ranked = top_k_of(sets, max(1, int(np.diff(sets.indptr).max(initial=0))))
+        else:
+            check("k", k, whole(1, MANY))
+            ranked = self.predict_top_k(texts, min(k, max(1, self._fitted().n_labels_)))
+        return ListPerText(named_labels(self.classes_, *ranked))
 
     def predict_top_k(
         self, texts: Iterable[str], k: int, label_weights: ArrayLike | None = None
@@ -293,6 +295,19 @@ class TextClassifier(Estimator):
         if not texts:  # vectorizers raise an error for an empty list
             return sparse.csr_array((0, n_features), dtype=np.float32)
         return _transformed(self.vectorizer_, texts)
+
+
+class ListPerText(list[Any]):
+    """A list that NumPy converts to a one-dimensional array, whose entries are the lists of the texts.
+
+    scikit-learn's ``cross_val_predict`` joins the predictions of its folds as arrays.
+    """
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = np.empty(len(self), dtype=object)
+        for place, labels in enumerate(self):
+            array[place] = labels
+        return array
 
 
 def named_labels(
