@@ -10,8 +10,9 @@ from facts import raises_with
 from scipy import sparse
 from small_models import OURS, small
 
+from xmlc import TextClassifier
 from xmlc.inference import meuf
-from xmlc.models import PLT, label_sets
+from xmlc.models import OPLT, PLT, Stacking, label_sets
 from xmlc.thresholds import LabelSets
 
 
@@ -70,7 +71,7 @@ def test_no_set_is_empty_if_each_training_instance_has_labels(name, multilabel, 
             values = [expected_f(p, order[: k + 1]) for k in range(p.size) if p[order[k]] > 0]
             expected = sorted(order[: int(np.argmax(values)) + 1]) if values else []
             assert chosen.nonzero()[0].tolist() == expected
-    assert not model.fit(X, Y).labelled_
+    assert not model.fit(X, Y).all_labelled_
 
 
 def expected_f(p, chosen):
@@ -80,3 +81,82 @@ def expected_f(p, chosen):
         probability = np.prod(np.where(y, p.astype(float), 1 - p.astype(float)))
         total += probability * 2 * sum(y[j] for j in chosen) / (sum(y) + len(chosen))
     return total
+
+
+# Whether label sets may be empty is decided from the training instances that count.
+
+
+def labelled_data(multilabel):
+    """Return instances of which the last two lack labels, the label sets, and the numbers of the others."""
+    X, Y = multilabel(60, 10, 5)
+    n_labels = np.diff(Y.indptr)
+    labelled, without = np.flatnonzero(n_labels)[:40], np.flatnonzero(n_labels == 0)[:2]
+    rows = np.concatenate([labelled, without])
+    return X[rows], Y[rows], np.arange(40)
+
+
+WEIGHTED = ["plt", "parabel", "br", "pcc", "swnn", "stacking"]
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_sets_may_be_empty_only_if_a_counted_instance_lacks_labels(name, multilabel, tmp_path):
+    X, Y, labelled = labelled_data(multilabel)
+    model = small(name)
+    assert not model.fit(X, Y).all_labelled_
+    assert model.fit(X[labelled], Y[labelled]).all_labelled_
+    stored_zeros = Y[labelled].astype(np.int8)
+    stored_zeros.data[: stored_zeros.indptr[1]] = 0  # the first instance has no label
+    assert not model.fit(X[labelled], stored_zeros).all_labelled_
+    if name in WEIGHTED:
+        weights = np.where(np.arange(42) < 40, 0.5, 0)
+        assert model.fit(X, Y, sample_weight=weights).all_labelled_
+        assert not model.fit(X, Y, sample_weight=np.where(np.arange(42) == 0, 0, 1)).all_labelled_
+        assert model.fit_to_disk(tmp_path / "model", X, Y, sample_weight=weights).all_labelled_
+        assert type(model).load(tmp_path / "model").all_labelled_
+
+
+def test_members_of_stacking_ignore_instances_of_weight_0(multilabel):
+    X, Y, _ = labelled_data(multilabel)
+    model = Stacking(n_jobs=1).fit(X, Y, sample_weight=np.where(np.arange(42) < 40, 1, 0))
+    assert all(member.all_labelled_ for member in model.members_.values())
+    assert np.diff(model.predict(X).indptr).min() > 0
+
+
+@pytest.mark.parametrize("batch", [1, 7, 40])
+def test_streams_know_whether_all_instances_so_far_have_labels(batch, multilabel, tmp_path):
+    X, Y, labelled = labelled_data(multilabel)
+    model = OPLT(n_jobs=1)
+    for start in range(0, labelled.size, batch):
+        rows = labelled[start : start + batch]
+        model.partial_fit(X[rows], Y[rows])
+        model.partial_fit(X[:0], Y[:0])
+        assert model.all_labelled_
+    assert np.diff(model.predict(X[labelled]).indptr).min() > 0
+    assert model.to_plt().all_labelled_
+    model.save(tmp_path / "model")
+    loaded = OPLT.load(tmp_path / "model")
+    assert loaded.partial_fit(X[:5], Y[:5]).all_labelled_
+    with raises_with(ValueError, "2", "3"):
+        loaded.partial_fit(X[-2:], Y[-3:])
+    assert loaded.all_labelled_
+    assert not loaded.partial_fit(X[-2:], Y[-2:]).all_labelled_
+    assert not loaded.partial_fit(X[:5], Y[:5]).all_labelled_
+
+
+def test_fit_and_stream_of_the_same_instances_agree_about_labels(multilabel):
+    X, Y, labelled = labelled_data(multilabel)
+    whole = OPLT(online=True, epochs=1, n_jobs=1)
+    assert whole.fit(X[labelled], Y[labelled]).all_labelled_
+    assert not whole.partial_fit(X[-1:], Y[-1:]).all_labelled_
+    assert whole.fit(X[labelled], Y[labelled]).all_labelled_
+    assert not OPLT(n_jobs=1).partial_fit(X, Y).all_labelled_
+    first = OPLT(n_jobs=1).partial_fit(X[-1:], Y[-1:])
+    assert not first.partial_fit(X[labelled], Y[labelled]).all_labelled_
+
+
+def test_streams_of_texts_give_each_text_a_label():
+    texts = [f"w{i % 7} w{i % 5} x{i}" for i in range(60)]
+    model = TextClassifier().partial_fit(texts[:30], [[f"l{i % 7}"] for i in range(30)])
+    model.partial_fit(texts[30:], [[f"l{i % 7}"] for i in range(30, 60)])
+    assert min(map(len, model.predict(texts))) > 0
+    assert not model.partial_fit(["w1"], [[]]).estimator_.all_labelled_

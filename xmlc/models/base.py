@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -40,7 +40,7 @@ ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features
 ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
 # `_state` leaves out these attributes: they are in the model's description, or describe the last prediction.
-KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "labelled_", "inner_products_", "certified_", *NAMES)
+KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "all_labelled_", "inner_products_", "certified_", *NAMES)
 MOST_RANKED = 1000  # k may be as large as 1000 even if the model has fewer labels
 
 
@@ -75,7 +75,8 @@ class SparseProbabilityEstimator(Estimator):
     MODEL_FORMAT = 1
     FIELDS: ClassVar[tuple[Field, ...]] = ()
     n_labels_: int
-    labelled_: bool = False  # True if each training instance had a label, so that predicted sets are never empty
+    #: Whether each training instance had a label, so that predicted sets are never empty.
+    all_labelled_: bool = False
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
     #: Whether the estimates for an instance are the same whatever the other instances in X are.
@@ -294,11 +295,19 @@ class SparseProbabilityEstimator(Estimator):
         """
         self._check_fitted()
         given: Any = getattr(names, "classes_", names)
-        found = np.array(list(given) if isinstance(given, Iterable) else [], dtype=object)
-        if found.shape != (self.n_labels_,) or len({*found}) < found.size:
+        advice = "Pass a list of the label names, or a fitted MultiLabelBinarizer."
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes | Set | Mapping):
+            expected = "names in the order of the labels"
+            raise InvalidDataError(f"label names: found {shown(given)}, expected {expected}. {advice}")
+        found = list(given)
+        for name in found:
+            is_name = isinstance(name, str | int | float | np.integer | np.floating)
+            if not is_name or name != name:  # NaN differs from itself
+                raise InvalidDataError(f"label names: found {shown(name)}, expected a text or a number. {advice}")
+        if len(found) != self.n_labels_ or len({*found}) < len(found):
             said = f"found {len({*found})} different names, expected {self.n_labels_}, one per label"
-            raise InvalidDataError(f"label names: {said}. Pass the label names, or a fitted MultiLabelBinarizer.")
-        self.label_names_in_ = found
+            raise InvalidDataError(f"label names: {said}. {advice}")
+        self.label_names_in_ = np.array(found, dtype=object)
         return self
 
     def fit_to_disk(self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
@@ -352,7 +361,7 @@ class SparseProbabilityEstimator(Estimator):
         about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
         own, names = self.get_params(), self._hyperparameter_names()
         about |= {"hyperparameters": {name: own[name] for name in names}, "n_features": self.n_features_in_}
-        about |= {"n_labels": self.n_labels_, "labelled": self.labelled_, "arrays": sorted(arrays), "meta": meta}
+        about |= {"n_labels": self.n_labels_, "labelled": self.all_labelled_, "arrays": sorted(arrays), "meta": meta}
         about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
         try:
             for name, array in arrays.items():
@@ -389,7 +398,7 @@ class SparseProbabilityEstimator(Estimator):
             model = cls(**content["hyperparameters"])
             check_hyperparameters(model)
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
-            model.labelled_ = content.get("labelled") is True
+            model.all_labelled_ = content.get("labelled") is True
             vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
             # numba is slow to recognise the type `numpy.memmap`, so the model has array views of the memory maps.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
@@ -489,8 +498,21 @@ class SparseProbabilityEstimator(Estimator):
         self._remember_names(given[0])
         self._remember_names(given[1], "label")
         self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
-        self.labelled_ = bool(np.diff(Y.indptr).all())
+        self._note_labels(Y)
         return X, Y
+
+    def _note_labels(self, Y: sparse.csr_array, learned_before: bool = False) -> None:
+        """Record whether all instances that were learned have labels.
+
+        Parameters
+        ----------
+        Y : csr_array of bool, shape (n, m)
+            Label sets of the instances of this call that count, in canonical form. Instances of weight 0 do not count.
+        learned_before : bool
+            Whether the model keeps what it learned from the instances of earlier calls.
+        """
+        has_labels = bool(np.diff(Y.indptr).all())
+        self.all_labelled_ = has_labels and (self.all_labelled_ or not learned_before)
 
     def _check_hyperparameters(self) -> None:
         """Raise an error if a hyperparameter, or in some classes a combination of hyperparameters, is not allowed."""
@@ -505,7 +527,10 @@ class SparseProbabilityEstimator(Estimator):
             return X, Y, np.ones(X.shape[0], dtype=np.float32)
         weights = sample_weights(sample_weight, X.shape[0])
         kept = np.flatnonzero(weights)
-        return (X, Y, weights) if kept.size == weights.size else (X[kept], Y[kept], weights[kept])
+        if kept.size == weights.size:
+            return X, Y, weights
+        self._note_labels(Y[kept])
+        return X[kept], Y[kept], weights[kept]
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check the instances to predict, and return them in canonical form."""

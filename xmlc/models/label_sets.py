@@ -36,7 +36,7 @@ def estimates_of_sets(model: SparseProbabilityEstimator, X: Matrix) -> sparse.cs
     asked, found = model._for_requests(), list[sparse.csr_array]()
 
     def keep_sets(spe: sparse.csr_array) -> None:
-        sets, *_ = predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None), not model.labelled_)
+        sets, *_ = predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None), not model.all_labelled_)
         found.append(spe * sets)
 
     asked.estimate_blocks(model._instances(X), MIN_PROBABILITY, ROWS, keep_sets)

@@ -326,7 +326,9 @@ class OPLT(SparseProbabilityEstimator):
         """
         if self.labels_.size == 0:
             raise XmlcError("OPLT: found no label in the instances so far. Call partial_fit with labelled instances.")
-        return copy(self._scaled_plt()).set_params(unit_norm=self.unit_norm)
+        plt = copy(self._scaled_plt()).set_params(unit_norm=self.unit_norm)
+        plt.all_labelled_ = self.all_labelled_
+        return plt
 
     @property
     def labels_(self) -> np.ndarray:
@@ -386,6 +388,7 @@ class OPLT(SparseProbabilityEstimator):
             self._model = initial_tree(self._settings())
         if labels is not None:
             self.label_names_in_ = known if known.size > labels.size else labels
+        self._note_labels(Y, learned_before=learned > 0)
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
         return x, y
