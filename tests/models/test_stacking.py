@@ -174,6 +174,27 @@ def test_fit_works_with_few_instances(n):
     assert np.isfinite(scores).all()
 
 
+@pytest.mark.parametrize(
+    ("X", "Y"),
+    [
+        (np.eye(20), np.ones((20, 1))),
+        (np.eye(20), np.eye(20)),
+        (np.eye(20), np.eye(20)[:, :1]),
+        (np.ones((9, 1)), np.zeros((9, 2))),
+    ],
+)
+def test_coefficients_stay_at_their_start_without_candidates(X, Y):
+    model = Stacking([("neighbours", "swnn")], n_jobs=1).fit(X, Y)
+    labels, _ = model.predict_top_k(X, 1)
+    assert labels.shape == (len(X), 1)
+    if not np.array_equal(Y, np.ones((20, 1))):
+        return
+    start = np.zeros(model.coefficients_.size)
+    start[0] = 1
+    np.testing.assert_array_equal(model.coefficients_, start)
+    assert model.predict(X[:0]).shape == (0, 1)
+
+
 def test_models_are_bit_identical_on_any_number_of_threads(data):
     X, Y = data
     one, four = Stacking(n_jobs=1).fit(X, Y), Stacking(n_jobs=4).fit(X, Y)

@@ -133,10 +133,11 @@ class Stacking(SparseProbabilityEstimator):
                 lists.append(self._ranked(first, X[held_out]))
                 del first  # a member may be large, so only one member is in memory at a time
             counts, candidates, scores = merge_lists(*map(np.array, zip(*lists, strict=True)), 0, held_out.size)
-            features = features_of(candidates, scores, log_shares(Y[part], weights[part]))
-            rows = np.repeat(held_out, counts)
-            true = np.asarray(Y[rows, candidates]).reshape(-1)
-            self.coefficients_ = fit_stacked(features, true, weights[rows].astype(np.float64), start)
+            if candidates.size:
+                features = features_of(candidates, scores, log_shares(Y[part], weights[part]))
+                rows = np.repeat(held_out, counts)
+                true = np.asarray(Y[rows, candidates]).reshape(-1)
+                self.coefficients_ = fit_stacked(features, true, weights[rows].astype(np.float64), start)
             members = {name: member.set_params(**selected[name]) for name, member in members.items()}
         for name, member in members.items():
             if self._into is None:
