@@ -13,7 +13,8 @@ import xmlc
 from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFileError, XmlcError
 from xmlc.inference import gfm, gfm_t, marginals_of, meuf_approx
 from xmlc.metrics import macro_f, precision_at_k, propensities
-from xmlc.models import OPLT, PLT, BinaryRelevance
+from xmlc.models import OPLT, PLT, BinaryRelevance, FastXML, Parabel, ProbabilisticClassifierChain, Stacking
+from xmlc.models.registry import make_estimator
 from xmlc.models.texts import TextClassifier
 from xmlc.models.wrapped import Wrapped
 from xmlc.thresholds import FTA, STO, CommonThreshold, ExpectedF, OutOfFold
@@ -124,3 +125,55 @@ def test_missing_path_raises_file_not_found_error(load, tmp_path):
 def test_unknown_nested_hyperparameter_raises_invalid_parameter_error():
     with raises_with(InvalidParameterError, "estimator__ariti", "arity"):
         TextClassifier(PLT()).set_params(estimator__ariti=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "mentioned"),
+    [
+        (lambda: PLT(arity=3).fit(X, Y), "arity=3"),
+        (lambda: PLT(arity=1).fit(X, Y), "arity=1"),
+        (lambda: PLT(arity=1, tree="random").fit(X, Y), "arity=1"),
+        (lambda: PLT(max_leaf=0).fit(X, Y), "max_leaf=0"),
+        (lambda: Parabel(arity=6).fit(X, Y), "arity=6"),
+        (lambda: OPLT(arity=6, warm_start=1.0).fit(X, Y), "arity=6"),
+        (lambda: Stacking([("plt", PLT(arity=3))]).fit(X, Y), "arity=3"),
+        (lambda: Stacking([("plt", "ptl")]).fit(X, Y), ["'ptl'", "plt"]),
+        (lambda: FastXML(n_trees=1).fit(X, Y).trees(2), "n=2"),
+        (lambda: make_estimator("plt", {"gama": 1}, 0), ["gama", "gamma"]),
+        (lambda: make_estimator("sklearn.linear_model:LogisticRegression", {"c": 1}, 0), ["'c'", "C"]),
+        (lambda: ProbabilisticClassifierChain(C=1.0).fit(X, Y).sample(X, 0), "0"),
+    ],
+)
+def test_wrong_value_of_a_parameter_raises_invalid_parameter_error(call, mentioned):
+    with raises_with(InvalidParameterError, mentioned):
+        call()
+    assert issubclass(InvalidParameterError, ValueError)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [["a"], ["b"], ["c"], ["d"], ["e"]],
+        "abcde",
+        b"abcde",
+        set("abcde"),
+        dict.fromkeys("abcde"),
+        3,
+        None,
+        [None] * 5,
+        ["a", "b", "c", "d", float("nan")],
+        ["a", "b", "c", "d"],
+        ["a", "b", "c", "d", "d"],
+        np.eye(5),
+    ],
+)
+def test_label_names_that_are_not_a_list_of_names_are_refused(names):
+    model = PLT(n_jobs=1).fit(X, Y)
+    with raises_with(InvalidDataError, "label names"):
+        model.name_labels(names)
+    assert model.classes_.tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("names", [list("abcde"), tuple("abcde"), np.array(list("abcde")), iter("abcde")])
+def test_label_names_may_be_any_ordered_collection(names):
+    assert PLT(n_jobs=1).fit(X, Y).name_labels(names).classes_.tolist() == list("abcde")

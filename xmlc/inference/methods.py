@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError, nearest
+from xmlc.core.errors import InvalidParameterError, XmlcError, nearest
 from xmlc.inference.distributions import LabelsBySize, as_marginals
 from xmlc.inference.gfm import gfm, gfm_t
 from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial
@@ -92,7 +92,7 @@ def method_named(name: str) -> Method:
         No method has this name.
     """
     if name not in METHODS:
-        raise XmlcError(f"found inference method {name!r}, expected {nearest(str(name), METHODS)}")
+        raise InvalidParameterError(f"found inference method {name!r}, expected {nearest(str(name), METHODS)}")
     return METHODS[name]
 
 

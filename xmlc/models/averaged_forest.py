@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.appendable import Appendable, give_back
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidParameterError
 from xmlc.core.parallel import batches, row_blocks, run_tasks
 from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates, top_k_of
 from xmlc.kernels.stored import Field, fields_of
@@ -92,7 +92,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """
         self._check_fitted()
         if not 1 <= n <= self.forest_.n_trees:
-            raise XmlcError(f"found n={n}, expected 1 to {self.forest_.n_trees}, the number of trees")
+            raise InvalidParameterError(f"found n={n}, expected 1 to {self.forest_.n_trees}, the number of trees")
         model = copy(self)
         model.forest_, model.inner_products_ = self.forest_.first(n), None
         return model.set_params(n_trees=n)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmlc.core.checksums import verify_file
-from xmlc.core.errors import MissingFileError, XmlcError, nearest
+from xmlc.core.errors import InvalidParameterError, MissingFileError, XmlcError, nearest
 from xmlc.core.extensions import import_file
 from xmlc.core.files import checked_path, read_json
 from xmlc.kernels.estimator import Hyperparameters
@@ -91,8 +91,8 @@ def estimator_class(name: str) -> Any:
     elif ":" in name:
         found = _wrapped().class_of(name)
     else:
-        known = nearest(name, ESTIMATORS)
-        raise XmlcError(f"found estimator {name!r}, expected {known}, module:Class or path/to/file.py:Class")
+        expected = f"{nearest(name, ESTIMATORS)}, module:Class or path/to/file.py:Class"
+        raise InvalidParameterError(f"found estimator {name!r}, expected {expected}")
     if not isfunction(found):
         _wrapped().check_wrapped_methods(name, found)
     return found
@@ -131,7 +131,7 @@ def make_estimator(
     known = estimator.get_params()
     if unknown := sorted(set(parameters) - set(known)):
         found = ", ".join(map(repr, unknown))
-        raise XmlcError(f"{name}: found hyperparameter {found}, expected {nearest(unknown[0], known)}")
+        raise InvalidParameterError(f"{name}: found hyperparameter {found}, expected {nearest(unknown[0], known)}")
     common = {key: value for key, value in {"random_state": seed, "n_jobs": n_jobs}.items() if key in known}
     return estimator.set_params(**common | parameters)
 

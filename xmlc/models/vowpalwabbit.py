@@ -16,7 +16,7 @@ from typing import Any, Self, cast
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError, needs_extra
+from xmlc.core.errors import InvalidDataError, XmlcError, needs_extra
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of, unit_rows, without_zeros
 from xmlc.kernels.estimator import hyperparameters
@@ -179,7 +179,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         sizes = np.diff(Y.indptr)
         if (wrong := np.flatnonzero(sizes != 1)).size:
             found = f"{sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} such instances"
-            raise XmlcError(f"Y: found {found}, expected one label per instance for a memory tree")
+            raise InvalidDataError(f"Y: found {found}, expected one label per instance for a memory tree")
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:
             data, answers, model = (Path(folder) / name for name in ("train.vw", "answers.txt", "model.vw"))
             with data.open("w", encoding="ascii") as file:

@@ -243,7 +243,8 @@ def adapt(
     # hyperparameters of outer estimators are set before hyperparameters of inner estimators
     for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):
         if key not in (known := parameters_of(made)):
-            raise XmlcError(f"{name}: found hyperparameter {key!r}, expected {nearest(key, {*takes, *known})}")
+            expected = nearest(key, {*takes, *known})
+            raise InvalidParameterError(f"{name}: found hyperparameter {key!r}, expected {expected}")
         made.set_params(**{key: values[key]})
     for key in parameters_of(made).keys() - values.keys():
         if key == "n_jobs" or key.split("__")[-1] == "random_state":
@@ -351,7 +352,7 @@ def class_of(name: str) -> Any:
         known = [each for each, value in vars(module).items() if isinstance(value, type)]
         known = known or [each for each in dir(module) if not each.startswith("_")]  # a module may import on demand
         expected = nearest(attribute, known) if known else "a module that defines the class"
-        raise XmlcError(f"{name}: found no class {attribute} in {place}, expected {expected}")
+        raise InvalidParameterError(f"{name}: found no class {attribute} in {place}, expected {expected}")
     return found
 
 
@@ -386,7 +387,7 @@ def check_values(name: str, made: Any) -> None:
             try:
                 each._validate_params()
             except ValueError as error:
-                raise XmlcError(f"{name}: {error}") from error
+                raise InvalidParameterError(f"{name}: {error}") from error
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:

@@ -1,6 +1,9 @@
 """Text classifiers, compared with scikit-learn's parts: predictions, files without pickles, streams."""
 
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -225,3 +228,26 @@ def test_weights_of_texts_repeat_or_omit_them():
         TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=[1, -1] + [1] * (len(TEXTS) - 2))
     with raises_with(InvalidParameterError, "OPLT"):
         TextClassifier(OPLT()).fit(TEXTS, NAMES, sample_weight=weights)
+
+
+ORDER_OF_CLASSES = """
+from xmlc import TextClassifier
+from xmlc.models import OPLT
+model = TextClassifier(OPLT(n_jobs=1))
+names = {"cooking", "rice", "food", "b", "a"}
+print(*model.partial_fit(["boil rice", "fry"], [names, frozenset(names | {"z", "y"})]).classes_)
+"""
+
+
+def test_order_of_classes_does_not_depend_on_the_hash_seed():
+    outputs = set()
+    for seed in ("0", "1"):
+        command = [sys.executable, "-c", ORDER_OF_CLASSES]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        outputs.add(done.stdout)
+    assert outputs == {"a b cooking food rice y z\n"}
+
+
+def test_classes_of_a_stream_keep_the_order_of_lists():
+    assert TextClassifier(OPLT()).partial_fit(["rice"], [["b", "a", "b"]]).classes_.tolist() == ["b", "a"]

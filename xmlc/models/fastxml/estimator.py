@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
@@ -113,9 +113,9 @@ class FastXML(AveragedForest):
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         if self.n_labels_ > 1 << LABEL_BITS:
-            raise XmlcError(f"Y: found {self.n_labels_} labels, expected at most {1 << LABEL_BITS}")
+            raise InvalidDataError(f"Y: found {self.n_labels_} labels, expected at most {1 << LABEL_BITS}")
         if X.nnz > MOST_NONZEROS:
-            raise XmlcError(f"X: found {X.nnz} non-zeros, expected at most {MOST_NONZEROS}")
+            raise InvalidDataError(f"X: found {X.nnz} non-zeros, expected at most {MOST_NONZEROS}")
         self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)
         if self.propensity_weighted:
             with np.errstate(all="ignore"):

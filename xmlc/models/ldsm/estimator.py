@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
 from xmlc.kernels import elementwise
@@ -176,7 +176,7 @@ class LdSM(AveragedForest):
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         if self.optimizer == "sgd" and X.shape[0] * (X.shape[1] + 1) > MOST_DENSE_VALUES:
             expected = f"at most {MOST_DENSE_VALUES} values for optimizer='sgd'. Use optimizer='nag'."
-            raise XmlcError(f"LdSM: found {X.shape[0]} instances x {X.shape[1]} features, expected {expected}")
+            raise InvalidDataError(f"LdSM: found {X.shape[0]} instances x {X.shape[1]} features, expected {expected}")
         (n, m), d = Y.shape, X.shape[1]
         self.max_nodes_ = max(1000, n // 2) if self.max_nodes is None else int(self.max_nodes)
         usual = 4.0 if Y.nnz < FEW * m else 2.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidParameterError
 from xmlc.core.kernel_cache import njit
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.arrays import copy_into
@@ -86,7 +86,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         """
         X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
         if n_samples < 1:
-            raise XmlcError(f"found n_samples={n_samples}, expected at least 1")
+            raise InvalidParameterError(f"found n_samples={n_samples}, expected at least 1")
         seed = np.int64(self.random_state)
 
         def draw(scores: np.ndarray, first: int) -> tuple[np.ndarray, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.appendable import check_finite
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.arrays import copy_into
@@ -115,7 +115,8 @@ class LabelLogistic(SparseProbabilityEstimator):
         data = self._weighted_data(X, Y, sample_weight)
         if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
             found = f"{type(self).__name__}: found {self.n_labels_} labels x {self.n_features_in_} features"
-            raise XmlcError(f"{found}, expected at most {MAX_WEIGHTS} weights. Use a tree, such as xmlc.models.PLT.")
+            expected = f"at most {MAX_WEIGHTS} weights. Use a tree, such as xmlc.models.PLT."
+            raise InvalidDataError(f"{found}, expected {expected}")
         problem = self._problem(*data)
         self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
         self._learn(problem)

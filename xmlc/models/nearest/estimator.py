@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.core.progress import Progress
@@ -132,7 +132,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         if X.shape[0] > np.iinfo(np.int32).max:
-            raise XmlcError(f"X: found {X.shape[0]} training instances, expected fewer than 2**31")
+            raise InvalidDataError(f"X: found {X.shape[0]} training instances, expected fewer than 2**31")
         self.index_ = build_index(self._unit(X), n_jobs=self.n_jobs)
         labels = kernel_csr(Y)
         self.label_starts_, self.labels_ = labels.indptr, labels.indices

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.appendable import Appendable
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import cost_blocks, run_tasks
 
@@ -71,7 +71,7 @@ def append_rows(
     for n_features, n_weights, features, row_starts, siblings, weights in run_tasks(rows_above, tasks, n_jobs):
         if n_weights.max(initial=0) > LARGEST_BLOCK:
             expected = f"expected at most {LARGEST_BLOCK}. Raise weight_threshold or lower arity."
-            raise XmlcError(f"PLT: found {n_weights.max()} weights in the children of one node, {expected}")
+            raise InvalidDataError(f"PLT: found {n_weights.max()} weights in the children of one node, {expected}")
         siblings = siblings.astype(sibling_type)
         appendable.append(features=features, row_starts=row_starts, siblings=siblings, weights=weights)
         counts.append((n_features, n_weights))

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmlc.core.appendable import Appendable, check_finite
-from xmlc.core.errors import XmlcError
 from xmlc.core.parallel import batches, run_tasks
 from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
@@ -407,7 +406,7 @@ class PLT(SparseProbabilityEstimator):
         x, (search, beam) = self._kernel_form(self._instances(X)), self._search()
         if isinstance(self.nodes_, HashedWeights):
             found = f"hashed weights (hash_bits={self.nodes_.table.size.bit_length() - 1})"
-            raise XmlcError(f"PLT: {found} have no search by levels. Train with hash_bits=None.")
+            raise InvalidParameterError(f"PLT: {found} have no search by levels. Train with hash_bits=None.")
         none = np.zeros(self.tree_.n_nodes, dtype=np.float32)
         of_nodes = none if thresholds is None else self.tree_.node_thresholds(thresholds)
         return self._searched(estimate_by_levels, x, title, of_nodes, beam if search == "beam" else EVERY_NODE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -121,7 +121,8 @@ class TextClassifier(Estimator):
             estimator, vectorizer, classes = self.estimator_, self.vectorizer_, list(self.classes_)
         for part, example in ((estimator, "OPLT"), (vectorizer, "HashingVectorizer")):
             if not hasattr(part, "partial_fit"):
-                raise XmlcError(f"found {type(part).__name__}, expected an object with partial_fit. Use {example}.")
+                found = type(part).__name__
+                raise InvalidParameterError(f"found {found}, expected an object with partial_fit. Use {example}.")
         column = {name: j for j, name in enumerate(classes)}
         for name in (name for names in label_lists for name in names):
             column.setdefault(name, len(column))
@@ -378,6 +379,8 @@ def _checked(
         else:
             lists[i] = list(names)
             wrong = [name for name in lists[i] if not isinstance(name, str)]
+            if isinstance(names, Set) and not wrong:  # the order of a set differs between processes
+                lists[i].sort()
             if wrong:  # If names are numbers, the user probably passed a label matrix, which only estimators accept.
                 found, said = wrong[0], "a name. Convert numbers with str(), and list only the labels that are 1."
         if said:

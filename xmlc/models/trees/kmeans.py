@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError, InvalidParameterError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
 from xmlc.kernels.arrays import copy_into, kth_smallest, unchecked_view
@@ -70,7 +70,7 @@ def kmeans_tree(
     max_leaf = largest_leaf(arity, max_leaf)
     m, n_features = representations.shape
     if m == 0:
-        raise XmlcError("label tree: found no labels, expected at least one")
+        raise InvalidDataError("label tree: found no labels, expected at least one")
     depth = int(arity).bit_length() - 1
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
     order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
@@ -105,9 +105,9 @@ def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
     """Raise an XmlcError unless `kmeans_tree` can build a tree with this ``arity`` and ``max_leaf``."""
     if arity < 2 or int(arity) & (int(arity) - 1):
         expected = "expected a power of two for a k-means tree (2, 4, 8, 16, ...)"
-        raise XmlcError(f"found arity={arity}, {expected}. Use tree='random' for another arity.")
+        raise InvalidParameterError(f"found arity={arity}, {expected}. Use tree='random' for another arity.")
     if max_leaf is not None and max_leaf < 1:
-        raise XmlcError(f"found max_leaf={max_leaf}, expected at least 1")
+        raise InvalidParameterError(f"found max_leaf={max_leaf}, expected at least 1")
 
 
 def _order_labels(

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import InvalidDataError, InvalidParameterError
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.indices import Malformed
 
@@ -167,9 +167,9 @@ def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
     """
     m = labels.size
     if arity < 2:
-        raise XmlcError(f"found arity={arity}, expected at least 2 children per node")
+        raise InvalidParameterError(f"found arity={arity}, expected at least 2 children per node")
     if m == 0:
-        raise XmlcError("label tree: found no labels, expected at least one")
+        raise InvalidDataError("label tree: found no labels, expected at least one")
     n_inner = -(-(m - 1) // (arity - 1))
     n_nodes = n_inner + m
     children = np.minimum(1 + arity * np.arange(n_nodes + 1, dtype=np.int64), n_nodes)
