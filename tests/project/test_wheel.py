@@ -103,6 +103,12 @@ def test_base_install_is_small(python):
     assert sum(sizes.values()) / 1e6 <= MOST_MEGABYTES, sizes
 
 
+def test_import_works_in_folder_that_contains_clone_in_clone_and_below(python, tmp_path):
+    (tmp_path / "xmlc").symlink_to(ROOT)
+    for folder in (tmp_path, tmp_path / "xmlc", tmp_path / "xmlc/docs"):
+        assert run(python, "-c", "from xmlc import PLT; print(PLT.__name__)", folder=folder) == "PLT\n"
+
+
 def test_command_names_missing_extra(python):
     done = subprocess.run([python.parent / "xmlc", "status"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
