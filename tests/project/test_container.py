@@ -1,4 +1,4 @@
-"""A container image is read-only. Its start script copies the compiled kernels to a folder of the user."""
+"""Both container images contain all files of the package. A start script copies compiled kernels for the user."""
 
 import os
 import subprocess
@@ -19,6 +19,7 @@ def sections():
 
 
 APPTAINER = sections()
+DOCKERFILE = (ROOT / "container/Dockerfile").read_text().splitlines()
 
 
 def test_first_start_of_read_only_image_copies_kernels_to_user(tmp_path):
@@ -35,3 +36,26 @@ def test_first_start_of_read_only_image_copies_kernels_to_user(tmp_path):
         assert copied.read_text() == content
         copied.write_text("added to by a run")
     assert [folder.name for folder in (tmp_path / ".cache/xmlc").iterdir()] == ["kernels-0123"]
+
+
+def listed_files():
+    """Return the files and folders from which Docker builds an image."""
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    return {line.removeprefix("!") for line in lines if line.startswith("!")}
+
+
+def test_both_images_are_built_from_the_same_files():
+    copied = [line.split() for line in APPTAINER["files"]]
+    assert {source for source, _ in copied} == listed_files()
+    assert all(target == f"/opt/xmlc/{source}" for source, target in copied)
+    assert [line for line in DOCKERFILE if line.startswith("COPY")] == ["COPY . /opt/xmlc/"]
+    for name in listed_files():
+        assert (ROOT / name).exists()
+
+
+def test_images_contain_all_files_that_the_package_links_to():
+    links = [path for path in (ROOT / "xmlc").rglob("*") if path.is_symlink()]
+    assert len(links) > 2
+    for link in links:
+        target = link.resolve().relative_to(ROOT)
+        assert any(target.is_relative_to(name) for name in listed_files()), link

@@ -97,6 +97,20 @@ def test_wheel_contains_package_and_archive_contains_all_files(built):
     assert {name for name in files if not name.startswith("xmlc_suite.egg-info/")} - OF_SETUPTOOLS == released()
 
 
+def test_wheel_of_the_files_of_an_image_is_complete(built, tmp_path):
+    for line in (ROOT / ".dockerignore").read_text().splitlines():
+        if line.startswith("!"):
+            source, target = built / "source" / line[1:], tmp_path / "source" / line[1:]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, symlinks=True)
+            else:
+                shutil.copy(source, target)
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", "dist", "source", folder=tmp_path)
+    of_image, whole = (zipfile.ZipFile(next(folder.glob("dist/*.whl"))).namelist() for folder in (tmp_path, built))
+    assert sorted(of_image) == sorted(whole)
+
+
 def test_base_install_is_small(python):
     sizes = json.loads(run(python, "-I", "-c", SIZES, folder=python.parent))
     assert len(sizes) <= MOST_PACKAGES, sizes
