@@ -182,7 +182,7 @@ def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[
 
 
 def as_features(X: Matrix) -> sparse.csr_array:
-    """Return instances as a canonical float32 CSR array, shape (n, d).
+    """Return instances as a canonical float32 CSR array, shape (n, d), without stored zeros.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def as_features(X: Matrix) -> sparse.csr_array:
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right")) - 1
         remedy = "Fill these entries, or drop the rows."
         raise InvalidDataError(f"X: found NaN or inf in row {row}, expected finite numbers. {remedy}")
-    return X
+    return without_zeros(X)
 
 
 def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") -> sparse.csr_array:

@@ -1,0 +1,92 @@
+"""A model depends on the values of a matrix, not on the form in which they are stored."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from small_data import equal_bits, random_multilabel
+from small_models import OURS, small
+
+from xmlc.models import OPLT
+
+X, Y = random_multilabel(50, 12, 5, seed=4)
+DENSE = X.toarray()
+
+
+def in_another_form(matrix, seed=0):
+    """Return an equal matrix with unsorted indices, stored zeros of both signs and duplicates that cancel."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for row in matrix.toarray():
+        entries = [(column, value) for column, value in enumerate(row) if value]
+        zeros = np.flatnonzero(row == 0)[:4]
+        entries += [(column, -0.0 if column % 2 else 0.0) for column in zeros]
+        entries += [(column, value) for column in zeros[:1] for value in (1.5, -1.5)]
+        rows.append([entries[place] for place in rng.permutation(len(entries))])
+    columns = np.array([column for row in rows for column, _ in row])
+    values = np.array([value for row in rows for _, value in row], dtype=matrix.dtype)
+    ends = np.cumsum([0, *map(len, rows)])
+    return sparse.csr_array((values, columns, ends), shape=matrix.shape)
+
+
+def with_stored_zeros(Y):
+    """Return equal label sets in which each missing label is a stored zero."""
+    rows, columns = np.indices(Y.shape).reshape(2, -1)
+    return sparse.coo_array((Y.toarray().ravel().astype(np.int8), (rows, columns)), shape=Y.shape)
+
+
+FORMS = {
+    "stored zeros, unsorted": in_another_form(X),
+    "columns": sparse.csc_array(in_another_form(X)),
+    "coordinates": in_another_form(X).tocoo(),
+    "sparse": X,
+    "float64": X.astype(np.float64),
+    "column-major": np.asfortranarray(DENSE),
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_model_and_predictions_are_bit_identical_for_each_form(name):
+    expected = small(name).fit(DENSE, Y.toarray())
+    estimates = expected.predict_proba(DENSE)
+    ranking = expected.predict_top_k(DENSE, 3)
+    for form, given in FORMS.items():
+        model = small(name).fit(given, with_stored_zeros(Y))
+        assert equal_bits(model.predict_proba(given), estimates), form
+        for found, wanted in zip(model.predict_top_k(given, 3), ranking, strict=True):
+            np.testing.assert_array_equal(found, wanted, err_msg=form)
+        assert equal_bits(model.predict(given), expected.predict(DENSE)), form
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_single_instance_may_contain_zeros(name):
+    model = small(name).fit(X, Y)
+    for row in range(5):
+        for found, expected in zip(
+            model.rank_one(np.arange(12)[::-1], DENSE[row][::-1], 3),
+            model.rank_one(X[[row]].indices, X[[row]].data, 3),
+            strict=True,
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_stream_does_not_depend_on_the_form():
+    streams = [OPLT(n_jobs=1).partial_fit(given, Y) for given in (DENSE, in_another_form(X))]
+    assert equal_bits(*(model.predict_proba(X) for model in streams))
+
+
+def test_given_matrices_are_not_changed():
+    given, labels = in_another_form(X), sparse.csr_array(with_stored_zeros(Y))
+    before = [array.copy() for array in (given.data, given.indices, given.indptr, labels.data, labels.indices)]
+    for array in (given.data, given.indices, given.indptr, labels.data, labels.indices):
+        array.flags.writeable = False
+    small("ldsm").fit(given, labels).predict(given)
+    after = (given.data, given.indices, given.indptr, labels.data, labels.indices)
+    for one, other in zip(before, after, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_data_frame_gives_the_model_of_its_values():
+    frame = pd.DataFrame(DENSE, columns=[f"f{column}" for column in range(12)])
+    model = small("fastxml").fit(frame, Y)
+    assert equal_bits(model.predict_proba(frame), small("fastxml").fit(X, Y).predict_proba(X))
