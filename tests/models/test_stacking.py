@@ -8,10 +8,13 @@ from facts import raises_with
 from scipy import optimize, sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline
 from small_data import random_multilabel
 
-from xmlc.core.errors import XmlcError
+from xmlc import TextClassifier
+from xmlc.core.errors import InvalidParameterError, XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.metrics import propensities
 from xmlc.models import PLT, Parabel, SparseWeightedNearestNeighbors, Stacking
@@ -240,12 +243,85 @@ def test_hyperparameters_of_members_are_set_and_read():
     model.set_params(plt__arity=4, swnn__S=9)
     members = model.members()
     assert (members["plt"].arity, members["swnn"].S, members["plt"].random_state) == (4, 9, 3)
-    assert model.get_params()["estimators"] == [["swnn", "swnn"], ["plt", "plt"]]
+    assert model.get_params()["estimators"] == [["swnn", {"swnn": {"S": 9}}], ["plt", {"plt": {"arity": 4}}]]
     assert clone(model).members()["plt"].arity == 4
     assert Stacking().set_params(**model.get_params()).members()["swnn"].S == 9
     assert Stacking([("one", Wrapped(LogisticRegression()))]).get_params()["estimators"] == [
         ["one", "sklearn.linear_model._logistic:LogisticRegression"]
     ]
+
+
+def seeds_of(model):
+    return {name: getattr(member, "random_state", None) for name, member in model.members().items()}
+
+
+ORDERS = {
+    "arity, then seed": lambda model: model.set_params(p__arity=4).set_params(random_state=7),
+    "seed, then arity": lambda model: model.set_params(random_state=7).set_params(p__arity=4),
+    "in one call": lambda model: model.set_params(random_state=7, p__arity=4),
+    "clone between": lambda model: clone(clone(model).set_params(p__arity=4)).set_params(random_state=7),
+    "from get_params": lambda model: Stacking().set_params(
+        **model.set_params(p__arity=4).get_params() | {"random_state": 7}
+    ),
+    "shallow get_params": lambda model: Stacking(**model.set_params(p__arity=4).get_params(deep=False)).set_params(
+        random_state=7
+    ),
+    "in a text classifier": lambda model: (
+        TextClassifier(model).set_params(estimator__p__arity=4).set_params(estimator__random_state=7).estimator
+    ),
+    "in a pipeline": lambda model: (
+        Pipeline([("s", model)]).set_params(s__p__arity=4).set_params(s__random_state=7).named_steps["s"]
+    ),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+def test_members_given_by_name_have_the_seed_of_the_ensemble(order):
+    model = order(Stacking([("f", "fastxml"), ("p", "plt")]))
+    assert seeds_of(model) == {"f": 7, "p": 7}
+    assert model.members()["p"].arity == 4
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+def test_members_with_an_own_seed_keep_it(order):
+    model = Stacking([("f", "fastxml"), ("p", PLT(random_state=5))]).set_params(f__random_state=3)
+    assert seeds_of(order(model)) == {"f": 3, "p": 5}
+
+
+def test_ensemble_in_an_ensemble_passes_its_seed_on():
+    model = Stacking([("inner", "stacking"), ("p", "plt")], random_state=4).set_params(inner__plt__arity=4)
+    inner = model.set_params(random_state=6).members()["inner"]
+    assert inner.random_state == 6
+    assert seeds_of(inner)["plt"] == 6
+    assert inner.members()["plt"].arity == 4
+
+
+def test_loaded_ensemble_follows_the_same_rule_for_seeds(data, tmp_path):
+    given = [("p", "plt"), ("s", SparseWeightedNearestNeighbors(S=5)), ("r", PLT(random_state=5))]
+    model = Stacking(given, random_state=3, **SMALL).set_params(p__arity=4).fit(*data)
+    model.save(tmp_path / "model")
+    loaded = Stacking.load(tmp_path / "model")
+    assert loaded.get_params() == model.get_params()
+    assert seeds_of(clone(loaded).set_params(random_state=8)) == seeds_of(clone(model).set_params(random_state=8))
+    assert seeds_of(loaded.set_params(random_state=8)) == {"p": 8, "s": None, "r": 5}
+    assert loaded.members()["p"].arity == 4
+
+
+def test_members_keep_their_own_threads_if_the_ensemble_has_none():
+    model = Stacking([("p", PLT(n_jobs=3)), ("f", "fastxml")], n_jobs=2).set_params(p__arity=4)
+    assert [member.n_jobs for member in model.members().values()] == [2, 2]
+    assert [member.n_jobs for member in model.set_params(n_jobs=None).members().values()] == [3, None]
+
+
+def test_member_with_hyperparameters_may_be_searched(data):
+    search = GridSearchCV(Stacking([("p", "plt")], **SMALL), {"p__arity": [2, 4]}, cv=2).fit(*data)
+    assert search.best_estimator_.members()["p"].arity in (2, 4)
+
+
+@pytest.mark.parametrize("given", [{}, {"plt": {}, "swnn": {}}, {"plt": 4}, {"arity": 4}, {"plt": {"arty": 4}}])
+def test_wrong_mapping_of_a_member_is_refused(data, given):
+    with raises_with(InvalidParameterError):
+        Stacking([("p", given)]).fit(*data)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.errors import nearest
+from xmlc.core.errors import nearest, shown
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import Stream, random_permutation
@@ -48,8 +48,10 @@ class Stacking(SparseProbabilityEstimator):
     estimators : sequence of (str, estimator)
         Names and members, as for scikit-learn's ``StackingClassifier``. A member is an estimator of `xmlc.models` or a
         name that `xmlc fit --estimator` accepts. A member may also be an estimator of scikit-learn, which
-        `xmlc.models.wrapped.Wrapped` wraps. A member that is given as a name gets the ``random_state`` of the stacking
-        estimator.
+        `xmlc.models.wrapped.Wrapped` wraps. A name can have hyperparameters, as in ``("plt", {"plt": {"arity": 4}})``,
+        which is also what `set_params` makes of ``plt__arity=4``. A member that is given by its name has the
+        ``random_state`` of the stacking estimator unless its hyperparameters include one, and any other member has its
+        own.
     n_held_out : int
         Number of held-out instances, limited to a fifth of the training set. With ``n_held_out=0``, an estimate is the
         mean of the members' scores.
@@ -150,34 +152,41 @@ class Stacking(SparseProbabilityEstimator):
 
     def members(self) -> dict[str, SparseProbabilityEstimator]:
         """Return the untrained members by name."""
-        found: dict[str, SparseProbabilityEstimator] = {}
         check_value(Stacking, "estimators", self.estimators)
-        for name, given in self.estimators:
-            if isinstance(given, str):
-                found[name] = make_estimator(given, {}, self.random_state, self.n_jobs)
-            elif isinstance(given, SparseProbabilityEstimator):
-                found[name] = given.unfitted()
-            else:
-                from xmlc.models.wrapped import Wrapped
-
-                found[name] = Wrapped(given)
+        found = {name: self._member(given) for name, given in self.estimators}
         for member in found.values():
             self._set_threads(member)
         return found
 
+    def _member(self, given: Any) -> SparseProbabilityEstimator:
+        """Return an untrained member with its own number of threads."""
+        if isinstance(given, str | Mapping):
+            kind, own = _kind_and_values(given)
+            return make_estimator(kind, own, self.random_state)
+        if isinstance(given, SparseProbabilityEstimator):
+            return given.unfitted()
+        from xmlc.models.wrapped import Wrapped
+
+        return Wrapped(given)
+
     def get_params(self, deep: bool = True) -> Hyperparameters:
         """Return the hyperparameters.
 
-        If ``deep`` is true, add the members' hyperparameters as ``name__hyperparameter``.
+        If ``deep`` is true, add the members' own hyperparameters as ``name__hyperparameter``. They include the
+        ``random_state`` and ``n_jobs`` of a member only if the member does not get them from the stacking estimator.
         """
         found = super().get_params(deep=False)
         if deep:
             check_value(Stacking, "estimators", self.estimators)
             if not all(isinstance(given, str) for _, given in self.estimators):
-                found["estimators"] = [[name, _kind(given)] for name, given in self.estimators]
-            for name, member in self.members().items():
-                own = member.get_params().items()
-                found |= {f"{name}__{key}": value for key, value in own if key not in ("random_state", "n_jobs")}
+                found["estimators"] = [[name, _as_plain(given)] for name, given in self.estimators]
+            for name, given in self.estimators:
+                values = self._member(given).get_params()
+                if isinstance(given, str | Mapping):
+                    _, own = _kind_and_values(given)
+                    shared = [key for key in ("random_state", "n_jobs") if key not in own]
+                    values = {key: value for key, value in values.items() if key not in shared}
+                found |= {f"{name}__{key}": value for key, value in values.items()}
         return found
 
     def set_params(self, **params: Any) -> Self:
@@ -190,16 +199,26 @@ class Stacking(SparseProbabilityEstimator):
         """
         own = self._hyperparameter_names()
         super().set_params(**{name: value for name, value in params.items() if name in own})
-        if nested := {name: value for name, value in params.items() if name not in own}:
-            members = self.members()
-            for name, value in nested.items():
-                member, _, key = name.partition("__")
-                if member not in members or not key:
-                    known = nearest(name, self.get_params())
-                    raise InvalidParameterError(f"Stacking: found hyperparameter {name!r}, expected {known}")
-                members[member].set_params(**{key: value})
-            self.estimators = [*members.items()]
+        for name, value in params.items():
+            if name not in own:
+                self._set_of_member(name, value)
         return self
+
+    def _set_of_member(self, name: str, value: Any) -> None:
+        """Set the hyperparameter ``name``, which begins with the name of a member."""
+        check_value(Stacking, "estimators", self.estimators)
+        members: dict[str, Any] = dict(self.estimators)
+        member, _, key = name.partition("__")
+        if member not in members or not key:
+            known = nearest(name, self.get_params())
+            raise InvalidParameterError(f"Stacking: found hyperparameter {name!r}, expected {known}")
+        changed = self._member(members[member]).set_params(**{key: value})  # raises an error for a wrong name
+        if isinstance(members[member], str | Mapping):
+            kind, values = _kind_and_values(members[member])
+            members[member] = {kind: {**values, key: value}}
+        else:
+            members[member] = changed
+        self.estimators = [*members.items()]
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the candidates' estimates that are strictly greater than a threshold.
@@ -276,12 +295,17 @@ class Stacking(SparseProbabilityEstimator):
         return top_k_of(spe, k, label_weights)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        members = self.members()
+        members = {name: self._member(one) for name, one in self.estimators}
         given = {name: {} if type(own).__name__ == "Wrapped" else own.get_params() for name, own in members.items()}
-        return {field.name: getattr(self, field.name) for field in self.FIELDS}, {"members": given}
+        by_name = [name for name, one in self.estimators if isinstance(one, str | Mapping)]
+        arrays = {field.name: getattr(self, field.name) for field in self.FIELDS}
+        return arrays, {"members": given, "by_name": by_name}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         super()._restore(arrays, {"members_": meta["members"]})
+        # A member given as an estimator is completed by `_read_parts`.
+        by_name = meta.get("by_name", [])
+        self.estimators = [(name, given if name in by_name else None) for name, given in self.estimators]
 
     def _write(self, folder: Path) -> None:
         super()._write(folder)
@@ -293,13 +317,36 @@ class Stacking(SparseProbabilityEstimator):
         # `_restore` has set `members_` to a dictionary of each member's hyperparameters
         given: dict[str, Any] = self.members_
         self.members_ = {name: load_model(folder / name, trusted) for name in given}
-        self.estimators = [(name, own.unfitted().set_params(**given[name])) for name, own in self.members_.items()]
+        specified: dict[str, Any] = dict(self.estimators)
+        for name, own in self.members_.items():
+            if specified.get(name) is None:
+                specified[name] = own.unfitted().set_params(**given[name])
+        self.estimators = [(name, specified[name]) for name in self.members_]
 
 
-def _kind(given: Any) -> str:
-    """Return the name by which `make_estimator` finds the class of a member."""
+def _kind_and_values(given: str | Mapping[str, Hyperparameters]) -> tuple[str, Hyperparameters]:
+    """Return the name of a member's estimator and the member's hyperparameters.
+
+    Raises
+    ------
+    InvalidParameterError
+        A mapping has other than one key, or its value is not a mapping.
+    """
+    if isinstance(given, str):
+        return given, {}
+    if len(given) != 1 or not isinstance(next(iter(given.values())), Mapping):
+        expected = "one name of an estimator with its hyperparameters, such as {'plt': {'arity': 4}}"
+        raise InvalidParameterError(f"Stacking: found the member {shown(given)}, expected {expected}")
+    ((kind, values),) = given.items()
+    return kind, dict(values)
+
+
+def _as_plain(given: Any) -> Any:
+    """Return a member as a value for JSON: a name with or without hyperparameters, or the name of its class."""
     if isinstance(given, str):
         return given
+    if isinstance(given, Mapping):
+        return dict(given)
     inner = type(given.estimator if type(given).__name__ == "Wrapped" else given)
     target = f"{inner.__module__}:{inner.__name__}"
     names = [name for name, known in ESTIMATORS.items() if known.endswith(f":{inner.__name__}")]
