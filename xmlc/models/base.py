@@ -579,7 +579,8 @@ class SparseProbabilityEstimator(Estimator):
             found = f"instance: found feature {indices[fault]} with value {values[fault]}, {expected}"
             raise InvalidDataError(f"{found}. Use the vectorizer or reader of the training data.")
         if np.count_nonzero(values) < values.size:
-            indices, values = indices[values != 0], values[values != 0]
+            stored = np.flatnonzero(values)
+            indices, values = indices[stored], values[stored]
         return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
