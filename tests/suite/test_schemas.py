@@ -10,7 +10,7 @@ from facts import raises_with
 from msgspec import Meta
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.schemas import converted, nearest, parsed_yaml, read_yaml
+from xmlc.suite.schemas import converted, parsed_yaml, read_yaml
 
 
 def read(tmp_path, text):
@@ -140,7 +140,7 @@ def test_valid_content_is_converted_to_objects():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"sise": 1}, ["f: ", "'sise'", "size"]),
+        ({"sise": 1}, ["f: ", "'sise'", "size", "4 more"]),
         ({"name": "A"}, "f: name: found 'A'"),
         ({"name": "other"}, "f: that one is taken"),
         ({"name": ...}, ["f: ", "name"]),
@@ -178,8 +178,3 @@ def test_invalid_content_of_a_file_is_refused_with_its_line(tmp_path):
 def test_number_instead_of_text_is_refused_with_quoted_form():
     with raises_with(XmlcError, "123", "'123'"):
         converted({"name": 123}, Named, "f")
-
-
-def test_nearest_name_is_suggested():
-    assert nearest("BIBTEXT", ["bibtex", "yeast", "scene"]) == "bibtex"
-    assert nearest("qqq", ["b", "a", "d", "c"]) == "one of a, b, c, d"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 # WRITING_ONLY contains error codes that occur only when a program writes, never when it reads.
 WRITING_ONLY = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
@@ -41,6 +42,7 @@ RENAMED = {
     "calibrated": "fitted",
 }
 
+FEW, MOST_LISTED = 3, 20  # Largest numbers of similar names and of valid values in a message.
 INTERRUPTED = "interrupted. Run the same command again to continue."
 
 
@@ -84,16 +86,27 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def nearest(name: str, names: Collection[str]) -> str:
-    """Return names to suggest instead of ``name``, as text.
+def nearest(name: str, names: Collection[Any]) -> str:
+    """Return names to suggest instead of ``name``, as text that follows the word "expected".
 
-    If ``name`` is a former name (`RENAMED`), the returned text is the present name. If ``name`` is not a former name,
-    the text lists the most similar of ``names``, or all ``names`` if no name is similar.
+    If ``name`` is a former name (`RENAMED`), the returned text is the present name. Otherwise, the text has the most
+    similar of ``names``, or all ``names`` if they are few or none is similar. The case of letters does not matter.
     """
-    if RENAMED.get(name) in names:
+    if name in RENAMED and RENAMED[name] in names:
         return RENAMED[name]
-    near = get_close_matches(name.lower(), names, n=3) or sorted(names)
-    return " or ".join(near) if len(near) <= 3 else f"one of {', '.join(near)}"
+    known = sorted(map(str, names))
+    by_lower_case = {each.lower(): each for each in known}
+    similar = [by_lower_case[each] for each in get_close_matches(name.lower(), by_lower_case, n=FEW)]
+    if len(known) <= FEW:
+        return selection(similar + [each for each in known if each not in similar], len(known))
+    return selection(similar or known[:MOST_LISTED], len(known))
+
+
+def selection(listed: Sequence[str], total: int) -> str:
+    """Return ``listed``, some of ``total`` valid values, as text. If values are left out, it ends with "and N more"."""
+    if len(listed) < total:
+        return f"one of {', '.join(listed)} and {total - len(listed)} more"
+    return " or ".join(listed) if total <= FEW else f"one of {', '.join(listed)}"
 
 
 def is_of_the_machine(error: BaseException) -> bool:

@@ -328,8 +328,9 @@ def _shared(path: Path, columns: Columns) -> set[str]:
             _document(place, "", names, _labels_of(row, columns))
     if names.shared:
         some = ", ".join(map(quoted, sorted(names.shared)[:3]))
-        said = f"found {len(names.shared)} labels with two or more URIs, which replace their names: {some}"
-        warnings.warn(f"{path}: {said}{' ...' if len(names.shared) > 3 else ''}", stacklevel=4)
+        more = f" and {len(names.shared) - 3} more" if len(names.shared) > 3 else ""
+        said = f"found {len(names.shared)} labels with two or more URIs, which replace their names: {some}{more}"
+        warnings.warn(f"{path}: {said}", stacklevel=4)
     return names.shared
 
 

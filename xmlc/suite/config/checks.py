@@ -118,7 +118,7 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
         place, _, kind = model.estimator.rpartition(".")
         own = f"{place}:{kind}" if place and kind != "py" else "package.module:ClassName"
         own += f" or {model.estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
-        expected = f"{nearest(model.estimator, ESTIMATORS)} or {own}"
+        expected = f"{nearest(model.estimator, ESTIMATORS)}, or {own}"
         raise XmlcError(f"found no estimator {model.estimator}, expected {expected}")
     else:
         _check_values(model, given)

@@ -8,12 +8,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, nearest, selection
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import in_one_line
 from xmlc.suite.papers import plan
-from xmlc.suite.schemas import nearest
 
 MOST = 3  # Largest number of names in an error message.
 
@@ -61,7 +60,9 @@ def near(project: Project, name: str, rules: Sequence[str]) -> str:
     """
     known = files(project)
     same = [file for file in known if name in (Path(file).name, Path(file).stem)]
-    return " or ".join(same[:MOST]) or nearest(name, known if "/" in name and get_close_matches(name, known) else rules)
+    if same:
+        return selection(same[:MOST], len(same))
+    return nearest(name, known if "/" in name and get_close_matches(name, known) else rules)
 
 
 def files(project: Project) -> list[str]:
