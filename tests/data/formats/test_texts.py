@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -262,3 +263,34 @@ def test_files_without_rows_have_no_texts(tmp_path):
 def test_numeric_labels_become_names(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "rice", "labels": [3, 17]}\n')
     assert list(documents(tmp_path / "a.jsonl")) == [Document("rice", ["3", "17"])]
+
+
+@pytest.mark.parametrize("header", ["Document Title\tSubject Headings", "job title\tjob category", "THE TEXT\tTopics"])
+def test_header_of_several_words_causes_warning(header, tmp_path):
+    rows = "".join(f"boil rice {i}\tcooking\n" for i in range(3))
+    (tmp_path / "a.tsv").write_text(f"{header}\n{rows}")
+    with warns_with(UserWarning, "a.tsv:1", header.split("\t")[0], "--labels"):
+        assert len(list(documents(tmp_path / "a.tsv"))) == 4
+    (tmp_path / "a.tsv").write_text(f"{header}\n{rows}new text\t{header.split(chr(9))[1]}\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(documents(tmp_path / "a.tsv"))
+
+
+def test_one_semicolon_does_not_hide_another_separator(tmp_path):
+    cells = ["AT&amp;T", *(f"a{i % 5},b{i % 3}" for i in range(50))]
+    (tmp_path / "a.csv").write_text("text,labels\n" + "".join(f'rice,"{cell}"\n' for cell in cells))
+    with warns_with(UserWarning, "50 of 51", "--separator"):
+        list(documents(tmp_path / "a.csv"))
+    cells = [f"a{i % 5};b,c" for i in range(50)]
+    (tmp_path / "a.csv").write_text("text,labels\n" + "".join(f'rice,"{cell}"\n' for cell in cells))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(documents(tmp_path / "a.csv"))
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "NaN", "[1, Infinity]"])
+def test_infinite_number_to_keep_is_refused_with_its_line(number, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a", "no": 1}\n{"text": "a", "no": ' + number + "}\n")
+    with raises_with(XmlcError, "a.jsonl:2", "finite"):
+        list(documents(tmp_path / "a.jsonl", columns=Columns(keep=("no",))))

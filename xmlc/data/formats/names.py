@@ -115,8 +115,9 @@ class LabelNames:
     def hint(self) -> str:
         """Return a warning if many cells seem to have another separator than a semicolon, else an empty text."""
         for mark, count in self._seen.most_common(1):
-            if self._separated == 0 and 10 * count >= self._cells:
-                found = f"found {mark!r} in {count} of {self._cells} cells of labels, and {SEPARATOR!r} in none"
+            if 10 * self._separated <= count and 10 * count >= self._cells:
+                also = f"{SEPARATOR!r} in {self._separated or 'none'}"
+                found = f"found {mark!r} in {count} of {self._cells} cells of labels, and {also}"
                 return f"{found}. If {mark!r} separates labels, use --separator {mark!r}."
         return ""
 

@@ -31,8 +31,9 @@ SPACE = re.compile(r"[ \t\r\n]*")  # JSON allows only space, tab and line ends a
 # is a header.
 HEADINGS = set(
     "id text texts title titles name headline abstract summary body content document sentence description "
-    "question comment review message label labels subject subjects subject_uris uri uris tag tags topic topics "
-    "category categories keyword keywords class classes genre genres theme themes target targets".split()
+    "question comment review message label labels heading headings subject subjects subject_uris uri "
+    "uris tag tags topic topics category categories keyword keywords class classes genre genres theme themes target "
+    "targets".split()
 )
 
 
@@ -207,6 +208,8 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
     if len(headings) > 1 and HEADINGS.issuperset(name.lower() for name in headings):
         expected = f"one named {columns.text}. Set the names with --text and --labels."
         raise XmlcError(f"{path}:1: found columns {', '.join(headings)}, expected {expected}")
+    last_words = [words(name)[-1].lower() for name in headings if words(name)]
+    is_named = len(headings) > 1 and len(last_words) == len(headings) and HEADINGS.issuperset(last_words)
     again = one_word = 0
     top: Document | None = None
     for number, line in enumerate(chain([first], lines), start=1):
@@ -221,7 +224,8 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
         one_word += len(words(text)) < 2
         top = top or document
         yield document
-    if names and top and number > 2 and one_word == 1 and len(words(top.text)) == 1 and top.labels and not again:
+    is_short = top is not None and one_word == 1 and len(words(top.text)) == 1
+    if names and top and number > 2 and (is_named or is_short) and top.labels and not again:
         found = f"{quoted(top.text)} with label {quoted(top.labels[0])}"
         said = "If it is one, set --text and --labels to its columns."
         warnings.warn(f"{path}:1: found {found}, which may be a header. {said}", stacklevel=3)
