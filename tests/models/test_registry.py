@@ -160,3 +160,24 @@ def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
     (tmp_path / "needy.py").write_text("import not_installed\n")
     with raises_with(XmlcError, "needy.py", "'not_installed'"):
         estimator_class(f"{tmp_path}/needy.py:Mine")
+
+
+def test_preset_for_rankings_can_be_a_member():
+    assert Stacking([("a", "plt-ranking")]).members()["a"].get_params() == PLT.for_ranking().get_params()
+    assert make_estimator("plt-ranking", {"tol": 0.5}, 0).tol == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("xmlc.models:PTL", ["PTL", "xmlc.models", "PLT"]),
+        ("xmlc.models:", ["xmlc.models"]),
+        ("xmlc.core:Thing", ["Thing", "xmlc.core"]),
+        ("xmlc.models:lazy_names", ["lazy_names", "xmlc.models"]),
+        ("sklearn.multiclass:OneVsRestClasifier", ["OneVsRestClasifier", "OneVsRestClassifier"]),
+    ],
+)
+def test_unknown_class_of_a_module_is_refused_with_its_classes(name, facts):
+    with raises_with(XmlcError, *facts) as error:
+        estimator_class(name)
+    assert not str(error.value).endswith("expected ")

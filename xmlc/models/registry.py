@@ -39,6 +39,7 @@ ESTIMATORS = LEARNERS | {
 }
 #: This dictionary maps the lower-case class name of each estimator to the estimator's name.
 CLASS_NAMES = {place.rpartition(":")[2].lower(): name for name, place in LEARNERS.items()}
+PRESET = "plt-ranking"  # The name of `PLT.for_ranking`.
 DEFAULT = "stacking"  # Stacking is the default estimator of `xmlc.TextClassifier` and `xmlc fit`.
 STREAMING = "oplt"  # OPLT is the default estimator of `xmlc.TextClassifier` and `xmlc fit` for streams.
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
@@ -53,7 +54,7 @@ def registered_name(name: str) -> str:
     if not place:
         lower = name.lower()
         key = CLASS_NAMES.get(lower, lower)
-        return key if key in ESTIMATORS else name
+        return key if key in (*ESTIMATORS, PRESET) else name
     for key, target in ESTIMATORS.items():
         module, _, class_name = target.partition(":")
         if attribute == class_name and (place in ("xmlc.models", module) or place.startswith(f"{module}.")):
@@ -124,6 +125,10 @@ def make_estimator(
     XmlcError
         The estimator does not have a given hyperparameter, or is of another library and does not estimate label sets.
     """
+    name = registered_name(name)
+    if name == PRESET:
+        # `import_module`, so that other models are not retrained if PLT changes
+        name, parameters = "plt", importlib.import_module("xmlc.models.plt.estimator").RANKING | parameters
     found = estimator_class(name)
     if not _is_ours(found):
         return _wrapped().adapt(name, found, parameters, seed, n_jobs)
