@@ -349,3 +349,36 @@ def test_text_commands_run_without_workflow_extra_and_others_name_it(train, tmp_
     assert refused.returncode == 1
     assert "[workflow]" in refused.stderr
     assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("to", ["csv", "jsonl"])
+@pytest.mark.parametrize(
+    "options",
+    [["--text", "absent"], ["--keep", "absent"], ["--format", "jsonl"], ["--model", "absent"], ["--keep", "label"]],
+)
+def test_failing_prediction_prints_nothing(to, options, train, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("fit", train, "--estimator", "plt", "--out", "model") == 0
+    (tmp_path / "new.csv").write_text("text,set,label\nrice,1,2\n")
+    capsys.readouterr()
+    assert run("predict", "new.csv", "--model", "model", "--to", to, *options, "--keep", "set") == 1
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "note", ["a\rb", "\r", "a\nb", "a\r\nb", 'a "b", c', "=1+1", "", "a\x0cb", "a\x85b", "a\u2028b", " ", "'", "\ufeff"]
+)
+def test_every_kept_text_is_read_back_from_csv(note, train, tmp_path, capsys):
+    assert run("fit", train, "--estimator", "plt", "--out", tmp_path / "model") == 0
+    (tmp_path / "new.jsonl").write_text(json.dumps({"text": "rice", "note": note, "labels": ["cooking"]}) + "\n")
+    capsys.readouterr()
+    given = "--model", tmp_path / "model", "--keep", "note", "--to", "csv"
+    assert run("predict", tmp_path / "new.jsonl", *given) == 0
+    written = capsys.readouterr().out
+    (tmp_path / "predictions.csv").write_text(written, newline="")
+    rows = list(csv.DictReader(io.StringIO(written, newline="")))
+    assert [row["note"] for row in rows] == [note] * 3
+    frame = pd.read_csv(tmp_path / "predictions.csv", keep_default_na=False)
+    assert frame["note"].tolist() == [note] * 3
+    assert "\r\n" not in written.replace("a\r\nb", "")
+    assert run("evaluate", tmp_path / "predictions.csv", tmp_path / "new.jsonl") == 0

@@ -39,17 +39,21 @@ def write_predictions(to: str, keep: tuple[str, ...], found: Iterable[tuple[Pred
     """
     if wrong := next((name for name in keep if name in {"jsonl": ("set", "labels"), "csv": (NUMBER, *RANKED)}[to]), ""):
         raise XmlcError(f"--keep {wrong}: found a name that the predictions use, expected another. Rename the column.")
-    if to == "csv":
-        write_csv_row([NUMBER, *keep, *RANKED])
+    header = [NUMBER, *keep, *RANKED] if to == "csv" else None
     for number, ((labels, chosen), kept) in enumerate(found):
         if to == "jsonl":
             marks = {} if chosen is None else {"set": chosen}
             print(json.dumps({**dict(zip(keep, kept)), **marks, "labels": labels}, ensure_ascii=False))
             continue
+        if header:  # Nothing is printed before the first batch was read and predicted.
+            write_csv_row(header)
+            header = None
         own = [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in kept]
         cells: list[Any] = [[name, score, int(chosen is None or name in chosen)] for name, score in labels]
         for each in cells or [["", "", ""]]:
             write_csv_row([number, *own, *each])
+    if header:
+        write_csv_row(header)
 
 
 def write_csv_row(cells: Sequence[Any]) -> None:
