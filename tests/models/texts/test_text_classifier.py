@@ -251,3 +251,16 @@ def test_order_of_classes_does_not_depend_on_the_hash_seed():
 
 def test_classes_of_a_stream_keep_the_order_of_lists():
     assert TextClassifier(OPLT()).partial_fit(["rice"], [["b", "a", "b"]]).classes_.tolist() == ["b", "a"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t\n", "\u3000", None, float("nan")])
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "score"])
+def test_label_without_a_name_is_refused(name, method):
+    model = TextClassifier(OPLT()).partial_fit(["rice", "rose"], [["a"], ["b"]])
+    with raises_with(InvalidDataError, "labels of text 1", repr(name)):
+        getattr(model, method)(["rice", "rose"], [["a"], ["b", name]])
+
+
+def test_names_with_blanks_around_them_are_kept():
+    model = TextClassifier(PLT()).fit(["rice", "rose"], [["a"], [" b c "]])
+    assert model.classes_.tolist() == [" b c ", "a"]

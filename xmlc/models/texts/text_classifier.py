@@ -381,8 +381,12 @@ def _checked(
             wrong = [name for name in lists[i] if not isinstance(name, str)]
             if isinstance(names, Set) and not wrong:  # the order of a set differs between processes
                 lists[i].sort()
+            blank = [name for name in lists[i] if isinstance(name, str) and not name.strip()]
             if wrong:  # If names are numbers, the user probably passed a label matrix, which only estimators accept.
                 found, said = wrong[0], "a name. Convert numbers with str(), and list only the labels that are 1."
+            elif blank:  # The split of an empty cell is a list with an empty text.
+                found = blank[0]
+                said = "a name. Use [name for name in cell.split(';') if name.strip()]."
         if said:
             raise InvalidDataError(f"labels of text {i}: found {shown(found)}, expected {said}")
     for what, strings in (("texts", texts), ("labels", {name for names in lists for name in names})):
