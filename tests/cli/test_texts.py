@@ -351,6 +351,59 @@ def test_text_commands_run_without_workflow_extra_and_others_name_it(train, tmp_
     assert refused.stderr.count("\n") == 1
 
 
+CHINESE = [("新款手机", "phone"), ("家用手机", "phone"), ("绿茶咖啡", "food"), ("高级绿茶", "food")]
+
+
+def test_fit_learns_texts_without_blanks_and_says_so(tmp_path, capsys):
+    rows = "".join(f"{text},{label}\n" for text, label in CHINESE * 10)
+    (tmp_path / "train.csv").write_text(f"text,labels\n{rows}")
+    for given in (["--estimator", "plt"], ["--stream"]):
+        assert run("fit", tmp_path / "train.csv", *given, "--out", tmp_path / "model") == 0
+        assert absent(capsys.readouterr().out, "40 instances", "characters") == []
+        assert run("predict", tmp_path / "train.csv", "--model", tmp_path / "model", "-k", 1) == 0
+        assert [row[0][0] for row in lines(capsys)] == [label for _, label in CHINESE * 10]
+
+
+@pytest.mark.parametrize(
+    ("options", "analyzer", "lengths"),
+    [
+        (["--analyzer", "char"], "char", (1, 2)),
+        (["--analyzer", "char_wb", "--ngrams", "2,4"], "char_wb", (2, 4)),
+        (["--analyzer", "word"], "word", (1, 1)),
+        (["--ngrams", "1,3"], "word", (1, 3)),
+        (["--ngrams", "1", "--stream"], "word", (1, 1)),
+    ],
+)
+def test_options_of_the_analyzer_win(options, analyzer, lengths, tmp_path, capsys):
+    rows = "".join(f"{text} {label},{label}\n" for text, label in CHINESE)
+    (tmp_path / "train.csv").write_text(f"text,labels\n{rows}")
+    estimator = ["--estimator", "oplt" if "--stream" in options else "plt"]
+    assert run("fit", tmp_path / "train.csv", *options, *estimator, "--out", tmp_path / "model") == 0
+    vectorizer = TextClassifier.load(tmp_path / "model").vectorizer_
+    assert (vectorizer.analyzer, vectorizer.ngram_range) == (analyzer, lengths)
+    assert (absent(capsys.readouterr().out, "characters") == []) == ("--analyzer" not in options)
+
+
+@pytest.mark.parametrize("ngrams", ["", "0,1", "2,1", "1,2,3", "1-2", "a", "1,", "-1,2", "١,٢"])
+def test_wrong_ngrams_are_refused(ngrams, train, tmp_path, capsys):
+    assert run("fit", train, "--ngrams", ngrams, "--out", tmp_path / "model") == 2
+    assert absent(capsys.readouterr().err, "--ngrams", f"{ngrams!r}", "1,2") == []
+
+
+def test_analyzer_of_features_is_refused(tmp_path, capsys):
+    (tmp_path / "a.svm").write_text("0 1:1\n1 2:1\n")
+    for option in (["--analyzer", "char"], ["--ngrams", "1,2"]):
+        assert run("fit", tmp_path / "a.svm", "--format", "svmlight", *option, "--out", tmp_path / "model") == 1
+        assert absent(capsys.readouterr().err, option[0]) == []
+
+
+def test_fit_counts_unlabelled_and_empty_texts(tmp_path, capsys):
+    rows = "boil rice,cooking\nprune roses,garden\n" * 4 + "no label,\n" * 3 + "  ,garden\n,garden\n"
+    (tmp_path / "train.csv").write_text(f"text,labels\n{rows}")
+    assert run("fit", tmp_path / "train.csv", "--estimator", "plt", "--out", tmp_path / "model") == 0
+    assert absent(capsys.readouterr().out, "13 instances", "3 without a label", "2 with an empty text") == []
+
+
 @pytest.mark.parametrize("to", ["csv", "jsonl"])
 @pytest.mark.parametrize(
     "options",
@@ -382,3 +435,19 @@ def test_every_kept_text_is_read_back_from_csv(note, train, tmp_path, capsys):
     assert frame["note"].tolist() == [note] * 3
     assert "\r\n" not in written.replace("a\r\nb", "")
     assert run("evaluate", tmp_path / "predictions.csv", tmp_path / "new.jsonl") == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "facts"),
+    [
+        (["fit", "a.svm", "--labels", "-", "--format", "npz", "--out", "model"], ["-", "standard input"]),
+        (["evaluate", "p.jsonl", "-", "--format", "svmlight"], ["-", "standard input"]),
+    ],
+)
+def test_standard_input_that_cannot_be_read_is_refused(arguments, facts, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.jsonl").write_text('{"labels": []}\n')
+    assert run(*arguments) == 1
+    message = capsys.readouterr().err
+    assert absent(message, *facts) == []
+    assert "no such file" not in message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice, pairwise, repeat
 from pathlib import Path
 from typing import Any
@@ -26,23 +26,24 @@ from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, recall_at_k
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import estimates_of_sets
-from xmlc.models.plt.estimator import RANKING
 from xmlc.models.registry import (
     DEFAULT,
     ESTIMATORS,
     LEARNERS,
+    PRESET,
     STREAMING,
     load_model,
     make_estimator,
     registered_name,
 )
+from xmlc.models.texts.analyzers import settings_for, with_characters
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
+from xmlc.models.texts.vectorizers import default_vectorizer
 
 BATCH = 1000  # Number of texts in a batch. The commands predict or learn one batch after the other.
 AT = (1, 3, 5)
 RANKED = 5  # Minimum number of labels in a ranking. If a label set is larger, its ranking is as long as the set.
 DIGITS = 6  # Number of digits with which an estimate is printed.
-PRESET = "plt-ranking"  # The name of `PLT.for_ranking` as value of --estimator.
 SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
 OWN_CLASS = "Your own class: module:Class or path/to/file.py:Class."
 ESTIMATORS_HELP = f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. {OWN_CLASS}"
@@ -58,6 +59,28 @@ def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> s
     if value == "":
         raise click.BadParameter("found '', expected at least one character", param=option)
     return {r"\t": "\t", r"\n": "\n"}.get(value or "", value)
+
+
+def parse_ngrams(text: str | None) -> tuple[int, int] | None:
+    """Read the value of --ngrams: two numbers, or one number for n-grams of one length."""
+    if text is None:
+        return None
+    numbers = [int(part) for part in text.split(",") if part.isascii() and part.isdigit()]
+    low, high = numbers[:1] + numbers[-1:] if numbers else (0, 0)
+    if len(numbers) != text.count(",") + 1 or len(numbers) > 2 or not 1 <= low <= high:
+        raise click.BadParameter(f"found {text!r}, expected LOW,HIGH with 1 <= LOW <= HIGH, such as 1,2")
+    return low, high
+
+
+def vectorizer_for(texts: Sequence[str], analyzer: str | None, ngrams: tuple[int, int] | None, stream: bool) -> Any:
+    """Return the vectorizer for the options --analyzer and --ngrams, which win over the choice from the texts."""
+    if analyzer is None:
+        settings = settings_for(texts)
+    else:
+        settings = {"analyzer": analyzer, "ngram_range": (1, 1) if analyzer == "word" else (1, 2)}
+    if ngrams:
+        settings["ngram_range"] = ngrams
+    return default_vectorizer(settings, stream)
 
 
 def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,6 +122,12 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--parameters", metavar="JSON", default="{}", callback=lambda ctx, _, text: parse_parameters(text),
               help="Hyperparameters as a JSON object.")  # fmt: skip
 @click.option("--stream", is_flag=True, help="Train on batches of FILE, with hashed words.")
+@click.option("--analyzer", type=click.Choice(["word", "char", "char_wb"]),
+              help="Unit of the features: words, characters, or characters within words.  "
+                   "[default: words, and characters of scripts without blanks]")  # fmt: skip
+@click.option("--ngrams", metavar="LOW,HIGH", callback=lambda ctx, _, text: parse_ngrams(text),
+              help="Lengths of sequences of words or characters, such as 1,2.  "
+                   "[default: 1,1 for words, 1,2 for characters]")  # fmt: skip
 @columns_options
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
 @threads_option
@@ -108,6 +137,8 @@ def fit_command(
     estimator: str | None,
     parameters: Hyperparameters,
     stream: bool,
+    analyzer: str | None,
+    ngrams: tuple[int, int] | None,
     seed: int,
     threads: int,
     out: Path,
@@ -115,25 +146,27 @@ def fit_command(
 ) -> None:
     """Train and save a model, and print the size of the training data."""
     estimator = estimator or (STREAMING if stream else DEFAULT)
-    values = parameters
-    name = PRESET if estimator.lower() == PRESET else registered_name(estimator)
+    name = registered_name(estimator)
     if ":" not in name and name not in (*ESTIMATORS, PRESET):
         said = f"expected {nearest(name, [*LEARNERS, PRESET])}, module:Class or path/to/file.py:Class"
         raise XmlcError(f"--estimator: found {estimator!r}, {said}")
-    if name == PRESET:
-        name, values = "plt", RANKING | values
-    model: Any = make_estimator(name, values, seed, threads)
+    model: Any = make_estimator(name, parameters, seed, threads)
     if looks_up(model):
         raise XmlcError(f"--estimator: found {estimator!r}, expected a trainable estimator such as plt")
     if stream and not hasattr(model, "partial_fit"):
         expected = f"one that trains on batches, such as {STREAMING}. Leave out --stream or --estimator."
         raise XmlcError(f"--estimator: found {estimator!r}, expected {expected}")
-    n = total = 0
+    n = total = n_unlabelled = n_empty = 0
+    about = ""
     if is_texts(file, given["format"]):
         model = TextClassifier(model)
         for batch in text_batches(file, given, BATCH if stream else None):
             n, total = n + len(batch), total + sum(len(document.labels) for document in batch)
             texts, label_lists, _ = zip(*batch, strict=True)
+            n_unlabelled += sum(not labels for labels in label_lists)
+            n_empty += sum(not text.strip() for text in texts)
+            if model.vectorizer is None and (analyzer or ngrams):
+                model.vectorizer = vectorizer_for(texts, analyzer, ngrams, stream)
             if stream or total:
                 (model.partial_fit if stream else model.fit)(texts, label_lists)
         if n == 0:
@@ -141,12 +174,20 @@ def fit_command(
         if total == 0:
             raise _no_label(file, f"{n} texts and no label", given)
         model.save(out)
+        if n_unlabelled:
+            about += f", {n_unlabelled} without a label"
+        if n_empty:
+            about += f", {n_empty} with an empty text"
+        if with_characters(model.vectorizer_):
+            about += ", features: words and characters of scripts without blanks"
     else:
+        if option := "--analyzer" if analyzer else "--ngrams" if ngrams else "":
+            raise XmlcError(f"{option}: found a file of features, expected a file of texts. Leave out {option}.")
         X, Y = features_and_labels(file, given)
         model.fit_to_disk(out, X, Y)
         n, total = X.shape[0], Y.nnz
     found = f"{n} instances, {model.classes_.size} labels, {total / n:.2f} labels per instance"
-    click.echo(f"{out}: {found}, {folder_bytes(out) / 1e6:.1f} MB")
+    click.echo(f"{out}: {found}, {folder_bytes(out) / 1e6:.1f} MB{about}")
 
 
 @click.command(
@@ -201,7 +242,8 @@ def predict_command(
 def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     """Print precision, nDCG and recall at k, and F-measures of predictions."""
     if predictions == file == STDIN:
-        raise XmlcError("found - for PREDICTIONS and FILE, expected only one of them. Name a file for the other.")
+        said = "found standard input (-) for both, expected it once. Save the predictions in a file."
+        raise XmlcError(f"PREDICTIONS and FILE: {said}")
     found = read_predictions(predictions)
     if is_texts(file, given["format"]):
         truths = [document.labels for batch in text_batches(file, given, BATCH) for document in batch]
@@ -252,10 +294,17 @@ def is_texts(file: Path, format: str | None) -> bool:
     return found in READERS and (format is not None or found != "fasttext" or FASTTEXT in first_line(file))
 
 
+def refuse_standard_input(file: Path) -> None:
+    """Raise an error if a file of features is standard input, which only texts can be read from."""
+    if file == STDIN:
+        raise XmlcError(f"{STDIN}: found standard input for features, expected a file. Save the features in a file.")
+
+
 def features_and_labels(file: Path, given: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
     """Read features and labels from one file or from two files."""
-    _check_file_of_features(file)
     second = None if given["labels"] == USUAL.labels else given["labels"]
+    for each in (file, Path(second or file)):
+        refuse_standard_input(each)
     try:
         return load(file, given["format"], labels=second, n_features=n_features)
     except XmlcError as error:
@@ -264,17 +313,12 @@ def features_and_labels(file: Path, given: dict[str, Any], n_features: int | Non
         raise
 
 
-def _check_file_of_features(file: Path) -> None:
-    if file == STDIN:
-        raise XmlcError("-: found standard input, expected a file, because features are read twice. Name the file.")
-
-
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
     """Read the features of instances, for which the model will predict labels.
 
     If the file of features is a sparse matrix in npz format, no file of labels is needed.
     """
-    _check_file_of_features(file)
+    refuse_standard_input(file)
     if (given["format"] or detect_format(file)) == "npz":
         return load_npz(file)
     return features_and_labels(file, given, model.n_features_in_)[0]

@@ -23,10 +23,16 @@ from xmlc.kernels.stored import load_description
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import MIN_PROBABILITY, estimates_of_sets
 from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
-from xmlc.models.texts.vectorizers import load_vectorizer, make_vectorizer, save_vectorizer, unfitted_vectorizer
+from xmlc.models.texts.analyzers import settings_for, warn_if_nothing_in_common
+from xmlc.models.texts.vectorizers import (
+    default_vectorizer,
+    load_vectorizer,
+    make_vectorizer,
+    save_vectorizer,
+    unfitted_vectorizer,
+)
 
 DESCRIPTION = "texts.json"
-STREAMED = 2**20  # By default, `partial_fit` hashes texts into 2**20 features.
 
 
 class TextClassifier(Estimator):
@@ -40,7 +46,9 @@ class TextClassifier(Estimator):
     vectorizer : transformer of scikit-learn, optional
         The transformer that turns texts into features. `fit` trains a copy of ``vectorizer``. For `fit`, the default
         vectorizer is a ``TfidfVectorizer``. For `partial_fit`, the default vectorizer is a ``HashingVectorizer``, which
-        needs no vocabulary.
+        needs no vocabulary. By default, features are words. If the training texts contain Chinese, Japanese, Thai or
+        another script without blanks, features are words, characters of these scripts, and pairs of neighbours. The
+        first batch decides for `partial_fit`.
 
     Attributes
     ----------
@@ -79,8 +87,13 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            The label names of a text are a string instead of a list, ``texts`` and ``label_lists`` differ in length, no
-            text has a word, or scikit-learn is not installed.
+            The label names of a text are a string instead of a list, a name is empty, ``texts`` and ``label_lists``
+            differ in length, no text has a word, or scikit-learn is not installed.
+
+        Warns
+        -----
+        UserWarning
+            At least 30 texts were given, and most of them have no feature in common with another text.
         """
         texts, lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:
@@ -91,8 +104,9 @@ class TextClassifier(Estimator):
             texts, lists = [texts[i] for i in kept], [lists[i] for i in kept]
             sample_weight = sample_weight[kept]
         classes = sorted({name for names in lists for name in names})
-        vectorizer, estimator = self._new_parts(DEFAULT, "TfidfVectorizer")
+        vectorizer, estimator = self._new_parts(texts)
         X = _transformed(vectorizer, texts, learning=True)
+        warn_if_nothing_in_common(X)
         Y = indicator(lists, {name: j for j, name in enumerate(classes)})
         estimator.fit(X, Y, sample_weight=sample_weight)
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
@@ -113,8 +127,7 @@ class TextClassifier(Estimator):
         if not texts:  # an empty batch of a stream changes nothing
             return self
         if not hasattr(self, "estimator_"):
-            hashed = {"n_features": STREAMED, "alternate_sign": False}
-            vectorizer, estimator = self._new_parts(STREAMING, "HashingVectorizer", **hashed)
+            vectorizer, estimator = self._new_parts(texts, stream=True)
             classes: list[str] = []
         else:
             self._go_on_learning()
@@ -126,8 +139,10 @@ class TextClassifier(Estimator):
         column = {name: j for j, name in enumerate(classes)}
         for name in (name for names in label_lists for name in names):
             column.setdefault(name, len(column))
-        estimator.partial_fit(_transformed(vectorizer, texts), indicator(label_lists, column))
+        X = _transformed(vectorizer, texts)
+        estimator.partial_fit(X, indicator(label_lists, column))
         if not hasattr(self, "estimator_"):
+            warn_if_nothing_in_common(X)
             self._begin_learning()
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array([*column], dtype=object)
         return self
@@ -269,16 +284,15 @@ class TextClassifier(Estimator):
         model._begin_learning()
         return model
 
-    def _new_parts(self, default: str, words: str, **given: Any) -> tuple[Any, Any]:
-        """Return an unfitted vectorizer and estimator.
-
-        If ``self.vectorizer`` is None, the returned vectorizer has the class ``words``. If ``self.estimator`` is None,
-        the returned estimator has the class ``default``.
-        """
-        made = make_vectorizer(words, **given) if self.vectorizer is None else unfitted_vectorizer(self.vectorizer)
+    def _new_parts(self, texts: list[str], stream: bool = False) -> tuple[Any, Any]:
+        """Return an unfitted vectorizer and estimator. A default vectorizer suits the scripts of ``texts``."""
+        if self.vectorizer is None:
+            made = default_vectorizer(settings_for(texts), stream)
+        else:
+            made = unfitted_vectorizer(self.vectorizer)
         estimator: Any = self.estimator
         if estimator is None:
-            return made, estimator_class(default)()
+            return made, estimator_class(STREAMING if stream else DEFAULT)()
         if not isinstance(estimator, SparseProbabilityEstimator):
             from xmlc.models.wrapped import with_label_sets
 
@@ -331,7 +345,7 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
     except FileNotFoundError as error:
         raise MissingFileError(f"{error.filename}: found no such file, expected one file per text") from error
     except ValueError as error:  # Vectorizers raise this error if, for example, no text has a word.
-        said = "Change the texts or the settings of the vectorizer."
+        said = "Change the texts or the settings of the vectorizer, such as analyzer='char'."
         raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error
 
 

@@ -14,6 +14,7 @@ from xmlc.models import pickled
 # KNOWN lists the vectorizers that are stored without a pickle. HashingVectorizer learns nothing, CountVectorizer learns
 # a vocabulary, and TfidfVectorizer also learns word weights.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
+STREAMED = 2**20  # Number of features of a stream of texts.
 VOCABULARY, WEIGHTS, PICKLE = "vocabulary.json", "idf.npy", "vectorizer.joblib"
 
 
@@ -24,6 +25,13 @@ def make_vectorizer(name: str, **given: Any) -> Any:
     except ImportError as error:
         raise needs_extra("scikit-learn is not installed", "text") from error
     return getattr(text, name)(**given)
+
+
+def default_vectorizer(settings: dict[str, Any], stream: bool) -> Any:
+    """Return the default vectorizer for a stream of texts, or for texts that are read at once."""
+    if stream:
+        return make_vectorizer("HashingVectorizer", n_features=STREAMED, alternate_sign=False, **settings)
+    return make_vectorizer("TfidfVectorizer", **settings)
 
 
 def unfitted_vectorizer(vectorizer: Any) -> Any:
