@@ -89,7 +89,7 @@ for target, files in plan.targets(project).items():
             lambda wildcards, files=in_one_line()(files): files(),  # Rules of a study may use `target` as input.
         localrule: True
         message:
-            f"All files of target {target} are up to date"
+            f"Check that target {target} is complete"
 
 
 # A wrong target ends planning with a one-line message, and so does an error in an input function.

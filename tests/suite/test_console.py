@@ -4,6 +4,7 @@ import logging
 from types import SimpleNamespace
 
 import pytest
+from facts import absent
 
 from xmlc.suite.console import LOG_LINES, MOST_LISTED, Console
 
@@ -64,12 +65,23 @@ def test_failed_job_shows_the_end_of_its_log_once(run, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("n_jobs", [0, MOST_LISTED, MOST_LISTED + 1])
+@pytest.mark.parametrize("n_jobs", [0, 1, MOST_LISTED, MOST_LISTED + 1])
 def test_dry_run_counts_jobs_and_lists_a_few(run, n_jobs):
     jobs = [started(i, f"Train {i}") for i in range(n_jobs)]
-    listed = [f"Train {i}" for i in range(n_jobs)] if n_jobs <= MOST_LISTED else []
-    counted = [f"jobs: {n_jobs} train"] if n_jobs else []
-    assert run(*jobs, dryrun=True, then=Console.list_jobs) == counted + listed
+    first, *listed = run(*jobs, dryrun=True, then=Console.list_jobs) or [""]
+    assert listed == ([f"Train {i}" for i in range(n_jobs)] if n_jobs <= MOST_LISTED else [])
+    assert absent(first, "would", f"{n_jobs} train") == ([] if n_jobs else ["would", f"{n_jobs} train"])
+
+
+def test_dry_run_says_nothing_of_the_job_of_a_target(run):
+    """The job of a target makes nothing, and its message is true only after a run."""
+    target = started(9, "Check that target all is complete", [])
+    lines = run(started(1, "Train plt"), target, dryrun=True, then=Console.list_jobs)
+    assert absent(lines[0], "1 job ", "1 train") == []
+    assert lines[1:] == ["Train plt"]
+    (line,) = run(target, dryrun=True, then=Console.list_jobs)
+    assert absent(line, "no job") == []
+    assert run(dryrun=True, then=Console.list_jobs) == [], "Snakemake says that nothing is to be done"
 
 
 @pytest.mark.parametrize(

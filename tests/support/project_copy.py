@@ -16,7 +16,7 @@ from xmlc.core.kernel_cache import kernel_folder
 from xmlc.suite.results.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
-COUNTS = re.compile(r"^jobs: (.*)$", re.MULTILINE)  # A dry run ends with this line.
+COUNTS = re.compile(r"^[\d,]+ jobs? would run: (.*)$", re.MULTILINE)  # A dry run ends with this line.
 
 
 def counts_of(said):

@@ -21,7 +21,7 @@ def plan(tmp_path):
 
 
 def test_new_study_plans_its_tables_and_writes_no_file(plan):
-    assert plan() == JOBS | {"study": 1, "costs": True}
+    assert plan() == JOBS | {"costs": True}
     assert plan("suite", "--config", "models=[centroids]")["train"] == 2
     made = {file.name for file in plan.folder.iterdir()} - {".snakemake"}
     assert made == {".github", "README.md", "Snakefile", "my_method.py", "my_model.py", "profiles", "suite.yaml"}

@@ -30,7 +30,7 @@ def test_touched_file_reruns_nothing_and_edited_file_its_dependents(finished):
     assert finished.planned() == {}
     planned = finished.planned_after_an_edit("xmlc/thresholds/methods.py")
     # The thresholds of two models are tuned again.
-    assert planned == {"thresholds": 2, "table": 4, "figure": 1, "demo": 1}
+    assert planned == {"thresholds": 2, "table": 4, "figure": 1}
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def test_edit_of_model_or_figure_does_not_rerun_preparation(finished, name, firs
         assert planned[rule] == count  # The PLT is trained twice again, and the oracle is not.
     assert "prepare" not in planned
     if "figures" in name:
-        assert set(planned) == {"figure", "demo"}
+        assert set(planned) == {"figure"}
 
 
 def test_edit_of_inference_reruns_inference_without_estimation(finished):
-    assert finished.planned_after_an_edit("xmlc/inference/gfm.py") == {"infer": 1, "table": 1, "demo": 1}
+    assert finished.planned_after_an_edit("xmlc/inference/gfm.py") == {"infer": 1, "table": 1}
 
 
 def test_hyperparameters_rerun_only_their_model(finished):

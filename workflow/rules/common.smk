@@ -11,7 +11,7 @@ from xmlc.suite.papers import table_of
 from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
 from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
-from xmlc.suite.config.run_costs import Machine, cost_report, save_settings
+from xmlc.suite.config.run_costs import Machine, cost_report
 
 # `dropped` matches datasets whose models are deleted after use (`keep_models`), and `kept` matches all other datasets.
 dropped = jobs.dropped(project)
@@ -136,9 +136,7 @@ def tell_plan():
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
     here = Machine.here(cores if cores > 1 else os.cpu_count())
-    estimate, settings = cost_report(project, made, here, plan.remarks(project, made))
-    save_settings(settings)
-    console.say(estimate)
+    console.say(cost_report(project, made, here, plan.remarks(project, made)))
 
 
 @atexit.register

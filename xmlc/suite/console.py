@@ -15,6 +15,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from xmlc.suite.report.words import count_of
+
 MOST_LISTED = 20  # If a dry run has more jobs than this number, it prints only the number of jobs of each rule.
 LOG_LINES = 15  # Number of lines from the end of a log file that are printed if a job fails.
 BAR = "{n_fmt}/{total_fmt} jobs |{bar:20}| {elapsed}  {desc}"
@@ -102,12 +104,18 @@ class Console(logging.Handler):
     def list_jobs(self) -> None:
         """Print the number of jobs of each rule in a dry run.
 
-        If the dry run has few jobs, also print a line for each job.
+        If the dry run has few jobs, also print a line for each job. A job without output belongs to a target, such as
+        `all`. It makes nothing, so it is not listed.
         """
-        rules = Counter(job["rule_name"] for job in self._jobs.values())
-        counts = ", ".join(f"{count} {rule}" for rule, count in rules.most_common())
-        titles = map(_title, self._jobs.values()) if len(self._jobs) <= MOST_LISTED else ()
-        self.say("\n".join([f"jobs: {counts}", *titles]) if counts else "")
+        jobs = [job for job in self._jobs.values() if job["output"]]
+        rules = Counter(job["rule_name"] for job in jobs)
+        if jobs:
+            counts = ", ".join(f"{count} {rule}" for rule, count in rules.most_common())
+            self.say(f"{count_of(len(jobs), 'job')} would run: {counts}")
+        elif self._jobs:
+            self.say("no job would run, because the target has no files")
+        if len(jobs) <= MOST_LISTED:
+            self.say("\n".join(map(_title, jobs)))
 
     def _show_progress(self) -> None:
         """Show the number of finished jobs and the titles of running jobs in a progress bar.

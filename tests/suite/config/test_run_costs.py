@@ -1,22 +1,11 @@
-"""Test cost estimates of runs, and how runs are reduced to fit a machine."""
+"""Test cost estimates of runs, and what is said about a run that does not fit a machine."""
 
 import pytest
+from facts import absent
 from suite_cases import project_of, suite
 
-from xmlc.suite.config.run_costs import (
-    BETTER_SETTINGS,
-    Job,
-    Machine,
-    choose,
-    cost_report,
-    disk_of,
-    estimate,
-    job_of,
-    save_settings,
-    with_threads,
-)
+from xmlc.suite.config.run_costs import Job, Machine, cost_report, disk_of, estimate, job_of, with_threads
 from xmlc.suite.papers.plan import outputs_of_dataset
-from xmlc.suite.schemas import read_yaml
 
 SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 135909, "n_labels": 670091, "nonzeros": 77}
 MODELS = {"plt": {"hyperparameters": {"tree": "random", "weight_threshold": None}}, "swnn": {"estimator": "swnn"}}
@@ -94,71 +83,70 @@ def test_disk_estimate_counts_one_model_of_a_search(project):
     assert disk_of(project, [], jobs, 8) == first + last
 
 
-def test_jobs_that_exceed_memory_are_left_out(project):
-    small = choose(project, made := all_outputs(project), ENOUGH._replace(memory=1.8e9))
-    assert list(small.too_large) == [("big", "swnn")]
-    assert small.settings == {"models": {"big": ["plt"]}}
-    enough = choose(project, made, ENOUGH)
-    assert (enough.too_large, enough.left_out, enough.settings) == ({}, [], {})
+def faults(project, machine):
+    """Return the lines of the report after the table of datasets and the line about the machine."""
+    lines = cost_report(project, all_outputs(project), machine).splitlines()
+    place = next(place for place, line in enumerate(lines) if "threads=" in line)
+    return lines[place + 1 :]
 
 
-def test_small_disk_drops_models_first_and_datasets_second(project):
-    made, jobs = all_outputs(project), estimate(project, all_outputs(project))
-    kept, dropped = (disk_of(project, ["big", "little"], jobs, 1, drop_all) for drop_all in (False, True))
-    found = choose(project, made, ENOUGH._replace(disk=(kept + dropped) / 2))
-    assert (found.disk, found.least_disk, found.settings) == (kept, dropped, {"keep_models": False})
-    little = {job: each for job, each in jobs.items() if job.dataset == "little"}
-    found = choose(project, made, ENOUGH._replace(disk=1.1 * disk_of(project, ["little"], little, 1)))
-    assert (found.left_out, found.fits_nothing, found.settings) == (["big"], False, {"models": {"big": []}})
-    assert choose(project, made, ENOUGH._replace(disk=1e3)).fits_nothing
+def test_too_little_memory_names_the_largest_job_and_a_setting(project):
+    jobs = estimate(project, all_outputs(project))
+    largest = max(jobs, key=lambda job: jobs[job].memory)
+    assert largest[:3] == ("train", "big", "swnn")
+    (line,) = faults(project, ENOUGH._replace(memory=1.8e9))
+    needed = f"{jobs[largest].memory / 1e9:.1f} GB"
+    assert absent(line, "memory", "train swnn on big", needed, "1.8 GB", "datasets", "models") == []
+    assert absent(line, "disk", "keep_models", "threads") == ["disk", "keep_models", "threads"]
 
 
-def test_fewer_threads_are_proposed_if_forests_then_fit(tmp_path):
-    project = project_in(tmp_path, {"plt": {}, "fastxml": {"estimator": "fastxml"}}, ["big"], {"tuning": None})
+def test_fewer_threads_are_advised_if_forests_then_fit(tmp_path):
+    project = project_in(tmp_path, {"fastxml": {"estimator": "fastxml"}}, ["big"], {"tuning": None})
     made, peak = all_outputs(project), {}
     for threads in (1, 8):
         jobs = estimate(with_threads(project, threads), made)
-        peak[threads] = max(each.memory for job, each in jobs.items() if job.model == "fastxml")
+        peak[threads] = max(each.memory for each in jobs.values())
     assert peak[8] > 1.5 * peak[1]
-    found = choose(project, made, Machine(8, 1.1 * peak[1], 1e12))
-    assert found.settings == {"threads": 1, "models": {"big": ["fastxml"]}}
-    assert list(choose(with_threads(project, 1), made, Machine(1, 1.1 * peak[1], 1e12)).settings) == ["models"]
+    (line,) = faults(project, Machine(8, 1.1 * peak[1], 1e12))
+    assert absent(line, "memory", "fastxml on big", "threads") == []
+    (line,) = faults(project, Machine(8, 0.9 * peak[1], 1e12))
+    assert absent(line, "threads") == ["threads"]
 
 
-def test_models_left_out_by_settings_stay_out(tmp_path):
-    models = MODELS | {"fastxml": {"estimator": "fastxml"}}
-    project = project_in(tmp_path, models, settings={"models": ["plt", "swnn"]})
-    found = choose(project, all_outputs(project), ENOUGH._replace(memory=1.8e9))
-    assert found.settings == {"models": {"big": ["plt"], "little": ["plt", "swnn"]}}
+def test_too_little_disk_has_one_figure_and_a_setting(project):
+    made, jobs = all_outputs(project), estimate(project, all_outputs(project))
+    kept, dropped = (disk_of(project, ["big", "little"], jobs, 1, drop_all) for drop_all in (False, True))
+    (line,) = faults(project, ENOUGH._replace(disk=(kept + dropped) / 2))
+    assert absent(line, "disk", f"{kept / 1e9:.1f} GB", "keep_models") == []
+    (line,) = faults(project, ENOUGH._replace(disk=1e6))
+    assert absent(line, f"{kept / 1e9:.1f} GB", "datasets", "models", "keep_models") == ["keep_models"]
+    every = next(line for line in cost_report(project, made, ENOUGH).splitlines() if line.startswith("all "))
+    assert float(every.split()[2]) == pytest.approx(kept / 1e9, rel=0.5)  # The table rounds to one digit.
 
 
-def test_report_has_a_line_per_dataset_and_the_settings(project):
-    report, settings = cost_report(project, made := all_outputs(project), ENOUGH)
-    *lines, last = report.splitlines()
+def test_memory_and_disk_have_a_line_each_and_no_file_is_written(project, tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    assert [line.split(":")[0] for line in faults(project, Machine(2, 1.8e9, 1e6))] == [
+        "too little memory",
+        "too little disk",
+    ]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_report_has_a_line_per_dataset(project):
+    made = all_outputs(project)
+    *lines, machine, last = cost_report(project, made, ENOUGH).splitlines()
     assert [line.split()[0] for line in lines] == ["dataset", "big", "little", "all"]
-    assert "threads=2" in last
-    assert settings == {}
-    small = ENOUGH._replace(memory=1.8e9)
-    report, settings = cost_report(project, made, small)
-    assert report.endswith(f"--configfile {BETTER_SETTINGS}")
-    assert settings == choose(project, made, small).settings
-    assert cost_report(project, made, ENOUGH._replace(disk=1e3))[1] == {}
-    assert len(cost_report(project, ["results/big/plt/seed0/full/model"], ENOUGH)[0].splitlines()) == 2
-    assert cost_report(project, ["results/big/data"], ENOUGH, ["a remark"]) == ("a remark", {})
-
-
-def test_better_settings_are_a_file_of_settings(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    save_settings({})
-    assert not list(tmp_path.iterdir())
-    save_settings(settings := {"datasets": ["little"], "models": {"big": ["plt"]}, "keep_models": False})
-    assert read_yaml(tmp_path / BETTER_SETTINGS) == settings
+    assert "threads=2" in machine
+    assert "fits" in last
+    assert len(cost_report(project, ["results/big/plt/seed0/full/model"], ENOUGH).splitlines()) == 3
+    assert cost_report(project, ["results/big/data"], ENOUGH, ["a remark"]) == "a remark"
 
 
 @pytest.mark.parametrize(("datasets", "rest"), [(["mine"], []), (["mine", "little"], ["little:"])])
 def test_dataset_of_unknown_size_is_named_and_not_counted(tmp_path, datasets, rest):
     project = project_in(tmp_path, datasets=datasets)
-    first, *others = cost_report(project, all_outputs(project), ENOUGH)[0].splitlines()
+    first, *others = cost_report(project, all_outputs(project), ENOUGH).splitlines()
     assert first.endswith(": mine")
-    assert [line.split()[0] for line in others[:-1]] == rest
+    assert [line.split()[0] for line in others[:-2]] == rest
     assert "mine" not in "".join(others)
