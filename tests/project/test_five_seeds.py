@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import pandas as pd
 import pytest
@@ -14,21 +13,21 @@ from repository import ROOT
 
 from xmlc.suite.papers.building import build_table
 from xmlc.suite.papers.claims_table import CLAIMS, counted
-from xmlc.suite.papers.outcome import Word
 from xmlc.suite.papers.printing import to_csv
 from xmlc.suite.report.compare import compare, compare_rows, count_outcomes
 from xmlc.suite.report.runs import read_spreads
-from xmlc.suite.report.verdicts import Judge, Verdict
+from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.fingerprint import read_table
 from xmlc.suite.results.frame import read_numbers
 from xmlc.suite.results.manifest import finished_tables
 from xmlc.suite.results.records.base import parsed
+from xmlc.suite.results.verdicts import ClaimVerdict, Verdict
 
 FIVE = ROOT / "results/reference/five-seeds"
 SETTINGS = yaml.safe_load((ROOT / "config/reference.yaml").read_text())
 RESULTS, README = ((ROOT / name).read_text() for name in ("docs/results.md", "README.md"))
 # The columns of the page's counts of claims, in the order of the verdicts.
-HEADINGS = ("hold", "do not hold", "opposite sign", "mixed", "undecided", "no data")
+HEADINGS = ("hold", "do not hold", "undecided", "not run")
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +87,7 @@ def test_archived_runs_equal_runs_of_ci(finished):
 
 
 def test_results_page_lists_and_counts_claims(finished):
-    words = get_args(Word)
+    words = [*ClaimVerdict]
     total = Counter()
     lines = [f"| claims of | stated | {' | '.join(HEADINGS)} |", f"| --- | ---: |{' ---: |' * len(words)}"]
     frames = []
@@ -122,8 +121,8 @@ def test_results_page_reports_outcome_of_published_numbers():
         lines.append(f"| `{paper}` | {' | '.join(map(str, outcome.values()))} |")
     expected = "\n".join([f"| results of | {' | '.join(outcome)} |", f"| --- |{' ---: |' * len(outcome)}", *lines])
     assert expected in RESULTS, f"put into docs/results.md:\n\n{expected}"
-    reproduced = total["equal as printed"] + total["inside"]
-    others = total["outside +"] + total["outside -"] + total["different"]
+    reproduced = total["equal"] + total["inside"]
+    others = total["above"] + total["below"]
     for line in lines:
         cells = line.strip("| ").split(" | ")
         share = f"{int(cells[6]) + int(cells[7])} of {cells[2]}"

@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,10 +14,11 @@ from report_cases import ranking, thresholds
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
 from xmlc.suite.papers.claims import Claim, Claims, Statement, by_model, datasets, ranked_apart
 from xmlc.suite.papers.claims_table import claims_line, claims_table, counted
-from xmlc.suite.papers.outcome import Effect, Scale, Word, outcome_of
+from xmlc.suite.papers.outcome import Effect, Scale, outcome_of
 from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
 from xmlc.suite.papers.resampling import errors_on_tests
 from xmlc.suite.results.frame import Source
+from xmlc.suite.results.verdicts import ClaimVerdict
 
 
 def manifest(table, *given):
@@ -54,11 +54,11 @@ def test_each_claim_has_a_row_and_a_panel_of_its_cases():
     assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
     assert made.frame.loc[0, ["effect", "supports", "contradicts", "cases", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
     text = " ".join(to_markdown(made).split())
-    first = ["high", "P@1 is high.", "Section 1, page 2", "points", "verbatim", "+17.50", "–", "", "holds on 2 of 2"]
+    first = ["P@1 is high.", "Section 1, page 2", "points", "verbatim", "+17.50", "–", "", "holds on 2 of 2"]
     assert made.panels[0].cells()[0] == [(cell, False) for cell in first]
     assert "| yeast | mine | +25.00 [+12.58, +37.42] | – | 3 | for |" in text
     assert "| scene | mine | +10.00 [+10.00, +10.00] | – | 2 | for |" in text
-    assert any(absent(note, "low", 50, "all is lower") == [] for note in made.notes)
+    assert any(absent(note, "P@1 is low.", 50, "all is lower") == [] for note in made.notes)
 
 
 def test_verbatim_claims_are_counted_by_verdict_without_costs():
@@ -69,7 +69,7 @@ def test_verbatim_claims_are_counted_by_verdict_without_costs():
     assert counted(made) == {"holds": 1, "does not hold": 1}
     assert absent(claims_line(counted(made)), "1 of 2", "1") == []
     assert made.frame["stated"].tolist() == ["verbatim", "verbatim", "derived", "ours", "verbatim"]
-    assert counted(manifest(table, [])) == {"no data": 2}
+    assert counted(manifest(table, [])) == {"not run": 2}
     assert [panel.detail for panel in made.panels] == [False, True, True, True, True, True]
 
 
@@ -77,8 +77,8 @@ def test_claim_counts_only_the_records_that_it_is_about():
     yeast = declared(about=("yeast", lambda record: record.dataset.name == "yeast"))
     made = manifest(claims_table([yeast]), [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")])
     assert made.frame[["verdict", "cases"]].values.tolist() == [["holds", 1]]
-    assert any(note == "high: about yeast." for note in made.notes)
-    assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "no data"
+    assert any(absent(note, "P@1 is high.", "about yeast") == [] for note in made.notes)
+    assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "not run"
 
 
 def test_two_splits_of_same_instances_are_two_cases_of_one_dataset():
@@ -95,15 +95,15 @@ def test_two_splits_of_same_instances_are_two_cases_of_one_dataset():
 def test_case_within_margin_and_against_published_sign_is_opposite_sign():
     margin = (-5.0, "behind by so much is as good")
     one = declared(margin=margin, printed={"": {"yeast": 1.5, "delicious": 2.5}})
-    assert one.outcome(ranked(0.49, 0.491)).verdict == "opposite sign: 1 of 1"
+    assert one.outcome(ranked(0.49, 0.491)).verdict == "undecided: 0 of 1 for, 0 against, 1 with opposite sign"
     assert one.outcome(ranked(0.44, 0.441)).word == "does not hold"
     for same in (ranked(0.51, 0.511), ranked(0.4995, 0.5005), ranked(0.49, 0.491, name="scene")):
         # The cases have the published sign, an unclear sign, and no published value.
         assert one.outcome(same).word == "holds"
     both = [*ranked(0.49, 0.491), *ranked(0.51, 0.511, model="other")]
-    assert (one.outcome(both).word, one.outcome(both).sides) == ("mixed", (1, 0, 1))
+    assert (one.outcome(both).word, one.outcome(both).sides) == ("undecided", (1, 0, 1))
     split = one.outcome(ranked(0.49, 0.491, name="delicious-ldsm"))
-    assert (split.word, split.cases[0].printed) == ("opposite sign", 2.5)
+    assert (split.word, split.cases[0].printed) == ("undecided", 2.5)
     of_other = declared(margin=margin, printed={"other": {"yeast": 1.5}}).outcome(both)
     assert [case.printed for case in of_other.cases] == [pytest.approx(math.nan, nan_ok=True), 1.5]
     made = manifest(claims_table([one]), both)
@@ -127,8 +127,8 @@ def test_claims_on_settings_fitted_to_published_results_are_marked():
     given = [Source(Path("1"), record) for record in [*ranked(0.7, 0.7), *ranked(0.8, 0.8, model="br")]]
     table = made(claims_table([own, other]), [given], suite)
     lines = to_markdown(table).splitlines()
-    assert [" ‡ |" in line for line in lines if line.startswith(("| own", "| other"))] == [True, False]
-    assert any(note.startswith("‡") and note.endswith(": own.") for note in table.notes)
+    assert [" ‡ |" in line for line in lines if line.startswith(("| P@1 is own", "| P@1 is other"))] == [True, False]
+    assert any(note.startswith("‡") and note.endswith(": “P@1 is own.”") for note in table.notes)
 
 
 def test_claim_gets_the_records_of_its_needs():
@@ -151,7 +151,7 @@ def test_effects_on_time_and_memory_do_not_change_fingerprint():
     assert to_csv(made) != to_csv(other)
     assert fingerprint_of(made) == fingerprint_of(other)
     assert made.frame["cost_verdict"].tolist() == ["holds"]
-    assert any(note.endswith(": high.") for note in made.notes)
+    assert any(note.endswith(": “P@1 is high.”") for note in made.notes)
 
 
 @pytest.mark.parametrize(
@@ -185,18 +185,22 @@ def effects(**cases):
 @pytest.mark.parametrize(
     ("cases", "word", "verdict"),
     [
-        ({}, "no data", "no data"),
+        ({}, "not run", "not run"),
         ({"a_x": CLEAR}, "holds", "holds on 1 of 1"),
         ({"a_x": AGAINST}, "does not hold", "does not hold: 1 of 1 against"),
         ({"a_x": OPEN}, "undecided", "undecided"),
-        ({"a_x": CLEAR, "a_y": OPEN}, "undecided", "undecided"),
+        ({"a_x": CLEAR, "a_y": OPEN}, "undecided", "undecided: 1 of 2 for, 0 against"),
         ({"a_x": CLEAR, "a_y": CLEAR, "b_x": AGAINST}, "holds", "holds on 2 of 3"),
-        ({"a_x": CLEAR, "b_x": AGAINST}, "mixed", "mixed: 1 of 2 for, 1 against"),
+        ({"a_x": CLEAR, "b_x": AGAINST}, "undecided", "undecided: 1 of 2 for, 1 against"),
         ({"a_x": (1.0,), "b_x": (1.1,)}, "undecided", "undecided"),
         ({"a_x": (1.0,), "b_x": (1.1,), "c_x": (1.2,)}, "holds", "holds in the mean of 3 datasets"),
         ({"a_x": (-1.0,), "b_x": (-1.1,), "c_x": (-1.2,)}, "does not hold", "does not hold in the mean of 3 datasets"),
         # With a case against the claim, the mean cannot decide.
-        ({"a_x": (8.0,), "b_x": (8.1,), "c_x": (8.2,), "c_y": AGAINST}, "undecided", "undecided"),
+        (
+            {"a_x": (8.0,), "b_x": (8.1,), "c_x": (8.2,), "c_y": AGAINST},
+            "undecided",
+            "undecided: 0 of 4 for, 1 against",
+        ),
     ],
 )
 def test_verdict_follows_from_cases_and_mean(cases, word, verdict):
@@ -207,7 +211,7 @@ def test_verdict_follows_from_cases_and_mean(cases, word, verdict):
 @pytest.mark.parametrize(
     ("cases", "verdict"),
     [
-        ({"a_x": CLEAR, "a_y": OPEN}, "undecided"),
+        ({"a_x": CLEAR, "a_y": OPEN}, "undecided: 1 of 2 for, 0 against"),
         ({"a_x": CLEAR, "a_y": CLEAR, "a_z": OPEN}, "holds on 2 of 3"),
         ({"a_x": CLEAR, "a_y": CLEAR, "a_z": AGAINST}, "does not hold: 1 of 3 against"),
     ],
@@ -334,7 +338,7 @@ def reproduced(rng, effect, every=False, runs=400):
         true = dict(zip((f"d{d}" for d in range(5)), effect + rng.normal(0, 0.5, 5), strict=True))
         drawn = [replace(one, value=one.value + float(true[one.dataset])) for one in drawn]
         words.append(outcome_of(drawn, 0.0, every=every).word)
-    return {word: words.count(word) / runs for word in get_args(Word)}
+    return {word: words.count(word) / runs for word in ClaimVerdict}
 
 
 @pytest.mark.parametrize(

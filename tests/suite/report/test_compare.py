@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.report.compare import accept, compare, compare_rows, compared_fingerprints, count, in_order
-from xmlc.suite.report.verdicts import Judge, NumberKind, Spread, Tolerance, Verdict
+from xmlc.suite.report.verdicts import Judge, NumberKind, Spread, Tolerance
 from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
 from xmlc.suite.results.frame import make_row
 from xmlc.suite.results.manifest import Manifest
+from xmlc.suite.results.verdicts import Verdict
 
 FTA, STO = ("yeast", "plt", "fta"), ("yeast", "plt", "sto")
 DEVIATIONS = {(FTA, "macro_f"): 0.1, (STO, "macro_f"): 0.1, (FTA, "inner_products"): 0.0}
@@ -35,25 +36,25 @@ def test_comparison_with_a_paper_counts_each_kind_of_cell_separately(files):
     (comparison,) = compare(left, right, JUDGE)
     assert statuses(comparison) == {
         (*FTA, "macro_f"): Verdict.INSIDE,
-        (*STO, "macro_f"): Verdict.AS_PRINTED,
-        (*FTA, "inner_products"): Verdict.AS_PRINTED,
+        (*STO, "macro_f"): Verdict.EQUAL,
+        (*FTA, "inner_products"): Verdict.EQUAL,
         (*STO, "inner_products"): Verdict.UNDECIDED,
         (*FTA, "c"): Verdict.EQUAL,
-        (*STO, "c"): Verdict.DIFFERENT,
+        (*STO, "c"): Verdict.BELOW,
     }
     assert count(comparison.numbers, NumberKind.MEASURED) == {
-        Verdict.AS_PRINTED: 2,
+        Verdict.EQUAL: 2,
         Verdict.INSIDE: 1,
         Verdict.UNDECIDED: 1,
     }
-    assert count(comparison.numbers, NumberKind.CONFIGURATION) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
+    assert count(comparison.numbers, NumberKind.CONFIGURATION) == {Verdict.EQUAL: 1, Verdict.BELOW: 1}
     assert comparison.same
 
 
 def test_statistic_repeated_in_rows_of_a_dataset_is_one_cell(files):
     text = "dataset,model,m,p@1\nyeast,plt,14,1\nyeast,fastxml,14,1\nscene,plt,6,1\n"
     (comparison,) = compare(*files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), Judge())
-    assert count(comparison.numbers, NumberKind.DATASET) == {Verdict.EQUAL: 1, Verdict.DIFFERENT: 1}
+    assert count(comparison.numbers, NumberKind.DATASET) == {Verdict.EQUAL: 1, Verdict.ABOVE: 1}
 
 
 def test_additional_results_are_no_difference_from_a_paper(files):

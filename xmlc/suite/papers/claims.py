@@ -119,6 +119,18 @@ class Claim:
         return outcome_of(self(*records), margin, self.scale, self.said.every, self.printed, errors)
 
 
+def read_statements(paper: str) -> dict[str, Statement]:
+    """Read the statements of a paper by name. A paper without statements has none.
+
+    Raises
+    ------
+    XmlcError
+        The file violates its schema.
+    """
+    file = statements_of(paper)
+    return converted(read_yaml(file), dict[str, Statement], str(file)) if file.is_file() else {}
+
+
 class Claims:
     """Collect the claims of a paper.
 
@@ -138,8 +150,7 @@ class Claims:
         XmlcError
             The file violates its schema.
         """
-        file = statements_of(paper)
-        return cls(converted(read_yaml(file), dict[str, Statement], str(file)))
+        return cls(read_statements(paper))
 
     def claim(
         self, name: str, *needs: Where, about: Scope | None = None, printed: PublishedEffects = NONE

@@ -11,12 +11,13 @@ from xmlc.data.synthetic import is_synthetic
 from xmlc.suite.papers.claims import Claim
 from xmlc.suite.papers.declared import Table, TableDefinition, columns
 from xmlc.suite.papers.notes import digests_line, synthetic_line
-from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, OPPOSITE, Case, Outcome, Word
+from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, OPPOSITE, Case, Outcome
 from xmlc.suite.papers.resampling import errors_on_tests
 from xmlc.suite.results.columns import COST
 from xmlc.suite.results.frame import Number, Row, Rows, Source
 from xmlc.suite.results.intervals import Estimate
 from xmlc.suite.results.records.base import Record
+from xmlc.suite.results.verdicts import ClaimVerdict
 
 CLAIMS = "claims"  # The name of each paper's table of claims.
 # The values in the columns `DECIDED` depend on the records.
@@ -82,11 +83,11 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
             columns(
                 "",
                 *("stated", "effect", "printed", "lost", "verdict"),
-                names=("claim", "statement", "source", "unit"),
+                names=("statement", "source", "unit"),
                 contests={},
             ),
             columns(
-                "{claim}: {unit}",
+                "{statement} ({unit})",
                 *("unit_effect", "printed", "on_tests", "seeds", "side"),
                 optional=("on_tests",),
                 details=("claim", "dataset", "subject"),
@@ -107,22 +108,27 @@ def _real(sources: Iterable[Source]) -> list[Any]:
     return [source.record for source in sources if not is_synthetic(source.record.dataset_name)]
 
 
-def counted(table: Table) -> Counter[Word]:
-    """Count the verbatim statements of a table by verdict. Statements about costs are left out."""
-    verdicts = [row["verdict"].value for row in table.rows.values() if row["stated"].value == "verbatim"]
-    return Counter(verdict for verdict in verdicts if verdict)
+def counted_rows(table: Table) -> list[Row]:
+    """Return the rows of verbatim statements. Statements about costs are left out."""
+    rows = table.rows.values()
+    return [row for row in rows if row["stated"].value == "verbatim" and row["verdict"].value]
 
 
-def claims_line(counts: Counter[Word]) -> str:
+def counted(table: Table) -> Counter[ClaimVerdict]:
+    """Count the rows of `counted_rows` by verdict."""
+    return Counter(ClaimVerdict(row["verdict"].value) for row in counted_rows(table))
+
+
+def claims_line(counts: Counter[ClaimVerdict]) -> str:
     """Return a line with the number of claims that hold, and the number of claims with each other verdict.
 
     A verdict is left out if no claim has this verdict.
     """
-    denied: Word = "does not hold"
-    words: dict[Word, str] = {denied: f"do{'es' * (counts[denied] == 1)} not", "opposite sign": "opposite sign"}
-    words |= {"mixed": "mixed", "undecided": "undecided", "no data": "without data"}
-    rest = [f"{counts[word]} {text}" for word, text in words.items() if counts[word]]
-    return ", ".join([f"{counts['holds']} of {counts.total()} claims hold", *rest])
+    words = {verdict: str(verdict) for verdict in ClaimVerdict if verdict is not ClaimVerdict.HOLDS}
+    if counts[ClaimVerdict.DOES_NOT_HOLD] != 1:
+        words[ClaimVerdict.DOES_NOT_HOLD] = "do not hold"
+    rest = [f"{counts[verdict]} {text}" for verdict, text in words.items() if counts[verdict]]
+    return ", ".join([f"{counts[ClaimVerdict.HOLDS]} of {counts.total()} claims hold", *rest])
 
 
 def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
@@ -148,6 +154,7 @@ def _row(one: Claim, outcome: Outcome, mark: str) -> Row:
 def _detail(one: Claim, case: Case, tested: bool) -> Row:
     """Return the detail row of one case of a claim."""
     values = {"unit_effect": case.effect.mean, "printed": case.printed, "seeds": case.seeds, "unit": one.said.unit}
+    values |= {"statement": one.said.statement}
     values |= {"on_tests": case.on_tests.mean} if tested else {}
     values |= {"side": SIDES[case.side] if case.effect.has_interval else "one seed"}
     return _with_words(
@@ -166,17 +173,22 @@ def _with_words(key: tuple[str], values: dict[str, Any], **words: str) -> Row:
 
 
 def _notes(claims: Sequence[Claim], table: Table) -> list[str]:
-    lines = [*RULES, *(f"{one.name}: about {one.about[0]}." for one in claims if one.about)]
-    margins = {one.name: one.said for one in claims if one.said.margin is not None}
-    lines += [f"{name}: margin {said.margin:g}, {said.because}." for name, said in margins.items()]
-    rests = [key[0] for key, row in table.rows.items() if row["verdict"].text.endswith(FITTED)]
+    lines = [*RULES, *(f"{_quoted(one)}: about {one.about[0]}." for one in claims if one.about)]
+    for one in claims:
+        if one.said.margin is not None:
+            lines.append(f"{_quoted(one)}: margin {one.said.margin:g}, {one.said.because}.")
+    rests = [one for one in claims if table.rows[one.name,]["verdict"].text.endswith(FITTED)]
     lists = {
-        "One case against the statement is enough to refute": [one.name for one in claims if one.said.every],
+        "One case against the statement is enough to refute": [one for one in claims if one.said.every],
         f"{FITTED} These verdicts depend on settings fitted to published results": rests,
-        "Hyperparameters from one search for all seeds": [one.name for one in claims if one.said.one_search],
-        "Measured times or memory, which differ from run to run": [one.name for one in claims if one.said.cost],
+        "Hyperparameters from one search for all seeds": [one for one in claims if one.said.one_search],
+        "Measured times or memory, which differ from run to run": [one for one in claims if one.said.cost],
     }
-    lines += [f"{words}: {', '.join(names)}." for words, names in lists.items() if names]
+    lines += [f"{words}: {' '.join(map(_quoted, some))}" for words, some in lists.items() if some]
     lines += synthetic_line(table.records, ", and not used for claims")
     records = [record for record in table.records if isinstance(record, Record)]
     return lines + [digests_line(records)] * bool(records)
+
+
+def _quoted(one: Claim) -> str:
+    return f"“{one.said.statement}”"

@@ -121,7 +121,7 @@ class PanelDefinition:
         Title of the panel. Keys and quantities in braces are replaced by their values in the first row.
     names : tuple of str
         Keys and quantities that name a row. By default, all keys but ``each`` name a row. If several rows have the same
-        name, only the first row is shown.
+        keys among ``names``, only the first row is shown.
     each : str
         A key of the table. Each value of ``each`` has a separate panel.
     across : str
@@ -186,7 +186,8 @@ class PanelDefinition:
         names = self.names or tuple(key for key in keys if key != self.each)
         firsts: dict[tuple[str, ...], Key] = {}
         for key in rows:
-            firsts.setdefault(tuple(part for name, part in zip(keys, key) if name in names), key)
+            of_row = tuple(part for name, part in zip(keys, key) if name in names)
+            firsts.setdefault(of_row or key, key)  # Statements name rows without a key.
         shown = list(firsts.values())
         if self.published == "also":
             place = keys.index(self.each)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from xmlc.suite.results.columns import MISSING
 from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, student_quantile
+from xmlc.suite.results.verdicts import ClaimVerdict
 
 FEWEST_DATASETS = 3
 # Maps a dataset to another dataset with the same instances. Two datasets with the same instances have separate cases,
@@ -20,7 +21,6 @@ LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
 PublishedEffects = Mapping[str, Mapping[str, float]]  # Maps a subject to a dict from dataset to effect.
 NONE: PublishedEffects = MappingProxyType({})
 CaseKey = tuple[str, str]  # Dataset and subject of a case.
-Word = Literal["holds", "does not hold", "opposite sign", "mixed", "undecided", "no data"]
 FOR, OPEN, AGAINST = 1, 0, -1
 # The side of a case that supports the statement, but whose effect has the opposite sign of the published effect.
 OPPOSITE = 2
@@ -131,14 +131,14 @@ class Outcome:
     effect : Estimate
         Mean over datasets, after averaging the cases of each dataset. The mean has an interval if there are at least
         three datasets. For a single case, the mean is the effect of this case.
-    word : str
+    word : ClaimVerdict
     every : bool
         Whether a single case against the statement has refuted the statement.
     """
 
     cases: tuple[Case, ...]
     effect: Estimate
-    word: Word
+    word: ClaimVerdict
     every: bool = False
 
     @property
@@ -166,17 +166,14 @@ class Outcome:
         of, half = f"of {len(self.cases)}", len(self.cases) / 2
         also = f", {opposites} with opposite sign" if opposites else ""
         in_the_mean = f"in the mean of {len({same_instances(case.dataset) for case in self.cases})} datasets"
-        match self.word:
-            case "holds":
-                return f"holds on {supports} {of}{also}" if supports > half else f"holds {in_the_mean}"
-            case "does not hold":
-                against = f": {contradicts} {of} against" if self.every or contradicts > half else f" {in_the_mean}"
-                return f"does not hold{against}"
-            case "opposite sign":
-                return f"opposite sign: {opposites} {of}"
-            case "mixed":
-                return f"mixed: {supports} {of} for, {contradicts} against{also}"
-        return self.word
+        if self.word is ClaimVerdict.HOLDS:
+            return f"holds on {supports} {of}{also}" if supports > half else f"holds {in_the_mean}"
+        if self.word is ClaimVerdict.DOES_NOT_HOLD:
+            against = f": {contradicts} {of} against" if self.every or contradicts > half else f" {in_the_mean}"
+            return f"does not hold{against}"
+        if self.word is ClaimVerdict.UNDECIDED and supports + contradicts + opposites:
+            return f"undecided: {supports} {of} for, {contradicts} against{also}"
+        return str(self.word)
 
 
 def outcome_of(
@@ -211,7 +208,7 @@ def outcome_of(
         Two effects have the same dataset, subject and seed, or a value is not finite.
     """
     if not effects:
-        return Outcome((), Estimate(math.nan), "no data")
+        return Outcome((), Estimate(math.nan), ClaimVerdict.NOT_RUN)
     cases, estimates = [], {}
     for (dataset, subject), runs in by_case(effects).items():
         first, *others = runs
@@ -227,10 +224,10 @@ def outcome_of(
         cases.append(Case(dataset, subject, len(runs), *both, lost, in_print))
     overall = estimates[cases[0].dataset, cases[0].subject] if len(cases) == 1 else _over_datasets(estimates)
     word = verdict([case.side for case in cases], scale.side(overall, margin), every)
-    return Outcome(tuple(cases), overall.mapped(scale.back), word, every and word == "does not hold")
+    return Outcome(tuple(cases), overall.mapped(scale.back), word, every and word is ClaimVerdict.DOES_NOT_HOLD)
 
 
-def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
+def verdict(cases: Sequence[int], overall: int, every: bool = False) -> ClaimVerdict:
     """Return the verdict, given the sides of all cases and the side of their mean over datasets (``overall``).
 
     If ``every`` is true, a single case against the statement refutes the statement.
@@ -238,14 +235,14 @@ def verdict(cases: Sequence[int], overall: int, every: bool = False) -> Word:
     supports, contradicts, opposites = sides_of(cases)
     half, decided = len(cases) / 2, len(cases) - cases.count(OPEN)
     if every and contradicts:
-        return "does not hold"
+        return ClaimVerdict.DOES_NOT_HOLD
     if opposites > half:
-        return "opposite sign"
+        return ClaimVerdict.UNDECIDED
     if supports > half or (decided <= half and overall > 0 and not contradicts + opposites):
-        return "holds"
+        return ClaimVerdict.HOLDS
     if contradicts > half or (decided <= half and overall < 0 and not supports + opposites):
-        return "does not hold"
-    return "mixed" if decided > half else "undecided"
+        return ClaimVerdict.DOES_NOT_HOLD
+    return ClaimVerdict.UNDECIDED
 
 
 def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:

@@ -15,13 +15,11 @@ from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.declared import TableDefinition
 from xmlc.suite.report.verdicts import (
     EXACT,
-    OUTCOMES,
     Judge,
     NumberKind,
     PublishedKey,
     Spread,
     Tolerance,
-    Verdict,
     as_float,
     half_width,
     judge_exactly,
@@ -34,6 +32,7 @@ from xmlc.suite.results.fingerprint import Fingerprint, of_parts, of_table, read
 from xmlc.suite.results.frame import Key, Number, Rows, join, published_of, quantities_of, read_numbers
 from xmlc.suite.results.manifest import Manifest, by_number, same_data
 from xmlc.suite.results.settings import RecordedSettings
+from xmlc.suite.results.verdicts import OUTCOMES, Verdict
 
 
 class UnmatchedPart(NamedTuple):
@@ -267,7 +266,7 @@ def compare_rows(
             rows = left.get(key, {}), right.get(key, {})
             spreads = [spread for row in rows if (spread := spread_of(row, c))]
             spread = max(spreads, key=lambda spread: spread.runs, default=(runs or {}).get((key, c)))
-            if verdict is Verdict.DIFFERENT and spread:
+            if verdict in (Verdict.ABOVE, Verdict.BELOW) and spread:
                 noise, _ = half_width(spread, 0.0, seeds_of(rows[1]), seeds_of(rows[0]))
                 number = replace(number, interval=noise, reason=f"standard deviation over seeds {spread.deviation:.2g}")
             numbers.append(number)
@@ -371,7 +370,7 @@ def count(numbers: Iterable[Number], kind: NumberKind | None = None) -> Counter[
 
 
 def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str:
-    """Return a text with the number of cells for each verdict: "38 of 44 cells equal, 4 different, 2 missing"."""
+    """Return a text with the number of cells for each verdict: "38 of 44 cells equal, 4 above, 2 missing"."""
     total = sum(counts.values()) - counts.get(Verdict.NEW, 0)
     others = [f"{counts[one]} {one}" for one in Verdict if one is not Verdict.EQUAL and counts.get(one)]
     return ", ".join([f"{counts.get(Verdict.EQUAL, 0)} of {total} {words}", *others])
@@ -380,7 +379,7 @@ def equal_line(counts: Mapping[Verdict, int], words: str = "cells equal") -> str
 def measured_line(counts: Mapping[Verdict, int], words: str) -> str:
     """Return a text with the number of published cells that we ran, and how many of these cells have each verdict.
 
-    An example begins "2 of 9 run again: 1 equal as printed, 1 inside, 0 outside +".
+    An example begins "2 of 9 run again: 1 equal, 1 inside, 0 above".
     """
     found = {one: counts.get(one, 0) for one in OUTCOMES}
     verdicts = ", ".join(f"{count} {one}" for one, count in found.items())

@@ -10,16 +10,18 @@ from typing import NamedTuple
 from tabulate import tabulate
 
 from xmlc.suite.config.folders import STUDY
+from xmlc.suite.papers.claims import read_statements
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.panels import named
 from xmlc.suite.papers.printing import escaped
 from xmlc.suite.report.changes import changes_line
 from xmlc.suite.report.compare import Comparison, published_lines
-from xmlc.suite.report.verdicts import NumberKind, Verdict, difference
+from xmlc.suite.report.verdicts import NO_CHANCE, NumberKind, difference
 from xmlc.suite.report.words import count_of, some
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import Fingerprint
 from xmlc.suite.results.frame import Number
+from xmlc.suite.results.verdicts import Verdict
 
 HEADLINES = ("p@1", "macro_f", "instance_f", "accuracy")  # Quantities that are the main results of the papers.
 OF_A_STUDY = ("p@1", "macro_f_present", "instance_f", "accuracy")
@@ -27,6 +29,7 @@ MOVED = "dataset", "model", "quantity"  # The headings of the first columns in a
 NAMED = ("model", "method")  # Keys whose values are shown without the key's name.
 MOVES, CHANGED_CLAIMS, PARTS = 10, 12, 4
 LIMIT = 60_000  # The maximum number of characters of a summary. GitHub allows 65,536 characters in a comment.
+SIDES = (Verdict.ABOVE, Verdict.BELOW)
 WIDEST = 100  # The maximum number of characters in a cell of Markdown.
 
 
@@ -79,7 +82,7 @@ def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summa
     outside = [
         (one, number)
         for one, number in numbers
-        if number.kind is NumberKind.MEASURED and number.verdict in (Verdict.ABOVE, Verdict.BELOW) and number.interval
+        if number.kind is NumberKind.MEASURED and number.verdict in SIDES and not _is_certain(number)
     ]
     outside.sort(key=lambda pair: -abs(difference(pair[1]) / pair[1].interval))
     headings = ("table", "row", "column", "published", "measured", "difference", "interval")
@@ -89,8 +92,8 @@ def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summa
             group = [(one, number) for one, number in numbers if (number.kind, number.verdict) == (kind, verdict)]
             rows = [[_name(one), *_cell(number), _interval(number)] for one, number in group]
             line = f"{kind}, {verdict}: {count_of(len(rows), 'cell')}"
-            if (kind, verdict) == (NumberKind.MEASURED, Verdict.DIFFERENT):
-                line += _sizes([number for _, number in group])
+            if kind is NumberKind.MEASURED and verdict in SIDES:
+                line += _sizes([number for _, number in group if _is_certain(number)])
             sections += [Section(line, headings, rows)] if rows else []
     sections += [
         Section(f"{_name(one)}: {headline([one])}", ("not run",), [(" / ".join(part.name),) for part in one.parts])
@@ -103,9 +106,17 @@ def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summa
 
 
 def _sizes(numbers: Iterable[Number]) -> str:
-    """Return a text with the smallest and the largest difference from published numbers, in percent."""
+    """Return a text about numbers without chance variation: their count, and the range of their differences."""
     shares = [abs(100 * difference(one) / float(one.published)) for one in numbers if float(one.published)]
-    return f", by {min(shares):.2g} to {max(shares):.2g} % of the published number" if shares else ""
+    if not shares:
+        return ""
+    by = f"{min(shares):.2g} to {max(shares):.2g} % of the published number"
+    return f"; {count_of(len(shares), 'cell')} without chance variation, by {by}"
+
+
+def _is_certain(number: Number) -> bool:
+    """Return whether a number has no chance variation, so that its interval is only rounding."""
+    return number.reason.startswith(NO_CHANCE)
 
 
 def touched(comparisons: Sequence[Comparison]) -> str:
@@ -154,12 +165,19 @@ def _moved(one: Comparison) -> str:
         by_column[number.quantity].append(number)
     verdicts = by_column.pop("verdict", []) if one.table == CLAIMS else []
     lists = [
-        some([f"{' / '.join(cell.key)}: {' -> '.join(_both(cell))}" for cell in verdicts], "; ", CHANGED_CLAIMS),
+        some([f"{_said(one, cell)}: {' -> '.join(_both(cell))}" for cell in verdicts], "; ", CHANGED_CLAIMS),
         some([f"{name} {_far(cells)}" for name, cells in by_column.items() if cells], ", "),
     ]
     rows = count_of(len({number.key for number in moved}), "row")
     said = f"{len(moved):,} of {count_of(len(one.judged()), 'cell')} in {rows}: {'; '.join(filter(None, lists))}"
     return "; ".join([said] * bool(moved) + _parts([one], named=True))
+
+
+def _said(one: Comparison, cell: Number) -> str:
+    """Return the statement of a claim in words, or the claim's name if the paper does not state it any more."""
+    (name,) = cell.key
+    known = read_statements(one.paper)
+    return known[name].statement.rstrip(".") if name in known else name
 
 
 def _far(numbers: Sequence[Number]) -> str:

@@ -20,10 +20,11 @@ from xmlc.suite.papers.declared import TableDefinition
 from xmlc.suite.results.columns import DEVIATION, column
 from xmlc.suite.results.frame import SEEDS, Key, Number, Row, Rows
 from xmlc.suite.results.intervals import student_quantile
+from xmlc.suite.results.verdicts import Verdict
 
 NO_RUNS = "no runs with several seeds, which `xmlc seed-variation` collects"
 NO_SPLIT_ERROR = "the paper's split is unknown, and the variation over splits was not measured"
-NO_CHANCE = "runs vary by no more than the rounding of the published number"
+NO_CHANCE = "no chance variation: runs vary by no more than the rounding of the published number"
 PublishedKey = tuple[str, str, Key, str]  # paper, table, row, column
 
 
@@ -58,31 +59,6 @@ def kind_of(name: str, definition: TableDefinition, model: str | None = None) ->
     return NumberKind.QUOTED if own and model and model not in own else NumberKind.MEASURED
 
 
-class Verdict(StrEnum):
-    """List the possible results of comparing one of our numbers with a published number or with an earlier run.
-
-    If a paper measured a number, our number is equal as printed, inside its interval, outside, different, or undecided.
-    The verdict "outside" ends with the sign of our number minus the published number. The verdict "different" means
-    that chance cannot explain the difference. For a published constant or a number of an earlier run, the verdict is
-    equal or different. The remaining verdicts are reasons why a number was not compared.
-    """
-
-    AS_PRINTED = "equal as printed"
-    INSIDE = "inside"
-    ABOVE = "outside +"
-    BELOW = "outside -"
-    DIFFERENT = "different"
-    UNDECIDED = "undecided"
-    EQUAL = "equal"
-    NOT_RUN = "not run"
-    FAILED = "failed"
-    MISSING = "missing"
-    NEW = "new"
-    OTHER_DATA = "of other or unknown data, not compared"
-
-
-#: The possible verdicts on a number that a paper measured and that we also measured.
-OUTCOMES = (Verdict.AS_PRINTED, Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Verdict.DIFFERENT, Verdict.UNDECIDED)
 #: The largest useful half width of an interval, as a fraction of the published number. Intervals that are wider than
 #: this contain almost any plausible number.
 WIDEST = 0.05
@@ -90,12 +66,12 @@ WIDEST = 0.05
 ROUNDING = 1 + 1e-9
 
 
-def judge_measured(difference: float, interval: float, published: float, unit: float, fixed: bool = False) -> Verdict:
+def judge_measured(difference: float, interval: float, published: float, unit: float) -> Verdict:
     """Return the verdict on a measured number. The published digits are considered first, then the interval.
 
-    Our number is equal as printed if its rounded value is the published number, whatever the interval is. Any other
-    number that is outside its interval has the verdict "outside", however wide the interval is. Numbers inside wide
-    intervals, and numbers without intervals, are undecided.
+    Our number is equal if its rounded value is the published number, whatever the interval is. Any other number that
+    is outside its interval is above or below, however wide the interval is. Numbers inside wide intervals, and numbers
+    without intervals, are undecided.
 
     Parameters
     ----------
@@ -106,17 +82,17 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
     published : float
     unit : float
         The unit of the last published digit.
-    fixed : bool
-        Whether runs and splits vary by no more than the rounding of the published number. If ``fixed`` is true, a
-        number outside its interval is "different".
     """
     if judge_constant(difference, unit) is Verdict.EQUAL:
-        return Verdict.AS_PRINTED
+        return Verdict.EQUAL
     if abs(difference) > interval:
-        if fixed:
-            return Verdict.DIFFERENT
-        return Verdict.ABOVE if difference > 0 else Verdict.BELOW
+        return side_of(difference)
     return Verdict.INSIDE if interval <= WIDEST * abs(published) else Verdict.UNDECIDED
+
+
+def side_of(difference: float) -> Verdict:
+    """Return whether a number is above or below another number, given their difference, which is not 0."""
+    return Verdict.ABOVE if difference > 0 else Verdict.BELOW
 
 
 def judge_constant(difference: float, unit: float) -> Verdict:
@@ -124,7 +100,7 @@ def judge_constant(difference: float, unit: float) -> Verdict:
 
     Two numbers are equal if they differ by at most half a unit of the last published digit.
     """
-    return Verdict.EQUAL if abs(difference) <= unit / 2 * ROUNDING else Verdict.DIFFERENT
+    return Verdict.EQUAL if abs(difference) <= unit / 2 * ROUNDING else side_of(difference)
 
 
 class Tolerance(NamedTuple):
@@ -151,9 +127,11 @@ def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
         return Verdict.EQUAL if all(blank) else Verdict.NEW if blank[0] else Verdict.MISSING
     before, after = as_float(old), as_float(new)
     if before is None or after is None:
-        return Verdict.EQUAL if old == new else Verdict.DIFFERENT
+        return Verdict.EQUAL if old == new else Verdict.CHANGED
     allowed = max(tolerance.absolute, tolerance.relative * abs(before))
-    return Verdict.EQUAL if before == after or abs(after - before) <= allowed else Verdict.DIFFERENT
+    if before == after or abs(after - before) <= allowed:
+        return Verdict.EQUAL
+    return side_of(after - before)
 
 
 def as_float(value: Any) -> float | None:
@@ -329,19 +307,19 @@ class Judge:
         if expected is None or not math.isfinite(expected):
             return number
         if value is None or math.isnan(value):
-            return replace(number, verdict=Verdict.FAILED if number.reason else Verdict.NOT_RUN)
+            return replace(number, verdict=Verdict.NOT_RUN)
         unit = unit_of_last_digit(number.published)
         if kind in (NumberKind.DATASET, NumberKind.CONFIGURATION):
             return replace(number, verdict=judge_constant(value - expected, unit), interval=unit / 2)
-        interval, fixed, reason = self._interval(paper, table, number, row, unit)
+        interval, reason = self._interval(paper, table, number, row, unit)
         if kind is NumberKind.OTHER_SPLIT:
             reason += f"; only the published number on {self.report_on[paper, number.dataset]} is counted"
-        verdict = judge_measured(value - expected, interval, expected, unit, fixed)
+        verdict = judge_measured(value - expected, interval, expected, unit)
         fitted = self.fitted_settings.get((paper, number.model), "")
         return replace(number, verdict=verdict, interval=interval, reason=reason, fitted_settings=fitted)
 
-    def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, bool, str]:
-        """Return the half width of a number's interval, ``fixed`` of `judge_measured`, and an explanation.
+    def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, str]:
+        """Return the half width of a number's interval, and an explanation.
 
         Without an interval, the half width is NaN, and the explanation states why there is no interval.
         """
@@ -350,16 +328,16 @@ class Judge:
         spread = at_hand._replace(split_error=filed.split_error if filed else None) if at_hand else filed
         other = (paper, number.dataset) not in self.same_split
         if spread is None:
-            return math.nan, False, NO_RUNS
+            return math.nan, NO_RUNS
         if other and spread.split_error is None:
-            return math.nan, False, NO_SPLIT_ERROR
+            return math.nan, NO_SPLIT_ERROR
         ours = seeds_of(row)
         interval, fixed = half_width(spread, unit, ours, self.printed_runs.get(paper, 1), other)
         parts = f"standard deviation {spread.deviation:.2g} of {spread.runs} runs, "
         parts += f"mean of {ours} compared with {self.printed_runs.get(paper, 1)}"
         if other:
             parts += f"; {spread.split_error:.2g} over splits, because the paper's split is unknown"
-        return interval, fixed, NO_CHANCE if fixed else parts
+        return interval, NO_CHANCE if fixed else parts
 
 
 def repeats(number: Number, published: Rows) -> bool:

@@ -39,7 +39,7 @@ def test_worst_f_maximizer_is_compared_with_h():
     assert decided(claims.inference_for_f_pays, inferred(**f | {"gfm_t": 59})) == (-1, "does not hold")
     # The paper has no GFM for BR. MEUF by another procedure has the label sets of MEUF.
     assert decided(claims.inference_for_f_pays, inferred("br", h=60, meuf_cubic=64, gfm=1, meuf=1)) == (4, "holds")
-    assert decided(claims.inference_for_f_pays, inferred(h=60))[1] == "no data"
+    assert decided(claims.inference_for_f_pays, inferred(h=60))[1] == "not run"
 
 
 def test_method_that_ran_out_of_time_is_left_out():
@@ -58,7 +58,7 @@ def test_hamming_loss_of_h_is_compared_with_lowest_of_others():
 def test_worst_f_maximizer_is_compared_with_the_best():
     assert decided(claims.no_clear_winner, inferred(h=1, gfm=66, gfm_t=65.5, meuf_cubic=65)) == (-1, "holds")
     assert decided(claims.no_clear_winner, inferred(gfm=64, gfm_t=65.5, meuf_cubic=65)) == (-1.5, "does not hold")
-    assert decided(claims.no_clear_winner, inferred("br", gfm=65, meuf_cubic=65))[1] == "no data"
+    assert decided(claims.no_clear_winner, inferred("br", gfm=65, meuf_cubic=65))[1] == "not run"
 
 
 def test_simplified_variants_are_compared_with_originals(tmp_path):

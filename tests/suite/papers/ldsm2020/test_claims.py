@@ -55,15 +55,15 @@ def test_ldsm_is_compared_with_every_other_tree():
     outcome = claim.outcome(ranked(ldsm=60, fastxml=61, pfastrexml=90, plt=50, swnn=90))
     assert [(case.subject, case.side) for case in outcome.cases] == [("fastxml", OPPOSITE), ("plt", 1)]
     assert (outcome.cases[0].effect.mean, outcome.cases[0].printed) == (pytest.approx(-OF_P1), 0.71)
-    assert outcome.word == "mixed"
+    assert outcome.word == "undecided"
     # The paper reports LdSM behind FastXML on AmazonCat. The paper's sentence is not about yeast.
     assert decided(claim, ranked(ldsm=60, fastxml=61, name="amazoncat-13k")) == (-OF_P1, "holds")
-    assert decided(claim, ranked(ldsm=60, fastxml=61, name="yeast"))[1] == "no data"
+    assert decided(claim, ranked(ldsm=60, fastxml=61, name="yeast"))[1] == "not run"
     assert decided(claim, ranked(ldsm=60, fastxml=66)) == (-6 * OF_P1, "does not hold")
     # nDCG counts as well as precision.
     behind = [replace(r, metrics=r.metrics | dict.fromkeys(claims.NDCG, 0.1)) for r in ranked(ldsm=60)]
     assert decided(claim, [*behind, *ranked(fastxml=60)]) == (10 - 60 * OF_P1, "does not hold")
-    assert decided(claim, ranked(ldsm=60))[1] == "no data"
+    assert decided(claim, ranked(ldsm=60))[1] == "not run"
 
 
 def test_single_trees_of_ensembles_and_searches_are_compared():
@@ -75,16 +75,16 @@ def test_single_trees_of_ensembles_and_searches_are_compared():
     assert outcome.word == "holds"
     worse = read([*grown(t1=30), *grown("fastxml", t1=40)])
     assert decided(claim, worse, []) == (-10 * OF_P1, "does not hold")
-    assert decided(claim, worse[:3], ranked(ldsm_single=52))[1] == "no data"
+    assert decided(claim, worse[:3], ranked(ldsm_single=52))[1] == "not run"
 
 
 def test_ensembles_are_compared_at_equal_numbers_of_trees():
     claim = claims.better_ensemble
     assert decided(claim, read([*grown(t1=1, t50=62), *grown("fastxml", t1=9, t50=60)])) == (2 * OF_P1, "holds")
     assert decided(claim, read([*grown(t50=58), *grown("fastxml", t50=60)])) == (-2 * OF_P1, "does not hold")
-    assert decided(claim, read([*grown(t50=58), *grown("fastxml", t10=60)]))[1] == "no data"
+    assert decided(claim, read([*grown(t50=58), *grown("fastxml", t10=60)]))[1] == "not run"
     yeast = [*grown(t50=62, name="yeast"), *grown("fastxml", t50=60, name="yeast")]
-    assert decided(claim, read(yeast))[1] == "no data"  # The paper has no plot of this dataset.
+    assert decided(claim, read(yeast))[1] == "not run"  # The paper has no plot of this dataset.
 
 
 def test_gain_of_first_ten_trees_is_compared_with_gain_of_later_ones():
@@ -98,7 +98,7 @@ def test_gain_of_first_ten_trees_is_compared_with_gain_of_later_ones():
     assert decided(others, read(grown(t1=50, t10=52, t20=61, t50=62))) == (-1, "holds")  # bibtex counts from 20 trees
     wide = grown(t1=50, t10=52, t20=61, t50=62, hyperparameters={"arity": 4})  # counts from 10 trees, as elsewhere
     assert decided(others, read(wide)) == (-10, "does not hold")
-    assert decided(first, read(grown(t1=50, t10=60)))[1] == decided(others, read(grown(t1=50, t10=60)))[1] == "no data"
+    assert decided(first, read(grown(t1=50, t10=60)))[1] == decided(others, read(grown(t1=50, t10=60)))[1] == "not run"
 
 
 def test_depth_is_compared_with_balanced_tree():
@@ -111,8 +111,8 @@ def test_depth_is_compared_with_balanced_tree():
     wide = read(grown(hyperparameters={"arity": 1.4}))  # shallower than a balanced tree
     assert decided(claims.logarithmic_depth, wide)[1] == "does not hold"
     # The paper's statement does not name yeast.
-    assert decided(claims.logarithmic_depth, read(grown(name="yeast")))[1] == "no data"
-    assert decided(claims.logarithmic_depth, read([record | {"trees": None} for record in grown()]))[1] == "no data"
+    assert decided(claims.logarithmic_depth, read(grown(name="yeast")))[1] == "not run"
+    assert decided(claims.logarithmic_depth, read([record | {"trees": None} for record in grown()]))[1] == "not run"
 
 
 def test_claims_compare_depths_and_scores_of_a_sweep():
@@ -120,7 +120,7 @@ def test_claims_compare_depths_and_scores_of_a_sweep():
     swept = read([sweep("bibtex", seed=seed) for seed in SEEDS])
     assert decided(claims.depth_grows_with_log_of_nodes, swept) == (2 * 4 - 4, "holds")
     assert decided(claims.shallow_trees_suffice, swept) == (-4 * OF_P1, "holds")
-    assert decided(claims.shallow_trees_suffice, read([sweep("yeast", seed=seed) for seed in SEEDS]))[1] == "no data"
+    assert decided(claims.shallow_trees_suffice, read([sweep("yeast", seed=seed) for seed in SEEDS]))[1] == "not run"
     ended = [sweep("bibtex", seed=seed) for seed in SEEDS]  # 32 nodes for any T_max, one level more for twice the nodes
     for record in ended:
         for row in record["rows"][1:]:
@@ -128,7 +128,7 @@ def test_claims_compare_depths_and_scores_of_a_sweep():
     assert decided(claims.depth_grows_with_log_of_nodes, read(ended)) == (2 - 1, "holds")
     for record in ended:
         record["rows"][0] |= {"nodes": 32, "depth": 4}
-    assert decided(claims.shallow_trees_suffice, read(ended))[1] == "no data"  # Both records are of the same forest.
+    assert decided(claims.shallow_trees_suffice, read(ended))[1] == "not run"  # Both records are of the same forest.
     deep = [sweep("bibtex", seed=seed, p1=0.4) for seed in SEEDS]
     for record in deep:
         record["rows"][-1]["depth"] = 13
@@ -138,7 +138,7 @@ def test_claims_compare_depths_and_scores_of_a_sweep():
     other = [sweep(seed=seed, hyperparameter="epochs") for seed in SEEDS]
     for record in other:
         record["rows"] = [{"epochs": row.pop("max_nodes"), **row} for row in record["rows"]]
-    assert decided(claims.depth_grows_with_log_of_nodes, read(other))[1] == "no data"
+    assert decided(claims.depth_grows_with_log_of_nodes, read(other))[1] == "not run"
 
 
 def objectives(*levels, hyperparameters=None):
@@ -170,7 +170,7 @@ def test_root_is_compared_with_nodes_below():
     below = ((-0.5, -0.5, -0.5), (-1, -1, -1))
     assert decided(claims.root_is_hardest, objectives((-0.25,) * 3, *below)) == (0.5, "holds")
     assert decided(claims.root_is_hardest, objectives((-1.0,) * 3, *below)) == (-0.25, "does not hold")
-    assert decided(claims.root_is_hardest, objectives((-1.0,) * 3))[1] == "no data"
+    assert decided(claims.root_is_hardest, objectives((-1.0,) * 3))[1] == "not run"
 
 
 def test_lemma_3_applies_strictly_inside_its_condition():
@@ -180,4 +180,4 @@ def test_lemma_3_applies_strictly_inside_its_condition():
     assert decided(claim, objectives((-2, 0, 0), hyperparameters=inside)) == (-0.5, "does not hold")
     # Outside the condition, a denominator of 0, or a bound implied by J >= -lambda_1.
     for lambda_2 in (0.5, 2.5, 1, 2):
-        assert decided(claim, objectives((-2, 0, 0), hyperparameters=inside | {"lambda_2": lambda_2}))[1] == "no data"
+        assert decided(claim, objectives((-2, 0, 0), hyperparameters=inside | {"lambda_2": lambda_2}))[1] == "not run"

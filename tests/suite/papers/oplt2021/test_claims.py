@@ -39,10 +39,10 @@ def test_policy_is_as_good_within_the_published_gap():
     far = ranked(**CAT, oplt_b_program_1_pass=59.2, oplt_r_program_1_pass=59, iplt_1_pass=60)
     assert decided(claims.as_good_as_offline, far) == (-0.9, "does not hold", 2)
     # The paper's sentence names other datasets.
-    assert decided(claims.as_good_as_offline, ranked(**near))[1] == "no data"
+    assert decided(claims.as_good_as_offline, ranked(**near))[1] == "not run"
     ahead = ranked(**CAT, oplt_b_program_1_pass=61, iplt_1_pass=60)
     # In the paper, the online model is worse.
-    assert decided(claims.as_good_as_offline, ahead) == (1, "opposite sign", 1)
+    assert decided(claims.as_good_as_offline, ahead) == (1, "undecided", 1)
 
 
 def test_policy_is_also_compared_with_parabel_at_most_passes():
@@ -71,16 +71,16 @@ def test_models_are_compared_at_equal_passes():
 def test_no_comparison_if_all_labels_fit_below_one_node():
     small = ranked("wiki10-31k", m=100, oplt_b_program_1_pass=60, oplt_b_1_pass=50, oplt_w_1_pass=60, iplt_1_pass=60)
     for claim in (claims.as_good_as_offline, claims.warm_start_helps):
-        assert decided(claim, small)[1] == "no data"
+        assert decided(claim, small)[1] == "not run"
 
 
 def test_larger_datasets_have_a_separate_claim():
     large = ranked("amazon-670k", 670_091, oplt_b_program_3_passes=41, iplt_3_passes=43)
-    assert decided(claims.as_good_as_offline, large)[1] == "no data"
+    assert decided(claims.as_good_as_offline, large)[1] == "not run"
     assert decided(claims.behind_offline_on_large, large) == (2, "holds", 1)
     better = ranked("amazon-670k", 670_091, oplt_b_program_3_passes=44, iplt_3_passes=43)
     assert decided(claims.behind_offline_on_large, better) == (-1, "does not hold", 1)
-    assert decided(claims.behind_offline_on_large, ranked(oplt_b_program_1_pass=50, iplt_1_pass=60))[1] == "no data"
+    assert decided(claims.behind_offline_on_large, ranked(oplt_b_program_1_pass=50, iplt_1_pass=60))[1] == "not run"
 
 
 def test_policies_and_warm_start_are_compared():
@@ -94,7 +94,7 @@ def test_policies_and_warm_start_are_compared():
     )
     worse = ranked(**many, oplt_r_program_1_pass=60, oplt_b_program_1_pass=59)
     assert decided(claims.greedy_over_random, worse) == (-1, "does not hold", 1)
-    assert decided(claims.greedy_over_random, up)[1] == "no data"  # There is no record of a larger dataset.
+    assert decided(claims.greedy_over_random, up)[1] == "not run"  # There is no record of a larger dataset.
     assert decided(claims.warm_start_helps, up) == (1, "holds", 1)
     assert decided(claims.warm_start_helps, down) == (-1, "does not hold", 1)
     # A loss of up to 1.57 points is allowed.
@@ -107,7 +107,7 @@ def test_cpu_seconds_of_training_are_compared():
     scores = {"oplt_b_program_1_pass": 60, "iplt_1_pass": 60}
     assert decided(claims.trains_slower_than_offline, ranked(seconds=slow, **scores)) == (3, "holds", 1)
     assert decided(claims.trains_slower_than_offline, ranked(seconds=fast, **scores)) == (0.25, "does not hold", 1)
-    assert decided(claims.trains_slower_than_offline, ranked(seconds={"iplt_1_pass": None}, **scores))[1] == "no data"
+    assert decided(claims.trains_slower_than_offline, ranked(seconds={"iplt_1_pass": None}, **scores))[1] == "not run"
 
 
 def test_memory_tree_is_compared_on_few_shot_texts():
@@ -116,7 +116,7 @@ def test_memory_tree_is_compared_on_few_shot_texts():
     worse = ranked("wikipara-3", 10_000, 1.0, oplt_b_program_1_pass=24, oplt_r_program_1_pass=27, cmt_1_pass=30)
     assert decided(claims.dominates_memory_tree, worse, []) == (-4.5, "does not hold", 2)
     objects = ranked("aloi", 1000, 1.0, oplt_b_program_1_pass=67, cmt_1_pass=72)
-    assert decided(claims.dominates_memory_tree, objects, [])[1] == "no data"
+    assert decided(claims.dominates_memory_tree, objects, [])[1] == "not run"
 
 
 def streamed(name, **accuracies):
@@ -134,7 +134,7 @@ def streamed(name, **accuracies):
 def test_memory_tree_is_compared_on_a_stream(rival, word):
     records = streamed("wikipara-5", oplt_b_program_1_pass=50, cmt_1_pass=rival)
     assert decided(claims.dominates_memory_tree, [], records) == (50 - rival, word, 1)
-    assert decided(claims.similar_to_memory_tree, [], records)[1] == "no data"
+    assert decided(claims.similar_to_memory_tree, [], records)[1] == "not run"
 
 
 def test_memory_tree_is_compared_on_aloi():
@@ -147,10 +147,14 @@ def test_memory_tree_is_compared_on_aloi():
     # The second case has no online record.
     assert [case.printed for case in outcome.cases] == [-4.72, pytest.approx(math.nan, nan_ok=True)]
     ahead = ranked("aloi", 1000, 1.0, oplt_b_program_3_passes=73, cmt_3_passes=72)
-    assert decided(claims.similar_to_memory_tree, ahead, []) == (1, "opposite sign", 1)
+    assert decided(claims.similar_to_memory_tree, ahead, []) == (1, "undecided", 1)
     far = ranked("aloi", 1000, 1.0, oplt_b_program_1_pass=90, cmt_1_pass=52), near[1]
-    assert decided(claims.similar_to_memory_tree, *far) == (20.5, "mixed", 2)  # Only the absolute difference counts.
-    assert decided(claims.dominates_memory_tree, *near)[1] == "no data"
+    assert decided(claims.similar_to_memory_tree, *far) == (
+        20.5,
+        "undecided",
+        2,
+    )  # Only the absolute difference counts.
+    assert decided(claims.dominates_memory_tree, *near)[1] == "not run"
 
 
 def swept(program, printed, m=26_296, largest=100):
@@ -173,4 +177,4 @@ def swept(program, printed, m=26_296, largest=100):
 def test_precision_of_shallower_tree_is_compared():
     assert decided(claims.balance_helps, swept((10, 45), (40, 41))) == (4, "holds", 1)
     assert decided(claims.balance_helps, swept((10, 45), (40, 46))) == (-1, "does not hold", 1)
-    assert decided(claims.balance_helps, swept((10, 45), (10, 46)))[1] == "no data"  # equal depths
+    assert decided(claims.balance_helps, swept((10, 45), (10, 46)))[1] == "not run"  # equal depths

@@ -43,7 +43,7 @@ def ranked(plt, fastxml, seconds=(90.0, 90.0), labels=4.0, name="bibtex"):
 def test_on_par_allows_the_published_difference():
     assert decided(claims.precision_on_par, ranked(60, 63)) == (-3, "holds")
     assert decided(claims.precision_on_par, ranked(60, 64)) == (-4, "does not hold")
-    assert decided(claims.precision_on_par, ranked(60, 64)[:3])[1] == "no data"  # only PLT
+    assert decided(claims.precision_on_par, ranked(60, 64)[:3])[1] == "not run"  # only PLT
 
 
 def test_plt_has_to_be_ahead_on_half_of_the_datasets():
@@ -51,8 +51,8 @@ def test_plt_has_to_be_ahead_on_half_of_the_datasets():
     first, second, third = (ranked(plt, 121 - plt, name=name) for plt, name in zip((61, 60, 60), names, strict=True))
     assert decided(claims.better_on_half, first + second) == (0, "holds")
     assert decided(claims.better_on_half, first + second + third) == (1 / 3 - 1 / 2, "does not hold")
-    assert decided(claims.better_on_half, first[:3])[1] == "no data"
-    assert decided(claims.better_on_half, ranked(61, 60))[1] == "no data"  # not a dataset of the paper
+    assert decided(claims.better_on_half, first[:3])[1] == "not run"
+    assert decided(claims.better_on_half, ranked(61, 60))[1] == "not run"  # not a dataset of the paper
 
 
 def test_exact_weights_are_used_if_hashed_ones_are_missing():
@@ -68,7 +68,7 @@ def test_exact_weights_are_used_if_hashed_ones_are_missing():
 def test_training_times_are_compared_for_few_labels_per_instance():
     assert decided(claims.trains_faster, ranked(60, 60, (10.0, 25.0))) == (2.5, "holds")
     assert decided(claims.trains_faster, ranked(60, 60, (10.0, 2.5))) == (0.25, "does not hold")
-    assert decided(claims.trains_faster, ranked(60, 60, (10.0, 25.0), labels=6.0))[1] == "no data"
+    assert decided(claims.trains_faster, ranked(60, 60, (10.0, 25.0), labels=6.0))[1] == "not run"
 
 
 def test_sto_is_compared_with_better_of_others_on_validation_set():
@@ -76,8 +76,8 @@ def test_sto_is_compared_with_better_of_others_on_validation_set():
     best = {"fta": 42, "sto": 50, "ofo": 43}
     assert decided(claims.sto_best_on_validation, tuned(validation=best, **test)) == (7, "holds")
     assert decided(claims.sto_best_on_validation, tuned(**test)) == (-11, "does not hold")
-    assert decided(claims.sto_best_on_validation, tuned("swnn", **test))[1] == "no data"  # not a model of the paper
-    assert decided(claims.sto_best_on_validation, tuned(fta=40, sto=50))[1] == "no data"
+    assert decided(claims.sto_best_on_validation, tuned("swnn", **test))[1] == "not run"  # not a model of the paper
+    assert decided(claims.sto_best_on_validation, tuned(fta=40, sto=50))[1] == "not run"
 
 
 def test_loss_of_sto_is_compared_with_loss_of_others():
@@ -110,7 +110,7 @@ def test_claims_on_sto_are_tested_under_three_conventions():
     assert by_name["sto-outperformed-zero"].said.stated == "xmlc"
     for record in records:  # Earlier versions wrote records in this form.
         record["best"]["validation"] = {"macro_f": 0.4}
-    assert decided(by_name["sto-outperformed-zero"], records)[1] == "no data"
+    assert decided(by_name["sto-outperformed-zero"], records)[1] == "not run"
 
 
 def test_fta_and_ofo_are_compared_on_both_sets():
@@ -127,7 +127,7 @@ def test_ofo_with_both_tuned_is_compared_with_better_of_fta_and_sto():
     up, down = {"ofo_ab": 41, "fta": 40, "sto": 30}, {"ofo_ab": 39, "fta": 30, "sto": 40}
     assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **up)) == (1, "holds")
     assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **down)) == (-1, "does not hold")
-    assert decided(claims.ofo_with_a_outperforms, tuned(**up))[1] == "no data"
+    assert decided(claims.ofo_with_a_outperforms, tuned(**up))[1] == "not run"
 
 
 def test_rival_of_sto_is_chosen_on_validation_set():
@@ -169,9 +169,9 @@ def test_plt_with_fta_is_compared_with_cheapest_of_others(cheapest):
     for claim in (claims.fewer_inner_products, claims.predicts_faster):
         assert decided(claim, all_of(350.0)) == (pytest.approx(2), "holds")
         assert decided(claim, all_of(1400.0)) == (pytest.approx(0.5), "does not hold")
-        assert decided(claim, all_of(350.0)[:3])[1] == "no data"  # The record of the forest is missing.
+        assert decided(claim, all_of(350.0)[:3])[1] == "not run"  # The record of the forest is missing.
         for name in ("bibtex", "rcv1-2k"):  # a dataset outside the paper, and the exception of the paper
-            assert decided(claim, all_of(350.0, name))[1] == "no data"
+            assert decided(claim, all_of(350.0, name))[1] == "not run"
 
 
 def test_inner_products_of_sto_are_compared_with_costlier_of_others():
@@ -179,7 +179,7 @@ def test_inner_products_of_sto_are_compared_with_costlier_of_others():
     low, high = ({"fta": 50, "sto": n, "ofo": 200} for n in (100, 800))
     assert decided(claims.sto_costs_most, tuned(inner_products=high, **test)) == (4, "holds")
     assert decided(claims.sto_costs_most, tuned(inner_products=low, **test)) == (0.5, "does not hold")
-    assert decided(claims.sto_costs_most, tuned("fastxml", inner_products=high, **test))[1] == "no data"
+    assert decided(claims.sto_costs_most, tuned("fastxml", inner_products=high, **test))[1] == "not run"
 
 
 def test_table_of_claims_shows_verdicts(tmp_path):
@@ -190,4 +190,4 @@ def test_table_of_claims_shows_verdicts(tmp_path):
     assert rows.loc["trains-faster", ["effect", "verdict"]].isna().all()
     assert rows.loc["trains-faster", ["cost_effect", "cost_verdict", "cases"]].tolist() == [2.5, "holds", 1]
     assert rows.loc["ofo-most-promising", ["effect", "lower", "seeds"]].tolist() == [1, pytest.approx(1), 3]
-    assert rows.loc["tuning-a-helps", ["verdict", "cases", "seeds"]].tolist() == ["no data", 0, 0]
+    assert rows.loc["tuning-a-helps", ["verdict", "cases", "seeds"]].tolist() == ["not run", 0, 0]

@@ -52,11 +52,11 @@ def test_rankings_are_compared_with_one_versus_rest():
     near, far = ranked(br=61), ranked(br=62)
     assert decided(claim, labelled(near)) == (-OF_P1, "holds")
     assert decided(claim, labelled(far)) == (-2 * OF_P1, "does not hold")
-    assert decided(claim, labelled(ranked()[:3]))[1] == "no data"
+    assert decided(claim, labelled(ranked()[:3]))[1] == "not run"
     assert decided(opposite, near) == (OF_P1, "does not hold")
     assert decided(opposite, far) == (2 * OF_P1, "holds")
     # Each claim names datasets that the other excludes.
-    assert decided(claim, far)[1] == decided(opposite, labelled(far))[1] == "no data"
+    assert decided(claim, far)[1] == decided(opposite, labelled(far))[1] == "not run"
 
 
 FIRST = {(4, 0.0, 0): 50, (4, 0.5, 0): 54, (4, 1.0, 0): 52, (4, 1.0, 1): 55, (4, 2.0, 0): 51, (4, 2.0, 1): 53}
@@ -69,27 +69,27 @@ def test_values_of_beta_are_compared_at_the_same_alpha(searched):
     worse = FIRST | {(4, 1.0, 1): 48, (4, 2.0, 1): 49}
     assert decided(claims.jaccard_helps, searched(worse)) == (-3, "does not hold")
     assert decided(claims.jaccard_helps, searched(FIRST, error=0.02))[1] == "undecided"
-    assert decided(claims.jaccard_helps, searched(FIRST, error=0))[1] == "no data"  # all have equal ranks
-    assert decided(claims.jaccard_helps, searched({(4, 1.0, 0): 50}))[1] == "no data"
+    assert decided(claims.jaccard_helps, searched(FIRST, error=0))[1] == "not run"  # all have equal ranks
+    assert decided(claims.jaccard_helps, searched({(4, 1.0, 0): 50}))[1] == "not run"
     for name in ("delicious-200k", "bibtex"):  # the exception of the paper, and a dataset outside it
-        assert decided(claims.jaccard_helps, searched(worse, name=name))[1] == "no data"
+        assert decided(claims.jaccard_helps, searched(worse, name=name))[1] == "not run"
 
 
 def test_vote_weights_are_compared_without_common_features(searched):
     assert decided(claims.weighted_votes_help, searched(FIRST | SECOND)) == (2, "holds")
     assert decided(claims.weighted_votes_help, searched(FIRST | {(4, 0.0, 0): 58})) == (-6, "does not hold")
-    assert decided(claims.weighted_votes_help, searched(SECOND))[1] == "no data"
+    assert decided(claims.weighted_votes_help, searched(SECOND))[1] == "not run"
 
 
 def test_neighbourhood_sizes_are_compared_at_best_weights(searched):
     claim = claims.size_of_neighbourhood_hardly_matters
     assert decided(claim, searched(FIRST | SECOND)) == (-2, "holds")
     assert decided(claim, searched(FIRST | SECOND | {(75, 1.0, 1): 50})) == (-10, "does not hold")
-    assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "no data"  # its weights differ
+    assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "not run"  # its weights differ
     for name in ("delicious-200k", "bibtex"):
-        assert decided(claim, searched(FIRST | SECOND, name=name))[1] == "no data"
+        assert decided(claim, searched(FIRST | SECOND, name=name))[1] == "not run"
     alone = {setting: score for setting, score in SECOND.items() if setting[0] == 25}
-    assert decided(claim, searched(FIRST | alone))[1] == "no data"
+    assert decided(claim, searched(FIRST | alone))[1] == "not run"
 
 
 def test_standard_error_is_of_two_trials_in_any_order(searched):
@@ -119,4 +119,4 @@ def test_claims_compare_counts_of_the_training_set(counted):
     assert decided(claims.short_index_lists, counted(mean=50.0)) == (20, "holds")
     assert decided(claims.short_index_lists, counted(mean=200.0)) == (5, "does not hold")
     for claim in (claims.most_labels_are_rare, claims.short_index_lists):
-        assert decided(claim, counted(name="bibtex"))[1] == "no data"  # not a dataset of the paper
+        assert decided(claim, counted(name="bibtex"))[1] == "not run"  # not a dataset of the paper

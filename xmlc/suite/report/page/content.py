@@ -16,9 +16,8 @@ from xmlc.suite.config.folders import STUDY, config_folder
 from xmlc.suite.config.suite import find_suite, read_suites
 from xmlc.suite.papers import enter_rooms, every_table, figure_of
 from xmlc.suite.papers.building import Known, build_table, sources_of
-from xmlc.suite.papers.claims_table import CLAIMS, claims_line, counted
+from xmlc.suite.papers.claims_table import CLAIMS, claims_line, counted, counted_rows
 from xmlc.suite.papers.declared import Table, TableDefinition
-from xmlc.suite.papers.outcome import Word
 from xmlc.suite.report.compare import compare_with_published, published_lines
 from xmlc.suite.report.page.drawing import Drawing, data_address
 from xmlc.suite.report.page.tables import Environments, PageTable, page_table
@@ -30,6 +29,7 @@ from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.suite.results.frame import Number, Rows, Source, read_numbers
 from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.titles import name_models
+from xmlc.suite.results.verdicts import ClaimVerdict
 
 FEW = 3  # The maximum number of datasets that a heading names.
 
@@ -49,7 +49,9 @@ class PaperPage:
     #: Triples of dataset, model, and the reason why the model is not run on the dataset.
     left_out: list[tuple[str, str, str]]
     #: The number of the paper's claims for each verdict. The counter is empty if the table of claims was not built.
-    claims: Counter[Word]
+    claims: Counter[ClaimVerdict]
+    #: The counted statements that do not hold, in words.
+    refuted: list[str]
     environments: Environments
 
     @property
@@ -99,7 +101,7 @@ class Report:
     @property
     def outcome(self) -> str:
         """Return one line that counts the verdicts on published numbers and on the papers' claims."""
-        claims = sum((paper.claims for paper in self.papers), Counter[Word]())
+        claims = sum((paper.claims for paper in self.papers), Counter[ClaimVerdict]())
         return "; ".join([*published_lines(self.printed)[:1], *([claims_line(claims)] if claims else [])])
 
 
@@ -193,6 +195,7 @@ def _paper(
         own, judged = published_in(table.definition), compared(table.definition, table.printed, table.rows).numbers
         built.append(page_table(table, judged, own))
         printed += [number for number in judged if number.quantity in own.get(number.key, {})]
+    claims = next((table for table in tables if table.name == CLAIMS), None)
     models, datasets = suite.all_models if suite else {}, _datasets(sources)
     return PaperPage(
         name=paper,
@@ -207,7 +210,12 @@ def _paper(
             for dataset, why in model.without.items()
             if dataset in datasets
         ],
-        claims=next((counted(table) for table in tables if table.name == CLAIMS), Counter()),
+        claims=counted(claims) if claims else Counter(),
+        refuted=[
+            str(row["statement"].value)
+            for row in (counted_rows(claims) if claims else ())
+            if row["verdict"].value == ClaimVerdict.DOES_NOT_HOLD
+        ],
         environments=Environments(sources),
     )
 

@@ -13,38 +13,31 @@ from markupsafe import Markup
 
 from xmlc import __version__
 from xmlc.suite.papers.claims_table import FITTED
-from xmlc.suite.papers.outcome import Word
 from xmlc.suite.report.compare import count_outcomes, published_lines
 from xmlc.suite.report.page import tables
 from xmlc.suite.report.page.content import Report
-from xmlc.suite.report.verdicts import NumberKind, Verdict, as_float
+from xmlc.suite.report.verdicts import NumberKind, as_float
 from xmlc.suite.results.frame import Number
 from xmlc.suite.results.titles import LIMITS, method_title, model_title
+from xmlc.suite.results.verdicts import ClaimVerdict, Verdict
 
 ROOM = "xmlc.suite.report.page"
 CONTRIBUTED = "§"  # The mark of numbers from contributed runs.
 COLUMNS = 10  # The largest number of columns that a table shows until the reader asks for more.
-# Maps each verdict to its word in a cell, its class in the style sheet, and its group in the bar of a paper.
-WORDS = {
-    Verdict.AS_PRINTED: ("equal", "equal", "equal"),
-    Verdict.EQUAL: ("equal", "equal", "equal"),
-    Verdict.INSIDE: ("inside", "inside", "inside"),
-    Verdict.ABOVE: ("above", "outside", "outside"),
-    Verdict.BELOW: ("below", "outside", "outside"),
-    Verdict.DIFFERENT: ("different", "outside", "outside"),
-    Verdict.UNDECIDED: ("undecided", "unsure", "undecided"),
-    Verdict.FAILED: ("failed", "failed", "not run"),
-    Verdict.NOT_RUN: ("not run", "notrun", "not run"),
+# The classes of verdicts in the style sheet. The words of the page are the verdicts themselves.
+CLASSES = {
+    Verdict.EQUAL: "equal",
+    Verdict.INSIDE: "inside",
+    Verdict.ABOVE: "outside",
+    Verdict.BELOW: "outside",
+    Verdict.UNDECIDED: "unsure",
+    Verdict.NOT_RUN: "notrun",
 }
-GROUPS = {group: kind for _, kind, group in WORDS.values()}
-# Maps the first words of the verdict on a claim to the class of the verdict in the style sheet.
-CLAIMS: dict[Word, str] = {
-    "holds": "inside",
-    "does not hold": "outside",
-    "opposite sign": "unsure",
-    "mixed": "unsure",
-    "undecided": "notrun",
-    "no data": "notrun",
+CLAIMS = {
+    ClaimVerdict.HOLDS: "inside",
+    ClaimVerdict.DOES_NOT_HOLD: "outside",
+    ClaimVerdict.UNDECIDED: "unsure",
+    ClaimVerdict.NOT_RUN: "notrun",
 }
 
 
@@ -65,7 +58,7 @@ def pages_of(report: Report) -> dict[str, str]:
     environment.tests["without_value"] = lambda number: as_float(number.value) is None
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     script = Markup(_template("report.js"))
-    environment.globals |= {"words": WORDS, "groups": GROUPS, "claim_words": CLAIMS, "columns": COLUMNS}
+    environment.globals |= {"classes": CLASSES, "claim_words": CLAIMS, "columns": COLUMNS}
     environment.globals |= {"fitted_settings": FITTED, "contributed": CONTRIBUTED}
     environment.globals["limits"] = [*map(model_title, LIMITS)]
     environment.globals |= {"published_lines": published_lines, "outcome_of": count_outcomes, "version": __version__}
@@ -78,11 +71,10 @@ def pages_of(report: Report) -> dict[str, str]:
     return found | {"index.html": environment.get_template("index.html.j2").render(report=report, page=report)}
 
 
-def bar_of(numbers: Iterable[Number]) -> dict[str, int]:
-    """Count the numbers that a paper measured itself, for each group of verdicts in the paper's bar."""
-    groups = (WORDS[Verdict(n.verdict)][2] for n in numbers if n.verdict and n.kind is NumberKind.MEASURED)
-    counts = Counter(groups)
-    return {group: counts[group] for group in GROUPS if counts[group]}
+def bar_of(numbers: Iterable[Number]) -> dict[Verdict, int]:
+    """Count the numbers that a paper measured itself, for each verdict."""
+    counts = Counter(Verdict(one.verdict) for one in numbers if one.verdict and one.kind is NumberKind.MEASURED)
+    return {verdict: counts[verdict] for verdict in CLASSES if counts[verdict]}
 
 
 def _template(name: str) -> str:
