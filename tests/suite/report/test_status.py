@@ -210,11 +210,41 @@ def test_run_of_one_table_counts_only_its_inputs(configured):
     plt, statistics = FULL.format("yeast", "plt", 0), "results/yeast/statistics.json"
     LastRun(targets=[table], files=[table, plt, FULL.format("scene", "plt", 0)]).write()
     output = status().output
-    assert "3 of 3 results exist" in output
+    assert "3 of 3 results are done" in output
     assert f": {table}" in " ".join(output.split())
     LastRun(targets=["yeast"], files=[plt, statistics]).write()
-    assert "2 of 2 results exist" in status().output
-    assert "7 of 7 results exist" in status("--paper", "plt2016").output
+    assert "2 of 2 results are done" in status().output
+    assert "7 of 7 results are done" in status("--paper", "plt2016").output
+
+
+def test_unfinished_and_outdated_results_are_not_done(configured):
+    ranking, model = FULL.format("scene", "plt", 0), "results/scene/plt/seed0/full/model"
+    coded = {name: base64.urlsafe_b64encode(name.encode()).decode() for name in (ranking, model)}
+    marks, notes = (configured / ".snakemake" / name for name in ("incomplete", "metadata"))
+    marks.mkdir(parents=True)
+    notes.mkdir()
+    (marks / coded[ranking]).touch()
+    assert "6 of 7 results" in status().output
+    (marks / coded[ranking]).unlink()
+    put(configured / model)
+    (notes / coded[ranking]).write_text(json.dumps({"input": [model]}))
+    for path, time in ((configured / ranking, 10), (configured / model, 5)):
+        os.utime(path, ns=(time, time))
+    assert status().exit_code == 0
+    os.utime(configured / model, ns=(11, 11))
+    assert "6 of 7 results" in status().output
+    os.utime(configured / model, ns=(5, 5))
+    put(configured / "results/scene/data")
+    (notes / coded[model]).write_text(json.dumps({"input": ["results/scene/data"]}))
+    assert "6 of 7 results" in status().output, "the model will be trained again"
+
+
+def test_target_of_a_run_is_named_next_to_its_done_results(configured):
+    table = "results/tables/plt2016/table1.md"
+    records = [FULL.format(name, "plt", 0) for name in ("yeast", "scene")]
+    LastRun(targets=[table], files=[table, *records]).write()
+    line = next(line for line in status().output.splitlines() if line.startswith("done"))
+    assert absent(" ".join(status().output.split()), f"all 3 results of target {table}") == [], line
 
 
 def test_shared_records_count_for_the_requested_paper():

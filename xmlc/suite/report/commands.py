@@ -114,9 +114,12 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
     """
     last = LastRun() if settings else LastRun.read()
     plan = plan_of(Project.read(read_config(config_folder() / "config.yaml", settings) | last.settings))
-    plan = of_files(plan, last.files) if last.files and not papers else plan
+    scope = ""
+    if last.files and not papers:
+        plan = of_files(plan, last.files)
+        scope = f" of target {' '.join(last.targets)}" if last.targets else " of the last run"
     status = status_of(plan, Path(), failures(LOGS), papers)
-    click.echo(to_text(status, last.about, run_outcome(last)), nl=False)
+    click.echo(to_text(status, last.about, run_outcome(last), scope), nl=False)
     if not all(result.done for result in status):
         ctx.exit(1)
 

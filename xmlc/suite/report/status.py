@@ -18,6 +18,7 @@ from tabulate import tabulate
 
 from xmlc.core.checksums import NAME, Damaged, check_listed, listed_in
 from xmlc.core.errors import XmlcError, nearest
+from xmlc.core.files import read_json
 from xmlc.suite.config import paths
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.papers.plan import SuitePlan
@@ -30,6 +31,8 @@ ALIGN = ("left", "left", "right", "right", "right")
 LINE, INDENT = 90, "  "  # The maximum width of lines in characters, and the indentation of continued lines.
 AT_WORK = Path(".snakemake/incomplete")  # The folder in which Snakemake lists the outputs of unfinished jobs.
 SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
+# The folder in which Snakemake keeps the inputs of each output, and the file with the time of an output folder.
+METADATA, FOLDER_TIME = Path(".snakemake/metadata"), ".snakemake_timestamp"
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
 LONGEST = 400
@@ -184,9 +187,12 @@ def _figure(paper: str, name: str) -> str:
 def _results_of(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure]) -> Iterator[Result]:
     made = {_table(paper, name): records for name, records in suite.tables.items()}
     made |= {_figure(paper, name): records for name, records in suite.figures.items()}
+    unfinished = {*unfinished_files(root)}
     for file in (*_files(suite), *made):
         damage = _damage(root, file)
-        done = not damage and (_is_current(root, file, made[file]) if file in made else (root / file).exists())
+        there = _is_current(root, file, made[file]) if file in made else (root / file).exists()
+        done = there and not damage and not unfinished & {file, paths.output_of(file)}
+        done = done and not _is_older_than_inputs(root, paths.output_of(file))
         causes = [damage] if damage else [one for one in failed if not done and _causes(one, Path(file))]
         yield Result(paper, MADE if file in made else _dataset(file), done, tuple(causes))
 
@@ -221,6 +227,27 @@ def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
     return path.exists() and of_all and Manifest.is_current(path, [root / record for record in records])
 
 
+def _is_older_than_inputs(root: Path, output: str) -> bool:
+    """Return whether an input of an output is newer, or is older than its own inputs, so that Snakemake would rerun it.
+
+    Snakemake noted the inputs. Without a note, as for copied results, nothing is known and the result is False.
+    """
+    try:
+        note = read_json(root / METADATA / base64.urlsafe_b64encode(output.encode()).decode())
+        inputs = note["input"] or []
+        made = _time_of(root / output)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    there = [file for file in inputs if (root / file).exists()]
+    return any(_time_of(root / file) > made or _is_older_than_inputs(root, file) for file in there)
+
+
+def _time_of(path: Path) -> int:
+    """Return the time of a file, or of a folder when its step finished."""
+    stamp = path / FOLDER_TIME
+    return (stamp if stamp.is_file() else path).stat().st_mtime_ns
+
+
 def _dataset(file: str) -> str:
     """Return the dataset to which a file belongs: the name of the file's top folder within results/ or resources/."""
     return Path(file).parts[1]
@@ -244,6 +271,13 @@ def _causes(failure: Failure, file: Path) -> bool:
     return failure.seed in (None, int(run["seed"])) and failure.split in ("", run["split"])
 
 
+def unfinished_files(root: Path) -> list[str]:
+    """Return the outputs of jobs that are running or were killed, as Snakemake lists them."""
+    folder = root / AT_WORK
+    files = [file.relative_to(folder).parts for file in folder.rglob("*") if file.is_file()]
+    return sorted(base64.urlsafe_b64decode("".join(parts).replace("@", "")).decode() for parts in files)
+
+
 def run_outcome(run: LastRun) -> str:
     """Return a sentence about a run that is active or was killed, and about the run's unfinished files.
 
@@ -251,8 +285,7 @@ def run_outcome(run: LastRun) -> str:
     """
     if run.ended:
         return ""
-    files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
-    names = sorted(base64.urlsafe_b64decode("".join(parts).replace("@", "")).decode() for parts in files)
+    names = unfinished_files(Path())
     made = f"unfinished files: {some(names, ', ')}" if names else "no unfinished files"
     if run.host != gethostname():
         return f"The run on {run.host} has not ended, {made}."
@@ -265,12 +298,12 @@ def run_outcome(run: LastRun) -> str:
     return f"The run is active, {made}."
 
 
-def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str:
+def to_text(status: Sequence[Result], about: str = "", outcome: str = "", scope: str = "") -> str:
     """Return the status as text for a terminal.
 
     The text begins with the names of papers and datasets, and a line about the run. The text lists the failures, each
     with message and log, and counts missing and blocked results in a table. The text ends with the complete results of
-    each paper, the totals, and the outcome of the run.
+    each paper, the totals, and the outcome of the run. ``scope`` says which results are counted, if not all.
     """
     counts: dict[str, dict[str, Counter[str]]] = {}
     for one in status:
@@ -278,7 +311,7 @@ def to_text(status: Sequence[Result], about: str = "", outcome: str = "") -> str
     failures = list(dict.fromkeys(failure for one in status for failure in one.causes))
     named = dict.fromkeys(one.dataset for one in status if one.dataset not in (SIMULATIONS, MADE))
     heading = " on ".join(filter(None, (", ".join(counts), ", ".join(named)))) or "nothing is planned"
-    lines = [*_complete(counts), _total(status, failures), *filter(None, [outcome])]
+    lines = [*_complete(counts, scope), _total(status, failures), *filter(None, [outcome])]
     blocks = [
         "\n".join(map(_wrapped, filter(None, (heading, about)))),
         *map(_failure_text, failures),
@@ -309,13 +342,13 @@ def _unfinished(counts: Mapping[str, Mapping[str, Counter[str]]]) -> list[str]:
     return [tabulate(rows, headers=HEADINGS, colalign=ALIGN, disable_numparse=True)] if rows else []
 
 
-def _complete(counts: Mapping[str, Mapping[str, Counter[str]]]) -> Iterable[str]:
+def _complete(counts: Mapping[str, Mapping[str, Counter[str]]], scope: str) -> Iterable[str]:
     """Yield a line about each paper whose results on at least one dataset are complete."""
     for paper, datasets in counts.items():
         complete = {dataset: found.total() for dataset, found in datasets.items() if found["Done"] == found.total()}
         number = sum(complete.values())
         if len(complete) == len(datasets):
-            yield _wrapped(f"done: {paper}, {'all ' * (number > 1)}{count_of(number, 'result')}")
+            yield _wrapped(f"done: {paper}, {'all ' * (number > 1)}{count_of(number, 'result')}{scope}")
         elif complete:
             yield _wrapped(f"done: {paper}, {count_of(number, 'result')} of {'; '.join(complete)}")
 
@@ -323,7 +356,7 @@ def _complete(counts: Mapping[str, Mapping[str, Counter[str]]]) -> Iterable[str]
 def _total(status: Sequence[Result], failures: Iterable[Failure]) -> str:
     states, kinds = Counter(one.state for one in status), Counter(failure.kind for failure in failures)
     damaged, blocked = kinds[DAMAGED], states["Blocked"]
-    said = f"{states['Done']} of {len(status)} results exist; {count_of(kinds[FAILED], 'step')} failed"
+    said = f"{states['Done']} of {len(status)} results are done; {count_of(kinds[FAILED], 'step')} failed"
     said += f", {count_of(damaged, 'record')} damaged" * bool(damaged)
     return said + f", which blocks {count_of(blocked, 'result')}" * bool(blocked) + "."
 
