@@ -66,7 +66,7 @@ def changes_between(old: Texts, new: Texts) -> list[Change]:
 
 
 def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], moved: bool) -> str:
-    """Return one line about the settings that differ between two runs.
+    """Return one line about the settings that differ between two runs, or "" if nothing changed and none are known.
 
     Parameters
     ----------
@@ -80,7 +80,8 @@ def changes_line(tables: Iterable[tuple[RecordedSettings, RecordedSettings]], mo
     known = [pair for pair in pairs if all(pair)]
     lacking = " and ".join(side for place, side in enumerate(("old", "new")) if not all(pair[place] for pair in pairs))
     if not known:
-        return f"Settings: nothing to compare, because the tables of {lacking or 'both'} have none"
+        reason = f"The settings behind the changes are unknown, because the tables of {lacking or 'both'} have none"
+        return reason if moved else ""
     changes = changes_between(texts_of(old for old, _ in known), texts_of(new for _, new in known))
     said = some(list(map(str, changes)), "; ")
     if not changes:

@@ -70,7 +70,9 @@ def summary_of_runs(comparisons: Sequence[Comparison], old: Fingerprint, new: Fi
     largest = Section(
         "Largest moves of headline quantities. Moves within the variation over seeds come last:", shown, lines
     )
-    return Summary([words, touched(comparisons), differ, title], largest, [*sections, *_costs(comparisons)])
+    return Summary(
+        [*filter(None, [words, touched(comparisons), differ]), title], largest, [*sections, *_costs(comparisons)]
+    )
 
 
 def summary_of_published(comparisons: Sequence[Comparison], title: str) -> Summary:

@@ -317,16 +317,15 @@ def test_page_is_self_contained_and_blocks_external_content(pages, name):
     assert f"script-src 'sha256-{digest}'" in policy
 
 
-def test_pages_show_fingerprints_of_tables_papers_and_run(run, report, pages):
+def test_pages_show_fingerprints_of_tables_and_of_folders_of_suites(run, report, pages):
     (paper,) = report.papers
-    assert report.fingerprint == fingerprint(run / "results/tables")
     assert paper.fingerprint == fingerprint(run / "results/tables" / PAPER)
     assert {table.title: table.fingerprint for table in paper.tables} == {
         f"Table {number}": fingerprint(run / f"results/tables/{PAPER}/table{number}.csv") for number in (1, 2)
     }
     shown = re.findall(r"Fingerprint[^:]*: <code>([^<]+)</code>", pages.paper)
     assert shown == [part.fingerprint.word for part in (*paper.tables, paper)]
-    assert f"<code>{report.fingerprint.word}</code>" in pages.index
+    assert f"{PAPER} is <code>{paper.fingerprint.word}</code>" in pages.index
 
 
 def test_same_run_gives_identical_pages(run, pages):

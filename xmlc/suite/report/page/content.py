@@ -71,13 +71,9 @@ class PaperPage:
 
 @dataclass
 class Report:
-    """Hold the contents of the report: the page of each paper, and the index of all papers and datasets.
-
-    The field ``fingerprint`` is the fingerprint of the folder of tables.
-    """
+    """Hold the contents of the report: the page of each paper, and the index of all papers and datasets."""
 
     papers: list[PaperPage]
-    fingerprint: Fingerprint
     failures: list[Failure]
     environments: Environments
     made: str
@@ -150,7 +146,6 @@ def report_of(
     versions = (version for about in abouts for version in about.versions.split("; ") if version)
     return Report(
         papers=papers,
-        fingerprint=of_parts({paper.name: paper.fingerprint for paper in papers}),
         failures=failed,
         environments=Environments([*sources, *earlier]),
         made=max((about.time for about in abouts), default=""),
