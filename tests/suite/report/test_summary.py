@@ -1,12 +1,14 @@
 """Test the summary of a comparison: changed settings, largest changes, tables, and its length."""
 
+from itertools import zip_longest
+
 import pytest
 from compare_cases import MIXED, TABLE, change
 from facts import absent
 from record_files import as_record
 from report_cases import ranking, thresholds
 
-from xmlc.suite.report.changes import changes_between, changes_line, texts_of
+from xmlc.suite.report.changes import changes_between, changes_line
 from xmlc.suite.report.compare import compare, compared_fingerprints
 from xmlc.suite.report.summary import (
     LIMIT,
@@ -41,7 +43,7 @@ def settings(**changes):
 
 
 def changes(old, new):
-    return list(map(str, changes_between(texts_of([old]), texts_of([new]))))
+    return list(map(str, changes_between([(old, new)])))
 
 
 @pytest.mark.parametrize(
@@ -83,9 +85,94 @@ def test_settings_are_compared_for_tables_with_settings_on_both_sides():
     assert changes_line([({}, one)], False) == "", "nothing changed, so unknown settings do not matter"
 
 
+VERSIONS = dict.fromkeys(("xmlc", "python", "scipy", "numba"), "1.0") | {"numpy": "2.4.6"}
+MACHINE = {"machine": "x86_64", "cpu": "one", "threads": 2}
+
+
+def of_records(*changes_of_each, **common):
+    """Return the settings of the rankings and thresholds of two seeds."""
+    makers = [(make, seed) for make in (ranking, thresholds) for seed in (0, 1)]
+    records = []
+    for (make, seed), changed in zip_longest(makers, changes_of_each, fillvalue={}):
+        content = {"seed": seed} | common | changed
+        environment = content.pop("environment", {})
+        if environment is not None:
+            content["environment"] = VERSIONS | MACHINE | environment
+        records.append(as_record(make(**content)))
+    return settings_of(records)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"environment": {"numpy": "1.26.4"}}, ["numpy", "1.26.4", "2.4.6"]),
+        ({"environment": {"python": "3.11.7"}}, ["python", "3.11.7", "1.0"]),
+        ({"environment": {"cpu": "another"}}, ["cpu", "another", "one"]),
+        ({"environment": {"threads": 1}}, ["threads", "1", "2"]),
+        ({"environment": {"sklearn": "1.5"}}, ["sklearn", "1.5"]),
+        ({"environment": None}, ["numpy", "unknown", "2.4.6"]),
+        ({"settings": {"model code": "12ab"}}, ["model code", "12ab", "34cd"]),
+        ({"settings": {"files": "12ab"}}, ["files", "12ab", "34cd"]),
+        ({"hyperparameters": {"arity": 8}}, ["arity", "8", "16"]),
+        ({"estimator": "oplt"}, ["estimator", "oplt", "plt"]),
+    ],
+)
+@pytest.mark.parametrize("place", range(4))
+def test_each_record_of_a_table_counts(change, said, place):
+    common = {"settings": {"model code": "34cd", "files": "34cd"}}
+    one = of_records(*[{}] * place, change, **common)
+    line = changes_line([(of_records(**common), one)], True)
+    assert absent(line, *said) == []
+    assert "no setting" not in line
+    assert "no setting" in changes_line([(one, one)], True)
+
+
+@pytest.mark.parametrize("name", ["numpy", "cpu"])
+@pytest.mark.parametrize(("old", "new"), [("1222", "2122"), ("1122", "2211"), ("1212", "1221")])
+def test_values_swapped_between_records_are_a_change(name, old, new):
+    one, other = (of_records(*({"environment": {name: value}} for value in values)) for values in (old, new))
+    assert name in changes_line([(one, other)], True)
+    assert changes(one, one) == []
+
+
+def test_seeds_of_each_method_count():
+    one = settings_of([as_record(make(seed=seed)) for make, seed in ((ranking, 0), (ranking, 1), (thresholds, 0))])
+    other = settings_of([as_record(make(seed=seed)) for make, seed in ((ranking, 0), (thresholds, 0), (thresholds, 1))])
+    (said,) = changes(one, other)
+    assert absent(said, "plt fta", "seeds 0") == []
+
+
+def test_values_swapped_between_tables_are_a_change():
+    one, other = (of_records(environment={"numpy": value}) for value in ("1.26.4", "2.4.6"))
+    line = changes_line([(one, other), (other, one), (one, one)], True)
+    assert absent(line, "numpy 1.26.4 -> 2.4.6", "numpy 2.4.6 -> 1.26.4") == []
+
+
+def test_manifest_names_the_records_of_each_value():
+    found = of_records({"environment": {"numpy": "1.26.4"}})
+    (earlier,), others = (found[""]["numpy"]["differs"][version] for version in ("1.26.4", "2.4.6"))
+    assert absent(earlier, "yeast / plt", "ranking", "seed 0") == []
+    assert len(others) == 3
+    assert found[""]["python"] == "1.0"
+
+
+def test_settings_of_an_earlier_version_are_compared():
+    new = of_records()
+    run = {name: value for name, value in new[""].items() if name not in MACHINE}
+    old = {"": run | {"numpy": "1.26.4"}, "yeast / plt": {"seeds": [0, 1], "arity": 8, "estimator": ""}}
+    assert changes(old, new) == ["plt: arity 8 -> 16", "numpy 1.26.4 -> 2.4.6"]
+
+
+def test_unknown_versions_are_said():
+    one = of_records({"environment": None})
+    assert absent(changes_line([(one, one)], True), "unknown") == []
+    assert "unknown" not in changes_line([(of_records(), of_records())], True)
+
+
 def test_file_shared_by_seeds_is_named_once():
     records = [as_record(ranking(seed=seed, settings={"files": f"both of-{seed}"})) for seed in (0, 1, 0)]
-    assert settings_of(records)["yeast / plt"]["files"] == "both of-0 of-1"
+    found = settings_of(records)["yeast / plt"]["files"]["differs"]
+    assert [(files, len(names)) for files, names in found.items()] == [("both of-0", 1), ("both of-1", 1)]
 
 
 def test_summary_has_headline_largest_changes_and_a_line_per_table(files):
