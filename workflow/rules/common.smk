@@ -47,9 +47,9 @@ def threads(wildcards, most=None):
     return min(given, most or given)
 
 
-def catalogued(wildcards):
-    """Return a dataset's catalogue entry as text, so that a change of the entry rebuilds the dataset."""
-    return repr(project.entry(wildcards.dataset))
+def data_settings(wildcards):
+    """Return the keys of a dataset's catalogue entry that change the data. If they change, the dataset is rebuilt."""
+    return project.entry(wildcards.dataset).data_settings
 
 
 def source(wildcards):

@@ -14,7 +14,7 @@ rule download:
         "../envs/xmlc.yaml"
     params:
         code=lambda wildcards: code("download", wildcards),
-        entry=catalogued,
+        entry=data_settings,
         source=source,
         mirror=mirror,
     message:
@@ -38,7 +38,7 @@ rule synthesise:
         runtime=lambda wildcards, attempt: time("synth", wildcards, attempt),
     params:
         code=lambda wildcards: code("synth", wildcards),
-        entry=catalogued,
+        entry=data_settings,
     message:
         "Generate the synthetic dataset {wildcards.dataset}"
     shell:
@@ -60,7 +60,7 @@ rule prepare:
         runtime=lambda wildcards, attempt: time("prepare", wildcards, attempt),
     params:
         code=lambda wildcards: code("prepare", wildcards),
-        entry=catalogued,
+        entry=data_settings,
         source=lambda wildcards: contents(Path("resources", wildcards.dataset)),
         share=project.settings.validation_share,
     message:

@@ -1,6 +1,7 @@
 """Check catalogue entries beyond their types, and the sources of the shipped catalogue."""
 
 import re
+from dataclasses import fields, replace
 
 import pytest
 from facts import raises_with
@@ -8,7 +9,7 @@ from repository import ROOT
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import propensity_parameters
-from xmlc.suite.config.catalogue import catalogue_entry, load_catalogue
+from xmlc.suite.config.catalogue import CHANGES_DATA, Dataset, catalogue_entry, load_catalogue
 
 SYNTHETIC = "{n_train: 1, n_test: 1, n_features: 1, n_labels: 1}"
 SHIPPED = ROOT / "config/datasets.yaml"
@@ -102,3 +103,54 @@ def test_alternative_sources_inherit_the_filter(tmp_path):
 def test_unsafe_or_reserved_dataset_names_are_refused(name):
     with raises_with(XmlcError, repr(name)):
         catalogue_entry(name, {})
+
+
+#: A value of each key that differs from the default.
+EDITED = {
+    "format": "svmlight",
+    "zero_based": False,
+    "train": "a.txt",
+    "test": "b.txt",
+    "labels": "names.xml",
+    "split_files": {"train": "rows.txt", "test": "other.txt"},
+    "filter": "pairs.txt",
+    "synthetic": {"n_train": 2, "n_test": 1, "n_features": 1, "n_labels": 1},
+    "name": "another",
+    "drive": "0123456789",
+    "url": "https://example.org/a.zip",
+    "urls": {"train.txt": "https://example.org/train.txt"},
+    "source": "mirror",
+    "alternatives": [Dataset("mine", url="https://example.org/b.zip")],
+    "published": {"n_train": 5, "source": "a paper"},
+    "shape": {"m": 5},
+    "splits": {"plt2016": {"same": True, "evidence": "the sizes are the same", "report_on": "other"}},
+    "propensity": (0.5, 0.4),
+    "edition": "the first",
+    "homepage": "https://example.org",
+    "licence": "CC0",
+}
+
+
+def test_each_key_is_declared_to_change_data_or_not():
+    names = {field.name for field in fields(Dataset)}
+    assert names == {*CHANGES_DATA}
+    assert names == {*EDITED}
+
+
+@pytest.mark.parametrize("key", EDITED)
+def test_only_keys_that_change_data_rebuild_a_dataset(key):
+    entry = Dataset("mine")
+    assert (replace(entry, **{key: EDITED[key]}).data_settings != entry.data_settings) == CHANGES_DATA[key]
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("a: {synthetic: {n_train: 1, n_test: 1, n_labels: 1, n_features: 1}, licence: x}", True),
+        ("a: {test: test.txt, synthetic: {n_features: 1, n_labels: 1, n_train: 1, n_test: 1}}  # a comment", True),
+        ("a: {synthetic: {n_train: 1, n_test: 1, n_labels: 1, n_features: 1, seed: 3}}", False),
+    ],
+)
+def test_layout_of_the_catalogue_rebuilds_nothing(tmp_path, text, same):
+    before, after = (load(tmp_path, one)["a"].data_settings for one in (f"a: {{synthetic: {SYNTHETIC}}}", text))
+    assert (before == after) == same

@@ -12,7 +12,6 @@ from suite_cases import project_of, suite
 from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.suite.config import project as module
-from xmlc.suite.config.catalogue import Dataset
 from xmlc.suite.config.jobs import search_options, sweep_options
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.project import Project
@@ -73,7 +72,6 @@ def test_propensities_come_from_catalogue_entry_or_dataset_name(tmp_path):
     names = ["wiki-mine", "wiki-500k", "mine"]
     project = project_of(tmp_path, {"datasets": names}, {"wiki-mine": {"propensity": [0.5, 0.4]}}, a=suite())
     assert [project.propensity(name) for name in names] == [(0.5, 0.4), (0.5, 0.4), (0.55, 1.5)]
-    assert repr(project.entry("wiki-mine")) == repr(Dataset("wiki-mine"))  # the data is not downloaded again
 
 
 def test_empty_selection_of_papers_is_refused_only_in_planning(tmp_path):

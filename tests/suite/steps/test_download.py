@@ -122,9 +122,26 @@ def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resourc
     edited = source_in()
     shutil.rmtree(folder)
     assert source_in() == source_in(None) == source_in("/no/such/folder") == edited, "the recorded source of the copy"
-    assert source_in("http://localhost/far/") == ["http://localhost/far/tiny"]
+    assert source_in("http://localhost/far/") == edited, "a new mirror fetches nothing that exists"
     (resources / "tiny/source.json").write_text("{")
     assert source_in(None) == []
+    assert source_in("http://localhost/far/") == ["http://localhost/far/tiny"]
+
+
+def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(server, resources, tmp_path):
+    server.files = {f"/{base}tiny/{name}": content for base in ("", "b/") for name, content in FILES.items()}
+    server.files["/tiny.zip"] = GOOD
+    local = tmp_path / "mirror"
+    put(local / "tiny", FILES)
+    of_address = Dataset("tiny", url=f"{server.url}/tiny.zip")
+    mirrors = [None, server.url, f"{server.url}/b", str(local)]
+    for entry, first in ((of_address, None), (of_address, server.url), (Dataset("tiny"), server.url)):
+        before = source_of(entry, first, resources)
+        download(entry, resources / "tiny", first)
+        assert [source_of(entry, mirror, resources) for mirror in mirrors] == [before] * 4
+        put(resources / "manual/tiny", FILES)
+        assert source_of(entry, None, resources) != before, "the user's own files are used"
+        shutil.rmtree(resources)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -20,6 +21,25 @@ FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
 SOURCES = ("drive", "url", "urls")
 # Keys of an entry that define how the dataset's files are read.
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
+#: Whether each key of an entry changes the arrays that are prepared. If such a key is edited, the workflow fetches and
+#: prepares the dataset again. An address does not count: another source of a dataset must have the same files, and
+#: nobody wants to download what exists because the catalogue has a new address.
+CHANGES_DATA = dict.fromkeys(LAYOUT, True) | {
+    "synthetic": True,
+    "name": False,  # Another name is another dataset.
+    "drive": False,
+    "url": False,
+    "urls": False,
+    "source": False,
+    "alternatives": False,
+    "published": False,
+    "shape": False,
+    "splits": False,
+    "propensity": False,  # The rules that use propensities have them as a parameter.
+    "edition": False,
+    "homepage": False,
+    "licence": False,
+}
 #: Number of files for the training set or the test set, in formats with several files per set.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
@@ -142,7 +162,10 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Dataset:
-    """Describe one entry of the catalogue. config/README.md explains the keys of an entry to users."""
+    """Describe one entry of the catalogue. config/README.md explains the keys of an entry to users.
+
+    A new key needs a line in `CHANGES_DATA`.
+    """
 
     #: The name of the dataset, which is the key of the entry.
     name: str = ""
@@ -175,17 +198,15 @@ class Dataset:
     alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
     #: Unpublished numbers about the size of a large dataset, for cost estimates and for rehearsals with synthetic data.
-    shape: Shape | None = field(default=None, repr=False)
-    #: Maps a paper to evidence about the training and test split that the paper uses. The evidence does not affect the
-    #: data, so `repr` of an entry does not contain the evidence.
-    splits: dict[str, SplitEvidence] = field(default_factory=dict, repr=False)
-    #: Propensity parameters A and B. If ``propensity`` is None, the parameters depend on the dataset's name. Propensity
-    #: parameters do not affect the data, so `repr` of an entry does not contain them.
-    propensity: Propensity | None = field(default=None, repr=False)
+    shape: Shape | None = None
+    #: Maps a paper to evidence about the training and test split that the paper uses.
+    splits: dict[str, SplitEvidence] = field(default_factory=dict)
+    #: Propensity parameters A and B. If ``propensity`` is None, the parameters depend on the dataset's name.
+    propensity: Propensity | None = None
     #: The parameters with which `xmlc synth` generates this dataset. See `xmlc.suite.steps.synth.KINDS`.
     synthetic: Synthetic | None = None
     #: The edition that users have to download by hand, if several editions of the dataset have the same name.
-    edition: str | None = field(default=None, repr=False)
+    edition: str | None = None
     homepage: str | None = None
     licence: str | None = None
 
@@ -289,6 +310,11 @@ class Dataset:
         The file ``source.json`` of a fetched dataset contains these keys.
         """
         return {key: getattr(self, key) for key in LAYOUT}
+
+    @property
+    def data_settings(self) -> str:
+        """Return the keys that change the data, as JSON. The workflow rebuilds a dataset if this text changes."""
+        return json.dumps({key: getattr(self, key) for key, changes in CHANGES_DATA.items() if changes}, sort_keys=True)
 
     def stored(self, source: Mapping[str, Any]) -> Dataset:
         """Return a copy of the entry with the file names and the format from the content of a ``source.json``."""

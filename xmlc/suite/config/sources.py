@@ -25,7 +25,8 @@ Location = Path | str
 def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str]:
     """Return a text that describes the current source of a dataset.
 
-    If the text changes, the workflow fetches the dataset again.
+    If the text changes, the workflow fetches the dataset again. A dataset that was fetched from an address keeps its
+    text if the user names another mirror, because nobody wants to download what exists.
 
     Parameters
     ----------
@@ -39,22 +40,28 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     list of str
         For a folder on this machine, the list contains the names and checksums of the files, but not the folder's path.
         For a web mirror, the list contains only the address of the dataset. Changes of files on a web mirror are not
-        detected. If there is no source, the list contains the names and checksums of the files that were copied
-        earlier.
+        detected. If there is no source, or only an address, the list describes the source from which the dataset was
+        fetched earlier.
     """
     recorded: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # The dataset was not fetched yet, or its ``source.json`` is damaged.
         recorded = read_json(resources / dataset.name / "source.json")
+    fetched_from_address = "copied" in recorded and not recorded["copied"]
     places: list[Location] = [by_hand(dataset, resources)]
-    with suppress(XmlcError):  # The step that fetches the dataset reports an error of the mirror.
-        places += [under(mirror_at(mirror), dataset)] if mirror else []
+    if mirror and not fetched_from_address:
+        with suppress(XmlcError):  # The step that fetches the dataset reports an error of the mirror.
+            places.append(under(mirror_at(mirror), dataset))
     for place in places:
         if isinstance(place, str):
+            if recorded:
+                continue
             return [place]
         known = recorded["copied"] if recorded.get("origin") == str(place) else {}
         if found := states(sources_in(place, dataset), known):
             break
     else:
+        if fetched_from_address:
+            return list(recorded.get("described", []))
         found = recorded.get("copied", {})
     return [f"{name} {checksum}" for name, (_, _, checksum) in found.items()]
 

@@ -93,6 +93,7 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     name, problems = dataset.name, []
     if dataset.synthetic:
         raise XmlcError(f"{name}: found a synthetic dataset, expected one to download. Run xmlc synth {name}")
+    described = sources.source_of(dataset, mirror, out.parent)
     for attempt in _attempts(dataset, out.parent, mirror):
         try:
             with atomic_folder(out) as folder:
@@ -101,6 +102,7 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
                 if fetched.of_catalogue:
                     _check_digests(out.parent / "digests" / f"{name}.json", fetched.origin, files)
                 content = {"name": name, "origin": fetched.origin, "copied": fetched.copied, **fetched.entry.layout}
+                content["described"] = described
                 content |= {"data": "synthetic"} if _is_synthetic(fetched, folder) else {}
                 write_json(folder / "source.json", content | {"files": files})
             return fetched.origin
