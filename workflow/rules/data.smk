@@ -20,7 +20,8 @@ rule download:
     message:
         "Download {wildcards.dataset}"
     shell:
-        "xmlc download {wildcards.dataset} --out {output} {params.mirror:q} 2> {log}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc download {wildcards.dataset} --out {output} {params.mirror:q} --entry {params.entry:q} 2> {log}"
 
 
 rule synthesise:
@@ -42,7 +43,8 @@ rule synthesise:
     message:
         "Generate the synthetic dataset {wildcards.dataset}"
     shell:
-        "xmlc synth {wildcards.dataset} --out {output} --threads {threads} 2> {log}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc synth {wildcards.dataset} --out {output} --entry {params.entry:q} --threads {threads} 2> {log}"
 
 
 rule prepare:
@@ -66,8 +68,9 @@ rule prepare:
     message:
         "Prepare {wildcards.dataset}"
     shell:
-        "xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
-        " --statistics {output.statistics} --validation-share {params.share} 2> {log}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc prepare {wildcards.dataset} --source {input.source} --out {output.data}"
+        " --statistics {output.statistics} --validation-share {params.share} --entry {params.entry:q} 2> {log}"
 
 
 # This rule runs inference on samples of known distributions.
@@ -87,4 +90,4 @@ rule simulate:
     message:
         "Simulate known distributions for {wildcards.paper}"
     shell:
-        "xmlc simulate --threads {threads} --out {output} > {log} 2>&1"
+        "XMLC_PLANNED_CODE={params.code:q}" " xmlc simulate --threads {threads} --out {output} > {log} 2>&1"

@@ -28,7 +28,8 @@ rule thresholds:
     message:
         "Tune thresholds on estimates of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
         " --estimates {input.estimates} {params.extensions:q} --threads {threads}"
         " --thresholds {output.thresholds} --calibration {output.calibration} --out {output.records} 2> {log}"
 
@@ -57,7 +58,8 @@ rule thresholds_without_validation:
     message:
         "Choose thresholds for {wildcards.model} on {wildcards.dataset} without validation, seed {wildcards.seed}"
     shell:
-        "xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc thresholds {params.methods} --data {input.data} --model {input.model} --training {input.training}"
         " --min-probability {params.min_probability} --threads {threads} --out {output} 2> {log}"
 
 
@@ -87,5 +89,6 @@ rule infer:
     message:
         "Infer label sets with {wildcards.model} on {wildcards.dataset}, split {wildcards.split}, seed {wildcards.seed}"
     shell:
-        "xmlc infer {params.methods} --data {input.data} --from {input.basis} --training {input.training}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc infer {params.methods} --data {input.data} --from {input.basis} --training {input.training}"
         " {params.extensions:q} --threads {threads} --out {output} 2> {log}"

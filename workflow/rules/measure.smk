@@ -24,7 +24,8 @@ rule rank:
     message:
         "Rank with {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "xmlc rank --data {input.data} --model {input.model} --training {input.training} --propensity {params.propensity}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc rank --data {input.data} --model {input.model} --training {input.training} --propensity {params.propensity}"
         " --threads {threads} --out {output} 2> {log}"
 
 
@@ -53,7 +54,8 @@ rule estimate:
     message:
         "Estimate with {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "xmlc estimate --data {input.data} --model {input.model} --training {input.training} --min-probability {params.min_probability}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc estimate --data {input.data} --model {input.model} --training {input.training} --min-probability {params.min_probability}"
         " --threads {threads} --out {output} 2> {log}"
 
 
@@ -87,7 +89,8 @@ rule forest:
     message:
         "Score the trees of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc forest --data {input.data} --model {input.model} --training {input.training} {params.sizes}"
         " --threads {threads} --out {output} 2> {log}"
 
 
@@ -112,7 +115,8 @@ rule sweep:
     message:
         "Sweep {wildcards.sweep} of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "xmlc sweep --data {input.data} --training {input.training} {params.sweep:q} --threads {threads}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc sweep --data {input.data} --training {input.training} {params.sweep:q} --threads {threads}"
         " --out {output} 2> {log}"
 
 
@@ -137,5 +141,6 @@ rule progressive:
     message:
         "Score {wildcards.model} on the stream of {wildcards.dataset}, seed {wildcards.seed}"
     shell:
-        "xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc progressive --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} --seed {wildcards.seed} --threads {threads} --out {output} 2> {log}"

@@ -16,7 +16,9 @@ rule table:
     conda:
         "../envs/xmlc.yaml"
     params:
-        code=lambda wildcards: plan.sources_of_table(project, wildcards.paper, wildcards.table),
+        code=lambda wildcards: plan.code_of("table", wildcards.paper),
+        order=lambda wildcards: order(table_records, wildcards),
+        read=lambda wildcards: plan.sources_of_table(project, wildcards.paper, wildcards.table),
         caption=lambda wildcards: table_of(wildcards.table, wildcards.paper).caption,
         published=paths.PUBLISHED,
         suite=lambda wildcards: options("--suite", plan.suite_of_table(project, wildcards.paper, wildcards.table)),
@@ -26,7 +28,8 @@ rule table:
     message:
         "Build {wildcards.table} of {wildcards.paper}"
     shell:
-        "xmlc table {wildcards.table} --paper {wildcards.paper} --published {params.published}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc table {wildcards.table} --paper {wildcards.paper} --published {params.published}"
         " {params.suite:q} {params.titles:q} {params.methods} {input} --out {params.prefix} > {log} 2>&1"
 
 
@@ -47,12 +50,14 @@ rule figure:
     conda:
         "../envs/xmlc.yaml"
     params:
-        code=lambda wildcards: plan.sources_of_figure(wildcards.paper),
+        code=lambda wildcards: plan.code_of("figure", wildcards.paper),
+        order=lambda wildcards: order(figure_records, wildcards),
         titles=titles,
         methods=method_order,
         prefix=prefix,
     message:
         "Draw {wildcards.figure} of {wildcards.paper}"
     shell:
-        "xmlc figure {wildcards.figure} --paper {wildcards.paper} {params.titles:q} {params.methods} {input}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc figure {wildcards.figure} --paper {wildcards.paper} {params.titles:q} {params.methods} {input}"
         " --out {params.prefix} > {log} 2>&1"

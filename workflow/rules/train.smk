@@ -26,7 +26,8 @@ rule tune:
     shell:
         # SMAC iterates over sets of strings. Without a fixed hash seed, the order of strings in a set would differ
         # between processes.
-        "PYTHONHASHSEED=0 xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " PYTHONHASHSEED=0 xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
         " {params.search:q} {params.tuned:q} --threads {threads} --out {output} 2> {log}"
 
 
@@ -59,7 +60,8 @@ rule train:
     message:
         "Train {wildcards.model} on {wildcards.dataset}, split {wildcards.split}, seed {wildcards.seed}"
     shell:
-        "xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed}"
         " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
 
@@ -103,7 +105,8 @@ for seeds, models in jobs.batched_models(project).items():
             mem_mb=lambda wildcards, attempt: memory("train", wildcards, attempt),
             runtime=lambda wildcards, attempt, seeds=seeds: time("train", wildcards, attempt, runs=len(seeds)),
         params:
-            code=lambda wildcards: code("train", wildcards) + code("rank", wildcards),
+            code=lambda wildcards: code("train", wildcards),
+            code_of_ranking=lambda wildcards: code("rank", wildcards),
             estimator=estimator,
             hyperparameters=hyperparameters,
             given=lambda wildcards, seeds=seeds: given(wildcards, seeds),
@@ -117,8 +120,10 @@ for seeds, models in jobs.batched_models(project).items():
         message:
             "Train and rank {wildcards.model} on {wildcards.dataset}, all seeds"
         shell:
-            "xmlc train --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
+            "XMLC_PLANNED_CODE={params.code:q}"
+            " xmlc train --data {input.data} --estimator {params.estimator:q} --name {wildcards.model}"
             " --parameters {params.hyperparameters:q} {params.tuned:q} {params.seeds} {params.models} {params.records}"
             " --threads {threads} 2> {log}"
-            " && xmlc rank --data {input.data} {params.trained} --propensity {params.propensity} {params.rankings}"
+            " && XMLC_PLANNED_CODE={params.code_of_ranking:q}"
+            " xmlc rank --data {input.data} {params.trained} --propensity {params.propensity} {params.rankings}"
             " --threads {threads} 2>> {log}"

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 import warnings
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -137,7 +137,9 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _show_warning
-                sys.exit(group.main(args=arguments, prog_name="xmlc", standalone_mode=False) or 0)
+                with _as_planned(arguments):
+                    status = group.main(args=arguments, prog_name="xmlc", standalone_mode=False)
+                sys.exit(status or 0)
         finally:
             _flush_standard_output()
     except click.ClickException as error:  # The user passed wrong arguments, such as an unknown option.
@@ -161,6 +163,16 @@ def main(arguments: list[str] | None = None) -> None:
         if (sentence := sentence_of(error)) is None:
             raise
         _fail(sentence)
+
+
+def _as_planned(arguments: list[str] | None) -> AbstractContextManager[None]:
+    """Return a context that checks the code of a job of the workflow, and does nothing for other commands."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if not words or not is_step(words[0]):
+        return nullcontext()
+    from xmlc.core.planned_code import as_planned
+
+    return as_planned(words[0], words[1:])
 
 
 def _reworded(error: click.ClickException) -> click.ClickException:

@@ -29,6 +29,9 @@ FORGOTTEN = 7 * 86400.0
 SETTLED = 1.0  # A process locks a temporary file within this number of seconds after creating it.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
 
+#: The files and folders that this process has written, see `xmlc.core.planned_code`.
+written: list[Path] = []
+
 
 @contextmanager
 def locked(path: Path, wait: bool = True) -> Iterator[bool]:
@@ -80,6 +83,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     with _temporary(Path(path), Path.touch) as temporary:
         yield temporary
         os.replace(temporary, path)
+        written.append(Path(path))
 
 
 @contextmanager
@@ -107,6 +111,7 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         list_files(temporary)
         replace_folder(temporary, path)
+        written.append(path)
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 
 PACKAGE = Path(__file__).parents[1]
-#: Two modules that affect no result: they display progress and find source files.
-WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
+#: Modules that affect no result: they display progress, find source files, and compare them with the plan.
+WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py", "planned_code.py"))
 #: Fields of a syntax tree that are left out of the digest, because they do not affect results or follow from other
 #: fields. Some versions of Python lack some of the fields in LEFT_OUT.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
@@ -39,6 +39,17 @@ def command_files(*commands: str) -> list[str]:
         if not (PACKAGE / "suite/steps" / f"{name}.py").is_file():
             raise XmlcError(f"found no step {name}, expected a command in xmlc/suite/steps/")
     return source_files(*(f"{PACKAGE.name}.suite.steps.{name}" for name in commands))
+
+
+def step_files(command: str, *modules: str) -> list[str]:
+    """Return the files of a step, and of further modules or users' files, such as those of an estimator."""
+    return sorted({*command_files(command), *(file for module in modules for file in source_files(module))})
+
+
+def forget_sources() -> None:
+    """Forget what this process has read of source files, so that edits are noticed."""
+    for remembered in (_content_digest, _parsed, _closure, _module_file):
+        remembered.cache_clear()
 
 
 def source_digest(files: Iterable[str], *texts: str) -> str:
@@ -89,6 +100,8 @@ def _parsed(file: Path) -> tuple[frozenset[str], str]:
         return frozenset(), ""
     try:
         tree = ast.parse(file.read_bytes(), str(file))
+    except FileNotFoundError as error:
+        raise XmlcError(f"{file}: found no such file, expected Python code. Create it or correct the path") from error
     except SyntaxError as error:
         raise XmlcError(f"{file}:{error.lineno}: found a syntax error ({error.msg}), expected valid Python") from error
     return _imports(tree), hashlib.sha256(_code(tree).encode()).hexdigest()

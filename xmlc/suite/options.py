@@ -74,6 +74,8 @@ catalogue_option = file_option(
     default=lambda: [file for file in config_files("datasets.yaml", config_folder()) if file.is_file()],
 )
 
+entry_option = click.option("--entry", help="Fail if the entry has other keys about the data than these, as JSON.")
+
 
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument RECORDS and the option ``--method`` to a command.

@@ -9,7 +9,7 @@ from repository import ROOT
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import propensity_parameters
-from xmlc.suite.config.catalogue import CHANGES_DATA, Dataset, catalogue_entry, load_catalogue
+from xmlc.suite.config.catalogue import CHANGES_DATA, Dataset, catalogue_entry, check_entry, load_catalogue
 
 SYNTHETIC = "{n_train: 1, n_test: 1, n_features: 1, n_labels: 1}"
 SHIPPED = ROOT / "config/datasets.yaml"
@@ -154,3 +154,11 @@ def test_only_keys_that_change_data_rebuild_a_dataset(key):
 def test_layout_of_the_catalogue_rebuilds_nothing(tmp_path, text, same):
     before, after = (load(tmp_path, one)["a"].data_settings for one in (f"a: {{synthetic: {SYNTHETIC}}}", text))
     assert (before == after) == same
+
+
+def test_entry_that_was_edited_after_planning_is_refused():
+    planned, edited = (entry.data_settings for entry in (Dataset("mine"), Dataset("mine", filter="pairs.txt")))
+    check_entry(Dataset("mine", licence="CC0"), planned)
+    check_entry(Dataset("mine"), None)  # A user runs the step by hand.
+    with raises_with(XmlcError, "mine", "pairs.txt"):
+        check_entry(Dataset("mine"), edited)

@@ -10,6 +10,7 @@ from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.sources import step_files
 from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.suite.config import project as module
 from xmlc.suite.config.jobs import search_options, sweep_options
@@ -330,13 +331,29 @@ def test_model_steps_depend_on_command_and_custom_estimator(tmp_path):
     models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
     project = project_of(tmp_path / "config", a=suite(models))
     of_rank, of_train = (
-        {name: set(project.files_for(command, name)) for name in models} for command in ("rank", "train")
+        {name: {*step_files(command, *project.modules_for(command, name))} for name in models}
+        for command in ("rank", "train")
     )
     for files in (of_rank["plt"], of_rank["mine"]):
         assert not any(file.endswith("models/oracle.py") for file in files)
     assert any(file.endswith("models/oracle.py") for file in of_rank["oracle"])
     assert str(mine) in of_rank["mine"] - of_rank["plt"]
     assert any(file.endswith("steps/rank.py") for file in of_rank["plt"] - of_train["plt"])
+
+
+def test_missing_files_of_a_model_are_named_for_any_target(tmp_path):
+    models = {"theirs": {"estimator": "estimates", "hyperparameters": {"test": f"{tmp_path}/{{dataset}}-{{seed}}.npz"}}}
+    project = project_of(tmp_path / "config", a=suite(models))
+    with raises_with(XmlcError, "a.yaml", "theirs", f"{tmp_path}/yeast-3.npz"):
+        project.existing_files("theirs", "yeast", [3])
+    (tmp_path / "yeast-3.npz").touch()
+    assert project.existing_files("theirs", "yeast", [3]) == [f"{tmp_path}/yeast-3.npz"]
+
+
+def test_missing_code_of_a_user_is_named(tmp_path):
+    for file in (f"{tmp_path}/mine.py", f"{tmp_path}/extension.py"):
+        with raises_with(XmlcError, file):
+            step_files("thresholds", "xmlc.models.wrapped", file)
 
 
 def test_shipped_configuration_has_no_contradictions():

@@ -366,6 +366,19 @@ def catalogue_entry(name: str, catalogue: dict[str, Dataset]) -> Dataset:
     return catalogue.get(name) or Dataset(name)
 
 
+def check_entry(entry: Dataset, planned: str | None) -> None:
+    """Raise an error if a dataset's catalogue entry was edited after its job was planned.
+
+    Raises
+    ------
+    XmlcError
+    """
+    if planned is not None and entry.data_settings != planned:
+        found = f"found {entry.data_settings}, expected {planned}"
+        said = f"the entry in the catalogue was edited after this job was planned: {found}"
+        raise XmlcError(f"{entry.name}: {said}. Nothing was computed. Run the same command again")
+
+
 def file_facts(folder: Path) -> dict[str, FileFacts]:
     """Return a dict from file name to size and SHA-256, for all files in a folder in alphabetical order."""
     return {file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)} for file in sorted(folder.iterdir())}

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Self
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.sources import command_files, source_files
 from xmlc.metrics.propensity import propensity_parameters
 from xmlc.models.registry import estimator_files, files_read, program_of
 from xmlc.suite.config import paths
@@ -174,6 +173,21 @@ class Project:
         spec = self.models[model]
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
+    def existing_files(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
+        """Return the files that a model's estimator reads on a dataset, after checking that they exist.
+
+        Raises
+        ------
+        XmlcError
+            One of the files is missing. The message names the suites that define the model.
+        """
+        files = self.given(model, dataset, seeds)
+        for file in files:
+            if not Path(file).is_file():
+                suites = ", ".join(suite.file for suite in self.suites.values() if model in suite.all_models)
+                raise XmlcError(f"{suites}: model {model}: found no file {file}. Create it or correct the path")
+        return files
+
     def check_given(self, paper: str, dataset: str, model: str) -> None:
         """Check that a dataset has the files that a suite's model reads.
 
@@ -182,10 +196,7 @@ class Project:
         XmlcError
             One of the files is missing.
         """
-        suite = self.suites[paper]
-        for file in self.given(model, dataset, suite.seeds):
-            if not Path(file).is_file():
-                raise XmlcError(f"{suite.file}: model {model}: found no file {file}. Create it or correct the path")
+        self.existing_files(model, dataset, self.suites[paper].seeds)
 
     def check_estimates(self, paper: str) -> str:
         """For each model of a suite that reads estimates of another program, check that the files of estimates exist.
@@ -289,11 +300,10 @@ class Project:
         """Return the names of the synthetic datasets in the catalogue."""
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
 
-    def files_for(self, command: str, model: str) -> list[str]:
-        """Return the source files of a command, of a model's estimator, and of users' methods that the command runs."""
+    def modules_for(self, command: str, model: str) -> list[str]:
+        """Return the modules and files of a model's estimator, and of users' methods that a command runs."""
         extensions = self.extensions if command in ("thresholds", "infer") else []
-        own = source_files(*estimator_files(self.models[model].estimator))
-        return sorted({*command_files(command), *own, *(file for one in extensions for file in source_files(one))})
+        return [*estimator_files(self.models[model].estimator), *extensions]
 
 
 def is_installed(estimator: str) -> bool:

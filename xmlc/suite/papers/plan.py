@@ -10,7 +10,8 @@ from functools import cache, partial
 from pathlib import Path
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.sources import command_files, source_digest, source_files
+from xmlc.core.planned_code import planned_code
+from xmlc.core.sources import source_digest
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import datasets_left_out
@@ -211,21 +212,16 @@ def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
     return [project.suites[paper].file] if table_of(table, paper).takes_suite else []
 
 
+@cache
+def code_of(noun: str, paper: str) -> str:
+    """Return the plan of a job that builds a table or figure of a paper. ``noun`` is "table" or "figure"."""
+    return planned_code(noun, sorted(modules_of(paper, noun)))
+
+
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of a table's code, statements, published tables and configuration, but not of its records."""
+    """Return a digest of a table's statements, published tables and configuration, but not of its records."""
     read = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
     if table == CLAIMS:
         read.append(str(statements_of(paper)))
     configured = [repr(project.suites[paper])] if table_of(table, paper).takes_suite else []
-    return source_digest([*_code("table", paper), *read], *configured)
-
-
-def sources_of_figure(paper: str) -> str:
-    """Return a digest of the code that draws the figures of a paper."""
-    return source_digest(_code("figure", paper))
-
-
-@cache
-def _code(noun: str, paper: str) -> list[str]:
-    """List the source files that a paper's tables or figures depend on. ``noun`` is "table" or "figure"."""
-    return sorted({*command_files(noun), *source_files(*modules_of(paper, noun))})
+    return source_digest(read, *configured)

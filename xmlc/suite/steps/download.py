@@ -17,8 +17,16 @@ from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
 from xmlc.data.archives import SUFFIXES, is_compressed, open_plain, unpack
 from xmlc.data.synthetic import is_made
 from xmlc.suite.config import sources
-from xmlc.suite.config.catalogue import Address, Dataset, FileFacts, catalogue_entry, file_facts, load_catalogue
-from xmlc.suite.options import catalogue_option
+from xmlc.suite.config.catalogue import (
+    Address,
+    Dataset,
+    FileFacts,
+    catalogue_entry,
+    check_entry,
+    file_facts,
+    load_catalogue,
+)
+from xmlc.suite.options import catalogue_option, entry_option
 from xmlc.suite.steps.fetching import NotThere, fetch_drive, fetch_http
 
 # Number of bytes at the start of a file that are checked, and number of bytes that an error message shows.
@@ -316,7 +324,8 @@ def no_data(path: Path) -> str:
 @out_option("Folder to write, such as resources/DATASET.")
 @click.option("--mirror", help="Folder or base URL that has the dataset's files in DATASET/.")
 @catalogue_option
-def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, ...]) -> None:
+@entry_option
+def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, ...], entry: str | None) -> None:
     """Download the files of a dataset into the folder OUT.
 
     The command tries three sources in this order: your folder, the mirror, and the addresses in the catalogue. Your
@@ -328,6 +337,8 @@ def command(dataset: str, out: Path, mirror: str | None, catalogue: tuple[Path, 
     later downloads are compared with these digests.
     """
     known = load_catalogue(*catalogue)
-    if not (entry := catalogue_entry(dataset, known)).synthetic:
-        sources.check_source(entry, mirror, out.parent, known)
-    click.echo(f"{dataset}: downloaded from {download(entry, out, mirror)}", err=True)
+    listed = catalogue_entry(dataset, known)
+    check_entry(listed, entry)
+    if not listed.synthetic:
+        sources.check_source(listed, mirror, out.parent, known)
+    click.echo(f"{dataset}: downloaded from {download(listed, out, mirror)}", err=True)

@@ -27,8 +27,15 @@ from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines, w
 from xmlc.data.formats.vw import NoIds
 from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, without
 from xmlc.data.synthetic import is_made, name_in_records
-from xmlc.suite.config.catalogue import Dataset, PublishedCounts, SplitFiles, catalogue_entry, load_catalogue
-from xmlc.suite.options import catalogue_option, file_option
+from xmlc.suite.config.catalogue import (
+    Dataset,
+    PublishedCounts,
+    SplitFiles,
+    catalogue_entry,
+    check_entry,
+    load_catalogue,
+)
+from xmlc.suite.options import catalogue_option, entry_option, file_option
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, DatasetCounts, Meta, fit_mask, recorded_name
 
@@ -324,6 +331,7 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
 @out_option("Folder to write.")
 @file_option("--statistics", "JSON file to write with the dataset's statistics.", required=True)
 @catalogue_option
+@entry_option
 @click.option(
     "--validation-share", default=0.2, show_default=True, help="Share of the training set to hold out for validation."
 )
@@ -338,12 +346,14 @@ def command(
     out: Path,
     statistics: Path,
     catalogue: tuple[Path, ...],
+    entry: str | None,
     validation_share: float,
     filter: Path | None,
 ) -> None:
     """Prepare a dataset, and print notes such as differences from published counts."""
-    entry = catalogue_entry(dataset, load_catalogue(*catalogue))
-    meta, train, test = prepare(entry, source, out, validation_share, filter)
+    described = catalogue_entry(dataset, load_catalogue(*catalogue))
+    check_entry(described, entry)
+    meta, train, test = prepare(described, source, out, validation_share, filter)
     Statistics(
         name=recorded_name(meta),
         digest=meta["digest"],

@@ -19,8 +19,8 @@ from xmlc.data.matrices import save_csr
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import repository_writer
-from xmlc.suite.config.catalogue import Dataset, catalogue_entry, file_facts, load_catalogue
-from xmlc.suite.options import catalogue_option
+from xmlc.suite.config.catalogue import Dataset, catalogue_entry, check_entry, file_facts, load_catalogue
+from xmlc.suite.options import catalogue_option, entry_option
 
 # Maximum number of rows of X and Y in memory at the same time. The posteriors of all rows are in memory.
 ROWS_AT_A_TIME = 1 << 16
@@ -83,16 +83,20 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     help="Use the key `shape` of the dataset, with its numbers of instances divided by this number.",
 )
 @catalogue_option
+@entry_option
 @threads_option
-def command(dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], threads: int) -> None:
+def command(
+    dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], entry: str | None, threads: int
+) -> None:
     """Generate a synthetic dataset that is described in the catalogue.
 
     The key `synthetic` of the catalogue entry describes multi-label data with known posteriors, or few-shot multi-class
     data. With --one-in, the key `shape` of the entry is used instead. This key contains the sizes of a real dataset.
     """
     known = load_catalogue(*catalogue)
-    entry = catalogue_entry(dataset, known)
-    listed = entry.synthetic if one_in is None else entry.in_its_shape(one_in)
+    described = catalogue_entry(dataset, known)
+    check_entry(described, entry)
+    listed = described.synthetic if one_in is None else described.in_its_shape(one_in)
     if listed is None:
         expected = nearest(dataset, [name for name, one in known.items() if one.synthetic])
         raise XmlcError(f"DATASET: found {dataset}, expected {expected}, which are synthetic in the catalogue")

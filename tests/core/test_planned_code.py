@@ -1,0 +1,103 @@
+"""Test that a job of the workflow runs the planned code, and keeps its results aside if the code changes."""
+
+import os
+
+import pytest
+from facts import raises_with
+
+from xmlc.core import planned_code as module
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, write_text
+from xmlc.core.planned_code import ASIDE, VARIABLE, as_planned, planned_code
+from xmlc.core.sources import forget_sources
+
+CODE = "POWER = 1\n"
+MINE = "from helper_of_job import POWER\n"
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    """Return a function that runs a job with a user's estimator file, and its folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "helper_of_job.py").write_text(CODE)
+
+    def write_results():
+        with atomic_folder("out/model") as folder:
+            (folder / "a.txt").write_text("1")
+        write_text("out/train.json", "{}")
+        write_text("digests.json", "{}")
+
+    def run(before=lambda: None, during=lambda: None, step="download"):
+        forget_sources()
+        monkeypatch.setattr(module.core_files, "written", [])
+        monkeypatch.setenv(VARIABLE, planned_code(step, ["mine.py"]))
+        before()
+        forget_sources()  # A job is a new process.
+        with as_planned(step, ["--out", "out/model", "--record", "out/train.json"]):
+            during()
+            write_results()
+        assert VARIABLE not in os.environ
+
+    run.results = lambda: sorted(path.name for path in (tmp_path / "out").iterdir())
+    return run
+
+
+def edit(file, text):
+    def write():
+        with open(file, "w") as target:
+            target.write(text)
+
+    return write
+
+
+def edit_and_restore(file, text):
+    def write():
+        old = open(file).read()
+        edit(file, text)()
+        edit(file, old)()
+
+    return write
+
+
+def test_planned_code_runs(job):
+    job()
+    assert job.results() == ["model", "train.json"]
+
+
+@pytest.mark.parametrize("file", ["mine.py", "helper_of_job.py"])
+def test_code_edited_before_the_job_computes_nothing(job, file):
+    with raises_with(XmlcError, "download", file, "expected"):
+        job(before=edit(file, MINE + "EDITED = 1\n"))
+    assert not os.path.exists("out")
+
+
+@pytest.mark.parametrize("during", [edit, edit_and_restore])
+@pytest.mark.parametrize("file", ["mine.py", "helper_of_job.py"])
+def test_results_are_kept_aside_if_code_changes_during_the_job(job, during, file):
+    with raises_with(XmlcError, "download", file, f"out/model{ASIDE}", f"out/train.json{ASIDE}"):
+        job(during=during(file, "POWER = 2\n"))
+    assert job.results() == [f"model{ASIDE}", f"train.json{ASIDE}"]
+    assert os.path.exists("digests.json"), "a file that is no result stays"
+    with raises_with(XmlcError, f"out/model{ASIDE}"):  # The results that were kept first are replaced.
+        job(during=during(file, "POWER = 3\n"))
+    job()
+    assert job.results() == sorted(["model", "train.json", f"model{ASIDE}", f"train.json{ASIDE}"])
+
+
+def test_deleted_or_broken_code_counts_as_changed(job):
+    for during in (lambda: os.remove("mine.py"), edit("helper_of_job.py", "POWER = (\n")):
+        with raises_with(XmlcError, ASIDE):
+            job(during=during)
+        edit("mine.py", MINE)()
+
+
+def test_edited_comment_does_not_count(job):
+    job(before=edit("mine.py", f"# a comment\n{MINE}"), during=edit("helper_of_job.py", f"'''Text.'''\n{CODE}"))
+    assert job.results() == ["model", "train.json"]
+
+
+def test_step_by_hand_checks_nothing(job, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with as_planned("train", []):
+        edit("mine.py", "EDITED = 1\n")()
