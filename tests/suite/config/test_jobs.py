@@ -10,7 +10,14 @@ from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config import jobs, paths
-from xmlc.suite.config.jobs import batched_models, inference_options, options, threshold_methods, unlabelled_methods
+from xmlc.suite.config.jobs import (
+    batched_models,
+    inference_options,
+    options,
+    sweep_options,
+    threshold_methods,
+    unlabelled_methods,
+)
 from xmlc.suite.config.project import Project
 
 
@@ -37,9 +44,9 @@ def test_methods_of_a_model_shared_by_two_papers_are_one_job(tmp_path):
         b=suite(shared, methods=["sto", "ofo"], measures=["macro-f"], baselines={"baseline": {}}),
         demo=suite(shared, datasets=["made"], methods=["ofo-ab"]),
     )
-    assert threshold_methods(project, "shared", "yeast") == ["fta", "sto", "expected-f", "ofo", "for-macro-f"]
-    assert threshold_methods(project, "own", "yeast") == ["fta", "sto", "expected-f"]
-    assert threshold_methods(project, "baseline", "yeast") == ["sto", "ofo"]  # shown in the table of baselines
+    assert threshold_methods(project, "shared", "yeast") == ["expected-f", "for-macro-f", "fta", "ofo", "sto"]
+    assert threshold_methods(project, "own", "yeast") == ["expected-f", "fta", "sto"]
+    assert threshold_methods(project, "baseline", "yeast") == ["ofo", "sto"]  # shown in the table of baselines
     assert threshold_methods(project, "shared", "made") == ["ofo-ab"]  # from the suite that defines the dataset
     assert unlabelled_methods(project, "shared", "yeast") == ["expected-f"]
 
@@ -65,6 +72,37 @@ def test_inference_from_a_model_is_one_job_per_training_split(tmp_path):
     methods = ["--method", "gfm", "--method", "h", "--method", "meuf"]
     assert inference_options(project, "plt", "80") == [*methods, "--samples", "200"]
     assert inference_options(project, "plt", "full") == ["--method", "h", "--samples", "9", "--time-limit", "60"]
+
+
+def test_order_in_a_suite_changes_no_job(tmp_path):
+    methods, measures = ["fta", "sto", "ofo"], ["micro-f", "instance-f"]
+    values = {"lam": 0.1, "arity": 4}
+    sweep = {"model": "plt", "hyperparameter": "epochs", "values": [1, 2], "hyperparameters": values}
+    texts = set()
+    for turn in (list, lambda given: list(reversed(given))):
+        content = suite(
+            {name: {"hyperparameters": dict(turn(values.items()))} for name in turn(["plt", "other"])},
+            methods=turn(methods),
+            measures=turn(measures),
+            seeds=turn([0, 1]),
+            datasets=turn(["yeast", "scene"]),
+            inference={"split": "80", "methods": {"plt": turn(["gfm", "h"])}},
+            sweeps={"epochs": sweep | {"hyperparameters": dict(turn(values.items()))}},
+        )
+        project = project_of(tmp_path / str(len(texts)), a=content)
+        texts.add(
+            str(
+                [
+                    threshold_methods(project, "plt", "yeast"),
+                    unlabelled_methods(project, "plt", "yeast"),
+                    inference_options(project, "plt", "80"),
+                    sweep_options(project, "a", "epochs", "yeast"),
+                    project.hyperparameters("plt", "yeast"),
+                    batched_models(project),
+                ]
+            )
+        )
+    assert len(texts) == 1
 
 
 def test_contradictory_inference_settings_are_refused(tmp_path):

@@ -36,7 +36,9 @@ def dropped(project: Project) -> str:
 
 
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the distinct threshold methods that suites use for a model on a dataset.
+    """Return the distinct threshold methods that suites use for a model on a dataset, in alphabetical order.
+
+    Each method has a record of its own, so that the order of a suite's methods must rerun tables only.
 
     If a suite that belongs to no paper lists the dataset, suites of papers are ignored. If only papers' suites list the
     dataset, the methods of all papers' suites are returned. The result does not depend on the settings `papers` and
@@ -50,7 +52,7 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
             methods |= dict.fromkeys(wanted)
         elif model in suite.baselines:
             methods |= dict.fromkeys(method for method in BASELINE_METHODS if method in wanted)
-    return list(methods)
+    return sorted(methods)
 
 
 def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
@@ -96,7 +98,13 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
     """Return the options with which `xmlc sweep` runs one sweep of a suite on one dataset."""
     sweep = project.suites[paper].sweeps[name]
     values = options("--value", map(json.dumps, sweep.values_on(dataset)))
-    return ["--parameters", json.dumps(sweep.hyperparameters), "--hyperparameter", sweep.hyperparameter, *values]
+    return [
+        "--parameters",
+        json.dumps(sweep.hyperparameters, sort_keys=True),
+        "--hyperparameter",
+        sweep.hyperparameter,
+        *values,
+    ]
 
 
 def inference_options(project: Project, model: str, split: str) -> list[str]:
@@ -121,5 +129,5 @@ def inference_options(project: Project, model: str, split: str) -> list[str]:
         raise XmlcError(f"config: inference: {said}")
     for samples, limit in settings.values():
         limited = [] if limit is None else ["--time-limit", str(limit)]
-        return [*options("--method", methods), "--samples", str(samples), *limited]
+        return [*options("--method", sorted(methods)), "--samples", str(samples), *limited]
     return []
