@@ -59,6 +59,38 @@ def test_hyperparameters_rerun_only_their_model(finished):
     assert planned["thresholds"] == 1  # The oracle's thresholds are not tuned again.
 
 
+TABLES = {"table": 5, "figure": 1, "demo": 1}
+CATALOGUE, SUITE = "config/datasets.yaml", "config/demo.yaml"
+ABOUT = {
+    "licence": "CC0",
+    "homepage": "https://example.org",
+    "edition": "the first",
+    "published": {"source": "a paper"},
+}
+#: Edits of the configuration, each with the jobs that run again.
+EDITS = {
+    "a dataset's licence and other keys about it": (CATALOGUE, lambda content: content["demo"].update(ABOUT), {}),
+    "propensities of a dataset": (
+        CATALOGUE,
+        lambda content: content["demo"].update(propensity=[0.5, 0.4]),
+        {"rank": 2, "table": 1, "demo": 1},
+    ),
+    "seed of a generated dataset": (
+        CATALOGUE,
+        lambda content: content["demo"]["synthetic"].update(seed=5),
+        {"synthesise": 1, "prepare": 1, "train": 4, "rank": 2, "estimate": 2, "thresholds": 2, "infer": 1} | TABLES,
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_edit_of_configuration_reruns_what_depends_on_it(finished, edit):
+    file, change, expected = EDITS[edit]
+    with finished.restored(file):
+        finished.edit_yaml(file, change)
+        assert finished.planned() == expected
+
+
 def test_malformed_line_stops_run_and_leaves_no_output(finished, multilabel):
     mirror = finished.folder / "bad-mirror"
     (mirror / "bad-set").mkdir(parents=True)
