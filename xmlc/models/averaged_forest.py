@@ -157,7 +157,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """
         x, forest, n = self._kernel_form(X), self.forest_, X.shape[0]
         histograms = Histograms(forest.leaf_starts, forest.labels, forest.counts, *self._leaf_weights())
-        self.inner_products_ = inner_products = np.zeros(n, dtype=np.int64)
+        inner_products = np.zeros(n, dtype=np.int64)
         lock, found = Lock(), dict[tuple[int, int], Any]()
 
         def descend(trees: Sequence[int], blocks: Sequence[tuple[int, int]]) -> None:
@@ -185,6 +185,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
             reached = joined_leaves([found.pop((tree, first)) for tree in trees])
             tasks = [(histograms, reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_BLOCK)]
             results += run_tasks(average, tasks or [(histograms, reached, 0, 0, *arguments)], self.n_jobs, then=then)
+        self.inner_products_ = inner_products
         return tuple(np.concatenate(part) for part in zip(*results))
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:

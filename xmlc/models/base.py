@@ -141,10 +141,11 @@ class SparseProbabilityEstimator(Estimator):
         """Call ``then`` with the result of `predict_proba` for one block of about ``rows`` instances after another."""
         if not self._BY_INSTANCE or X.shape[0] <= rows:
             return then(self.predict_proba(X, threshold))
+        asked = self._for_requests()
         products = list[Any]()
         for start, end in row_blocks(X.shape[0], rows):
-            then(self.predict_proba(X[start:end], threshold))
-            products.append(self.inner_products_)
+            then(asked.predict_proba(X[start:end], threshold))
+            products.append(asked.inner_products_)
         self.inner_products_ = None if products[0] is None else np.concatenate(products)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -423,6 +424,10 @@ class SparseProbabilityEstimator(Estimator):
             raise Malformed(DESCRIPTION, f"found hyperparameters {found}, expected {known}")
         return content
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a copy of the attributes, to which other threads may add the counts of a prediction meanwhile."""
+        return vars(self).copy()
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the state from a pickle. Read-only memory maps of joblib become memory maps that kernels accept."""
         self.__dict__.update(writeable_maps(state))
@@ -451,7 +456,7 @@ class SparseProbabilityEstimator(Estimator):
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return two dictionaries: the learned arrays, and all other learned values in a form for JSON."""
         arrays, meta, made = {}, {}, {*vars(self.unfitted())}  # ``made`` contains the attributes that `__init__` sets
-        for name, value in vars(self).items():
+        for name, value in vars(self).copy().items():
             elsewhere = name in KEPT_ELSEWHERE or name in self._hyperparameter_names()
             if elsewhere or name.startswith("_") or (name in made and not name.endswith("_")):
                 continue
@@ -542,14 +547,19 @@ class SparseProbabilityEstimator(Estimator):
             raise InvalidDataError(f"{said} as input. Make X with the vectorizer or reader of the training data.")
         return X
 
-    def _for_requests(self) -> Self:
-        """Return a shallow copy of the estimator without feature names.
+    def _for_requests(self, **params: Any) -> Self:
+        """Return a shallow copy of the estimator without feature names, with other values of some hyperparameters.
 
-        A prediction with the copy does not change attributes of the original estimator.
+        A prediction with the copy does not change attributes of the original estimator. The copy belongs to one call,
+        so its ``inner_products_`` are those of this call, whatever other threads predict.
         """
         # `copy.copy` would call `__getstate__`, which copies arrays in some estimators
         asked = type(self).__new__(type(self))
-        vars(asked).update({name: value for name, value in vars(self).items() if name != "feature_names_in_"})
+        # Another thread may set an attribute at the same time, so the dictionary is copied before it is searched.
+        own = vars(self).copy()
+        for name in ("feature_names_in_", "inner_products_", "certified_"):
+            own.pop(name, None)
+        vars(asked).update(own | params)
         return asked
 
     def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> KernelCSR:

@@ -218,19 +218,20 @@ class Parabel(SparseProbabilityEstimator):
         arity = self.trees_[0].arity_
         widest = max(arity, largest_leaf(arity, self.max_leaf))
         met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * widest)
-        self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
+        inner_products = np.zeros(X.shape[0], dtype=np.int64)
+        trees = [tree._for_requests(n_jobs=self.n_jobs) for tree in self.trees_]
         results: list[Any] = []
         # If there are no instances, one empty block determines the dtypes of the result.
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
             rows = X[first:last]
             found = [
-                tree.set_params(n_jobs=self.n_jobs).estimates_in_beam(rows, self._title("searching", t), thresholds)
-                for t, tree in enumerate(self.trees_)
+                tree.estimates_in_beam(rows, self._title("searching", t), thresholds) for t, tree in enumerate(trees)
             ]
-            self.inner_products_[first:last] = sum(products for *_, products in found)
+            inner_products[first:last] = sum(products for *_, products in found)
             reached = as_leaves([met for *met, _ in found])
             tasks = [(*reached, *block, *given) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
             results += run_tasks(average, tasks, self.n_jobs)
+        self.inner_products_ = inner_products
         return tuple(np.concatenate(part) for part in zip(*results))
 
     def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:

@@ -202,6 +202,8 @@ class Stacking(SparseProbabilityEstimator):
         for name, value in params.items():
             if name not in own:
                 self._set_of_member(name, value)
+        for fitted in getattr(self, "members_", {}).values():
+            self._set_threads(fitted)  # here, because a prediction changes no member
         return self
 
     def _set_of_member(self, name: str, value: Any) -> None:
@@ -232,14 +234,16 @@ class Stacking(SparseProbabilityEstimator):
     ) -> sparse.csr_array:
         """Return the candidates' estimates that are above a threshold. Only labels in ``allowed`` can be candidates."""
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
-        found, products = list[Any](), list[Any]()
+        found = list[Any]()
+        products = list[Any]()
+        members = [member._for_requests() for member in self.members_.values()]
         for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
-            lists = [self._ranked(member, X[start:end], allowed) for member in self.members_.values()]
-            products.append([member.inner_products_ for member in self.members_.values()])
+            lists = [self._ranked(member, X[start:end], allowed) for member in members]
+            products.append([member.inner_products_ for member in members])
             found.append(self._combined(*map(np.array, zip(*lists, strict=True))))
+        counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
         known = not any(own is None for block in products for own in block)
         self.inner_products_ = np.concatenate([sum(block) for block in products]) if known else None
-        counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
         return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -276,7 +280,6 @@ class Stacking(SparseProbabilityEstimator):
         self, member: SparseProbabilityEstimator, X: sparse.csr_array, allowed: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a member's K best labels for each instance, int32 (n, K), and the labels' scores, float32 (n, K)."""
-        self._set_threads(member)
         return member.predict_top_k(X, self._most_candidates(), allowed)
 
     def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -317,6 +320,8 @@ class Stacking(SparseProbabilityEstimator):
         # `_restore` has set `members_` to a dictionary of each member's hyperparameters
         given: dict[str, Any] = self.members_
         self.members_ = {name: load_model(folder / name, trusted) for name in given}
+        for member in self.members_.values():
+            self._set_threads(member)
         specified: dict[str, Any] = dict(self.estimators)
         for name, own in self.members_.items():
             if specified.get(name) is None:

@@ -176,14 +176,15 @@ class LabelLogistic(SparseProbabilityEstimator):
         The argument ``scores``, float64 (n, m), contains the linear scores of the n instances ``first .. first + n -
         1``.
         """
-        self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
         weights = np.ascontiguousarray(self.weights_.T)
 
         def block(start: int, end: int) -> tuple[np.ndarray, ...]:
             return use(linear_scores(*kernel_csr(X[start:end]), weights, self.constants_), start)
 
         blocks = row_blocks(X.shape[0], max(CELLS // cells_per_row, 1)) or [(0, 0)]
-        return [np.concatenate(part) for part in zip(*run_tasks(block, blocks, self.n_jobs), strict=True)]
+        found = [np.concatenate(part) for part in zip(*run_tasks(block, blocks, self.n_jobs), strict=True)]
+        self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
+        return found
 
 
 def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:

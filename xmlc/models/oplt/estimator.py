@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -293,9 +292,10 @@ class OPLT(SparseProbabilityEstimator):
         """
         X, thresholds = self._instances(X), self._label_thresholds(threshold)
         if self.labels_.size == 0:
-            self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
+            counts = np.zeros(X.shape[0], dtype=np.int64)
             none = np.zeros(0, dtype=np.int32)
-            return stack_estimates(self.inner_products_, none, none.astype(np.float32), self.n_labels_)
+            self.inner_products_ = counts
+            return stack_estimates(counts, none, none.astype(np.float32), self.n_labels_)
         plt = self._scaled_plt()
         spe = plt.predict_proba(X, thresholds)
         self.inner_products_ = plt.inner_products_
@@ -326,7 +326,7 @@ class OPLT(SparseProbabilityEstimator):
         """
         if self.labels_.size == 0:
             raise XmlcError("OPLT: found no label in the instances so far. Call partial_fit with labelled instances.")
-        plt = copy(self._scaled_plt()).set_params(unit_norm=self.unit_norm)
+        plt = self._scaled_plt().set_params(unit_norm=self.unit_norm)
         plt.all_labelled_ = self.all_labelled_
         return plt
 
@@ -442,14 +442,18 @@ class OPLT(SparseProbabilityEstimator):
     def _scaled_plt(self) -> PLT:
         """Return a `PLT` with the current tree and weights, for instances that are already scaled.
 
-        The PLT is cached until the model learns more.
+        The PLT is cached until the model learns more. Each call gets a shallow copy of its own.
         """
-        if self._plt is None:
+        plt = self._plt
+        if plt is None:
             nodes = frozen(self._model) if isinstance(self._model, OnlineTree) else self._model.nodes
-            self._plt = plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
-            plt.tree_, plt.nodes_ = LabelTree.from_children(nodes.children, nodes.label), nodes
-            plt.n_features_in_, plt.n_labels_ = self.n_features_in_, self.n_labels_
-        return self._plt.set_params(n_jobs=self.n_jobs)
+            plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
+            plt.tree_ = LabelTree.from_children(nodes.children, nodes.label)
+            plt.nodes_ = nodes
+            plt.n_features_in_ = self.n_features_in_
+            plt.n_labels_ = self.n_labels_
+            self._plt = plt  # only the complete PLT is stored, because other threads may use it at once
+        return plt._for_requests(n_jobs=self.n_jobs)
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check and scale the instances in X, and return a matrix with ``n_features_in_`` columns.
@@ -464,10 +468,10 @@ class OPLT(SparseProbabilityEstimator):
             return X[:, : self.n_features_in_]
         return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features_in_))
 
-    def _for_requests(self) -> Self:
+    def _for_requests(self, **params: Any) -> Self:
         if self._is_fitted() and self.labels_.size:
             self._scaled_plt()  # the PLT is built once, before the estimator is copied
-        return super()._for_requests()
+        return super()._for_requests(**params)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a pickle: copies of all arrays that learning changes, but no cached PLT."""

@@ -232,9 +232,6 @@ class PLT(SparseProbabilityEstimator):
     random_state: int = 0
     n_jobs: int | None = None
 
-    # This cache holds a tree, the label weights, and the largest label weight below each node of the tree.
-    _weighted = cast("tuple[LabelTree | None, np.ndarray, np.ndarray]", (None, NO_WEIGHTS, NO_WEIGHTS))
-
     @classmethod
     def for_ranking(cls, **given: Any) -> Self:
         """Return an estimator with the best hyperparameters for ranking.
@@ -361,10 +358,12 @@ class PLT(SparseProbabilityEstimator):
         """
         x, k = self._kernel_form(self._instances(X)), self._check_k(k)
         largest, (search, _) = self._largest(label_weights), self._search()
-        labels, scores, self.certified_, self.inner_products_ = self._ranked(x, k, largest, search, "ranking")
+        labels, scores, certified, inner_products = self._ranked(x, k, largest, search, "ranking")
         # The warning recommends a beam search of width ``beam``, so there is no warning if k requires a wider beam.
         if search != "beam" and k <= self.beam:
-            self._warn_of_flat_estimates(self.inner_products_)
+            self._warn_of_flat_estimates(certified, inner_products)
+        self.certified_ = certified
+        self.inner_products_ = inner_products
         return labels, scores
 
     def estimates_in_beam(
@@ -466,18 +465,10 @@ class PLT(SparseProbabilityEstimator):
             raise InvalidParameterError(f"PLT: found {found}, expected weight_threshold='auto' or None")
 
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
-        """Return the largest label weight below each node, or an empty array if no label weights are given.
-
-        The largest weights are cached, because their computation takes longer than a search.
-        """
+        """Return the largest label weight below each node, or an empty array if no label weights are given."""
         if label_weights is None:
             return NO_WEIGHTS
-        tree, weights, largest = self._weighted
-        if tree is not self.tree_ or not np.array_equal(weights, label_weights):
-            weights = self._label_weights(label_weights)
-            largest = self.tree_.largest_below(weights)
-            self._weighted = self.tree_, weights, largest
-        return largest
+        return self.tree_.largest_below(self._label_weights(label_weights))
 
     def _ranked(self, x: KernelCSR, k: int, largest: np.ndarray, search: str, title: str) -> tuple[Any, ...]:
         """Return the best labels of each instance, their estimates, ``certified_`` and ``inner_products_``."""
@@ -522,12 +513,12 @@ class PLT(SparseProbabilityEstimator):
         """Return the link function from linear scores to estimates, as a number for `estimate_scores`."""
         return int(self.hinge_power) if (self.solver, self.loss) == ("batch", "squared_hinge") else LOGISTIC_LINK
 
-    def _warn_of_flat_estimates(self, inner_products: np.ndarray) -> None:
+    def _warn_of_flat_estimates(self, certified: np.ndarray | None, inner_products: np.ndarray) -> None:
         """Warn if an exact ranking evaluated a large part of the tree."""
         opened = int(inner_products.sum()) / max(inner_products.size, 1)
         if opened < max(COSTLY_SHARE * self.tree_.n_nodes, COSTLY):
             return
-        proved = "" if self.certified_ is None else f" A beam was exact for {100 * fmean(self.certified_):.0f} % of X."
+        proved = "" if certified is None else f" A beam was exact for {100 * fmean(certified):.0f} % of X."
         warnings.warn(
             f"PLT evaluated {opened:.0f} of {self.tree_.n_nodes} node classifiers per instance for an exact ranking, "
             f"because estimates differ little. Use search='beam' to expand up to {self.beam} nodes per level.{proved}",

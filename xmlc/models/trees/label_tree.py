@@ -131,15 +131,22 @@ class LabelTree:
     def largest_below(self, weights: np.ndarray) -> np.ndarray:
         """Return for each node the largest weight of the labels below the node, float64 (n_nodes,).
 
-        The result for a node is NaN if all labels below the node have weight 0.
+        The result for a node is NaN if all labels below the node have weight 0. The last result is cached, because its
+        computation takes longer than a search. The cache is replaced as a whole, so threads may call this at once.
 
         Parameters
         ----------
         weights : ndarray of float64, shape (m,)
-            Weight of each label, at least 0.
+            Weight of each label, at least 0. The caller does not change the array afterwards.
         """
-        largest = -self.node_thresholds(-weights)
-        return np.where(largest > 0, largest, np.nan)
+        last, largest = vars(self).get("_last_weights", (None, None))
+        if last is None or not np.array_equal(last, weights):
+            of_nodes = -self.node_thresholds(-weights)
+            largest = np.where(of_nodes > 0, of_nodes, np.nan)
+            # An assignment would fail, because the dataclass is frozen.
+            vars(self)["_last_weights"] = (weights, largest)
+        found: np.ndarray = largest
+        return found
 
     def over(self, labels: np.ndarray) -> LabelTree:
         """Return a copy of the tree in which ``labels[j]`` replaces label j."""
