@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from facts import absent
 
-from xmlc.suite.console import LOG_LINES, MOST_LISTED, Console
+from xmlc.suite.console import LOG_LINES, MOST_LISTED, Console, _last_lines
 
 pytest.importorskip("snakemake")
 
@@ -35,8 +35,8 @@ def finished(jobid):
     return "job_finished", {"job_id": jobid}
 
 
-def failed(jobid, *logs):
-    return "job_error", {"jobid": jobid, "log": [str(log) for log in logs]}
+def failed(jobid, *logs, command=None):
+    return "job_error", {"jobid": jobid, "log": [str(log) for log in logs], "shellcmd": command}
 
 
 def test_each_finished_job_but_a_target_has_a_line(run):
@@ -110,3 +110,43 @@ def test_names_of_events_and_topics_are_those_of_snakemake():
 
     assert {"run_info", "job_info", "job_finished", "job_error", "shellcmd", "error"} <= {*map(str, LogEvent)}
     assert "REASON" in Quietness.__members__
+
+
+def test_failed_job_without_log_shows_its_command_and_status(run):
+    command = "false --x"
+    text = (
+        f"RuleException:\nCalledProcessError in file 'Snakefile', line 3:\nCommand '{command}' returned exit status 1."
+    )
+    lines = run(started(1, "Train plt"), ("error", {"text": text}), failed(1, command=command))
+    assert lines[0] == "failed: Train plt"
+    assert absent("\n".join(lines[1:]), "Snakefile", "line 3", command, "exit status 1") == []
+    assert "false" in "\n".join(run(started(1, "Train plt"), failed(1, command=command)))
+    assert len(run(started(1, "Train plt"), failed(1))) == 2
+
+
+LOGS = {
+    "colours": (b"\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[m\n", "red green"),
+    "title": (b"\x1b]0;a title\x07text\n", "text"),
+    "link": (b"\x1b]8;;http://e.org\x1b\\a link\x1b]8;;\x1b\\\n", "a link"),
+    "progress bar": (b"10 %\r50 %\r100 %\r\n", "100 %"),
+    "control characters": (b"a\x00b\x08\x7f\x9bc\td\n", "ab\ufffdc\td"),
+    "Windows": (b"one\r\n", "one"),
+    "other encoding": (b"\xff\xfe\n", "\ufffd\ufffd"),
+    "blank lines": (b"last\n\n \n", "last"),
+}
+
+
+@pytest.mark.parametrize(("content", "shown"), LOGS.values(), ids=LOGS)
+def test_excerpt_of_a_log_is_readable(content, shown, tmp_path):
+    (tmp_path / "log").write_bytes(content)
+    assert _last_lines([str(tmp_path / "log")]) == [f"  {tmp_path}/log:", f"    {shown}"]
+
+
+def test_excerpt_of_a_long_log_is_short(tmp_path):
+    (tmp_path / "line").write_text("x" * 200_000)
+    (tmp_path / "lines").write_text("y\n" * 10**6)
+    (tmp_path / "empty").touch()
+    _, line = _last_lines([str(tmp_path / "line")])
+    assert len(line) < 320
+    assert len(_last_lines([str(tmp_path / "lines")])) == 16
+    assert len(_last_lines([str(tmp_path / "empty")])) == 1

@@ -6,6 +6,8 @@ A terminal shows a progress bar, and other outputs get a line for each finished 
 from __future__ import annotations
 
 import logging
+import os
+import re
 import shutil
 import sys
 import time
@@ -19,6 +21,10 @@ from xmlc.suite.report.words import count_of
 
 MOST_LISTED = 20  # If a dry run has more jobs than this number, it prints only the number of jobs of each rule.
 LOG_LINES = 15  # Number of lines from the end of a log file that are printed if a job fails.
+LOG_BYTES = 2**16  # Only this many bytes of a log file are read, from its end.
+MOST_CHARACTERS = 300  # Number of characters of a log file's line that are printed.
+# Escape sequences of terminals: with parameters, with a text such as a title or a link, and with one character
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 BAR = "{n_fmt}/{total_fmt} jobs |{bar:20}| {elapsed}  {desc}"
 
 
@@ -39,6 +45,7 @@ class Console(logging.Handler):
         self._jobs: dict[int, dict[str, Any]] = {}
         self._begun, self._total, self._done = time.monotonic(), 0, 0
         self._bar: tqdm | None = None
+        self._command_errors: list[str] = []
 
     def attach(self, logger: logging.Logger) -> None:
         """Replace the log handler of Snakemake by this handler.
@@ -72,10 +79,14 @@ class Console(logging.Handler):
             # At the end of a run, Snakemake repeats all errors. A repeated error is ignored, because its job is not in
             # `_jobs`.
             case "job_error" if job := self._jobs.pop(fields["jobid"], {}):
-                self.say("\n".join([f"failed: {_title(job)}", *_last_lines(fields["log"])]))
+                logs = fields["log"]
+                lines = _last_lines(logs) if logs else _command_lines(fields.get("shellcmd"), self._command_errors)
+                self.say("\n".join([f"failed: {_title(job)}", *lines]))
             case "shellcmd" if self._settings.printshellcmds:
                 self.say(fields["shellcmd"] or "")
-            case None | "error" if record.levelno >= logging.WARNING and "CalledProcessError" not in text:
+            case None | "error" if record.levelno >= logging.WARNING and "CalledProcessError" in text:
+                self._command_errors.append(text)  # shown with the job, which follows, if the job has no log file
+            case None | "error" if record.levelno >= logging.WARNING:
                 self.say(text)
             case None if text.startswith("Nothing to be done"):
                 self.say(text)
@@ -139,6 +150,33 @@ def _last_lines(logs: list[str]) -> list[str]:
     """Return lines with the path of each log file of a failed job, and with the last lines of the log file."""
     lines = []
     for log in logs:
-        found = Path(log).read_text(errors="replace").splitlines() if Path(log).is_file() else ["no such file"]
-        lines += [f"  {log}:", *(f"    {line}" for line in found[-LOG_LINES:])]
+        lines.append(f"  {log}:")
+        lines += _end_of(Path(log)) if Path(log).is_file() else ["    no such file"]
     return lines
+
+
+def _end_of(log: Path) -> list[str]:
+    """Return the last lines of a log file, readable and indented."""
+    with log.open("rb") as file:
+        file.seek(max(0, os.path.getsize(log) - LOG_BYTES))
+        text = file.read().decode(errors="replace")
+    return [f"    {readable(line)}" for line in text.split("\n") if line.strip()][-LOG_LINES:]
+
+
+def _command_lines(command: str | None, errors: list[str]) -> list[str]:
+    """Return lines about the failed command of a job without a log file."""
+    if not command:
+        return ["  The rule has no log file."]
+    found = next((error for error in errors if command.strip() in error), command)
+    lines = [line for line in found.split("\n") if line.strip()]
+    return [f"  {readable(line)}" for line in lines[-LOG_LINES:]]
+
+
+def readable(line: str) -> str:
+    """Return a line without escape sequences and control characters, cut off after `MOST_CHARACTERS` characters.
+
+    A progress bar writes over its line after a carriage return, so only the last part of the line is returned.
+    """
+    line = ESCAPES.sub("", line).rstrip("\r").rpartition("\r")[2]
+    line = "".join(character for character in line if character == "\t" or character.isprintable())
+    return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}..."
