@@ -7,7 +7,6 @@ from pathlib import Path
 from xmlc.core.checksums import checksum_now, contents
 from xmlc.core.errors import XmlcError
 from xmlc.core.planned_code import planned_code
-from xmlc.core.sources import source_digest
 from xmlc.suite.papers import table_of
 from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
 from xmlc.suite.results.manifest import in_project
@@ -25,9 +24,8 @@ batched_models = jobs.one_of(name for names in jobs.batched_models(project).valu
 def code(command, wildcards):
     """Return a digest of a step's code. The digest is a parameter of rules, so that Snakemake reruns edited steps.
 
-    Rules pass it to their jobs, which compare it with their own code (see `xmlc.core.planned_code`). The digest of a
-    model's step includes the files of the estimator. The digests of the steps `thresholds` and `infer` also include the
-    files in `extensions`, which register users' methods.
+    Jobs compare it with their own code. The digest of a model's step includes the files of the estimator. The digests
+    of `thresholds` and `infer` also include the files in `extensions`, which register users' methods.
     """
     model = wildcards.get("model")
     return planned_code(command, project.modules_for(command, model) if model else [])
@@ -81,8 +79,7 @@ def search_result(wildcards):
 
 def given(wildcards, seeds=None):
     """Return the checksums of a model's own input files. Snakemake compares inputs by time, not by content."""
-    seeds = seeds or [wildcards.get("seed")]
-    files = project.existing_files(wildcards.model, wildcards.dataset, seeds)
+    files = project.existing_files(wildcards.model, wildcards.dataset, seeds or [wildcards.get("seed")])
     return [checksum_now(Path(file)) for file in files]
 
 
@@ -110,11 +107,6 @@ def inferred_from(wildcards):
 def table_records(wildcards):
     """Return the outputs of other rules that a table needs."""
     return plan.outputs_of_table(project, wildcards.paper, wildcards.table)
-
-
-def order(records, wildcards):
-    """Return a digest of the order of a table's or figure's records, because Snakemake compares inputs as a set."""
-    return source_digest([], *records(wildcards))
 
 
 def figure_records(wildcards):

@@ -195,6 +195,11 @@ def _outputs(records: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(map(paths.output_of, records)))
 
 
+def order_of(records: Iterable[str]) -> str:
+    """Return a digest of the order of a table's or figure's records, because Snakemake compares inputs as a set."""
+    return source_digest([], *records)
+
+
 def titles_of(project: Project, paper: str) -> list[str]:
     """Return options ``--title MODEL=TITLE`` for the models of a suite that have a title.
 
