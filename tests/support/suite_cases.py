@@ -10,9 +10,9 @@ OWN = ("demo", "scale")
 
 
 def suite(models=None, **further):
-    """Return the content of a suite. By default, a model or baseline is a PLT."""
+    """Return the content of a suite with one PLT by default. By default, a model or baseline is a PLT."""
     content = {"title": "A paper", "datasets": ["yeast"], "seeds": [0], "methods": [], "tables": [], "figures": []}
-    for key, found in (("models", models or {}), ("baselines", further.pop("baselines", None))):
+    for key, found in (("models", models or {"plt": {}}), ("baselines", further.pop("baselines", None))):
         if found is not None:
             content[key] = {name: model if "from_suite" in model else {"estimator": "plt"} | model
                             for name, model in found.items()}  # fmt: skip
@@ -27,8 +27,8 @@ def write_suite(file, models=None, **further):
 
 
 def write_config(folder, catalogue=None, **suites):
-    """Write a folder of configurations and return it. By default, the suites `demo` and `scale` are empty."""
-    for name, content in ({own: suite(datasets=[]) for own in OWN} | suites).items():
+    """Write a folder of configurations and return it. By default, the suites `demo` and `scale` have one PLT."""
+    for name, content in ({own: suite(datasets=[f"of-{own}"]) for own in OWN} | suites).items():
         file = Path(folder, f"{name}.yaml") if name in OWN else Path(folder, "papers", f"{name}.yaml")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(yaml.safe_dump(content, sort_keys=False))

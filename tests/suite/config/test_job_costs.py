@@ -106,7 +106,7 @@ def test_estimates_include_trees_of_sweeps_and_rankings_of_searches(tmp_path):
     sweep = {
         "model": "forest",
         "hyperparameter": "max_nodes",
-        "values": [2000, 2000],
+        "values": [2000, 2001],
         "hyperparameters": {"n_trees": 5},
     }
     models = {

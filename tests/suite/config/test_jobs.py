@@ -108,11 +108,9 @@ def test_order_in_a_suite_changes_no_job(tmp_path):
 def test_contradictory_inference_settings_are_refused(tmp_path):
     infer = {"split": "full", "methods": {"plt": ["h"]}}
     for other in ({"samples": 50}, {"time_limit": 5}):
-        project = project_of(
-            tmp_path, a=suite({"plt": {}}, inference=infer), b=suite({"plt": {}}, inference=infer | other)
-        )
-        with raises_with(XmlcError, "a", "b", "plt"):
-            inference_options(project, "plt", "full")
+        suites = {"a": suite(inference=infer), "b": suite(inference=infer | other)}
+        with raises_with(XmlcError, "a.yaml", "b.yaml", f"inference.{next(iter(other))}", "plt"):
+            project_of(tmp_path, **suites)
 
 
 def test_option_is_repeated_for_each_value():

@@ -192,8 +192,9 @@ def test_suite_can_compare_with_models_of_other_suites(tmp_path):
 
 def test_record_of_new_kind_is_in_the_folder_of_its_run(tmp_path):
     need = Where("mine", "80")
-    project = project_of(tmp_path, a=suite({"plt": {}, "br": {"without": {"yeast": "why"}}}, seeds=[0, 4]))
-    assert need.files(project, "a", None) == [f"results/yeast/plt/seed{seed}/80/mine.json" for seed in (0, 4)]
+    scenes = {"datasets": ["yeast", "scene"], "seeds": [0, 4]}
+    project = project_of(tmp_path, a=suite({"plt": {}, "br": {"without": {"yeast": "why"}}}, **scenes))
+    assert need.files(project, "a", ["yeast"]) == [f"results/yeast/plt/seed{seed}/80/mine.json" for seed in (0, 4)]
     assert need.files(project, "a", ["scene"])[-1] == "results/scene/br/seed4/80/mine.json"
 
 

@@ -116,7 +116,8 @@ def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch, installed):
     baselines = {"parabel": {"estimator": OMIKUJI}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
     models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": NAPKINXC}}
     monkeypatch.chdir(ROOT)  # The suite names the files of programs relative to this folder.
-    project = project_of(tmp_path, a=suite(models, baselines=baselines))
+    content = suite(models, baselines=baselines, datasets=["yeast", "scene"])
+    project = project_of(tmp_path, a=content)
     assert project.baselines_on("a", "yeast") == ["parabel"] * installed + ["ours"]
     assert project.baselines_on("a", "scene") == ["parabel"] * installed + ["ours", "large"]
     # A missing program of a required model is an error only when the model runs.
@@ -124,7 +125,7 @@ def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch, installed):
     assert set(asked) == {"omikuji", "vowpalwabbit"}
     monkeypatch.chdir(tmp_path)  # studies have no such file
     with raises_with(XmlcError, "br", "benchmarks/baselines/napkinxc_trees.py"):
-        project_of(tmp_path, a=suite(models, baselines=baselines))
+        project_of(tmp_path, a=content)
 
 
 def test_runs_are_ordered_by_dataset_model_and_seed(tmp_path):
@@ -146,14 +147,6 @@ def test_dataset_hyperparameters_override_common_ones_and_are_sorted(tmp_path):
     assert project.hyperparameters("plt", "made") == project.hyperparameters("plt", "larger") == '{"arity": 16}'
 
 
-def test_common_hyperparameters_come_from_first_suite_by_name(tmp_path):
-    first = {"hyperparameters": {"arity": 2}, "datasets": {"yeast": {"arity": 4}, "scene": {"arity": 5}}}
-    second = {"hyperparameters": {"arity": 3}, "datasets": {"yeast": {"arity": 8}}}
-    project = project_of(tmp_path, b=suite({"plt": second}), a=suite({"plt": first}))
-    found = {name: json.loads(project.hyperparameters("plt", name)) for name in ("bibtex", "scene", "yeast")}
-    assert found == {"bibtex": {"arity": 2}, "scene": {"arity": 5}, "yeast": {"arity": 8}}
-
-
 @pytest.mark.parametrize(
     ("key", "first", "second"),
     [
@@ -161,11 +154,31 @@ def test_common_hyperparameters_come_from_first_suite_by_name(tmp_path):
         ("estimator", suite({"x": {}}), suite(baselines={"x": {"estimator": "br"}})),
         ("search", suite({"x": {}}), suite({"x": {"search": {"always": True, "stages": [[{"arity": 2}]]}}})),
         ("threads", suite({"x": {"threads": 1}}), suite({"x": {}})),
+        ("hyperparameters", suite({"x": {}}), suite({"x": {"hyperparameters": {"arity": 64}}})),
+        ("datasets", suite({"x": {}}), suite({"x": {"datasets": {"yeast": {"arity": 64}}}})),
+        ("selected", suite({"x": {}}), suite({"x": {"selected": {"yeast": {"by": "hand"}}}})),
+        ("share_search_with", suite({"x": {}}), suite({"x": {"share_search_with": "y"}, "y": {}})),
+        ("memory", suite({"x": {}}), suite({"x": {"memory": 3}})),
     ],
 )
 def test_model_name_means_one_model_in_all_suites(tmp_path, key, first, second):
-    with raises_with(XmlcError, "model x", key, " b"):
+    place = "baselines.x" if "baselines" in second else "models.x"
+    with raises_with(XmlcError, "b.yaml", f"{place}.{key}", "a.yaml"):
         project_of(tmp_path, a=first, b=second)
+
+
+def test_models_of_one_name_may_differ_in_titles_and_in_where_they_run(tmp_path):
+    free = {"title": "PLT*", "without": {"scene": "too small"}, "provenance": {"all": "hand: tried"}}
+    suites = {"a": suite({"x": {}}), "b": suite({"x": free}, datasets=["yeast", "scene"])}
+    assert project_of(tmp_path, **suites).models["x"].estimator == "plt"
+
+
+def test_own_suites_may_set_other_hyperparameters_only_on_datasets_of_their_own(tmp_path):
+    own = {"x": {"hyperparameters": {"arity": 4}}}
+    project = project_of(tmp_path, a=suite({"x": {}}), demo=suite(own, datasets=["made"]))
+    assert project.hyperparameters("x", "made") == '{"arity": 4}'
+    with raises_with(XmlcError, "demo.yaml", "models.x.hyperparameters", "a.yaml"):
+        project_of(tmp_path, a=suite({"x": {}}), demo=suite(own, datasets=["yeast"]))
 
 
 STAGES, RANGES = [[{"arity": 2}, {"arity": 4}]], {"lam": {"high": 1, "low": 0.1}}
@@ -193,7 +206,9 @@ def test_search_runs_always_or_only_on_request(tmp_path, settings, searched):
         "ranged": {"search": {"ranges": RANGES}},
         "fixed": {},
     }
-    project = project_of(tmp_path, settings, a=suite(models), demo=suite({"auto": {}}, datasets=["made"]))
+    datasets = ["yeast", "scene", "aloi", "enron"]
+    suites = {"a": suite(models, datasets=datasets), "demo": suite({"auto": {}}, datasets=["made"])}
+    project = project_of(tmp_path, settings, **suites)
     results = [project.tuned_by(name, "yeast") for name in models]
     assert results == [RESULT("yeast", name) if name in searched else None for name in models]
     assert search_options(project, "always", "yeast") == options_of()
@@ -218,7 +233,10 @@ def test_model_can_be_trained_with_values_selected_for_another(tmp_path):
 
 def test_search_can_start_from_values_selected_for_another_model(tmp_path):
     many = {"search": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}}
-    project = project_of(tmp_path, a=suite({"many": many, "one": {"share_search_with": "many", "search": ALWAYS}}))
+    project = project_of(
+        tmp_path,
+        a=suite({"many": many, "one": {"share_search_with": "many", "search": ALWAYS}}, datasets=["yeast", "scene"]),
+    )
     assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
     assert project.searched_after("one", "yeast") == RESULT("yeast", "many")
     assert project.searched_after("one", "scene") is project.searched_after("many", "yeast") is None
@@ -236,11 +254,19 @@ def test_jobs_use_threads_of_the_model_or_of_the_run(tmp_path):
     assert [project.models[name].threads or project.settings.threads for name in ("plt", "swnn")] == [4, 1]
 
 
-def test_minimum_probability_is_end_of_grid_or_highest_of_suites(tmp_path):
-    minima = {"a": {"yeast": 0.01, "scene": 1e-9}, "b": {"yeast": 0.02}}
-    project = project_of(tmp_path, **{name: suite(min_probabilities=found) for name, found in minima.items()})
-    assert project.min_probability("yeast") == 0.02
-    assert project.min_probability("scene") == project.min_probability("bibtex") == 1 / max(GRID)
+def test_minimum_probability_is_end_of_grid_or_the_one_of_the_suites(tmp_path):
+    minima = {"min_probabilities": {"yeast": 0.01}}
+    project = project_of(tmp_path, a=suite(**minima), b=suite(**minima))
+    assert project.min_probability("yeast") == 0.01
+    assert project.min_probability("bibtex") == 1 / max(GRID)
+
+
+@pytest.mark.parametrize("other", [{}, {"min_probabilities": {"yeast": 0.02}}])
+def test_suites_agree_on_the_minimum_probability_of_a_dataset(tmp_path, other):
+    with raises_with(XmlcError, "b.yaml", "min_probabilities.yeast", "0.01", "a.yaml"):
+        project_of(tmp_path, a=suite(min_probabilities={"yeast": 0.01}), b=suite(**other))
+    with raises_with(XmlcError, "a.yaml", "min_probabilities.yeast", "1e-09", 1 / max(GRID)):
+        project_of(tmp_path, a=suite(min_probabilities={"yeast": 1e-9}))
 
 
 def test_synthetic_datasets_are_listed_from_the_catalogue(tmp_path):
@@ -264,13 +290,13 @@ def test_sweeps_and_extensions_belong_to_one_suite(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("b.py", "z.py"):
         (tmp_path / name).touch()
-    sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4], "datasets": {"large": [2]}}
-    own = suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"])
+    sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4], "datasets": {"wide": [2]}}
+    own = suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"], datasets=["yeast", "wide"])
     project = project_of(tmp_path, a=own, b=suite(extensions=["b.py"]))
     found = sweep_options(project, "a", "arity", "yeast")
     options = ["--parameters", "{}", "--hyperparameter", "arity", "--value", "2"]
     assert found == [*options, "--value", "4"]
-    assert sweep_options(project, "a", "arity", "large") == options
+    assert sweep_options(project, "a", "arity", "wide") == options
     assert project.extensions == ["b.py", "z.py"]
 
 
@@ -389,7 +415,7 @@ MISTAKES = [
     ({"estimator": "sklearn.svm:LinearSVC"}, ["LinearSVC", "predict_proba", "CalibratedClassifierCV"]),
     ({"estimator": ONE_VS_REST}, ["'estimator'"]),
     ({"estimator": KNN, "hyperparameters": {"n_neighbors": 0}}, ["n_neighbors", "0"]),
-    ({"estimator": KNN, "datasets": {"tiny": {"weights": "distanec"}}}, ["weights", "'distanec'"]),
+    ({"estimator": KNN, "datasets": {"yeast": {"weights": "distanec"}}}, ["weights", "'distanec'"]),
     ({"estimator": ONE_VS_REST, "hyperparameters": LOGISTIC | {"estimator__C": "1.0e-3"}}, ["'C'", "float"]),
     ({"estimator": "subprocess:Popen"}, ["subprocess:Popen", "fit"]),
 ]

@@ -77,11 +77,33 @@ def test_model_of_another_suite_that_does_not_define_it_is_refused(tmp_path, tar
 
 
 @pytest.mark.parametrize(
+    "further",
+    [{"hyperparameters": {"arity": 64}}, {"threads": 2}, {"search": {}}, {"task": "few-shot"}, {"untuned": "all"}],
+)
+@pytest.mark.parametrize("section", ["models", "baselines"])
+def test_further_keys_of_a_copied_model_are_refused(tmp_path, section, further):
+    content = {"models": {"br": {"estimator": "br"}}, section: {"plt": {"from_suite": "other"} | further}}
+    config = write_config(tmp_path, mine=suite() | content, other=suite())
+    with raises_with(XmlcError, "mine.yaml", f"{section}.plt.{next(iter(further))}", "from_suite", "title", "without"):
+        read_suite(config / "papers/mine.yaml")
+
+
+@pytest.mark.parametrize("cycle", [["mine"], ["mine", "b"], ["mine", "b", "c"]])
+def test_cycles_of_copied_models_are_refused(tmp_path, cycle):
+    following = dict(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+    suites = {name: suite({"plt": {"from_suite": other}}) for name, other in following.items()}
+    config = write_config(tmp_path, **suites)
+    with raises_with(XmlcError, "mine.yaml", "models.plt.from_suite", following["mine"]):
+        read_suite(config / "papers/mine.yaml")
+
+
+@pytest.mark.parametrize(
     ("change", "facts"),
     [
-        ({"tabels": []}, ["mine.yaml:10", "'tabels'", "tables"]),
+        ({"tabels": []}, ["mine.yaml:12", "'tabels'", "tables"]),
         ({"datasets": ["../x"]}, ["mine.yaml:3", "datasets[0]", "'../x'"]),
-        ({"inference": {"split": "80", "methods": {"plt": ["gmf"]}}}, ["inference.methods", "'gmf'", "gfm"]),
+        ({"datasets": []}, ["mine.yaml:2", "datasets", "[]"]),
+        ({"inference": {"split": "80", "methods": {}}}, ["inference.methods", "{}"]),
         ({"models": {"plt": {"estimator": "plt", "from_suite": "other"}}}, ["models.plt", "estimator", "from_suite"]),
         ({"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}}, ["search.stages[0][0]", "{}"]),
     ],
@@ -89,14 +111,6 @@ def test_model_of_another_suite_that_does_not_define_it_is_refused(tmp_path, tar
 def test_mistake_is_refused_with_file_and_place(tmp_path, change, facts):
     with raises_with(XmlcError, *facts):
         read_suite(write_suite(tmp_path / "mine.yaml", **change))
-
-
-def test_custom_inference_method_needs_an_extension(tmp_path):
-    inference = {"split": "80", "methods": {"plt": ["mine"]}}
-    with raises_with(XmlcError, "inference.methods", "'mine'"):
-        read_suite(write_suite(tmp_path / "a.yaml", {"plt": {}}, inference=inference))
-    file = write_suite(tmp_path / "b.yaml", {"plt": {}}, inference=inference, extensions=["my.py"])
-    assert read_suite(file).inferred("plt") == ["mine"]
 
 
 def test_integers_are_passed_to_steps_as_integers(tmp_path):

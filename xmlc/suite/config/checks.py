@@ -14,7 +14,6 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.registry import ESTIMATORS, domains_of, make_estimator, program_of
 from xmlc.suite.config.ranges import Range
 from xmlc.suite.config.suite import ModelSpec, Suite
-from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.suite.schemas import located, nearest
 
 #: Names of rules, targets and folders of the workflow. Datasets and suites must not have one of these names, because
@@ -55,28 +54,6 @@ def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Ite
         for name in sorted(names & others):
             kind = "suite" if name in suites and name not in RESERVED else "rule, target or folder of the workflow"
             raise XmlcError(f"{where}: found {name}, the name of a {kind}. Choose another name, such as my-{name}")
-
-
-def check_mentions(suite: Suite) -> None:
-    """Check that a suite defines every model that its experiments mention.
-
-    Raises
-    ------
-    XmlcError
-    """
-    named: dict[tuple[str, ...], Iterable[str | None]]
-    named = {("sweeps", name, "model"): [sweep.model] for name, sweep in suite.sweeps.items()}
-    for name, model in suite.models.items():
-        named["models", name, "share_search_with"] = [model.share_search_with]
-    if suite.inference:
-        named["inference", "methods"] = suite.inference.methods
-    if suite.ensembles:
-        named["ensembles", "models"] = suite.ensembles.models
-    named["progressive",] = suite.progressive
-    for keys, names in named.items():
-        for other in names:
-            if other not in suite.models and other is not None:
-                raise XmlcError(located(suite.file, keys, f"found {other}, expected {nearest(other, suite.models)}"))
 
 
 def check_models(suite: Suite) -> None:
@@ -151,24 +128,6 @@ def _check_values(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
             raise XmlcError(f"found no hyperparameter {key} of {model.estimator}, expected {nearest(key, known)}")
         if (domain := known[key]) is not None and value != LABELS_PER_INSTANCE and value not in domain:
             raise XmlcError(f"{key}: found {value!r}, expected {str(domain).replace('None', 'null')}")
-
-
-def check_methods(suite: Suite) -> None:
-    """Check the names of a suite's threshold methods.
-
-    The name of a method that xmlc does not know must occur as a string in an extension.
-
-    Raises
-    ------
-    XmlcError
-        A method is unknown. The error message contains the wrong name and the expected names.
-    """
-    texts = [python_of(file, f"{suite.file}: extensions: ")[0] for file in suite.extensions]
-    named = {name for text in texts for name in re.findall(r"""["']([a-z0-9-]+)["']""", text)}
-    for name in suite.methods:
-        if name not in THRESHOLD_METHODS and name not in named:
-            expected = f"{nearest(name, THRESHOLD_METHODS)}, or a method of the extensions"
-            raise XmlcError(located(suite.file, ("methods",), f"found {name}, expected {expected}"))
 
 
 def check_file(estimator: str, given: Iterable[str]) -> None:

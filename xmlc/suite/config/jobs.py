@@ -110,24 +110,16 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
 def inference_options(project: Project, model: str, split: str) -> list[str]:
     """Return the options of `xmlc infer` for a model that is trained on one training split.
 
-    The options name the inference methods of every suite that infers label sets with this model and split. All suites
-    that infer with this model and split must set the same number of samples and the same time limit.
-
-    Raises
-    ------
-    XmlcError
-        Two suites set different numbers of samples or different time limits for the model.
+    The options name the inference methods of every suite that infers label sets with this model and split. All these
+    suites set the same number of samples and the same time limit, as `check_shared_settings` checks.
     """
     methods: dict[str, None] = {}
-    settings: dict[str, tuple[int, float | None]] = {}
+    settings: list[str] = []
     for suite in project.suites.values():
-        if (block := suite.inference) and (of_suite := suite.inferred(model, split)):
+        block, of_suite = suite.inference, suite.inferred(model, split)
+        if block and of_suite:
             methods |= dict.fromkeys(of_suite)
-            settings[suite.name] = (block.samples, block.time_limit)
-    if len(set(settings.values())) > 1:
-        said = f"found different samples or time limits for {model} in {' and '.join(settings)}. Use the same"
-        raise XmlcError(f"config: inference: {said}")
-    for samples, limit in settings.values():
-        limited = [] if limit is None else ["--time-limit", str(limit)]
-        return [*options("--method", sorted(methods)), "--samples", str(samples), *limited]
-    return []
+            settings = ["--samples", str(block.samples)]
+            if block.time_limit is not None:
+                settings += ["--time-limit", str(block.time_limit)]
+    return [*options("--method", sorted(methods)), *settings]

@@ -14,9 +14,11 @@ from xmlc.metrics.propensity import propensity_parameters
 from xmlc.models.registry import estimator_files, files_read, program_of
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Dataset, catalogue_entry, load_catalogue
-from xmlc.suite.config.checks import check_mentions, check_methods, check_models, check_reserved_names
+from xmlc.suite.config.checks import check_models, check_reserved_names
 from xmlc.suite.config.folders import config_files, config_folder
+from xmlc.suite.config.names import check_distinct_methods, check_names
 from xmlc.suite.config.settings import Settings
+from xmlc.suite.config.shared import check_shared_settings, models_of_all
 from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import nearest
@@ -58,14 +60,18 @@ class Project:
         settings = Settings.read(config)
         folder = config_folder() if folder is None else folder
         suites = read_suites(folder)
-        for suite in suites.values():
-            check_mentions(suite)
-            check_models(suite)
-            check_methods(suite)
-        suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}
         files = config_files("datasets.yaml", folder)
         catalogue = load_catalogue(*files)
         named = {*settings.named_datasets} - {*SIZES}
+        datasets = {*catalogue, *named}
+        for suite in suites.values():
+            datasets |= {*suite.datasets}
+        for suite in suites.values():
+            check_names(suite, datasets)
+            check_models(suite)
+        check_distinct_methods(suites.values())
+        check_shared_settings(suites.values())
+        suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}
         check_reserved_names(suites, {str(files[-1]): catalogue, "config: datasets": named})
         models = models_of_all(suites.values())
         chosen = settings.models or []
@@ -310,34 +316,3 @@ def is_installed(estimator: str) -> bool:
     """Return whether the program that an estimator wraps is installed, and the estimator's file exists."""
     program, file = program_of(estimator), estimator.rpartition(":")[0]
     return not program or (find_spec(program) is not None and (not file or Path(file).is_file()))
-
-
-def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
-    """Return the models of all suites by name.
-
-    If two suites define a model of the same name, the models may differ only in hyperparameters.
-
-    Raises
-    ------
-    XmlcError
-        Two suites define a model of the same name with different estimators, `always` searches, numbers of threads or
-        values of `batch_seeds`.
-    """
-    found: dict[str, ModelSpec] = {}
-    for suite in suites:
-        for name, model in suite.all_models.items():
-            merged = found.setdefault(name, replace(model, datasets={}))
-            for (key, there), here in zip(_common(merged).items(), _common(model).values(), strict=True):
-                if here != there:
-                    said = f"found a different {key} in {suite.name}. Rename one of the two models"
-                    raise XmlcError(f"config: model {name}: {said}")
-            # If a suite belongs to no paper (`Suite.own`), its hyperparameters take precedence on its datasets.
-            common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
-            found[name] = replace(merged, datasets=merged.datasets | common | model.datasets)
-    return found
-
-
-def _common(model: ModelSpec) -> dict[str, object]:
-    """Return the properties of a model that must be equal in all suites."""
-    search = model.search if model.search.always else None
-    return {"estimator": model.estimator, "search": search, "threads": model.threads, "batch_seeds": model.batch_seeds}

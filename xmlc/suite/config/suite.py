@@ -5,6 +5,7 @@ The keys of a suite's file are described for users in config/README.md.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -20,7 +21,6 @@ from xmlc.metrics.measure import AVERAGES, OVERLAPS
 from xmlc.suite.config.catalogue import DatasetName
 from xmlc.suite.config.folders import STUDY, config_files, is_study
 from xmlc.suite.config.paths import Pattern
-from xmlc.suite.results.methods import INFERENCE_METHODS
 from xmlc.suite.schemas import converted, located, nearest, read_yaml
 
 T = TypeVar("T")
@@ -186,7 +186,7 @@ class Inference:
     """List the inference methods of each model, and set the training split of the models."""
 
     split: Literal["full", "80"]
-    methods: dict[Name, Some[Name]]
+    methods: Annotated[dict[Name, Some[Name]], Meta(min_length=1)]
     #: Number of label vectors that are drawn for each instance, if a model can draw label vectors.
     samples: Annotated[int, Meta(ge=1)] = 200
     #: Number of seconds after which an inference method is stopped. If the time limit is None, a method is never
@@ -227,14 +227,14 @@ class Experiments:
 
     title: str
     #: The names of the datasets, in the order in which tables show them.
-    datasets: list[DatasetName]
+    datasets: Some[DatasetName]
     #: The seeds. Every experiment runs once with each seed. Tables show the means over the seeds.
     seeds: Some[Seed]
     #: Names of threshold methods for macro-F.
     methods: list[Name]
     tables: list[Name]
     figures: list[Name]
-    models: dict[Name, ModelSpec]
+    models: Annotated[dict[Name, ModelSpec], Meta(min_length=1)]
     #: Number of runs whose results the paper averages.
     printed_runs: Annotated[int, Meta(ge=1)] = 1
     #: Other measures than macro-F for which thresholds are tuned.
@@ -250,19 +250,12 @@ class Experiments:
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
     #: Maps a dataset to the minimum probability of its stored estimates. Only estimates above the minimum probability
     #: are stored.
-    min_probabilities: dict[DatasetName, Annotated[float, Meta(gt=0, lt=1)]] = field(default_factory=dict)
+    min_probabilities: dict[DatasetName, Annotated[float, Meta(ge=1e-4, lt=1)]] = field(default_factory=dict)
     #: Maps names of datasets and of models to the reason why no thresholds are tuned. If no thresholds are tuned, the
     #: models are trained on the whole training set, and only their rankings are scored.
     skip_thresholds: dict[str, Reason] = field(default_factory=dict)
     #: The baselines, which a run includes only for the target `baselines`.
     baselines: dict[Name, ModelSpec] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        # If the suite has extensions, they may register methods, so the names cannot be checked here.
-        methods = self.inference.methods.values() if self.inference and not self.extensions else ()
-        for name in chain(*methods):
-            if name not in INFERENCE_METHODS:
-                raise ValueError(f"inference.methods: found {name!r}, expected {nearest(name, INFERENCE_METHODS)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,6 +266,8 @@ class Suite(Experiments):
     name: str
     #: The path of the suite's file, such as ``config/papers/plt2016.yaml``.
     file: str
+    #: The names of the models and baselines that are copied from other suites.
+    copied: frozenset[str] = frozenset()
 
     @property
     def own(self) -> bool:
@@ -286,6 +281,16 @@ class Suite(Experiments):
     def all_models(self) -> dict[str, ModelSpec]:
         """Return the suite's models by name, followed by the suite's baselines."""
         return {**self.models, **self.baselines}
+
+    @property
+    def places(self) -> dict[tuple[str, str], ModelSpec]:
+        """Return all models and baselines by their keys in the suite's file, such as ``("models", "plt")``."""
+        models = {("models", name): model for name, model in self.models.items()}
+        return {**models, **{("baselines", name): model for name, model in self.baselines.items()}}
+
+    def place_of(self, model: str) -> tuple[str, str]:
+        """Return the keys of a model or baseline in the suite's file."""
+        return ("baselines" if model in self.baselines else "models", model)
 
     @property
     def titles(self) -> dict[str, str]:
@@ -328,6 +333,7 @@ class Suite(Experiments):
         return "few-shot" if dataset in self.few_shot else "multi-label"
 
 
+NEXT_TO_FROM_SUITE = ("from_suite", "title", "without")  # The only keys that a copied model may have.
 OWN = ("demo", "scale")  # Names of the suites that belong to no paper.
 
 
@@ -367,34 +373,47 @@ def read_suite(file: Path) -> Suite:
     XmlcError
         A file cannot be read or is not a suite, or ``from_suite`` refers to a model that does not exist.
     """
-    content = _read(file)
-    models, baselines = ({name: _resolved((key, name), model, file) for name, model in found.items()}
-                     for key, found in (("models", content.models), ("baselines", content.baselines)))  # fmt: skip
-    return Suite(**vars(content) | {"models": models, "baselines": baselines}, name=file.stem, file=str(file))
+    written = read_yaml(file)
+    content = converted(written, Experiments, str(file))
+    assert isinstance(written, dict)
+    found: dict[str, dict[str, ModelSpec]] = {"models": {}, "baselines": {}}
+    copied = set()
+    for key, models in found.items():
+        for name, model in getattr(content, key).items():
+            if model.from_suite:
+                copied.add(name)
+                _check_copied_keys(written[key][name], (key, name), file)
+                model = _copied(model, (key, name), file)
+            completed = {dataset: model.hyperparameters | own for dataset, own in model.datasets.items()}
+            models[name] = replace(model, datasets=completed)
+    return Suite(**vars(content) | found, name=file.stem, file=str(file), copied=frozenset(copied))
 
 
-def _read(file: Path) -> Experiments:
-    return converted(read_yaml(file), Experiments, str(file))
+def _check_copied_keys(written: Mapping[str, object], keys: tuple[str, str], file: Path) -> None:
+    """Raise an error if a key next to ``from_suite`` would have no effect."""
+    for key in written:
+        if key not in NEXT_TO_FROM_SUITE:
+            problem = f"found {key} next to from_suite, expected only title or without. Remove it, or"
+            problem += f" write all keys of the model under another name, such as my-{keys[1]}"
+            raise XmlcError(located(str(file), (*keys, key), problem))
 
 
-def _resolved(keys: tuple[str, str], model: ModelSpec, file: Path) -> ModelSpec:
-    """Return a copy of a model with complete hyperparameters.
-
-    If `from_suite` is set, the copy has the keys of the model with the same name in the other suite. The
-    hyperparameters of each dataset in `datasets` are completed from `hyperparameters`.
-    """
-    if model.from_suite:
-        place = suite_file(model.from_suite, file.parent.parent if file.parent.name == "papers" else file.parent)
-        name, there, refused = keys[1], model.from_suite, partial(located, str(file), (*keys, "from_suite"))
-        if not place.is_file():
-            papers = [other.stem for other in place.parent.glob("*.yaml")]
-            raise XmlcError(refused(f"found {there}, expected {nearest(there, papers)}"))
-        content = _read(place)
-        models = content.baselines | content.models
-        if name not in models:
-            known = sorted(other for other, spec in models.items() if spec.estimator)
-            raise XmlcError(refused(f"found no model {name} in {there}, expected {nearest(name, known)}"))
-        if (found := models[name]).from_suite:
-            raise XmlcError(refused(f"found {there}, which copies from {found.from_suite}. Use {found.from_suite}"))
-        model = replace(found, without=model.without, title=model.title or found.title)
-    return replace(model, datasets={dataset: model.hyperparameters | own for dataset, own in model.datasets.items()})
+def _copied(model: ModelSpec, keys: tuple[str, str], file: Path) -> ModelSpec:
+    """Return the model or baseline with the same name in the suite that ``from_suite`` names."""
+    name = keys[1]
+    other = model.from_suite or ""
+    place = suite_file(other, file.parent.parent if file.parent.name == "papers" else file.parent)
+    refused = partial(located, str(file), (*keys, "from_suite"))
+    papers = sorted({paper.stem for paper in place.parent.glob("*.yaml")} - {file.stem})
+    if not place.is_file() or other == file.stem:
+        raise XmlcError(refused(f"found {other}, expected another suite: {nearest(other, papers)}"))
+    content = converted(read_yaml(place), Experiments, str(place))
+    models = content.baselines | content.models
+    if name not in models:
+        known = sorted(known for known, spec in models.items() if spec.estimator)
+        raise XmlcError(refused(f"found no model {name} in {other}, expected {nearest(name, known)}"))
+    found = models[name]
+    if found.from_suite:
+        origin = "" if found.from_suite == file.stem else f". Use {found.from_suite}"
+        raise XmlcError(refused(f"found {other}, which copies {name} from {found.from_suite}{origin}"))
+    return replace(found, without=model.without, title=model.title or found.title)
