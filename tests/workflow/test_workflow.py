@@ -80,6 +80,14 @@ EDITS = {
         lambda content: content["demo"]["synthetic"].update(seed=5),
         {"synthesise": 1, "prepare": 1, "train": 4, "rank": 2, "estimate": 2, "thresholds": 2, "infer": 1} | TABLES,
     ),
+    "order of methods": (SUITE, lambda content: content["methods"].reverse(), TABLES),
+    "another method": (
+        SUITE,
+        lambda content: content["methods"].append("expected-f"),
+        {"thresholds": 2, "thresholds_without_validation": 2} | TABLES,
+    ),
+    "title of a model": (SUITE, lambda content: content["models"]["plt"].update(title="Mine"), TABLES),
+    "title of a suite": (SUITE, lambda content: content.update(title="Other"), {}),
 }
 
 
