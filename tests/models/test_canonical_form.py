@@ -7,6 +7,7 @@ from scipy import sparse
 from small_data import equal_bits, random_multilabel
 from small_models import OURS, small
 
+from xmlc.kernels.csr import as_features
 from xmlc.models import OPLT
 
 X, Y = random_multilabel(50, 12, 5, seed=4)
@@ -90,3 +91,19 @@ def test_data_frame_gives_the_model_of_its_values():
     frame = pd.DataFrame(DENSE, columns=[f"f{column}" for column in range(12)])
     model = small("fastxml").fit(frame, Y)
     assert equal_bits(model.predict_proba(frame), small("fastxml").fit(X, Y).predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_duplicates_are_summed_before_rounding(kind):
+    rng = np.random.default_rng(5)
+    values, places = rng.random(400), rng.integers(0, 20, (2, 400))
+    given = sparse.coo_array((values, tuple(places)), shape=(20, 20))
+    dense = given.toarray().astype(np.float32)
+    if kind != "coo":
+        order = np.argsort(places[kind == "csc"], kind="stable")
+        starts = np.searchsorted(places[kind == "csc"][order], np.arange(21))
+        make = sparse.csr_array if kind == "csr" else sparse.csc_array
+        given = make((values[order], places[kind == "csr"][order], starts), shape=(20, 20))
+    np.testing.assert_allclose(as_features(given).toarray(), dense, rtol=1e-7)
+    exact = sparse.csr_array(given).toarray().astype(np.float32)
+    np.testing.assert_array_equal(as_features(given).toarray(), exact)

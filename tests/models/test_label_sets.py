@@ -13,6 +13,7 @@ from small_models import OURS, small
 from xmlc import TextClassifier
 from xmlc.inference import meuf
 from xmlc.models import OPLT, PLT, Stacking, label_sets
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.thresholds import LabelSets
 
 
@@ -160,3 +161,35 @@ def test_streams_of_texts_give_each_text_a_label():
     model.partial_fit(texts[30:], [[f"l{i % 7}"] for i in range(30, 60)])
     assert min(map(len, model.predict(texts))) > 0
     assert not model.partial_fit(["w1"], [[]]).estimator_.all_labelled_
+
+
+class Shares(SparseProbabilityEstimator):
+    """Estimate each label by its share of the instances so far, with weights and for streams."""
+
+    n_jobs = 1
+    counts_ = 0
+
+    def fit(self, X, Y, sample_weight=None):
+        X, Y = self._training_data(X, Y)
+        self.counts_ = Y.sum(axis=0)
+        return self
+
+    def partial_fit(self, X, Y):
+        X, Y = self._training_data(X, Y)
+        if X[[0]].sum() > 1e6:
+            raise MemoryError
+        self.counts_ = self.counts_ + Y.sum(axis=0)
+        return self
+
+
+def test_own_estimators_follow_the_same_rule(multilabel):
+    X, Y, labelled = labelled_data(multilabel)
+    assert Shares().fit(X, Y, sample_weight=np.where(np.arange(42) < 40, 1, 0)).all_labelled_
+    assert not Shares().fit(X, Y).all_labelled_
+    stream = Shares().partial_fit(X[-1:], Y[-1:])
+    assert not stream.partial_fit(X[labelled], Y[labelled]).all_labelled_
+    stream = Shares().partial_fit(X[labelled], Y[labelled])
+    with pytest.raises(MemoryError):
+        stream.partial_fit(sparse.csr_array(np.full((1, 10), 1e6, dtype=np.float32)), Y[-1:])
+    assert stream.all_labelled_
+    assert stream.fit(X[labelled], Y[labelled]).all_labelled_

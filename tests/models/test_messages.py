@@ -161,6 +161,7 @@ def test_wrong_value_of_a_parameter_raises_invalid_parameter_error(call, mention
         3,
         None,
         [None] * 5,
+        [True, False, "a", "b", "c"],
         ["a", "b", "c", "d", float("nan")],
         ["a", "b", "c", "d"],
         ["a", "b", "c", "d", "d"],
@@ -174,6 +175,8 @@ def test_label_names_that_are_not_a_list_of_names_are_refused(names):
     assert model.classes_.tolist() == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("names", [list("abcde"), tuple("abcde"), np.array(list("abcde")), iter("abcde")])
+@pytest.mark.parametrize(
+    "names", [list("abcde"), tuple("abcde"), np.array(list("abcde")), iter("abcde"), dict.fromkeys("abcde").keys()]
+)
 def test_label_names_may_be_any_ordered_collection(names):
     assert PLT(n_jobs=1).fit(X, Y).name_labels(names).classes_.tolist() == list("abcde")

@@ -375,6 +375,10 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
             prove_sparse(matrix, name)
     if dtype is bool:
         _check_truth_values(matrix, name)
+    if kind in INDEXED and not ascending and dtype is not bool and matrix.dtype != dtype:
+        # Duplicates are summed before the sums are rounded, as in a dense matrix.
+        kind, matrix = "csr", sparse.csr_array(matrix, copy=True)
+        matrix.sum_duplicates()
     if kind == "csr":
         result = trimmed(sparse.csr_array(matrix, dtype=dtype), ascending)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -33,7 +33,7 @@ from xmlc.kernels.csr import (
 from xmlc.kernels.estimator import Estimator, Hyperparameters, InvalidParameterError, check_hyperparameters, not_fitted
 from xmlc.kernels.indices import Malformed
 from xmlc.kernels.stored import Field, check_fields, is_json, load_array, load_description, writeable_maps
-from xmlc.models.fitting import all_or_nothing
+from xmlc.models.fitting import all_or_nothing, learns_more
 
 DESCRIPTION = "model.json"
 ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
@@ -94,6 +94,9 @@ class SparseProbabilityEstimator(Estimator):
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
             cls.fit = all_or_nothing(cls.fit)  # type: ignore[method-assign]
+        for name in ("partial_fit", "progressive_top_k"):
+            if name in vars(cls) and hasattr(cls, "partial_fit"):
+                setattr(cls, name, learns_more(vars(cls)[name]))
         if (ranks := vars(cls).get("predict_top_k")) and "label_weights" not in signature(ranks).parameters:
             cls.predict_top_k = weighted_by_base(ranks)  # type: ignore[method-assign]
 
@@ -297,12 +300,12 @@ class SparseProbabilityEstimator(Estimator):
         self._check_fitted()
         given: Any = getattr(names, "classes_", names)
         advice = "Pass a list of the label names, or a fitted MultiLabelBinarizer."
-        if not isinstance(given, Iterable) or isinstance(given, str | bytes | Set | Mapping):
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes | set | frozenset | Mapping):
             expected = "names in the order of the labels"
             raise InvalidDataError(f"label names: found {shown(given)}, expected {expected}. {advice}")
         found = list(given)
         for name in found:
-            is_name = isinstance(name, str | int | float | np.integer | np.floating)
+            is_name = isinstance(name, str | int | float | np.integer | np.floating) and not isinstance(name, bool)
             if not is_name or name != name:  # NaN differs from itself
                 raise InvalidDataError(f"label names: found {shown(name)}, expected a text or a number. {advice}")
         if len(found) != self.n_labels_ or len({*found}) < len(found):
@@ -506,18 +509,12 @@ class SparseProbabilityEstimator(Estimator):
         self._note_labels(Y)
         return X, Y
 
-    def _note_labels(self, Y: sparse.csr_array, learned_before: bool = False) -> None:
-        """Record whether all instances that were learned have labels.
+    def _note_labels(self, Y: sparse.csr_array) -> None:
+        """Record whether all instances have labels, given the label sets that a call learns, in canonical form.
 
-        Parameters
-        ----------
-        Y : csr_array of bool, shape (n, m)
-            Label sets of the instances of this call that count, in canonical form. Instances of weight 0 do not count.
-        learned_before : bool
-            Whether the model keeps what it learned from the instances of earlier calls.
+        The wrappers in `xmlc.models.fitting` leave out instances of weight 0, and take account of earlier calls.
         """
-        has_labels = bool(np.diff(Y.indptr).all())
-        self.all_labelled_ = has_labels and (self.all_labelled_ or not learned_before)
+        self.all_labelled_ = bool(np.diff(Y.indptr).all())
 
     def _check_hyperparameters(self) -> None:
         """Raise an error if a hyperparameter, or in some classes a combination of hyperparameters, is not allowed."""
@@ -534,7 +531,6 @@ class SparseProbabilityEstimator(Estimator):
         kept = np.flatnonzero(weights)
         if kept.size == weights.size:
             return X, Y, weights
-        self._note_labels(Y[kept])
         return X[kept], Y[kept], weights[kept]
 
     def _instances(self, X: Matrix) -> sparse.csr_array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from xmlc.core.appendable import NotFiniteError
 from xmlc.core.errors import InvalidDataError, InvalidParameterError
-from xmlc.kernels.csr import Matrix, as_features
+from xmlc.kernels.csr import Matrix, as_features, as_labels
 
 WEIGHTED = "PLT, Parabel, SparseWeightedNearestNeighbors, BinaryRelevance, ProbabilisticClassifierChain or Stacking"
 
@@ -31,7 +31,9 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise takes_no_weights(type(self).__name__)
         before = dict(vars(self))
         try:
-            return fit(self, X, *given, **named)
+            result = fit(self, X, *given, **named)
+            _note_labels_that_count(self, *given, **named)
+            return result
         except BaseException as error:
             vars(self).clear()
             vars(self).update(before)
@@ -40,6 +42,33 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return fitted
+
+
+def _note_labels_that_count(self: Any, Y: Matrix, sample_weight: Any = None, **_: Any) -> None:
+    """Record again whether all instances have labels, without the instances of weight 0."""
+    kept = None if sample_weight is None else np.flatnonzero(np.asarray(sample_weight))
+    if kept is not None and kept.size < np.size(sample_weight):
+        self._note_labels(as_labels(Y)[kept])
+
+
+def learns_more(learn: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method such as `partial_fit` that remembers whether all instances of earlier calls have labels.
+
+    If the original method fails, the estimator remembers what it knew before.
+    """
+
+    @wraps(learn)
+    def learned(self: Any, *given: Any, **named: Any) -> Any:
+        is_first, before = not self._is_fitted(), self.all_labelled_
+        try:
+            result = learn(self, *given, **named)
+        except BaseException:
+            self.all_labelled_ = before
+            raise
+        self.all_labelled_ = self.all_labelled_ and (is_first or before)
+        return result
+
+    return learned
 
 
 def takes_no_weights(name: str) -> InvalidParameterError:

@@ -264,3 +264,12 @@ def test_label_without_a_name_is_refused(name, method):
 def test_names_with_blanks_around_them_are_kept():
     model = TextClassifier(PLT()).fit(["rice", "rose"], [["a"], [" b c "]])
     assert model.classes_.tolist() == [" b c ", "a"]
+
+
+def test_sets_of_texts_or_of_lists_are_refused_because_their_order_is_arbitrary():
+    for texts, lists in (({"rice", "rose"}, [["a"], ["b"]]), (["rice", "rose"], {("a",), ("b",)})):
+        for method in ("fit", "partial_fit", "score"):
+            with raises_with(InvalidDataError, "set"):
+                getattr(TextClassifier(OPLT()), method)(texts, lists)
+    examples = {"boil rice": ["a"], "prune roses": ["b"]}
+    assert TextClassifier(OPLT()).fit(examples.keys(), examples.values()).classes_.tolist() == ["a", "b"]

@@ -388,7 +388,7 @@ class OPLT(SparseProbabilityEstimator):
             self._model = initial_tree(self._settings())
         if labels is not None:
             self.label_names_in_ = known if known.size > labels.size else labels
-        self._note_labels(Y, learned_before=learned > 0)
+        self._note_labels(Y)
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
         return x, y

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -356,6 +356,8 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
         what = "a table" if hasattr(texts, "columns") else shown(texts)
         advice = "Write [text] for a single text, or select a column of a table."
         raise InvalidDataError(f"texts: found {what}, expected a list of texts. {advice}")
+    if isinstance(given, set | frozenset):
+        raise InvalidDataError("texts: found a set, expected a list, because the order of a set is arbitrary")
     found = list[Any](texts)
     for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
         if not isinstance(text, str):  # A missing text of a table may be None or NaN.
@@ -376,6 +378,8 @@ def _checked(
         found = "a table" if hasattr(label_lists, "columns") else shown(label_lists)
         said = "expected [['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
         raise InvalidDataError(f"labels: found {found}, {said}")
+    if isinstance(label_lists, set | frozenset):
+        raise InvalidDataError("labels: found a set, expected a list, because the order of a set is arbitrary")
     lists = list[Any](label_lists)
     if isinstance(texts, list | tuple) and texts and isinstance(texts[0], list | tuple | set):
         if lists and isinstance(lists[0], str):
@@ -393,7 +397,7 @@ def _checked(
         else:
             lists[i] = list(names)
             wrong = [name for name in lists[i] if not isinstance(name, str)]
-            if isinstance(names, Set) and not wrong:  # the order of a set differs between processes
+            if isinstance(names, set | frozenset) and not wrong:  # the order of a set differs between processes
                 lists[i].sort()
             blank = [name for name in lists[i] if isinstance(name, str) and not name.strip()]
             if wrong:  # If names are numbers, the user probably passed a label matrix, which only estimators accept.
