@@ -15,7 +15,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.kernels.indices import Malformed
-from xmlc.kernels.stored import Field, check_fields, load_array, load_description
+from xmlc.kernels.stored import FINITE, Field, check_fields, load_array, load_description
 from xmlc.models import OPLT, PLT
 
 
@@ -57,7 +57,7 @@ FIELDS = (
     Field("starts", np.int64, ("parts + 1",), starts="numbers"),
     Field("numbers", np.uint32, ("numbers", "2 * width"), below="n_labels"),
     Field("places", np.int32, ("parts",), least=-1, below="parts"),
-    Field("weights", np.float32, (None,), finite=True, optional=True),
+    Field("weights", np.float32, (None,), within=FINITE, optional=True),
 )
 
 

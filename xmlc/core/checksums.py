@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -74,6 +75,7 @@ def check_listed(folder: Path, name: str) -> None:
     if entry is None:
         raise Damaged(file, f"found no entry in {NAME}, expected one", folder)
     try:
+        _check_regular(folder, name)
         state = state_of(file)
         found = _checksum(str(file), state) if state[1] == entry["bytes"] else None
     except OSError as error:
@@ -83,6 +85,30 @@ def check_listed(folder: Path, name: str) -> None:
         raise Damaged(file, f"found {state[1]} bytes, expected {entry['bytes']}", folder)
     if found != entry["xxh3_128"]:
         raise Damaged(file, f"found checksum {found}, expected {entry['xxh3_128']}", folder)
+
+
+def _check_regular(folder: Path, name: str) -> None:
+    """Raise an error if a listed file, or a folder between it and ``folder``, is a link, or if it is no regular file.
+
+    A link could lead out of the folder, and reading a FIFO or a device could wait for ever. No such file is opened.
+    """
+    place = folder
+    for part in Path(name).parts:
+        place = place / part
+        check_no_link(place)
+    if not stat.S_ISREG(os.lstat(place).st_mode):
+        raise Damaged(place, "found no regular file, expected one", folder)
+
+
+def check_no_link(path: Path) -> None:
+    """Raise an error if a part of a stored folder is a symbolic link.
+
+    Raises
+    ------
+    Damaged
+    """
+    if path.is_symlink():
+        raise Damaged(path, f"found a link to {os.readlink(path)}, expected a copy", path.parent)
 
 
 def checksum_of(path: str | os.PathLike[str]) -> str:
@@ -180,6 +206,7 @@ def listed_in(folder: Path) -> Files:
     """
     file = folder / NAME
     try:
+        _check_regular(folder, NAME)
         return _listed(file, state_of(file))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         let_through(error)

@@ -113,6 +113,97 @@ def check_below(
             after(part)
 
 
+def check_within(
+    values: np.ndarray, field: str, least: float, most: float, after: Callable[..., None] | None = None
+) -> None:
+    """Check part by part that all numbers of an array are finite and lie in ``least .. most``.
+
+    If ``after`` is given, the function calls ``after`` with each checked part.
+
+    Raises
+    ------
+    Malformed
+        If a number is NaN or infinite, or lies outside of ``least .. most``.
+    """
+    flat = values.reshape(-1)
+    for start, end in row_blocks(flat.size, VALUES_PER_TASK):
+        part = flat[start:end]
+        low = float(part.min())
+        high = float(part.max())
+        # A comparison with NaN is false.
+        if not (low >= least and high <= most and np.isfinite(low) and np.isfinite(high)):
+            first = start + int(
+                np.argmin(np.isfinite(part) & (part.astype(np.float64) >= least) & (part.astype(np.float64) <= most))
+            )
+            raise Malformed(field, f"found {flat[first]} in entry {first}, expected a number from {least} to {most}")
+        if after is not None:
+            after(part)
+
+
+def check_ascending(
+    values: np.ndarray, field: str, starts: np.ndarray, strictly: bool = True, after: Callable[..., None] | None = None
+) -> None:
+    """Check that numbers ascend within each part of an array.
+
+    Parameters
+    ----------
+    values : ndarray of an integer type
+    field : str
+        The name of ``values`` in messages.
+    starts : ndarray of int64
+        The first position of each part, ascending, as checked by `check_starts`.
+    strictly : bool
+        Whether equal neighbours raise an error, too.
+    after : callable, optional
+        Function that is called with each checked block of values.
+
+    Raises
+    ------
+    Malformed
+        If a number is below the number before it in the same part, or equals it and ``strictly`` is true.
+    """
+    for start, end in row_blocks(max(values.size - 1, 0), VALUES_PER_TASK):
+        before = values[start:end]
+        here = values[start + 1 : end + 1]
+        falls = here <= before if strictly else here < before
+        # A part may begin with a smaller number than the part before it ends with.
+        own = starts[np.searchsorted(starts, start + 1) : np.searchsorted(starts, end, side="right")]
+        falls[own - start - 1] = False
+        if falls.any():
+            first = start + 1 + int(np.argmax(falls))
+            least = int(values[first - 1]) + strictly
+            raise Malformed(field, f"found {values[first]} in entry {first}, expected at least {least}")
+        if after is not None:
+            after(before)
+
+
+def check_descents(codes: np.ndarray, field: str, n_inner: int, n_leaves: int) -> None:
+    """Check the roots and children of binary or multi-way trees, so that every descent ends in a leaf.
+
+    No inner node may have two parents, or be a root and a child. Then no path returns to a node, because the first node
+    that a path meets again would have two parents.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        All roots and all children. The code of an inner node is its number t, and the code of a leaf is ~t.
+    field : str
+        The name of the children in messages.
+    n_inner, n_leaves : int
+        Number of inner nodes and number of leaves.
+
+    Raises
+    ------
+    Malformed
+        If a code has no inner node or leaf, or an inner node has two parents.
+    """
+    check_below(codes, field, n_inner, -n_leaves)
+    parents = np.bincount(codes[codes >= 0], minlength=1)
+    if parents.max() > 1:
+        node = int(parents.argmax())
+        raise Malformed(field, f"found {parents[node]} parents of inner node {node}, expected one")
+
+
 def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
     """Return whether indices ascend strictly within each part. `check_starts` has checked ``starts``."""
     falls = indices[1:] <= indices[:-1]

@@ -19,7 +19,17 @@ import numpy as np
 from xmlc.core.appendable import give_back
 from xmlc.core.checksums import verify_file
 from xmlc.core.errors import let_through
-from xmlc.kernels.indices import Malformed, check_array, check_below, check_starts
+from xmlc.kernels.indices import (
+    Malformed,
+    check_array,
+    check_ascending,
+    check_below,
+    check_starts,
+    check_within,
+)
+
+#: The bounds of fields whose numbers only have to be finite.
+FINITE = (-float(np.finfo(np.float64).max), float(np.finfo(np.float64).max))
 
 #: Error messages use these names for the types of JSON entries.
 KINDS = {bool: "true or false", int: "a whole number", str: "a text", list: "a list", dict: "an object"}
@@ -103,8 +113,12 @@ class Field:
     starts : str or None
         The name of another array's size, if the array contains the start positions of the other array's parts. Start
         positions begin with 0, never decrease, and end with the size of the other array.
-    finite : bool
-        Whether NaN and infinite numbers raise an error.
+    ascending : str or None
+        The name of the array with the start positions of this array's parts, if the numbers in each part have to ascend
+        strictly.
+    within : tuple of two float, or None
+        The smallest and the largest allowed number. NaN and infinite numbers raise an error. `FINITE` allows all finite
+        numbers.
     optional : bool
         Whether the array may be missing.
     """
@@ -115,7 +129,8 @@ class Field:
     least: int = 0
     below: int | str | None = None
     starts: str | None = None
-    finite: bool = False
+    ascending: str | None = None
+    within: tuple[float, float] | None = None
     optional: bool = False
 
 
@@ -159,8 +174,12 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
             check_below(array, name, below, field.least, after=give_back)
         if field.starts is not None:
             check_starts(array, name, sizes[field.starts], field.starts)
-        if field.finite and not np.isfinite(array).all():
-            raise Malformed(name, "found NaN or inf, expected finite numbers")
+        if field.within is not None:
+            check_within(array, name, *field.within, after=give_back)
+    # The start positions have been checked.
+    for name, array in arrays.items():
+        if (starts := expected[name].ascending) is not None:
+            check_ascending(array, name, arrays[starts], after=give_back)
 
 
 def length(size: str, found: int, sizes: dict[str, int]) -> int:

@@ -19,6 +19,7 @@ from xmlc.core.appendable import Appendable, give_back
 from xmlc.core.errors import InvalidParameterError
 from xmlc.core.parallel import batches, row_blocks, run_tasks
 from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates, top_k_of
+from xmlc.kernels.indices import Malformed, check_descents
 from xmlc.kernels.stored import Field, fields_of
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
@@ -194,6 +195,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self._check_arrays(arrays)
         self.forest_ = self.FOREST(**{name: arrays[name] for name in self.FOREST._fields})
+        check_descents(self.forest_.codes, "children", len(self.forest_.biases), self.forest_.sizes.size)
+        if not self.forest_.n_trees:
+            raise Malformed("children", "found no trees, expected at least one")
         tail = {name: arrays[name] for name in TailClassifiers._fields if name in arrays}
         self.tail_ = TailClassifiers(**tail) if tail else None
 

@@ -31,7 +31,7 @@ from xmlc.kernels.csr import (
     validated,
 )
 from xmlc.kernels.estimator import Estimator, Hyperparameters, InvalidParameterError, check_hyperparameters, not_fitted
-from xmlc.kernels.indices import Malformed
+from xmlc.kernels.indices import MOST_COLUMNS, Malformed
 from xmlc.kernels.stored import Field, check_fields, is_json, load_array, load_description, writeable_maps
 from xmlc.models.fitting import all_or_nothing, learns_more
 
@@ -401,15 +401,21 @@ class SparseProbabilityEstimator(Estimator):
             content = cls._description(folder)
             model = cls(**content["hyperparameters"])
             check_hyperparameters(model)
+            for name in ("n_features", "n_labels"):
+                if not 0 <= content[name] <= MOST_COLUMNS:
+                    raise Malformed(DESCRIPTION, f"found {name}={content[name]}, expected 0 to {MOST_COLUMNS}")
             model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
             model.all_labelled_ = content.get("labelled") is True
             vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
             # numba is slow to recognise the type `numpy.memmap`, so the model has array views of the memory maps.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
+            model._read_parts(folder, trusted)
         except (Malformed, InvalidParameterError) as fault:
             raise XmlcError(f"{folder}: found no valid model ({fault}). Train the model again.") from None
-        model._read_parts(folder, trusted)
+        except (KeyError, TypeError, OverflowError) as fault:
+            found = f"found no valid model ({type(fault).__name__}: {fault})"
+            raise XmlcError(f"{folder}: {found}. Train the model again.") from fault
         return model
 
     @classmethod

@@ -13,7 +13,7 @@ from xmlc.core.appendable import Appendable
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.counter_random import Stream, stream_key
 from xmlc.kernels.csr import Matrix, stack_estimates
-from xmlc.kernels.estimator import Hyperparameters, hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, check_value, hyperparameters
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import parabel, plt
@@ -241,6 +241,8 @@ class Parabel(SparseProbabilityEstimator):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         # Models of older versions store only the selected C.
+        for name, value in meta.items():
+            check_value(type(self), name, value)
         self._select({name: getattr(self, name) for name in parabel.FEW} | meta)
         self.trees_ = []
         for t in range(self.n_trees):

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.errors import nearest, shown
+from xmlc.core.checksums import check_no_link
+from xmlc.core.errors import XmlcError, nearest, shown
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of
 from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters
-from xmlc.kernels.stored import Field
+from xmlc.kernels.indices import Malformed
+from xmlc.kernels.stored import FINITE, Field
 from xmlc.kernels.sums import in_turn
 from xmlc.metrics.propensity import propensities
 from xmlc.models._stacked import features_of, fit_stacked, merge_lists, n_features_of, stacked_estimates
@@ -95,9 +97,9 @@ class Stacking(SparseProbabilityEstimator):
     """
 
     FIELDS = (
-        Field("coefficients_", np.float64, ("p",)),
-        Field("log_shares_", np.float64, ("n_labels",)),
-        Field("propensities_", np.float64, ("n_labels",)),
+        Field("coefficients_", np.float64, ("p",), within=FINITE),
+        Field("log_shares_", np.float64, ("n_labels",), within=FINITE),
+        Field("propensities_", np.float64, ("n_labels",), within=(np.finfo(np.float64).tiny, 1)),
     )
     domains = stacking.DOMAINS
 
@@ -316,10 +318,26 @@ class Stacking(SparseProbabilityEstimator):
             if not (folder / name).exists():  # `fit_to_disk` may already have written the member
                 member.save(folder / name)
 
+    def _check_members(self, folder: Path) -> None:
+        """Raise an error if the members, which are stored as models of their own, do not fit to this model."""
+        expected = self.n_features_in_, self.n_labels_
+        for name, member in self.members_.items():
+            if (member.n_features_in_, member.n_labels_) != expected:
+                found = f"{member.n_features_in_} features and {member.n_labels_} labels in member {name}"
+                raise Malformed(str(folder), f"found {found}, expected {expected[0]} and {expected[1]}")
+        if self.coefficients_.size != n_features_of(len(self.members_)):
+            found = f"found {self.coefficients_.size} coefficients of {len(self.members_)} members"
+            raise Malformed(str(folder / "coefficients_.npy"), f"{found}, expected {n_features_of(len(self.members_))}")
+
     def _read_parts(self, folder: Path, trusted: bool) -> None:
         # `_restore` has set `members_` to a dictionary of each member's hyperparameters
         given: dict[str, Any] = self.members_
+        for name in given:
+            if Path(name).name != name or not isinstance(given[name], dict):
+                raise XmlcError(f"{folder}: found the member {name!r}, expected the name of a subfolder")
+            check_no_link(folder / name)
         self.members_ = {name: load_model(folder / name, trusted) for name in given}
+        self._check_members(folder)
         for member in self.members_.values():
             self._set_threads(member)
         specified: dict[str, Any] = dict(self.estimators)

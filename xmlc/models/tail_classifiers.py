@@ -13,7 +13,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
 from xmlc.kernels.csr import KernelCSR, kernel_csr, unit_rows, with_values
 from xmlc.kernels.float64 import exp, log1p
-from xmlc.kernels.stored import Field
+from xmlc.kernels.stored import FINITE, Field
 from xmlc.models.trees.representations import label_sums
 
 # This is the approximate number of non-zeros that one task sums. The non-zeros of an instance are summed once for each
@@ -59,8 +59,8 @@ class TailClassifiers(NamedTuple):
 
     tail_indptr: Annotated[np.ndarray, Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids")]
     tail_features: Annotated[np.ndarray, Field("tail_features", np.uint32, ("centroids",), below="n_features")]
-    tail_weights: Annotated[np.ndarray, Field("tail_weights", np.float32, ("centroids",))]
-    tail_squared_lengths: Annotated[np.ndarray, Field("tail_squared_lengths", np.float64, ("n_labels",))]
+    tail_weights: Annotated[np.ndarray, Field("tail_weights", np.float32, ("centroids",), within=FINITE)]
+    tail_squared_lengths: Annotated[np.ndarray, Field("tail_squared_lengths", np.float64, ("n_labels",), within=FINITE)]
 
     def log_scores(
         self, X: sparse.csr_array, candidates: sparse.csr_array, gamma: float, unit_norm: bool, n_jobs: int | None

@@ -10,7 +10,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import copy_into, sort, unchecked_view, unowned
 from xmlc.kernels.counter_random import Stream, random_bits, stream_key
 from xmlc.kernels.csr import KernelCSR
-from xmlc.kernels.stored import Field
+from xmlc.kernels.stored import FINITE, Field
 from xmlc.kernels.sums import sparse_dot
 from xmlc.kernels.top_k import key_number, rank_key
 from xmlc.models.averaged_forest import LEAF
@@ -50,12 +50,17 @@ class BinaryForest(NamedTuple):
     children: Annotated[np.ndarray, Field("children", np.int32, ("2 * inner",), least=LEAF, below="inner")]
     weight_starts: Annotated[np.ndarray, Field("weight_starts", np.int64, ("inner + 1",), starts="weights")]
     features: Annotated[np.ndarray, Field("features", np.uint32, ("weights",), below="n_features")]
-    weights: Annotated[np.ndarray, Field("weights", np.float32, ("weights",))]
-    biases: Annotated[np.ndarray, Field("biases", np.float32, ("inner",))]
+    weights: Annotated[np.ndarray, Field("weights", np.float32, ("weights",), within=FINITE)]
+    biases: Annotated[np.ndarray, Field("biases", np.float32, ("inner",), within=FINITE)]
     leaf_starts: Annotated[np.ndarray, Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries")]
     labels: Annotated[np.ndarray, Field("labels", np.uint32, ("entries",), below="n_labels")]
-    counts: Annotated[np.ndarray, Field("counts", np.uint32, ("entries",))]
+    counts: Annotated[np.ndarray, Field("counts", np.uint32, ("entries",), least=1, below=1 << 32)]
     sizes: Annotated[np.ndarray, Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32)]
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Return the codes of all roots and children."""
+        return np.concatenate((self.roots, self.children))
 
     @property
     def n_trees(self) -> int:

@@ -13,7 +13,7 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
-from xmlc.kernels.stored import Field
+from xmlc.kernels.stored import FINITE, Field
 from xmlc.metrics.propensity import propensities
 from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest, forest_fields
 from xmlc.models.domains import fastxml
@@ -93,7 +93,7 @@ class FastXML(AveragedForest):
     ([[0, 1]], array([[0.5, 0.5]], dtype=float32))
     """
 
-    FIELDS = (*forest_fields(BinaryForest), Field("label_weights", np.float32, ("n_labels",)))
+    FIELDS = (*forest_fields(BinaryForest), Field("label_weights", np.float32, ("n_labels",), within=(0, FINITE[1])))
     FOREST, FOREST_WEIGHT, UNIT_TAIL = BinaryForest, "alpha", True
 
     domains = fastxml.DOMAINS

@@ -16,7 +16,7 @@ from xmlc.kernels.arrays import unchecked_view
 from xmlc.kernels.counter_random import Stream, shuffle_stream, stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import aligned_buffer
-from xmlc.kernels.stored import Field, fields_of, length
+from xmlc.kernels.stored import FINITE, Field, fields_of, length
 from xmlc.kernels.sums import sparse_dot
 from xmlc.models.averaged_forest import LEAF
 from xmlc.models.ldsm._regressors import SLOT, NodeSettings, start_slots, train_regressors
@@ -65,12 +65,19 @@ class MultiwayForest(NamedTuple):
     objectives: Annotated[np.ndarray, Field("objectives", np.float64, ("inner", None))]
     weight_starts: Annotated[np.ndarray, Field("weight_starts", np.int64, ("inner + 1",), starts="weights")]
     features: Annotated[np.ndarray, Field("features", np.uint32, ("weights",), below="n_features")]
-    weights: Annotated[np.ndarray, Field("weights", np.float32, ("weights", "arity"))]
-    biases: Annotated[np.ndarray, Field("biases", np.float32, ("inner", "arity"))]
+    weights: Annotated[np.ndarray, Field("weights", np.float32, ("weights", "arity"), within=FINITE)]
+    biases: Annotated[np.ndarray, Field("biases", np.float32, ("inner", "arity"), within=FINITE)]
     leaf_starts: Annotated[np.ndarray, Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries")]
     labels: Annotated[np.ndarray, Field("labels", np.uint32, ("entries",), below="n_labels")]
-    counts: Annotated[np.ndarray, Field("counts", np.uint32, ("entries",))]
+    counts: Annotated[np.ndarray, Field("counts", np.uint32, ("entries",), least=1, below=1 << 32)]
     sizes: Annotated[np.ndarray, Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32)]
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Return the codes of all roots and children."""
+        inner = self.inner_starts
+        roots = np.where(inner[:-1] < inner[1:], inner[:-1], ~self.tree_leaves[:-1])
+        return np.concatenate((roots, self.children.reshape(-1)))
 
     @property
     def n_trees(self) -> int:

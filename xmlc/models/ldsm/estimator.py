@@ -14,6 +14,7 @@ from xmlc.core.parallel import run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import hyperparameters
+from xmlc.kernels.indices import Malformed
 from xmlc.models.averaged_forest import AveragedForest, forest_fields
 from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import MultiwayForest, divides, grow_multiway_tree, route, sent_to
@@ -203,6 +204,9 @@ class LdSM(AveragedForest):
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         super()._restore(arrays, meta)
+        if self.forest_.biases.shape[1] != self.arity:
+            found = f"found {self.forest_.biases.shape[1]} columns, expected {self.arity}, the arity"
+            raise Malformed("biases", found)
         self.max_nodes_, self.lambda_1_ = int(meta["max_nodes"]), meta["lambda_1"]
 
     @property

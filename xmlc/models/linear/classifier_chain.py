@@ -13,7 +13,7 @@ from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.csr import Matrix, entries_above, stack_estimates
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.float32 import sigmoid
-from xmlc.kernels.stored import Field
+from xmlc.kernels.stored import FINITE, Field
 from xmlc.models.domains import pcc
 from xmlc.models.linear._logistic import Problem
 from xmlc.models.linear.label_logistic import LabelLogistic, make_problem
@@ -59,7 +59,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
     ([[2, 0]], array([[0.96, 0.96]], dtype=float32))
     """
 
-    FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels")))
+    FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels"), within=FINITE))
     domains = pcc.DOMAINS
     _BY_INSTANCE = False  # The samples of an instance depend on the row number of the instance in X.
 

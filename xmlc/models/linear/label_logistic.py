@@ -20,7 +20,7 @@ from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, kernel_csr
 from xmlc.kernels.estimator import hyperparameters
-from xmlc.kernels.stored import Field
+from xmlc.kernels.stored import FINITE, Field
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import br
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
@@ -81,8 +81,8 @@ class LabelLogistic(SparseProbabilityEstimator):
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = (
-        Field("weights_", np.float32, ("n_labels", "n_features")),
-        Field("constants_", np.float32, ("n_labels",)),
+        Field("weights_", np.float32, ("n_labels", "n_features"), within=FINITE),
+        Field("constants_", np.float32, ("n_labels",), within=FINITE),
         Field("C_", np.float64, ("n_labels",)),
         Field("decrements_", np.float64, ("n_labels",)),
         Field("losses_", np.float64, ("n_labels", None, None), optional=True),

@@ -8,12 +8,16 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from xmlc.core.appendable import give_back
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.indices import VALUES_PER_TASK, Malformed
 from xmlc.kernels.stored import Field
 
 MOST_WORDS = 16
+WORD_BITS = 64
+POSTING_STEPS = 32767  # A posting stores a value as a signed 16-bit multiple of the feature's step.
 # The number of an instance within its block fits into 16 bits. The sums and bounds of a block (512 KB) fit into a
 # level-2 cache.
 BLOCK_ROWS = 1 << 16
@@ -64,17 +68,72 @@ class NeighbourIndex(NamedTuple):
 
     places: Annotated[np.ndarray, Field("places", np.uint32, ("n_features",), below="n_features")]
     row_starts: Annotated[np.ndarray, Field("row_starts", np.int64, ("n + 1",), starts="values")]
-    row_places: Annotated[np.ndarray, Field("row_places", np.uint32, ("values",), below="n_features")]
-    row_values: Annotated[np.ndarray, Field("row_values", np.float32, ("values",))]
+    row_places: Annotated[
+        np.ndarray, Field("row_places", np.uint32, ("values",), below="n_features", ascending="row_starts")
+    ]
+    row_values: Annotated[np.ndarray, Field("row_values", np.float32, ("values",), within=(-2, 2))]
     sizes: Annotated[np.ndarray, Field("sizes", np.uint16, ("n",))]
     words: Annotated[np.ndarray, Field("words", np.uint64, ("words", "n"))]
     lengths: Annotated[np.ndarray, Field("lengths", np.uint16, ("words", "n"))]
     largest: Annotated[np.ndarray, Field("largest", np.uint16, ("n",))]
-    steps: Annotated[np.ndarray, Field("steps", np.float32, ("lists",), finite=True)]
+    steps: Annotated[np.ndarray, Field("steps", np.float32, ("lists",), within=(0, 2 / POSTING_STEPS))]
     list_starts: Annotated[np.ndarray, Field("list_starts", np.uint32, ("blocks", "lists + 1"))]
     block_starts: Annotated[np.ndarray, Field("block_starts", np.int64, ("blocks",))]
     postings: Annotated[np.ndarray, Field("postings", np.uint32, (None,))]
     block_rows: int
+
+
+def check_index(index: NeighbourIndex) -> None:
+    """Check what the fields of `NeighbourIndex` cannot say: that its parts agree in their sizes.
+
+    Raises
+    ------
+    Malformed
+        A part of the index disagrees with another part.
+    """
+    n = index.sizes.size
+    n_blocks = index.block_starts.size
+    if not 1 <= index.block_rows <= BLOCK_ROWS or n_blocks != -(-n // index.block_rows):
+        found = f"found {index.block_rows} instances per block and {n_blocks} blocks"
+        raise Malformed("block_rows", f"{found}, expected blocks of {n} instances")
+    used = np.diff(index.row_starts)
+    _check_same(index.sizes, np.minimum(used, np.iinfo(np.uint16).max), "sizes")
+    if n == 0 or (index.words.shape[0] - 1) * WORD_BITS > index.places.size:
+        found = f"found {index.words.shape[0]} words of {n} instances"
+        raise Malformed("words", f"{found}, expected words of {index.places.size} features")
+    shared = np.bincount(index.places, minlength=1)
+    if shared.max() > 1:
+        raise Malformed("places", f"found {shared.max()} features in place {shared.argmax()}, expected one")
+    starts = index.list_starts
+    if (starts[:, 0] != 0).any() or (starts[:, 1:] < starts[:, :-1]).any():
+        raise Malformed("list_starts", "found starts that do not begin with 0 or decrease, expected ascending starts")
+    ends = np.cumsum(starts[:, -1], dtype=np.int64)
+    _check_same(index.block_starts, np.concatenate(([0], ends[:-1])), "block_starts")
+    if index.postings.size != ends[-1]:
+        raise Malformed("postings", f"found {index.postings.size} postings, expected {ends[-1]}")
+    frequent = np.zeros(n, dtype=np.int64)
+    for word in index.words:
+        for start, end in row_blocks(n, BLOCK_ROWS):
+            frequent[start:end] += np.unpackbits(word[start:end, None].view(np.uint8), axis=1).sum(
+                axis=1, dtype=np.int64
+            )
+    if (wrong := np.flatnonzero(frequent > used)).size:
+        found = f"found {frequent[wrong[0]]} frequent features of instance {wrong[0]}"
+        raise Malformed("words", f"{found}, expected at most {used[wrong[0]]}")
+    for block in range(n_blocks):
+        own = index.postings[index.block_starts[block] : ends[block]]
+        rows = min(index.block_rows, n - block * index.block_rows)
+        for start, end in row_blocks(own.size, VALUES_PER_TASK):
+            part = own[start:end]
+            if (part & np.uint32(0xFFFF)).max() >= rows:
+                raise Malformed("postings", f"found an instance beyond the {rows} instances of block {block}")
+            give_back(part)
+
+
+def _check_same(values: np.ndarray, expected: np.ndarray, field: str) -> None:
+    if (wrong := np.flatnonzero(values != expected)).size:
+        first = wrong[0]
+        raise Malformed(field, f"found {values[first]} in entry {first}, expected {expected[first]}")
 
 
 def build_index(
@@ -219,8 +278,6 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
 # features' places, and each list in ascending order of instances. The index does not depend on the division into tasks.
 
 
-WORD_BITS = 64
-POSTING_STEPS = 32767  # A posting stores a value as a signed 16-bit multiple of the feature's step.
 LENGTH_STEPS = 65000  # Lengths up to 1 (plus a rounding error) are stored as 16-bit multiples of 1 / 65,000.
 
 

@@ -21,13 +21,13 @@ from xmlc.kernels.arrays import row_of, unchecked_view
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters
 from xmlc.kernels.heaps import insert_best
-from xmlc.kernels.stored import Field, fields_of
+from xmlc.kernels.stored import FINITE, Field, fields_of
 from xmlc.kernels.top_k import scaled
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import swnn
 from xmlc.models.model_selection import are_right, is_better, sample
-from xmlc.models.nearest._index import NeighbourIndex, build_index
+from xmlc.models.nearest._index import NeighbourIndex, build_index, check_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
 
 ROWS_PER_TASK = 128
@@ -103,7 +103,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         *fields_of(NeighbourIndex),
         Field("label_starts", np.int64, ("n + 1",), starts="positives"),
         Field("labels", np.uint32, ("positives",), below="n_labels"),
-        Field("row_weights", np.float32, ("n",), optional=True),
+        Field("row_weights", np.float32, ("n",), optional=True, within=(0, FINITE[1])),
     )
 
     domains = swnn.DOMAINS
@@ -325,7 +325,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self.label_starts_, self.labels_ = arrays.pop("label_starts"), arrays.pop("labels")
         self.row_weights_ = arrays.pop("row_weights", None)
         self.index_ = NeighbourIndex(**arrays, block_rows=int(meta["block_rows"]))
-        self.beta_, self._idle = meta["beta"], ([], [])
+        check_index(self.index_)
+        self.beta_ = float(meta["beta"])
+        check_value(type(self), "beta", self.beta_)
+        self._idle = ([], [])
 
 
 def nonzero(x: KernelCSR) -> KernelCSR:

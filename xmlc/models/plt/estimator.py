@@ -543,7 +543,9 @@ class PLT(SparseProbabilityEstimator):
         # The given hyperparameters replace selected values that were not stored (in a tree of another estimator, or in
         # a model of an earlier version).
         for name in SELECTED:
-            setattr(self, f"{name}_", meta.get(name, getattr(self, name)))
+            value = meta.get(name, getattr(self, name))
+            check_value(type(self), name, value)
+            setattr(self, f"{name}_", value)
         seed = {name: number for name, number in meta.items() if name not in SELECTED}
         self.nodes_ = weights_from_state(arrays, seed, self.n_features_in_, self.n_labels_)
         self.tree_ = LabelTree.from_children(self.nodes_.children, self.nodes_.label)

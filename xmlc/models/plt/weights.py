@@ -11,14 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
+from xmlc.core.appendable import give_back
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
+from xmlc.core.parallel import cost_blocks
 from xmlc.kernels.arrays import prefetch, row_of_csr, unchecked_view, unowned
 from xmlc.kernels.counter_random import mix64
 from xmlc.kernels.float32 import exp_of_negative, sigmoid
+from xmlc.kernels.indices import VALUES_PER_TASK, Malformed, check_ascending
 from xmlc.kernels.sibling_rows import dense_scores
-from xmlc.kernels.stored import Field, check_fields
+from xmlc.kernels.stored import FINITE, Field, check_fields
 from xmlc.models.plt.matching import clear_features, find_features, mark_if_it_pays, sparse_child_scores
+from xmlc.models.trees.label_tree import LabelTree
 
 LOGISTIC_LINK = 0
 LOOKUPS_PER_DENSE_ROW = 2  # dense rows are faster if there are at least 2 look-ups per sparse row
@@ -129,13 +133,13 @@ TreeWeights = NodeWeights | CompactNodeWeights | HashedWeights
 TREE = (
     Field("children", np.int64, ("nodes + 1",)),
     Field("label", np.int32, ("nodes",), least=-1, below="n_labels"),
-    Field("bias", np.float32, ("nodes",)),
+    Field("bias", np.float32, ("nodes",), within=FINITE),
 )
 OWN = (
     *TREE,
     Field("feature_starts", np.int64, ("nodes + 2",), starts="features"),
-    Field("features", np.uint32, ("features",), below="n_features"),
-    Field("weights", np.float32, ("weights",)),
+    Field("features", np.uint32, ("features",), below="n_features", ascending="feature_starts"),
+    Field("weights", np.float32, ("weights",), within=FINITE),
 )
 FIELDS: dict[Any, tuple[Field, ...]] = {
     NodeWeights: (*OWN, Field("weight_starts", np.int64, ("nodes + 2",), starts="weights")),
@@ -145,7 +149,11 @@ FIELDS: dict[Any, tuple[Field, ...]] = {
         Field("row_starts", np.uint32, (None,)),
         Field("siblings", None, ("weights",)),
     ),
-    HashedWeights: (*TREE, Field("table", np.float32, (None,)), Field("scale", np.float64, ("nodes",))),
+    HashedWeights: (
+        *TREE,
+        Field("table", np.float32, (None,), within=FINITE),
+        Field("scale", np.float64, ("nodes",), within=(float(np.finfo(np.float32).tiny), FINITE[1])),
+    ),
 }
 
 
@@ -173,9 +181,63 @@ def weights_from_state(
             check_fields(arrays, fields, n_features=n_features, n_labels=n_labels)
             seed = {name: np.uint64(number) for name, number in meta.items()}
             weights: TreeWeights = kind(**arrays, **seed)
+            check_blocks(weights)
             return weights
     found = ", ".join(sorted({*arrays, *meta}))
     raise XmlcError(f"weights: found the entries {found}, expected the entries of a label tree. Train the model again.")
+
+
+def check_blocks(weights: TreeWeights) -> None:
+    """Check what `FIELDS` cannot say: that the nodes are a tree, and that each block has the weights of its siblings.
+
+    Raises
+    ------
+    Malformed
+        The nodes are not a tree, or a block has too many or too few weights, rows or siblings.
+    """
+    LabelTree.from_children(weights.children, weights.label)
+    degrees = np.concatenate(([1], np.diff(weights.children)))
+    if isinstance(weights, HashedWeights):
+        size = weights.table.size
+        if size == 0 or size & (size - 1):
+            raise Malformed("table", f"found {size} numbers, expected a power of two")
+        return
+    if isinstance(weights, NodeWeights):
+        counts = np.diff(weights.feature_starts) * degrees
+        if (wrong := np.flatnonzero(np.diff(weights.weight_starts) != counts)).size:
+            found = int(np.diff(weights.weight_starts)[wrong[0]])
+            raise Malformed("weight_starts", f"found {found} weights in block {wrong[0]}, expected {counts[wrong[0]]}")
+        return
+    _check_rows(weights, degrees)
+
+
+def _check_rows(weights: CompactNodeWeights, degrees: np.ndarray) -> None:
+    """Check the rows and siblings of each block of sparse weights. ``degrees`` has each block's number of siblings."""
+    blocks = np.arange(degrees.size)
+    rows = weights.row_starts
+    expected = weights.features.size + degrees.size
+    if rows.size != expected:
+        raise Malformed("row_starts", f"found {rows.size} entries, expected {expected}, one per row and block")
+    firsts = weights.feature_starts[:-1] + blocks
+    lasts = weights.feature_starts[1:] + blocks
+    sizes = np.diff(weights.entry_starts)
+    for places, numbers in ((firsts, np.zeros_like(sizes)), (lasts, sizes)):
+        if (wrong := np.flatnonzero(rows[places] != numbers)).size:
+            place = places[wrong[0]]
+            raise Malformed("row_starts", f"found {rows[place]} in entry {place}, expected {numbers[wrong[0]]}")
+    check_ascending(rows, "row_starts", firsts, strictly=False, after=give_back)
+    siblings = weights.siblings
+    if siblings.dtype not in (np.uint16, np.uint32):
+        raise Malformed("siblings", f"found {siblings.dtype}, expected uint16 or uint32")
+    for first, last in cost_blocks(sizes, VALUES_PER_TASK):
+        own = siblings[weights.entry_starts[first] : weights.entry_starts[last]]
+        limits = np.repeat(degrees[first:last], sizes[first:last])
+        if (wrong := np.flatnonzero(own >= limits)).size:
+            place = int(weights.entry_starts[first]) + int(wrong[0])
+            raise Malformed(
+                "siblings", f"found {siblings[place]} in entry {place}, expected 0 to {limits[wrong[0]] - 1}"
+            )
+        give_back(own)
 
 
 @njit(cache=True, nogil=True)

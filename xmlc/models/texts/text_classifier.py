@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.checksums import check_listed, listed_in
+from xmlc.core.checksums import check_listed, check_no_link, listed_in
 from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, shown
 from xmlc.core.files import atomic_folder, checked_path, write_json
 from xmlc.kernels.checks import sample_weights
@@ -272,12 +272,17 @@ class TextClassifier(Estimator):
         for name in listed_in(folder):
             check_listed(folder, name)
         about = load_description(folder / DESCRIPTION, {"classes": list, "vectorizer": dict})
+        check_no_link(folder / "model")
         estimator = load_model(folder / "model", trusted)
         try:
             vectorizer = load_vectorizer(folder, about["vectorizer"], trusted)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             said = "Train the classifier again with the installed versions of xmlc and scikit-learn."
             raise XmlcError(f"{folder}: the vectorizer cannot be read ({error}). {said}") from error
+        names = about["classes"]
+        if len(names) != estimator.n_labels_ or not all(isinstance(name, str) for name in names):
+            found = f"found {len(names)} names of labels, expected {estimator.n_labels_} texts, one per label"
+            raise XmlcError(f"{folder / DESCRIPTION}: {found}. Train the classifier again.")
         model = cls(estimator.unfitted(), unfitted_vectorizer(vectorizer))
         model.estimator_, model.vectorizer_ = estimator, vectorizer
         model.classes_ = np.array(about["classes"], dtype=object)

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from xmlc.core.checksums import listed_in
 from xmlc.core.errors import InvalidParameterError, needs_extra, shown
 from xmlc.core.files import read_json, write_json
+from xmlc.kernels.indices import Malformed, check_array, check_within
+from xmlc.kernels.stored import FINITE, load_array
 from xmlc.models import pickled
 
 # KNOWN lists the vectorizers that are stored without a pickle. HashingVectorizer learns nothing, CountVectorizer learns
@@ -87,14 +90,22 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
     """
     if about["stored"] == "joblib":
         return pickled.read(folder / PICKLE, trusted)
+    # Files without a checksum are not part of the vectorizer, so they are not opened.
+    files = listed_in(folder)
     given = about["given"] | {"dtype": np.dtype(about["given"]["dtype"]).type}
     given |= {name: tuple(given[name]) for name in ("ngram_range",) if name in given}
-    if not (folder / VOCABULARY).exists():
+    if VOCABULARY not in files:
         return make_vectorizer(about["class"], **given)
     # Because the vocabulary is given, `fit` accepts any text and only marks the vectorizer as fitted.
-    fitting = given | {"vocabulary": read_json(folder / VOCABULARY), "input": "content"}
+    words = read_json(folder / VOCABULARY)
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or len({*words}) < len(words):
+        raise Malformed(str(folder / VOCABULARY), "found no list of distinct texts")
+    fitting = given | {"vocabulary": words, "input": "content"}
     vectorizer = make_vectorizer(about["class"], **fitting).fit([""])
     vectorizer.vocabulary, vectorizer.input = given["vocabulary"], given["input"]
-    if (folder / WEIGHTS).exists():
-        vectorizer.idf_ = np.load(folder / WEIGHTS, allow_pickle=False)
+    if WEIGHTS in files:
+        weights = load_array(folder / WEIGHTS, mmap=False)
+        check_array(weights, WEIGHTS, weights.dtype if weights.dtype.kind == "f" else np.float64, (len(words),))
+        check_within(weights, WEIGHTS, *FINITE)
+        vectorizer.idf_ = weights
     return vectorizer

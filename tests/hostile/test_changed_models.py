@@ -1,0 +1,215 @@
+"""Models with changed arrays and renewed checksums: refused, or predictions within the bounds of all arrays.
+
+Each model has a process of its own, because a wrong index could end the process, and a wrong child could keep it busy.
+`make bounds` compiles the kernels with bounds checks, so that an index outside an array is an error there.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from facts import raises_with
+from small_data import random_multilabel
+from small_models import small
+
+from xmlc import TextClassifier, load_model
+from xmlc.core.checksums import list_files
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json, write_json
+from xmlc.models import OPLT, PLT, FastXML, Parabel, Stacking
+
+TRIED = int(os.environ.get("FUZZ") or 24)  # changes of each model
+SECONDS = 240 + TRIED  # for all changes of a model, compilation included
+EXTREME = (-1, 0, 1, 2, 7, 255, 1 << 15, (1 << 31) - 1, -(1 << 31), (1 << 32) - 1, (1 << 63) - 1, -(1 << 63))
+
+MODELS = {name: lambda name=name: small(name) for name in ("fastxml", "ldsm", "swnn", "br", "pcc")} | {
+    "pfastrexml": lambda: FastXML(n_trees=3, propensity_weighted=True, alpha=0.8, n_jobs=1),
+    "dense": lambda: PLT(arity=2, max_leaf=2, epochs=2, weight_threshold=None, n_jobs=1),
+    "sparse": lambda: PLT(arity=4, max_leaf=4, epochs=2, weight_threshold=0.05, n_jobs=1),
+    "hashed": lambda: PLT(arity=2, epochs=2, hash_bits=8, n_jobs=1),
+    "parabel": lambda: Parabel(n_trees=2, arity=2, max_leaf=2, n_jobs=1),
+    "finished": lambda: OPLT(epochs=1, n_jobs=1),
+    "stacking": lambda: Stacking(n_jobs=1),
+}
+
+
+def changed(array, rng):
+    """Return a copy of an array with a changed value, type, shape or order."""
+    array, way = array.copy(), rng.integers(8)
+    flat = array.reshape(-1)
+    if way == 0 and array.ndim:
+        return array[: rng.integers(array.shape[0] + 1)]
+    if way == 1:
+        types = [np.int32, np.int64, np.uint32, np.float32, np.float64, np.uint8]
+        return array if array.dtype.names else array.astype(types[rng.integers(6)])
+    if way == 2:
+        return np.concatenate((flat, flat[: rng.integers(flat.size + 1)]))
+    if flat.size == 0:
+        return array
+    if way == 3:
+        array[...] = np.zeros((), dtype=array.dtype)
+        return array
+    if way == 4:
+        rng.shuffle(flat)
+        return array
+    numbers = flat
+    if array.dtype.names:
+        numbers = flat[array.dtype.names[rng.integers(len(array.dtype.names))]]
+    place, other = rng.integers(flat.size, size=2)
+    if numbers.dtype.kind == "f":
+        numbers[place] = rng.choice([np.nan, np.inf, -np.inf, 0, -1, 1e30])
+    elif way == 5:
+        numbers[place] = numbers[other]
+    else:
+        value = EXTREME[rng.integers(len(EXTREME))]
+        if way == 6:
+            value = int(numbers[place]) + int(rng.choice([-1, 1]))
+        numbers[place] = np.array([value % (1 << 64)], dtype=np.uint64).astype(numbers.dtype)[0]
+    return array
+
+
+def change(folder, rng):
+    """Change one array of a stored model, or a number of its description, and return what was changed."""
+    files = sorted(file for file in folder.rglob("*.npy"))
+    if rng.integers(10) == 0:
+        file = sorted(folder.rglob("model.json"))[0]
+        about = read_json(file)
+        entry = rng.choice(["n_features", "n_labels", "meta"])
+        value = EXTREME[rng.integers(len(EXTREME))]
+        if entry == "n_features" and value == (1 << 31) - 1:
+            value = -1  # a forest cannot contradict this number, which only takes memory
+        if entry == "meta" and about["meta"]:
+            entry = sorted(about["meta"])[rng.integers(len(about["meta"]))]
+            about["meta"][entry] = value
+        elif entry != "meta":
+            about[entry] = value
+        write_json(file, about)
+        what = f"{file.name}: {entry}={value}"
+    else:
+        file = files[rng.integers(len(files))]
+        np.save(file, changed(np.load(file), rng))
+        what = file.name
+    for each in sorted({path.parent for path in folder.rglob("model.json")}, key=lambda path: -len(path.parts)):
+        list_files(each)
+    return what
+
+
+def try_changes(stored, n, seed):
+    """Load and use ``n`` changed copies of a model. Print the number that was refused and the number that was used."""
+    X, _ = random_multilabel(60, 20, 12, seed=1)
+    refused = used = 0
+    for number in range(n):
+        rng = np.random.default_rng([seed, number])
+        folder = stored.parent / "changed"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(stored, folder)
+        what = change(folder, rng)
+        print(number, what, file=sys.stderr, flush=True)
+        try:
+            model = load_model(folder)
+        except XmlcError:
+            refused += 1
+            continue
+        part = X
+        if model.n_features_in_ != X.shape[1]:
+            part = X[:, : model.n_features_in_] if model.n_features_in_ < X.shape[1] else X.copy()
+            part.resize((X.shape[0], model.n_features_in_))
+        try:
+            with np.errstate(all="ignore"):
+                model.predict_top_k(part, 3)
+                model.predict_proba(part)
+                model.rank_one([0], [1.0], 2)
+        except XmlcError:  # an estimate may be no probability
+            pass
+        used += 1
+    print(refused, used)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_changed_models_are_refused_or_used_within_bounds(name, tmp_path):
+    X, Y = random_multilabel(60, 20, 12, seed=1)
+    MODELS[name]().fit(X, Y).save(tmp_path / "stored")
+    folders = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")])
+    paths = os.pathsep.join([folders, os.environ.get("PYTHONPATH", "")])
+    checks = "import bounds; " if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else ""
+    seed = sorted(MODELS).index(name)
+    code = f"{checks}import pathlib, test_changed_models as t; "
+    code += f"t.try_changes(pathlib.Path({str(tmp_path / 'stored')!r}), {TRIED}, {seed})"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env=os.environ | {"PYTHONPATH": paths, "XMLC_PROGRESS": "0"},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    refused, used = map(int, done.stdout.split())
+    print(f"{name}: {refused} refused, {used} used")
+    assert refused + used == TRIED
+    assert refused
+
+
+CASES = [
+    ("parabel", "row_starts_0", lambda array: array.__setitem__(array.size // 2, (1 << 31) - 1)),
+    ("fastxml", "children", lambda array: array.fill(0)),
+    ("pfastrexml", "children", lambda array: array.fill(0)),
+    ("ldsm", "children", lambda array: array.fill(0)),
+    ("fastxml", "children", lambda array: array.__setitem__(0, -(1 << 31))),
+    ("fastxml", "counts", lambda array: array.__setitem__(0, 0)),
+    ("swnn", "places", lambda array: array.fill(0)),
+    ("swnn", "words", lambda array: array.fill((1 << 64) - 1)),
+    ("swnn", "postings", lambda array: array.fill((1 << 32) - 1)),
+    ("sparse", "siblings", lambda array: array.__setitem__(0, 60000)),
+    ("dense", "features", lambda array: array.fill(0)),
+]
+
+
+@pytest.mark.parametrize(("name", "array", "edit"), CASES)
+def test_array_that_kernels_cannot_use_is_named(name, array, edit, tmp_path):
+    X, Y = random_multilabel(60, 20, 12, seed=1)
+    MODELS[name]().fit(X, Y).save(tmp_path)
+    content = np.load(tmp_path / f"{array}.npy")
+    if not content.size:
+        pytest.skip("the small model has no such entries")
+    edit(content)
+    np.save(tmp_path / f"{array}.npy", content)
+    list_files(tmp_path)
+    with raises_with(XmlcError, array.removesuffix("_0"), str(tmp_path)):
+        load_model(tmp_path)
+
+
+TEXTS = ["boil rice", "fry onions", "prune roses"], [["cooking"], ["cooking"], ["garden"]]
+
+
+@pytest.mark.parametrize("name", ["idf.npy", "texts.json", "checksums.json", "model", "model/coefficients_.npy"])
+@pytest.mark.parametrize("kind", ["fifo", "link"])
+def test_links_and_pipes_in_a_model_are_refused_unopened(name, kind, tmp_path):
+    TextClassifier().fit(*TEXTS).save(tmp_path / "texts")
+    file = tmp_path / "texts" / name
+    file.rename(tmp_path / "elsewhere")
+    if kind == "fifo":
+        os.mkfifo(file)
+    else:
+        file.symlink_to(tmp_path / "elsewhere")
+    with raises_with(XmlcError, str(file) if name != "model" or kind == "link" else "model"):
+        TextClassifier.load(tmp_path / "texts")
+
+
+def test_pipe_without_a_checksum_is_not_opened(tmp_path):
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    TextClassifier(vectorizer=HashingVectorizer(n_features=64)).fit(*TEXTS).save(tmp_path / "texts")
+    os.mkfifo(tmp_path / "texts" / "idf.npy")
+    os.mkfifo(tmp_path / "texts" / "vocabulary.json")
+    assert TextClassifier.load(tmp_path / "texts").predict(["roses"], 1)
+
+
+def test_folder_of_a_model_may_be_a_link(tmp_path):
+    TextClassifier().fit(*TEXTS).save(tmp_path / "texts")
+    (tmp_path / "link").symlink_to(tmp_path / "texts")
+    assert TextClassifier.load(tmp_path / "link").predict(["roses"], 1)[0][0][0] == "garden"
