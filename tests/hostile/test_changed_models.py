@@ -21,7 +21,9 @@ from xmlc.core.checksums import list_files
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
 from xmlc.models import OPLT, PLT, FastXML, Parabel, Stacking
+from xmlc.models.oplt.tree import OnlineTree
 
+pytestmark = pytest.mark.kernels  # `make bounds` runs this file, too
 TRIED = int(os.environ.get("FUZZ") or 24)  # changes of each model
 SECONDS = 240 + TRIED  # for all changes of a model, compilation included
 EXTREME = (-1, 0, 1, 2, 7, 255, 1 << 15, (1 << 31) - 1, -(1 << 31), (1 << 32) - 1, (1 << 63) - 1, -(1 << 63))
@@ -32,6 +34,7 @@ MODELS = {name: lambda name=name: small(name) for name in ("fastxml", "ldsm", "s
     "sparse": lambda: PLT(arity=4, max_leaf=4, epochs=2, weight_threshold=0.05, n_jobs=1),
     "hashed": lambda: PLT(arity=2, epochs=2, hash_bits=8, n_jobs=1),
     "parabel": lambda: Parabel(n_trees=2, arity=2, max_leaf=2, n_jobs=1),
+    "online": lambda: OPLT(arity=3, max_leaf=5, n_jobs=1),
     "finished": lambda: OPLT(epochs=1, n_jobs=1),
     "stacking": lambda: Stacking(n_jobs=1),
 }
@@ -100,7 +103,7 @@ def change(folder, rng):
 
 def try_changes(stored, n, seed):
     """Load and use ``n`` changed copies of a model. Print the number that was refused and the number that was used."""
-    X, _ = random_multilabel(60, 20, 12, seed=1)
+    X, Y = random_multilabel(60, 20, 12, seed=1)
     refused = used = 0
     for number in range(n):
         rng = np.random.default_rng([seed, number])
@@ -123,6 +126,8 @@ def try_changes(stored, n, seed):
                 model.predict_top_k(part, 3)
                 model.predict_proba(part)
                 model.rank_one([0], [1.0], 2)
+                if hasattr(model, "partial_fit") and isinstance(model._model, OnlineTree):
+                    model.partial_fit(X, Y)
         except XmlcError:  # an estimate may be no probability
             pass
         used += 1
@@ -132,7 +137,9 @@ def try_changes(stored, n, seed):
 @pytest.mark.parametrize("name", MODELS)
 def test_changed_models_are_refused_or_used_within_bounds(name, tmp_path):
     X, Y = random_multilabel(60, 20, 12, seed=1)
-    MODELS[name]().fit(X, Y).save(tmp_path / "stored")
+    model = MODELS[name]()
+    (model.partial_fit if name == "online" else model.fit)(X, Y)
+    model.save(tmp_path / "stored")
     folders = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")])
     paths = os.pathsep.join([folders, os.environ.get("PYTHONPATH", "")])
     checks = "import bounds; " if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else ""

@@ -14,7 +14,7 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.domains import MANY, check, whole
-from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
@@ -24,6 +24,7 @@ from xmlc.models.model_selection import cross_validated
 from xmlc.models.oplt.growth import initial_tree
 from xmlc.models.oplt.learning import learn
 from xmlc.models.oplt.prediction import frozen, label_tree_of
+from xmlc.models.oplt.stored import check_online_tree
 from xmlc.models.oplt.tree import N_COUNTERS, NODE, NONE, SLOT, GrowthSettings, OnlineTree, trimmed_tree, with_labels
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.plt.solvers import AdaGrad
@@ -486,11 +487,14 @@ class OPLT(SparseProbabilityEstimator):
         return self._model.nodes._asdict(), {"instances": self._model.n_instances, "gamma": self.gamma_}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
-        self.gamma_ = meta["gamma"]
+        self.gamma_ = float(meta["gamma"])
+        check_value(type(self), "gamma", self.gamma_)
         self._begin_learning()
         if "instances" in meta:
             nodes = weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_)
             self._model = FinishedModel(nodes, int(meta["instances"]))
         else:
             self._check_arrays(arrays)
-            self._model = OnlineTree(**arrays)
+            tree = OnlineTree(**arrays)
+            check_online_tree(tree, self.n_features_in_)
+            self._model = tree
