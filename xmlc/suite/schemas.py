@@ -43,8 +43,8 @@ _HINTS = {
 }
 
 
-def read_yaml(file: Path) -> object:
-    """Read a YAML file and return its content.
+def read_yaml(file: Path, kind: Any = Any) -> object:
+    """Read a YAML file and return its content. ``kind`` has the same meaning as for `parsed_yaml`.
 
     Raises
     ------
@@ -61,13 +61,14 @@ def read_yaml(file: Path) -> object:
         is_elsewhere = isinstance(error, FileNotFoundError) and not Path("config/config.yaml").exists()
         advice = ". Run this in a clone of the project or in a study from `xmlc new`" if is_elsewhere else ""
         raise XmlcError((sentence_of(error) or f"{file}: {error}") + advice) from error
-    return parsed_yaml(text, str(file))
+    return parsed_yaml(text, str(file), kind)
 
 
-def parsed_yaml(text: str, source: str) -> object:
+def parsed_yaml(text: str, source: str, kind: Any = Any) -> object:
     """Parse a YAML text and return its content.
 
-    Error messages contain ``source``, which is the path of a file, or ``key=`` for a setting.
+    Error messages contain ``source``, which is the path of a file, or ``key=`` for a setting. ``kind`` is the type of
+    the content. The type decides what the message about an unclear scalar suggests.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def parsed_yaml(text: str, source: str) -> object:
     try:
         loader = _SAFE(text)  # If a key occurs twice, `yaml.safe_load` would keep the last value without an error.
         if (node := loader.get_single_node()) is not None:
-            _check(node, set())
+            _check(node, set(), kind)
         return None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
@@ -98,8 +99,8 @@ class _UnclearError(yaml.MarkedYAMLError):
         super().__init__(problem=problem, problem_mark=node.start_mark)
 
 
-def _check(node: yaml.Node, seen: set[int]) -> None:
-    """Raise an error for an unclear scalar or key in a YAML node and its descendants.
+def _check(node: yaml.Node, seen: set[int], kind: Any) -> None:
+    """Raise an error for an unclear scalar or key in a YAML node of type ``kind`` and its descendants.
 
     If a node has several aliases, it is checked only once.
     """
@@ -108,7 +109,7 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
     seen.add(id(node))
     if isinstance(node, yaml.ScalarNode):
         is_implicit = not node.style and node.tag == _RESOLVER.resolve(yaml.ScalarNode, node.value, (True, False))
-        if is_implicit and (said := _unclear(node.tag.removeprefix(TAG), node.value)):
+        if is_implicit and (said := _unclear(node.tag.removeprefix(TAG), node.value, kind)):
             raise _UnclearError(f"found {node.value}, {said}", node)
     elif isinstance(node, yaml.MappingNode):
         names = set()
@@ -120,14 +121,33 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
             if key.value in names:
                 raise _UnclearError(f"found the key {key.value} twice, expected each key once", key)
             names.add(key.value)
-            _check(value, seen)
+            _check(value, seen, _kind_of_part(kind, key.value))
     else:
         for part in node.value:
-            _check(part, seen)
+            _check(part, seen, _kind_of_part(kind))
 
 
-def _unclear(tag: str, text: str) -> str:
-    """Explain how YAML 1.1 reads an unclear scalar without quotes, and how the user can correct it.
+def _kind_of_part(kind: Any, key: str = "") -> Any:
+    """Return the type of the value of a key, or of the entries of a list. The type is Any if it is unknown."""
+    origin, of = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _kind_of_part(of[0], key)
+    if origin in (Union, UnionType):
+        known = [part for one in of if (part := _kind_of_part(one, key)) is not Any]
+        return known[0] if known else Any
+    if not key:
+        return of[0] if origin is list else Any
+    if origin is dict:
+        return of[1]
+    return fields_of(kind)[key][0] if key in fields_of(kind) else Any
+
+
+def _fits(value: object, kind: Any) -> bool:
+    return kind is Any or not _misfits(value, kind, (), True)
+
+
+def _unclear(tag: str, text: str, kind: Any) -> str:
+    """Explain how YAML 1.1 reads an unclear scalar without quotes, and what a user can write for a value of a type.
 
     If the scalar is clear, return an empty text.
     """
@@ -141,10 +161,14 @@ def _unclear(tag: str, text: str) -> str:
     if tag not in _CLEAR:
         return f"which YAML 1.1 reads as {'a date' if tag == 'timestamp' else 'something else'}: write {quoted}"
     value = yaml.safe_load(text)
+    if tag == "bool" and not _fits(value, kind):
+        instead = f"{quoted}" if _fits(text, kind) else wording(kind, value)
+        return f"which YAML 1.1 reads as {shown_scalar(value)}, expected {instead}"
     if tag == "float" and not math.isfinite(value):
         return f"expected a finite number, or {quoted}"
     instead = shown_scalar(value) if tag in ("bool", "null") else "the number in plain decimal digits"
-    return f"which YAML 1.1 reads as {shown_scalar(value)}: write {instead}, or {quoted}"
+    as_text = f", or {quoted}" if _fits(text, kind) else ""
+    return f"which YAML 1.1 reads as {shown_scalar(value)}: write {instead}{as_text}"
 
 
 SHOWN = 60  # Maximum number of characters of a value in a message. Longer values are shortened.

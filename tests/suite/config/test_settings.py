@@ -57,6 +57,12 @@ def test_command_line_settings_override_the_file(tmp_path):
     [
         ("papers: []", ["datasets"], ["'datasets'", "key=value"]),
         ("papers: []", ["datasets=[yeast"], ["datasets=[yeast"]),
+        ("papers: []", ["models="], ["--config", "models="]),
+        ("papers: []", ["seeds=yes"], ["seeds=yes", "a list", "4294967295"]),
+        ("papers: []", ["seeds=[yes]"], ["seeds=[yes]", "a whole number", "4294967295"]),
+        ("seeds: yes", [], ["config.yaml:1", "a list", "4294967295"]),
+        ("keep_models: yes", [], ["config.yaml:1", "write true"]),
+        ("mirror: no", [], ["config.yaml:1", "'no'"]),
         ("[papers]", [], ["config.yaml", "['papers']"]),
         (None, [], ["config.yaml"]),
     ],
