@@ -140,6 +140,10 @@ class Parabel(SparseProbabilityEstimator):
         ]
         return self
 
+    def _check_hyperparameters(self) -> None:
+        super()._check_hyperparameters()
+        parabel.check_together(self.get_params(deep=False))
+
     def _select(self, usual: Mapping[str, object]) -> None:
         """Set ``C_`` and other attributes to the given hyperparameters.
 

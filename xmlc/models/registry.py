@@ -206,6 +206,22 @@ def domains_of(name: str) -> Mapping[str, Domain] | None:
     return known
 
 
+def check_together(name: str, given: Hyperparameters) -> None:
+    """Raise an error if hyperparameters of an estimator contradict one another, as its ``fit`` would.
+
+    Each value must be in its domain. The estimator is not imported.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    module = f"xmlc.models.domains.{name}"
+    if find_spec(module):
+        check = getattr(importlib.import_module(module), "check_together", None)
+        if check:
+            check(given)
+
+
 def program_of(name: str) -> str:
     """Return the name of the program that a baseline wraps, or "" for other estimators.
 

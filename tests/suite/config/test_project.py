@@ -69,6 +69,11 @@ def test_invalid_selections_are_refused(tmp_path, facts):
         project_of(tmp_path, SELECTED[facts], a=suite({"plt": {}}))
 
 
+def test_dataset_of_a_suite_needs_known_propensities(tmp_path):
+    with raises_with(XmlcError, "a.yaml", "datasets", "wiki-mine", "propensity"):
+        project_of(tmp_path, a=suite(datasets=["wiki-mine"]))
+
+
 def test_propensities_come_from_catalogue_entry_or_dataset_name(tmp_path):
     names = ["wiki-mine", "wiki-500k", "mine"]
     project = project_of(tmp_path, {"datasets": names}, {"wiki-mine": {"propensity": [0.5, 0.4]}}, a=suite())
@@ -355,7 +360,7 @@ def test_model_steps_depend_on_command_and_custom_estimator(tmp_path):
     mine = tmp_path / "mine.py"
     mine.write_text("from xmlc.models.base import SparseProbabilityEstimator as Mine\n")
     models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
-    project = project_of(tmp_path / "config", a=suite(models))
+    project = project_of(tmp_path / "config", catalogue=MADE, a=suite(models, datasets=["made"]))
     of_rank, of_train = (
         {name: {*step_files(command, *project.modules_for(command, name))} for name in models}
         for command in ("rank", "train")
@@ -399,6 +404,23 @@ MISTAKES = [
     ({"hyperparameters": {"arity": 1}}, ["arity", "1", "2"]),
     ({"search": {"stages": [[{"C": 1.0}, {"C": -1.0}]]}}, ["C", "-1.0", "0"]),
     ({"search": {"ranges": {"arty": [2]}}}, ["search.ranges", "arty", "arity"]),
+    ({"hyperparameters": {"arity": 63}}, ["models.mine.hyperparameters", "arity=63", "power of two"]),
+    ({"datasets": {"yeast": {"arity": 63}}}, ["models.mine.datasets.yeast", "arity=63"]),
+    ({"search": {"stages": [[{"arity": 2}], [{"arity": 63}]]}}, ["search.stages[1][0]", "arity=63"]),
+    ({"search": {"stages": [[{"C": 2}]], "trial_overrides": {"arity": 0}}}, ["search.trial_overrides.arity", "0"]),
+    ({"search": {"ranges": {"arity": [16, 63]}}}, ["search.ranges.arity", "arity=63"]),
+    ({"search": {"ranges": {"arity": {"low": 2, "high": 64, "integer": True}}}}, ["search.ranges.arity", "arity=3"]),
+    ({"search": {"ranges": {"arity": {"low": 2, "high": 64}}}}, ["search.ranges.arity", "2.0", "integer: true"]),
+    ({"search": {"ranges": {"C": {"low": 0, "high": 2}}}}, ["search.ranges.C", "0.0", "above 0"]),
+    ({"search": {"ranges": {"C": {"low": "1", "high": 2}}}}, ["range of C", "'1'"]),
+    ({"hyperparameters": {"epochs": "labels-per-instance"}}, ["hyperparameters.epochs", "labels-per-instance"]),
+    ({"search": {"stages": [[{"tree": "labels-per-instance"}]]}}, ["search.stages[0][0].tree", "random"]),
+    ({"hyperparameters": {"solver": "batch", "hash_bits": 20}}, ["hash_bits=20", "solver='sgd'"]),
+    ({"estimator": "oplt", "hyperparameters": {"arity": 200}}, ["arity=200", "max_leaf=100"]),
+    ({"estimator": "parabel", "hyperparameters": {"arity": 3}}, ["arity=3", "power of two"]),
+    ({"estimator": "stacking", "hyperparameters": {"estimators": [["a", "pltt"]]}}, ["estimators[0]", "pltt", "plt"]),
+    ({"estimator": "oracle", "hyperparameters": {"k": 1}}, ["models.mine.hyperparameters", "k"]),
+    ({"estimator": "oracle"}, ["models.mine.estimator", "oracle", "synthetic"]),
     ({"search": {"ranges": {"C": {"low": 8, "high": 2}}}}, ["range of C", "8", "2"]),
     ({"estimator": "my_modell.py:Mine"}, ["my_modell.py", "my_model.py"]),
     ({"estimator": "my_model.py:Miné"}, ["my_model.py", "Miné", "Mine"]),
@@ -419,6 +441,20 @@ MISTAKES = [
     ({"estimator": ONE_VS_REST, "hyperparameters": LOGISTIC | {"estimator__C": "1.0e-3"}}, ["'C'", "float"]),
     ({"estimator": "subprocess:Popen"}, ["subprocess:Popen", "fit"]),
 ]
+
+
+def test_trials_may_fit_only_to_trials_of_earlier_stages(tmp_path):
+    stages = [[{"tree": "random"}], [{"arity": 63}, {"epochs": "labels-per-instance"}]]
+    ranges = {"tree": ["kmeans", "random"], "arity": [63]}
+    project_of(tmp_path, a=suite({"plt": {"search": {"stages": stages}}, "other": {"search": {"ranges": ranges}}}))
+
+
+@pytest.mark.parametrize("values", [{"values": [16, 63]}, {"values": [16], "datasets": {"yeast": [2, 63]}}])
+def test_values_of_a_sweep_are_in_the_domain(tmp_path, values):
+    sweep = {"model": "plt", "hyperparameter": "arity"} | values
+    place = "sweeps.x.datasets.yeast[1]" if "datasets" in values else "sweeps.x.values[1]"
+    with raises_with(XmlcError, "a.yaml", place, "arity=63"):
+        project_of(tmp_path, a=suite({"plt": {}}, sweeps={"x": sweep}))
 
 
 @pytest.mark.parametrize(("model", "facts"), MISTAKES)

@@ -1,13 +1,17 @@
 """Define the domains of the hyperparameters of `OPLT`."""
 
-from typing import Literal, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
+from xmlc.core.errors import InvalidParameterError
 from xmlc.kernels.domains import EXCEPT_NONE, MANY, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
-from xmlc.models.domains.plt import NODES
+from xmlc.models.domains.plt import NODES, check_kmeans_shape
 
 Policy = Literal["best_greedy", "random"]
 Balance = Literal["ratio", "printed"]
 Growth = Literal["paper", "program"]
+DEFAULT_ARITY = 2
+DEFAULT_MAX_LEAF = 100
 
 DOMAINS = {
     **{name: NODES[name] for name in ("epochs", "unit_norm", "random_state", "n_jobs")},
@@ -23,3 +27,24 @@ DOMAINS = {
     "warm_start": SOME,
     "online": Flag(),
 }
+
+
+def check_together(given: Mapping[str, Any]) -> None:
+    """Raise an error if hyperparameters of `OPLT` contradict one another. Missing ones have their defaults.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    arity = given.get("arity", DEFAULT_ARITY)
+    max_leaf = given.get("max_leaf", DEFAULT_MAX_LEAF)
+    warm_start = given.get("warm_start")
+    threshold = given.get("weight_threshold")
+    if arity > max_leaf:
+        raise InvalidParameterError(f"found arity={arity}, max_leaf={max_leaf}, expected arity <= max_leaf")
+    if given.get("growth") == "program" and warm_start is not None:
+        raise InvalidParameterError(f"found warm_start={warm_start} with growth='program', expected warm_start=None")
+    if warm_start is not None:
+        check_kmeans_shape(arity, max_leaf)
+    if given.get("online") and threshold is not None:
+        raise InvalidParameterError(f"found weight_threshold={threshold} with online=True, expected None")

@@ -1,9 +1,10 @@
 """Define the domains of the hyperparameters of `Parabel`."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from xmlc.kernels.domains import EXCEPT_NONE, TREES, whole
-from xmlc.models.domains.plt import NODES
+from xmlc.models.domains.plt import NODES, check_kmeans_shape
 
 # FEW contains Parabel's defaults if at most 1,000 labels have a training instance. MANY contains Parabel's defaults if
 # more than 1,000 labels have a training instance (docs/models.md).
@@ -16,3 +17,8 @@ DOMAINS = {**NODES, "n_trees": whole(1, TREES), "hinge_power": whole(1, 4, none=
 def usual(n_labels: float) -> Mapping[str, object]:
     """Return the default hyperparameters for ``n_labels`` labels."""
     return MANY if n_labels > MANY_LABELS else FEW
+
+
+def check_together(given: Mapping[str, Any]) -> None:
+    """Raise an InvalidParameterError if the trees of `Parabel` cannot have the given shape."""
+    check_kmeans_shape(given.get("arity") or 2, given.get("max_leaf"))

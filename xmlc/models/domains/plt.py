@@ -1,7 +1,9 @@
 """Define the domains of the hyperparameters of `PLT`. The domains of `Parabel` and `OPLT` are based on this module."""
 
-from typing import Literal, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
+from xmlc.core.errors import InvalidParameterError
 from xmlc.kernels.domains import (
     COMMON,
     EXCEPT_NONE,
@@ -23,6 +25,8 @@ Tree = Literal["random", "kmeans"]
 SolverName = Literal["sgd", "adagrad", "batch"]
 SearchMethod = Literal["certified", "beam", "exact"]
 Auto = Literal["auto"]
+DEFAULT_TREE: Tree = "kmeans"
+DEFAULT_SOLVER: SolverName = "sgd"
 
 # USUAL_ARITY maps a number of labels to the default arity of k-means trees with at most this number of labels. With
 # more than 3,270,000 labels, the default arity is 128 (docs/models.md). Among the arities 16, 32, 64 and 128, the
@@ -66,3 +70,31 @@ def usual_arity(tree: object, solver: object, n_labels: float) -> int:
     if tree == "random" or (solver != "batch" and n_labels > LARGEST_OF_SGD):
         return SMALL_ARITY
     return next((arity for most, arity in USUAL_ARITY.items() if n_labels <= most), 128)
+
+
+def check_together(given: Mapping[str, Any]) -> None:
+    """Raise an error if hyperparameters of `PLT` contradict one another. Missing ones have their defaults.
+
+    Raises
+    ------
+    InvalidParameterError
+    """
+    if given.get("tree", DEFAULT_TREE) == "kmeans":
+        check_kmeans_shape(given.get("arity") or SMALL_ARITY, given.get("max_leaf"))
+    hash_bits = given.get("hash_bits")
+    solver = given.get("solver", DEFAULT_SOLVER)
+    threshold = given.get("weight_threshold")
+    if hash_bits is not None and solver != "sgd":
+        raise InvalidParameterError(f"found hash_bits={hash_bits} with solver={solver!r}, expected solver='sgd'")
+    if hash_bits is not None and threshold not in (None, "auto"):
+        found = f"weight_threshold={threshold} with hash_bits={hash_bits}"
+        raise InvalidParameterError(f"found {found}, expected weight_threshold='auto' or None")
+
+
+def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
+    """Raise an InvalidParameterError if a k-means tree cannot have this ``arity`` and ``max_leaf``."""
+    if arity < 2 or int(arity) & (int(arity) - 1):
+        expected = "expected a power of two for a k-means tree (2, 4, 8, 16, ...)"
+        raise InvalidParameterError(f"found arity={arity}, {expected}. Use tree='random' for another arity")
+    if max_leaf is not None and max_leaf < 1:
+        raise InvalidParameterError(f"found max_leaf={max_leaf}, expected at least 1")

@@ -14,7 +14,7 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
 from xmlc.kernels.domains import MANY, check, whole
-from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, check_value, hyperparameters
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
@@ -31,7 +31,7 @@ from xmlc.models.plt.solvers import AdaGrad
 from xmlc.models.plt.training import train_nodes
 from xmlc.models.plt.weights import TreeWeights, weights_from_state
 from xmlc.models.trees import LabelTree
-from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
+from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
 MOST = 1e37  # Sums in float32 must not exceed 1e37, which leaves a margin for rounding errors.
@@ -156,8 +156,8 @@ class OPLT(SparseProbabilityEstimator):
     alpha: float = 0.75
     balance: oplt.Balance = "ratio"
     growth: oplt.Growth = "paper"
-    arity: int = 2
-    max_leaf: int = 100
+    arity: int = oplt.DEFAULT_ARITY
+    max_leaf: int = oplt.DEFAULT_MAX_LEAF
     gamma: float | None = None
     eps: float = 0.1
     epochs: int = 3
@@ -428,17 +428,7 @@ class OPLT(SparseProbabilityEstimator):
 
     def _check_hyperparameters(self) -> None:
         super()._check_hyperparameters()
-        if self.arity > self.max_leaf:
-            found = f"arity={self.arity}, max_leaf={self.max_leaf}"
-            raise InvalidParameterError(f"OPLT: found {found}, expected arity <= max_leaf")
-        if self.growth == "program" and self.warm_start is not None:
-            found = f"warm_start={self.warm_start} with growth='program'"
-            raise InvalidParameterError(f"OPLT: found {found}, expected warm_start=None")
-        if self.warm_start is not None:
-            check_kmeans_shape(self.arity, self.max_leaf)
-        if self.online and self.weight_threshold is not None:
-            found = f"weight_threshold={self.weight_threshold} with online=True"
-            raise InvalidParameterError(f"OPLT: found {found}, expected weight_threshold=None")
+        oplt.check_together(self.get_params(deep=False))
 
     def _scaled_plt(self) -> PLT:
         """Return a `PLT` with the current tree and weights, for instances that are already scaled.

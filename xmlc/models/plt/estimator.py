@@ -28,7 +28,7 @@ from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
 from xmlc.models.plt.training import TITLE, train_nodes
 from xmlc.models.plt.weights import LOGISTIC_LINK, CompactNodeWeights, HashedWeights, TreeWeights, weights_from_state
 from xmlc.models.trees import LabelTree, random_complete_tree
-from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
+from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
 # For the solver "sgd", C has a fixed default. For the solver "batch", C is selected from two candidates, which depend
@@ -207,11 +207,11 @@ class PLT(SparseProbabilityEstimator):
 
     # The tree.
     arity: int | None = None
-    tree: plt.Tree = "kmeans"
+    tree: plt.Tree = plt.DEFAULT_TREE
     max_leaf: int | None = None
     label_features: int | None = None
     # The solver.
-    solver: plt.SolverName = "sgd"
+    solver: plt.SolverName = plt.DEFAULT_SOLVER
     loss: plt.Loss = "logistic"
     hinge_power: int = 2
     C: float | None = None
@@ -455,14 +455,7 @@ class PLT(SparseProbabilityEstimator):
 
     def _check_hyperparameters(self) -> None:
         super()._check_hyperparameters()
-        if self.tree == "kmeans":
-            check_kmeans_shape(self.arity or plt.SMALL_ARITY, self.max_leaf)
-        if self.hash_bits is not None and self.solver != "sgd":
-            found = f"hash_bits={self.hash_bits} with solver={self.solver!r}"
-            raise InvalidParameterError(f"PLT: found {found}, expected solver='sgd'")
-        if self.hash_bits is not None and self.weight_threshold not in (None, "auto"):
-            found = f"weight_threshold={self.weight_threshold} with hash_bits={self.hash_bits}"
-            raise InvalidParameterError(f"PLT: found {found}, expected weight_threshold='auto' or None")
+        plt.check_together(self.get_params(deep=False))
 
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
         """Return the largest label weight below each node, or an empty array if no label weights are given."""

@@ -8,13 +8,21 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from xmlc.core.errors import XmlcError
-from xmlc.kernels.domains import LABELS_PER_INSTANCE
+from xmlc.core.errors import InvalidParameterError, XmlcError
+from xmlc.kernels.domains import LABELS_PER_INSTANCE, NumberRange
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.models.registry import ESTIMATORS, domains_of, make_estimator, program_of
+from xmlc.models.registry import (
+    ESTIMATORS,
+    LEARNERS,
+    check_together,
+    domains_of,
+    make_estimator,
+    program_of,
+    registered_name,
+)
 from xmlc.suite.config.ranges import Range
 from xmlc.suite.config.suite import ModelSpec, Suite
-from xmlc.suite.schemas import located, nearest
+from xmlc.suite.schemas import Keys, located, nearest
 
 #: Names of rules, targets and folders of the workflow. Datasets and suites must not have one of these names, because
 #: paths and targets would be ambiguous.
@@ -28,6 +36,9 @@ FOLDERS = frozenset(("data", "tuning"))
 # Hyperparameters that each run sets. If a suite set a hyperparameter in this table, all runs would have the same seed,
 # or would use more threads than planned.
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
+
+
+OF_ESTIMATES = ("validation", "test")  # Hyperparameters of the estimator `estimates`, which are paths of files.
 
 
 def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str]]) -> None:
@@ -69,36 +80,50 @@ def check_models(suite: Suite) -> None:
         An estimator is unknown, or a hyperparameter is unknown or has an invalid value. The error message contains the
         wrong value and the expected values.
     """
-    for name, model in suite.all_models.items():
-        try:
-            _check_model(suite, name, model)
-        except XmlcError as error:
-            keys = ("baselines" if name in suite.baselines else "models", name)
-            raise XmlcError(located(suite.file, keys, str(error))) from error
+    for keys, model in suite.places.items():
+        given: dict[Keys, Hyperparameters] = {(*keys, *place): values for place, values in model.every_value.items()}
+        given |= suite.swept(keys[1])
+        _check_model(suite, keys, model, given)
 
 
-def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
+def _check_model(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Keys, Hyperparameters]) -> None:
     """Check the estimator and the hyperparameters of one model."""
-    given = [*model.every_value, *suite.swept(name)]
-    keys = [key for values in given for key in values]
-    for key, content in model.search.ranges.items():
-        Range.parse(key, content)
-    for key in {*keys} & {*SET_BY_RUNS}:
-        raise XmlcError(f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead")
-    if program_of(model.estimator) and (model.optional or name in suite.baselines):
-        return  # The program that a baseline wraps may be missing.
-    if ".py:" in model.estimator:
-        check_file(model.estimator, keys)
-    elif ":" in model.estimator:
-        _check_class(model, given)
-    elif model.estimator not in ESTIMATORS:
-        place, _, kind = model.estimator.rpartition(".")
-        own = f"{place}:{kind}" if place and kind != "py" else "package.module:ClassName"
-        own += f" or {model.estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
-        expected = f"{nearest(model.estimator, ESTIMATORS)}, or {own}"
-        raise XmlcError(f"found no estimator {model.estimator}, expected {expected}")
-    else:
-        _check_values(model, given)
+    for place, values in given.items():
+        for key in values:
+            if key in SET_BY_RUNS:
+                problem = f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead"
+                raise XmlcError(located(suite.file, (*place, key), problem))
+    is_baseline = keys[0] == "baselines"
+    try:
+        for key, content in model.search.ranges.items():
+            Range.parse(key, content)
+        if program_of(model.estimator) and (model.optional or is_baseline):
+            return  # The program that a baseline wraps may be missing.
+        if ".py:" in model.estimator:
+            check_file(model.estimator, [key for values in given.values() for key in values])
+        elif ":" in model.estimator:
+            _check_class(model, given.values())
+        elif model.estimator not in ESTIMATORS:
+            _refuse_estimator(model.estimator)
+    except XmlcError as error:
+        raise XmlcError(located(suite.file, keys, str(error))) from error
+    if model.estimator == "estimates":
+        _check_paths(suite, given)
+    elif model.estimator == "oracle":
+        for place, values in given.items():
+            if values:
+                problem = f"found {', '.join(values)}, expected nothing, because the oracle has no hyperparameters"
+                raise XmlcError(located(suite.file, place, problem))
+    elif model.estimator in LEARNERS:
+        _check_values(suite, keys, model, given)
+        _check_together(suite, keys, model)
+
+
+def _refuse_estimator(estimator: str) -> None:
+    place, _, kind = estimator.rpartition(".")
+    own = f"{place}:{kind}" if place and kind != "py" else "package.module:ClassName"
+    own += f" or {estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
+    raise XmlcError(f"found no estimator {estimator}, expected {nearest(estimator, ESTIMATORS)}, or {own}")
 
 
 def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
@@ -110,24 +135,90 @@ def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
         make_estimator(model.estimator, model.hyperparameters | values, seed=0)
 
 
-def _check_values(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
-    """Check the hyperparameters of a model whose estimator is in xmlc."""
-    known: Mapping[str, Any] | None = domains_of(model.estimator)
-    if model.estimator == "estimates":
-        known = {"validation": None, "test": None}
-        for path in (str(path) for values in model.every_value for path in values.values()):
-            if "{" in (rest := path.replace("{dataset}", "").replace("{seed}", "")):
-                raise XmlcError(f"{path}: found {rest[rest.index('{') :]}, expected {{dataset}} or {{seed}}")
-    if known is None:
-        return
-    for key in model.search.ranges:
-        if key not in known:
-            raise XmlcError(f"search.ranges: found {key}, expected {nearest(key, known)}")
-    for key, value in (pair for values in given for pair in values.items()):
-        if key not in known:
-            raise XmlcError(f"found no hyperparameter {key} of {model.estimator}, expected {nearest(key, known)}")
-        if (domain := known[key]) is not None and value != LABELS_PER_INSTANCE and value not in domain:
-            raise XmlcError(f"{key}: found {value!r}, expected {str(domain).replace('None', 'null')}")
+def _check_paths(suite: Suite, given: Mapping[Keys, Hyperparameters]) -> None:
+    """Check the keys and the paths of a model that reads the estimates of another program."""
+    for place, values in given.items():
+        for key, path in values.items():
+            rest = str(path).replace("{dataset}", "").replace("{seed}", "")
+            problem = ""
+            if key not in OF_ESTIMATES:
+                problem = f"found {key}, expected {nearest(key, OF_ESTIMATES)}"
+            elif "{" in rest:
+                problem = f"found {rest[rest.index('{') :]} in {path}, expected {{dataset}} or {{seed}}"
+            if problem:
+                raise XmlcError(located(suite.file, (*place, key), problem))
+
+
+def _check_values(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Keys, Hyperparameters]) -> None:
+    """Check that each hyperparameter of an estimator of xmlc exists, and that each value is in its domain."""
+    domains = domains_of(model.estimator) or {}
+    values_by_place: list[tuple[Keys, str, object]] = []
+    for place, values in given.items():
+        values_by_place += [((*place, key), key, value) for key, value in values.items()]
+    for key, content in model.search.ranges.items():
+        place = (*keys, "search", "ranges", key)
+        values_by_place += [(place, key, value) for value in Range.parse(key, content).samples()]
+    for place, key, value in values_by_place:
+        if key not in domains:
+            problem = f"found no hyperparameter {key} of {model.estimator}, expected {nearest(key, domains)}"
+            raise XmlcError(located(suite.file, place, problem))
+        domain = domains[key]
+        is_of_trial = "stages" in place or "extra_stages" in place
+        if value == LABELS_PER_INSTANCE and is_of_trial and isinstance(domain, NumberRange):
+            continue  # The search replaces this text with a number.
+        if key == "estimators" and value in domain:
+            _check_members(suite, place, value)
+        if value not in domain:
+            problem = f"found {value!r}, expected {str(domain).replace('None', 'null')}"
+            advice = ". Add integer: true" if type(value) is float and int(value) in domain else ""
+            raise XmlcError(located(suite.file, place, problem + advice))
+
+
+def _check_members(suite: Suite, place: Keys, members: Any) -> None:
+    """Check that the members of a stacking are names of estimators or classes of a library."""
+    for i, (_, member) in enumerate(members):
+        estimator = str(member)
+        if ":" not in estimator and registered_name(estimator) not in ESTIMATORS:
+            problem = f"found {estimator}, expected {nearest(estimator, ESTIMATORS)}"
+            raise XmlcError(located(suite.file, (*place, i), problem))
+
+
+def _check_together(suite: Suite, keys: Keys, model: ModelSpec) -> None:
+    """Check that the hyperparameters of each training fit together, such as the arity and the kind of a tree.
+
+    A trial of a search can follow the best trial of an earlier stage, which is unknown. So a trial is refused only if
+    it fits to no earlier trial, and a value of a range only if it fits to no value of another range.
+    """
+    base = model.hyperparameters
+    possible: dict[Keys, list[Hyperparameters]] = {("hyperparameters",): [base]}
+    possible |= {("datasets", dataset): [values] for dataset, values in model.datasets.items()}
+    in_trials = base | model.search.trial_overrides
+    trials = model.search.trials
+    for place, trial in trials.items():
+        earlier = [in_trials, *(in_trials | other for other in trials.values())]
+        possible[place] = [before | trial for before in earlier]
+    samples = {key: Range.parse(key, content).samples() for key, content in model.search.ranges.items()}
+    others = [base, *(base | {key: value} for key, values in samples.items() for value in values)]
+    for key, values in samples.items():
+        for i, value in enumerate(values):
+            possible["search", "ranges", key, i] = [other | {key: value} for other in others]
+    complete: dict[Keys, list[Hyperparameters]] = {(*keys, *place): sets for place, sets in possible.items()}
+    for place, swept in suite.swept(str(keys[-1])).items():
+        complete[place] = [model.values_on(dataset) | swept for dataset in suite.datasets]
+    for place, sets in complete.items():
+        errors = [_error_of(model.estimator, values) for values in sets]
+        if all(errors):
+            raise XmlcError(located(suite.file, place, errors[0]))
+
+
+def _error_of(estimator: str, values: Hyperparameters) -> str:
+    """Return why hyperparameters do not fit together, or ""."""
+    known = {key: value for key, value in values.items() if value != LABELS_PER_INSTANCE}
+    try:
+        check_together(estimator, known)
+    except InvalidParameterError as error:
+        return str(error).replace("None", "null")
+    return ""
 
 
 def check_file(estimator: str, given: Iterable[str]) -> None:

@@ -21,7 +21,7 @@ from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.shared import check_shared_settings, models_of_all
 from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
-from xmlc.suite.schemas import nearest
+from xmlc.suite.schemas import located, nearest
 
 LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
 SIZES = "small", "large"  # Words that a user may write instead of names of datasets.
@@ -89,6 +89,16 @@ class Project:
                 raise XmlcError(f"config: datasets: found {name} and others, expected {name} alone: datasets={name}")
             # This call raises an error for a bad name or for missing propensity parameters, before any training.
             project.propensity(name)
+        for suite in suites.values():
+            for name in suite.datasets:
+                try:
+                    project.propensity(name)
+                except XmlcError as error:
+                    raise XmlcError(located(suite.file, ("datasets",), str(error))) from error
+            for name, model in suite.models.items():
+                if model.estimator == "oracle" and not any(project.entry(one).synthetic for one in suite.datasets):
+                    problem = "found oracle, but no dataset of the suite is synthetic, so it would not run. Remove it"
+                    raise XmlcError(located(suite.file, ("models", name, "estimator"), problem))
         return project
 
     def entry(self, dataset: str) -> Dataset:
@@ -224,7 +234,9 @@ class Project:
             for dataset in there:
                 self.check_given(paper, dataset, name)
             if not there:
-                paths = ", ".join(sorted({str(path) for values in spec.every_value for path in values.values()}))
+                paths = ", ".join(
+                    sorted({str(path) for values in spec.every_value.values() for path in values.values()})
+                )
                 said = f"found no estimates for {', '.join(wanted)}, expected {paths}"
                 raise XmlcError(f"{suite.file}: model {name}: {said}")
             lines += [f"skipped {name} on {dataset}: found no estimates" for dataset in wanted if dataset not in there]

@@ -49,7 +49,9 @@ class Range:
             return cls(values=tuple(content))
         if isinstance(content, dict) and {"low", "high"} <= set(content) <= {"low", "high", "log", "integer"}:
             result = cls(**content)
-            if result.low < result.high and (result.low > 0 or not result.log):
+            are_numbers = all(type(end) in (int, float) for end in (result.low, result.high))
+            are_flags = all(isinstance(flag, bool) for flag in (result.log, result.integer))
+            if are_numbers and are_flags and result.low < result.high and (result.low > 0 or not result.log):
                 return result
         expected = "a list of values, or low and high with optional log and integer"
         advice = "low must be less than high, and above 0 if log is true"
@@ -73,6 +75,11 @@ class Range:
     def ends(self) -> tuple[object, ...]:
         """Return all values of a finite range, or both ends of an interval."""
         return self.values or (self.typed(self.low), self.typed(self.high))
+
+    def samples(self) -> tuple[object, ...]:
+        """Return values of the range that stand for all its values: `ends`, and the second whole number."""
+        second = (self.typed(self.low + 1),) if self.integer and not self.values and self.low + 1 < self.high else ()
+        return (*self.ends(), *second)
 
     def typed(self, value: float) -> int | float:
         """Round a value of an interval to an integer or to three significant digits, as a person would type it."""

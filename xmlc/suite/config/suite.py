@@ -21,7 +21,7 @@ from xmlc.metrics.measure import AVERAGES, OVERLAPS
 from xmlc.suite.config.catalogue import DatasetName
 from xmlc.suite.config.folders import STUDY, config_files, is_study
 from xmlc.suite.config.paths import Pattern
-from xmlc.suite.schemas import converted, located, nearest, read_yaml
+from xmlc.suite.schemas import Keys, converted, located, nearest, read_yaml
 
 T = TypeVar("T")
 Some = Annotated[list[T], Meta(min_length=1)]
@@ -104,6 +104,18 @@ class SearchSpec:
         """Return whether the model has stages that are tried only on datasets for which the model is untuned."""
         return bool(self.stages) and not self.always
 
+    @property
+    def trials(self) -> dict[Keys, Hyperparameters]:
+        """Return the trials of all stages by their keys, such as ``("search", "stages", 0, 2)``."""
+        places: dict[Keys, Stages] = {("search", "stages"): self.stages}
+        places |= {("search", "extra_stages", dataset): stages for dataset, stages in self.extra_stages.items()}
+        found: dict[Keys, Hyperparameters] = {}
+        for keys, stages in places.items():
+            for i, stage in enumerate(stages):
+                for j, trial in enumerate(stage):
+                    found[(*keys, i, j)] = trial
+        return found
+
     def stages_on(self, dataset: str) -> Stages:
         """Return all stages of a search on a dataset."""
         return [*self.stages, *self.extra_stages.get(dataset, [])]
@@ -171,10 +183,15 @@ class ModelSpec:
         return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "fitted")
 
     @property
-    def every_value(self) -> list[Hyperparameters]:
-        """Return all sets of hyperparameters that the suite mentions for the model, including trials of a search."""
-        stages = chain(self.search.stages, *self.search.extra_stages.values())
-        return [self.hyperparameters, *self.datasets.values(), *chain(*stages), self.search.trial_overrides]
+    def every_value(self) -> dict[Keys, Hyperparameters]:
+        """Return all sets of hyperparameters that the suite mentions for the model, by their keys.
+
+        The sets include the trials of a search.
+        """
+        found: dict[Keys, Hyperparameters] = {("hyperparameters",): self.hyperparameters}
+        found |= {("datasets", dataset): values for dataset, values in self.datasets.items()}
+        found |= self.search.trials
+        return found | {("search", "trial_overrides"): self.search.trial_overrides}
 
     def values_on(self, dataset: str) -> Hyperparameters:
         """Return the hyperparameters of the model on a dataset."""
@@ -319,14 +336,17 @@ class Suite(Experiments):
         block = self.inference
         return block.methods.get(model, []) if block and split in (None, block.split) else []
 
-    def swept(self, model: str) -> list[Hyperparameters]:
-        """Return each set of hyperparameters that the suite's sweeps use for a model."""
-        return [
-            sweep.hyperparameters | {sweep.hyperparameter: value}
-            for sweep in self.sweeps.values()
-            if sweep.model == model
-            for value in chain(sweep.values, *sweep.datasets.values())
-        ]
+    def swept(self, model: str) -> dict[Keys, Hyperparameters]:
+        """Return each set of hyperparameters that the suite's sweeps use for a model, by the keys of its value."""
+        found: dict[Keys, Hyperparameters] = {}
+        for name, sweep in self.sweeps.items():
+            if sweep.model == model:
+                places: dict[Keys, list[IntOrFloat | str]] = {("sweeps", name, "values"): sweep.values}
+                places |= {("sweeps", name, "datasets", key): values for key, values in sweep.datasets.items()}
+                for keys, values in places.items():
+                    for i, value in enumerate(values):
+                        found[(*keys, i)] = sweep.hyperparameters | {sweep.hyperparameter: value}
+        return found
 
     def task_of(self, dataset: str) -> Task:
         """Return the task of a dataset: few-shot or multi-label."""
@@ -373,7 +393,7 @@ def read_suite(file: Path) -> Suite:
     XmlcError
         A file cannot be read or is not a suite, or ``from_suite`` refers to a model that does not exist.
     """
-    written = read_yaml(file)
+    written = read_yaml(file, Experiments)
     content = converted(written, Experiments, str(file))
     assert isinstance(written, dict)
     found: dict[str, dict[str, ModelSpec]] = {"models": {}, "baselines": {}}
@@ -407,7 +427,7 @@ def _copied(model: ModelSpec, keys: tuple[str, str], file: Path) -> ModelSpec:
     papers = sorted({paper.stem for paper in place.parent.glob("*.yaml")} - {file.stem})
     if not place.is_file() or other == file.stem:
         raise XmlcError(refused(f"found {other}, expected another suite: {nearest(other, papers)}"))
-    content = converted(read_yaml(place), Experiments, str(place))
+    content = converted(read_yaml(place, Experiments), Experiments, str(place))
     models = content.baselines | content.models
     if name not in models:
         known = sorted(known for known, spec in models.items() if spec.estimator)
