@@ -34,6 +34,8 @@ if (config_folder() / "config.yaml").is_file():
 
 with in_one_line():
     project = Project.read(config)
+    if workflow.is_main_process:
+        plan.check_tables(project)
     # Jobs on other machines may not see the mirror, and do not read it.
     if workflow.is_main_process and project.settings.mirror:
         mirror_at(project.settings.mirror)

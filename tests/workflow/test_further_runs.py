@@ -145,6 +145,7 @@ def test_scale_run_ranks_only_larger_dataset(finished):
     sizes = {"amazon-670k-shape": TINY, "amazon-3m-shape": TINY | {"posteriors": False}}
     sets = {name: {"synthetic": tiny, "propensity": [0.6, 2.6]} for name, tiny in sizes.items()}
     few = {"methods": ["sto"], "models": {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}}
+    few["skip_thresholds"] = {"amazon-3m-shape": "a larger dataset"}
     with finished.restored("config/datasets.yaml", "config/scale.yaml"):
         finished.edit_yaml("config/datasets.yaml", lambda content: content.update(sets))
         finished.edit_yaml("config/scale.yaml", lambda content: content.update(few))

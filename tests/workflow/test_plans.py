@@ -107,6 +107,18 @@ def test_ambiguous_config_values_are_refused_with_line(project):
     assert absent(done.stderr, "xmlc: error: config/config.yaml:2", "010") == []
 
 
+def test_unknown_name_in_a_suite_is_refused_before_a_job_graph_exists(project):
+    with project.restored("config/demo.yaml"):
+        project.edit_yaml("config/demo.yaml", lambda content: content["models"]["plt"].update(without={"demmo": "why"}))
+        done = project.run("demo")
+    assert done.returncode == 1
+    said = done.stdout + done.stderr
+    assert absent(said, "xmlc: error: config/demo.yaml", "models.plt.without", "demmo", "demo") == []
+    assert len(absent(said, "Traceback", "DAG", "Job stats")) == 3
+    made = [".snakemake/last-run.json", "logs", "resources/demo", "results/demo", "results/tables/demo"]
+    assert [name for name in made if (project.folder / name).exists()] == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("prefix", ["", "xmlc_"])
 def test_other_workflow_imports_rules_and_keeps_its_targets(project, prefix):

@@ -19,6 +19,7 @@ from xmlc.suite.papers import enter_rooms, figure_of, modules_of, statements_of,
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.plotting import METADATA
 from xmlc.suite.results.titles import model_title
+from xmlc.suite.schemas import located
 
 TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), tuple(METADATA)
 _OF_TABLE = paths.Pattern(f"{paths.TABLE}.csv")
@@ -44,6 +45,29 @@ class SuitePlan:
     tables: dict[str, list[str]]
     figures: dict[str, list[str]]
     steps: list[str] = field(default_factory=list)
+
+
+def check_tables(project: Project) -> None:
+    """Check that all tables and figures of suites exist, and that each suite of the run has at least one.
+
+    `Project.read` cannot check them, because tables and figures are defined in a higher layer than the configuration.
+
+    Raises
+    ------
+    XmlcError
+    """
+    for paper, suite in project.suites.items():
+        definitions: dict[str, tuple[list[str], Callable[[str, str], object]]]
+        definitions = {"tables": (suite.tables, table_of), "figures": (suite.figures, figure_of)}
+        for key, (names, definition_of) in definitions.items():
+            for name in names:
+                try:
+                    definition_of(name, paper)
+                except XmlcError as error:
+                    raise XmlcError(located(suite.file, (key,), str(error))) from error
+        if paper in project.settings.papers and not suite.tables and not suite.figures:
+            problem = "found no table and no figure, so nothing would be built. Add a table, such as table1"
+            raise XmlcError(located(suite.file, ("tables",), problem))
 
 
 def plan_of(project: Project) -> dict[str, SuitePlan]:
