@@ -100,10 +100,11 @@ def test_duplicates_are_summed_before_rounding(kind):
     given = sparse.coo_array((values, tuple(places)), shape=(20, 20))
     dense = given.toarray().astype(np.float32)
     if kind != "coo":
-        order = np.argsort(places[kind == "csc"], kind="stable")
-        starts = np.searchsorted(places[kind == "csc"][order], np.arange(21))
         make = sparse.csr_array if kind == "csr" else sparse.csc_array
-        given = make((values[order], places[kind == "csr"][order], starts), shape=(20, 20))
+        major, minor = places if kind == "csr" else places[::-1]
+        order = np.argsort(major, kind="stable")
+        starts = np.searchsorted(major[order], np.arange(21))
+        given = make((values[order], minor[order], starts), shape=(20, 20))
     np.testing.assert_allclose(as_features(given).toarray(), dense, rtol=1e-7)
     exact = sparse.csr_array(given).toarray().astype(np.float32)
     np.testing.assert_array_equal(as_features(given).toarray(), exact)

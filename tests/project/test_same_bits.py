@@ -56,7 +56,7 @@ LOOKED_AT = {
     "cli/texts.py": 3, "core/files.py": 1, "core/parallel.py": 1, "core/environment.py": 1, "data/formats/names.py": 1,
     "inference/distributions.py": 2, "inference/methods.py": 1, "metrics/classification.py": 5,
     "metrics/ranking.py": 1, "models/base.py": 1, "models/ldsm/_grow.py": 1, "models/ldsm/estimator.py": 1,
-    "models/linear/label_logistic.py": 5, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,
+    "models/linear/label_logistic.py": 5, "models/nearest/_index.py": 2, "models/nearest/estimator.py": 3,
     "models/oplt/growth.py": 1, "models/parabel.py": 1, "models/plt/compact.py": 4, "models/plt/estimator.py": 1,
     "models/plt/training.py": 3, "models/stacking.py": 1, "models/texts/text_classifier.py": 1,
     "models/trees/label_tree.py": 1, "suite/papers/outcome.py": 2, "suite/papers/ldsm2020/claims.py": 1,

@@ -169,7 +169,7 @@ class Stacking(SparseProbabilityEstimator):
             return given.unfitted()
         from xmlc.models.wrapped import Wrapped
 
-        return Wrapped(given)
+        return Wrapped(given).unfitted()  # the given estimator keeps its number of threads
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
         """Return the hyperparameters.
