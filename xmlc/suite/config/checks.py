@@ -192,10 +192,10 @@ def _check_together(suite: Suite, keys: Keys, model: ModelSpec) -> None:
     base = model.hyperparameters
     possible: dict[Keys, list[Hyperparameters]] = {("hyperparameters",): [base]}
     possible |= {("datasets", dataset): [values] for dataset, values in model.datasets.items()}
-    in_trials = base | model.search.trial_overrides
+    trial_base = base | model.search.trial_overrides
     trials = model.search.trials
     for place, trial in trials.items():
-        earlier = [in_trials, *(in_trials | other for other in trials.values())]
+        earlier = [trial_base, *(trial_base | other for other in trials.values())]
         possible[place] = [before | trial for before in earlier]
     samples = {key: Range.parse(key, content).samples() for key, content in model.search.ranges.items()}
     others = [base, *(base | {key: value} for key, values in samples.items() for value in values)]
