@@ -131,7 +131,7 @@ def test_register_refuses_unknown_measure():
 
 
 def test_tune_refuses_unknown_method(sweep_case):
-    with raises_with(XmlcError, "'stoo'", "expected sto"):
+    with raises_with(XmlcError, "'stoo'", "sto"):
         tune("stoo", *sweep_case)
 
 

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from facts import absent
+from facts import absent, raises_with
 from page_cases import plan_with
 from suite_cases import write_suite
 
 from xmlc.core.checksums import stamped
+from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.report.commands import status_command as command
@@ -25,6 +26,7 @@ from xmlc.suite.report.status import (
     error_message,
     failures,
     of_files,
+    outdated_outputs,
     run_outcome,
     status_of,
     to_text,
@@ -217,26 +219,37 @@ def test_run_of_one_table_counts_only_its_inputs(configured):
     assert "7 of 7 results are done" in status("--paper", "plt2016").output
 
 
-def test_unfinished_and_outdated_results_are_not_done(configured):
+def test_unfinished_and_outdated_results_are_not_done(configured, monkeypatch):
     ranking, model = FULL.format("scene", "plt", 0), "results/scene/plt/seed0/full/model"
     coded = {name: base64.urlsafe_b64encode(name.encode()).decode() for name in (ranking, model)}
-    marks, notes = (configured / ".snakemake" / name for name in ("incomplete", "metadata"))
+    marks = configured / ".snakemake/incomplete"
     marks.mkdir(parents=True)
-    notes.mkdir()
     (marks / coded[ranking]).touch()
     assert "6 of 7 results" in status().output
     (marks / coded[ranking]).unlink()
-    put(configured / model)
-    (notes / coded[ranking]).write_text(json.dumps({"input": [model]}))
-    for path, time in ((configured / ranking, 10), (configured / model, 5)):
-        os.utime(path, ns=(time, time))
     assert status().exit_code == 0
-    os.utime(configured / model, ns=(11, 11))
+    head = "output_file\tdate\trule\tlog-file(s)\tstatus\tplan"
+    rows = [f"{ranking}\t-\trank\t\tparams changed\tupdate pending", f"{model}\t-\ttrain\t\tok\tno update"]
+    said = "\n".join(["a line before the table", head, *rows])
+    calls = []
+
+    def run(command, **options):
+        calls.append(command)
+        return subprocess.CompletedProcess(command, 0, said, "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert status().exit_code == 0, "this folder has no Snakefile"
+    (configured / "Snakefile").touch()
     assert "6 of 7 results" in status().output
-    os.utime(configured / model, ns=(5, 5))
-    put(configured / "results/scene/data")
-    (notes / coded[model]).write_text(json.dumps({"input": ["results/scene/data"]}))
-    assert "6 of 7 results" in status().output, "the model will be trained again"
+    assert "6 of 7 results" in status("--paper", "plt2016").output
+    assert calls[-1][-2:] == ["--summary", "plt2016"]
+
+
+def test_failing_summary_of_snakemake_is_reported(monkeypatch):
+    failed = subprocess.CompletedProcess([], 1, "", "xmlc: error: found no dataset\n")
+    monkeypatch.setattr(subprocess, "run", lambda command, **options: failed)
+    with raises_with(XmlcError, "found no dataset"):
+        outdated_outputs({"mirror": "a b", "datasets": ["yeast"]}, [])
 
 
 def test_target_of_a_run_is_named_next_to_its_done_results(configured):

@@ -30,12 +30,13 @@ from xmlc.suite.papers.printing import select, to_markdown
 from xmlc.suite.report.compare import accept, compare, compared_fingerprints
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, with_contributed, write_archive
 from xmlc.suite.report.runs import read_spreads, runs_of, write_runs
-from xmlc.suite.report.status import failures, of_files, run_outcome, status_of, to_text
+from xmlc.suite.report.status import failures, of_files, outdated_outputs, run_outcome, status_of, to_text
 from xmlc.suite.report.summary import summary_as_markdown, summary_as_text, summary_of_published, summary_of_runs
 from xmlc.suite.report.verdicts import Judge, Tolerance
 from xmlc.suite.report.verify import verify
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import SUFFIX, Manifest, finished_tables
+from xmlc.suite.schemas import parsed_yaml
 
 TABLES, LOGS, RUNS = Path(paths.TABLES), Path(paths.LOGS), "runs.csv"
 ANY, NOT_NEGATIVE = click.Path(path_type=Path), click.FloatRange(min=0)
@@ -118,7 +119,13 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
     if last.files and not papers:
         plan = of_files(plan, last.files)
         scope = f" of target {' '.join(last.targets)}" if last.targets else " of the last run"
-    status = status_of(plan, Path(), failures(LOGS), papers)
+    targets = last.targets if last.files and not papers else papers
+    outdated: set[str] = set()
+    # Without notes of Snakemake, for example next to copied results, nothing is known about changes.
+    if Path("Snakefile").is_file() and Path(".snakemake").is_dir():
+        given = {key: parsed_yaml(value, f"{key}=") for key, _, value in (text.partition("=") for text in settings)}
+        outdated = outdated_outputs(given | last.settings, targets)
+    status = status_of(plan, Path(), failures(LOGS), papers, outdated)
     click.echo(to_text(status, last.about, run_outcome(last), scope), nl=False)
     if not all(result.done for result in status):
         ctx.exit(1)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import base64
+import csv
+import json
 import os
 import re
+import subprocess
+import sys
 import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +22,6 @@ from tabulate import tabulate
 
 from xmlc.core.checksums import NAME, Damaged, check_listed, listed_in
 from xmlc.core.errors import XmlcError, nearest
-from xmlc.core.files import read_json
 from xmlc.suite.config import paths
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.papers.plan import SuitePlan
@@ -31,8 +34,6 @@ ALIGN = ("left", "left", "right", "right", "right")
 LINE, INDENT = 90, "  "  # The maximum width of lines in characters, and the indentation of continued lines.
 AT_WORK = Path(".snakemake/incomplete")  # The folder in which Snakemake lists the outputs of unfinished jobs.
 SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
-# The folder in which Snakemake keeps the inputs of each output, and the file with the time of an output folder.
-METADATA, FOLDER_TIME = Path(".snakemake/metadata"), ".snakemake_timestamp"
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
 LONGEST = 400
@@ -128,7 +129,11 @@ class Result(NamedTuple):
 
 
 def status_of(
-    plan: Mapping[str, SuitePlan], root: Path, failed: Sequence[Failure], papers: Sequence[str] = ()
+    plan: Mapping[str, SuitePlan],
+    root: Path,
+    failed: Sequence[Failure],
+    papers: Sequence[str] = (),
+    outdated: Collection[str] = (),
 ) -> list[Result]:
     """Return the status of each planned file.
 
@@ -140,6 +145,8 @@ def status_of(
     failed : sequence of Failure
     papers : sequence of str
         Papers whose files are included. If ``papers`` is empty, the papers that the run requests are included.
+    outdated : collection of str
+        Outputs that Snakemake would make again (`outdated_outputs`). They are not done.
 
     Raises
     ------
@@ -149,7 +156,7 @@ def status_of(
     if unknown := [paper for paper in papers if paper not in plan]:
         raise XmlcError(f"--paper: found {unknown[0]!r}, expected {nearest(unknown[0], plan)}")
     chosen = dict.fromkeys(papers) or [paper for paper in plan if plan[paper].requested]
-    return [result for paper in chosen for result in _results_of(paper, plan[paper], root, failed)]
+    return [result for paper in chosen for result in _results_of(paper, plan[paper], root, failed, outdated)]
 
 
 def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, SuitePlan]:
@@ -184,15 +191,16 @@ def _figure(paper: str, name: str) -> str:
     return f"{paths.FIGURE.of(paper=paper, figure=name)}.svg"
 
 
-def _results_of(paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure]) -> Iterator[Result]:
+def _results_of(
+    paper: str, suite: SuitePlan, root: Path, failed: Sequence[Failure], outdated: Collection[str]
+) -> Iterator[Result]:
     made = {_table(paper, name): records for name, records in suite.tables.items()}
     made |= {_figure(paper, name): records for name, records in suite.figures.items()}
-    unfinished = {*unfinished_files(root)}
+    not_done = {*unfinished_files(root), *outdated}
     for file in (*_files(suite), *made):
         damage = _damage(root, file)
         there = _is_current(root, file, made[file]) if file in made else (root / file).exists()
-        done = there and not damage and not unfinished & {file, paths.output_of(file)}
-        done = done and not _is_older_than_inputs(root, paths.output_of(file))
+        done = there and not damage and not not_done & {file, paths.output_of(file)}
         causes = [damage] if damage else [one for one in failed if not done and _causes(one, Path(file))]
         yield Result(paper, MADE if file in made else _dataset(file), done, tuple(causes))
 
@@ -227,27 +235,6 @@ def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
     return path.exists() and of_all and Manifest.is_current(path, [root / record for record in records])
 
 
-def _is_older_than_inputs(root: Path, output: str) -> bool:
-    """Return whether an input of an output is newer, or is older than its own inputs, so that Snakemake would rerun it.
-
-    Snakemake noted the inputs. Without a note, as for copied results, nothing is known and the result is False.
-    """
-    try:
-        note = read_json(root / METADATA / base64.urlsafe_b64encode(output.encode()).decode())
-        inputs = note["input"] or []
-        made = _time_of(root / output)
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    there = [file for file in inputs if (root / file).exists()]
-    return any(_time_of(root / file) > made or _is_older_than_inputs(root, file) for file in there)
-
-
-def _time_of(path: Path) -> int:
-    """Return the time of a file, or of a folder when its step finished."""
-    stamp = path / FOLDER_TIME
-    return (stamp if stamp.is_file() else path).stat().st_mtime_ns
-
-
 def _dataset(file: str) -> str:
     """Return the dataset to which a file belongs: the name of the file's top folder within results/ or resources/."""
     return Path(file).parts[1]
@@ -269,6 +256,33 @@ def _causes(failure: Failure, file: Path) -> bool:
     if (run := paths.IN_RUN.read(file)) is None or run["model"] != failure.model:
         return False
     return failure.seed in (None, int(run["seed"])) and failure.split in ("", run["split"])
+
+
+def outdated_outputs(settings: Mapping[str, object], targets: Sequence[str]) -> set[str]:
+    """Return the outputs that Snakemake would make again, because an input, the code or a setting has changed.
+
+    Parameters
+    ----------
+    settings : mapping
+        Settings of the command line of Snakemake.
+    targets : sequence of str
+        Targets of Snakemake. If there are none, the default target counts.
+
+    Raises
+    ------
+    XmlcError
+        Snakemake cannot plan the targets.
+    """
+    given = [f"{key}={json.dumps(value)}" for key, value in settings.items()]
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--summary", *targets]
+    command += ["--config", *given] if given else []
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise XmlcError(f"found no summary of Snakemake ({lines[-1]}). Run `snakemake --dry-run` to see the error.")
+    header = next((place for place, line in enumerate(done.stdout.splitlines()) if line.startswith("output_file\t")), 0)
+    rows = csv.DictReader(done.stdout.splitlines()[header:], delimiter="\t")
+    return {row["output_file"] for row in rows if row["plan"] == "update pending"}
 
 
 def unfinished_files(root: Path) -> list[str]:
