@@ -59,7 +59,7 @@ def test_hyperparameters_rerun_only_their_model(finished):
     assert planned["thresholds"] == 1  # The oracle's thresholds are not tuned again.
 
 
-TABLES = {"table": 5, "figure": 1, "demo": 1}
+TABLES = {"table": 5, "figure": 1}
 CATALOGUE, SUITE = "config/datasets.yaml", "config/demo.yaml"
 ABOUT = {
     "licence": "CC0",
@@ -73,7 +73,7 @@ EDITS = {
     "propensities of a dataset": (
         CATALOGUE,
         lambda content: content["demo"].update(propensity=[0.5, 0.4]),
-        {"rank": 2, "table": 1, "demo": 1},
+        {"rank": 2, "table": 1},
     ),
     "seed of a generated dataset": (
         CATALOGUE,
