@@ -229,7 +229,7 @@ def brier(house):
 
 def test_a_sixth_paper_is_planned(house, brier):
     steps = {"download": 1, "prepare": 1, "train": 1, "rank": 1, "table": 2}  # the last recipe adds a table
-    assert house.planned("mine2026", "--config", "mirror=http://localhost/none") == steps | {"mine2026": 1}
+    assert house.planned("mine2026", "--config", "mirror=http://localhost/none") == steps
 
 
 def test_numbers_of_sixth_paper_are_compared_with_published(house):
