@@ -179,10 +179,11 @@ CASES = [
 @pytest.mark.parametrize(("name", "array", "edit"), CASES)
 def test_array_that_kernels_cannot_use_is_named(name, array, edit, tmp_path):
     X, Y = random_multilabel(60, 20, 12, seed=1)
+    if array == "postings":  # only rare features have postings
+        X, Y = random_multilabel(300, 60, 12, seed=1, density=0.02)
     MODELS[name]().fit(X, Y).save(tmp_path)
     content = np.load(tmp_path / f"{array}.npy")
-    if not content.size:
-        pytest.skip("the small model has no such entries")
+    assert content.size
     edit(content)
     np.save(tmp_path / f"{array}.npy", content)
     list_files(tmp_path)
