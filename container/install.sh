@@ -17,8 +17,9 @@ python3 -m venv /opt/venv
 /opt/venv/bin/python -m pip install --no-cache-dir --constraint constraints.txt ".[workflow${EXTRAS:+,$EXTRAS}]"
 
 # An installation from an incomplete folder lacks files that a study needs, and fails here.
-/opt/venv/bin/xmlc new /tmp/study
-rm -r /tmp/study
+checked="$(mktemp -d)"
+/opt/venv/bin/xmlc new "$checked/study"
+rm -r "$checked"
 
 for suite in $KERNELS; do
     /opt/venv/bin/xmlc compile "$suite" --cores "$(nproc)"

@@ -78,8 +78,9 @@ def server():
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    while not server.started:
+    while thread.is_alive() and not server.started:
         time.sleep(0.05)
+    assert server.started
     port = server.servers[0].sockets[0].getsockname()[1]
     yield f"http://127.0.0.1:{port}/labels"
     server.should_exit = True
