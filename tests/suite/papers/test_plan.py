@@ -1,5 +1,9 @@
 """Test the files that each target of the workflow requests."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from facts import raises_with
 from repository import ROOT
@@ -74,3 +78,31 @@ def test_size_that_selects_no_dataset_is_refused(tmp_path):
     project = project_of(tmp_path, {"datasets": "large"}, a=suite(datasets=["yeast"]))
     with raises_with(XmlcError, "datasets=large", "a", "yeast"):
         targets(project)["a"]()
+
+
+PARAMETERS = """
+from pathlib import Path
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.settings import read_config
+from xmlc.suite.papers import plan
+project = Project.read(read_config(Path("config/config.yaml")))
+print(project.settings)
+print(project.suites)
+for paper in project.settings.papers:
+    for table in project.suites[paper].tables:
+        records = plan.outputs_of_table(project, paper, table)
+        print(paper, table, plan.sources_of_table(project, paper, table), plan.order_of(records))
+    print(plan.code_of("table", paper), plan.code_of("figure", paper))
+"""
+
+
+def test_parameters_of_tables_do_not_depend_on_the_hash_seed():
+    """Otherwise a table would be rebuilt in some later runs although nothing changed."""
+    outputs = set()
+    for seed in ("0", "1"):
+        command = [sys.executable, "-c", PARAMETERS]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        outputs.add(done.stdout)
+    assert len(outputs) == 1

@@ -284,7 +284,7 @@ class Suite(Experiments):
     #: The path of the suite's file, such as ``config/papers/plt2016.yaml``.
     file: str
     #: The names of the models and baselines that are copied from other suites.
-    copied: frozenset[str] = frozenset()
+    copied: tuple[str, ...] = ()
 
     @property
     def own(self) -> bool:
@@ -406,7 +406,7 @@ def read_suite(file: Path) -> Suite:
                 model = _copied(model, (key, name), file)
             completed = {dataset: model.hyperparameters | own for dataset, own in model.datasets.items()}
             models[name] = replace(model, datasets=completed)
-    return Suite(**vars(content) | found, name=file.stem, file=str(file), copied=frozenset(copied))
+    return Suite(**vars(content) | found, name=file.stem, file=str(file), copied=tuple(sorted(copied)))
 
 
 def _check_copied_keys(written: Mapping[str, object], keys: tuple[str, str], file: Path) -> None:
