@@ -65,8 +65,8 @@ def as_planned(step: str, words: Sequence[str]) -> Iterator[None]:
             f"The last edited file is {last}. Nothing was computed. {AGAIN}"
         )
     before = {path: state_of(path) for path in paths}
-    loaded = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
-    imported_later = {path: checksum_of(path) for path in paths if os.path.abspath(path) not in loaded}
+    loaded = {os.path.realpath(getattr(module, "__file__", None) or "") for module in [*sys.modules.values()]}
+    imported_later = {path: checksum_of(path) for path in paths if os.path.realpath(path) not in loaded}
     yield
     if edited := _edited(step, modules, digest, before, imported_later):
         kept = keep_aside(core_files.written, words)

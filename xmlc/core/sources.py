@@ -19,7 +19,7 @@ from pathlib import Path
 
 from xmlc.core.errors import XmlcError
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).resolve().parents[1]  # The digests are the same if the folder of the package is a link.
 #: Modules that affect no result: they display progress, find source files, and compare them with the plan.
 WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py", "planned_code.py"))
 #: Fields of a syntax tree that are left out of the digest, because they do not affect results or follow from other
