@@ -1,4 +1,4 @@
-"""Define the base class of all estimators, with sparse estimates, label sets, storage and scikit-learn's interface."""
+"""Define the base class of all estimators, with sparse estimates, label sets and scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, shown
-from xmlc.core.files import atomic_folder, checked_path, write_json
+from xmlc.core.errors import InvalidDataError, XmlcError, shown
+from xmlc.core.files import atomic_folder
 from xmlc.core.parallel import row_blocks
 from xmlc.kernels.checks import check_same_instances, sample_weights, weights_of_labels
 from xmlc.kernels.csr import (
@@ -30,30 +30,20 @@ from xmlc.kernels.csr import (
     unit_rows,
     validated,
 )
-from xmlc.kernels.estimator import Estimator, Hyperparameters, InvalidParameterError, check_hyperparameters, not_fitted
-from xmlc.kernels.indices import MOST_COLUMNS, Malformed
-from xmlc.kernels.stored import Field, check_fields, is_json, load_array, load_description, writeable_maps
+from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters
 from xmlc.models.fitting import all_or_nothing, learns_more
+from xmlc.models.storage import StoredEstimator
 
-DESCRIPTION = "model.json"
-ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
-ENTRIES |= {"meta": dict}
-NAMES = ("feature_names_in_", "label_names_in_")
-# `_state` leaves out these attributes: they are in the model's description, or describe the last prediction.
-KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "all_labelled_", "inner_products_", "certified_", *NAMES)
 MOST_RANKED = 1000  # k may be as large as 1000 even if the model has fewer labels
 
 
-class SparseProbabilityEstimator(Estimator):
+class SparseProbabilityEstimator(StoredEstimator):
     """Serve as the base class of all estimators, which return sparse probability estimates (SPE).
 
     A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. The names of learned
     attributes end in an underscore. `predict_top_k` sorts all estimates, unless a subclass overrides it.
 
-    `save` writes arrays, and all values that JSON can represent. `save` skips attributes whose name begins with an
-    underscore. A subclass that learns objects of other types overrides ``_state`` and ``_restore``. ``_state`` returns
-    a dictionary of arrays and a dictionary that is stored as JSON. ``_restore`` receives these two dictionaries and
-    sets the attributes. ``FIELDS`` lists the arrays of a stored model.
+    `xmlc.models.storage.StoredEstimator` describes how a model is saved and loaded.
 
     Attributes
     ----------
@@ -72,11 +62,6 @@ class SparseProbabilityEstimator(Estimator):
         Whether a beam search proved each instance's last ranking exact, or None if there was no beam search.
     """
 
-    MODEL_FORMAT = 1
-    FIELDS: ClassVar[tuple[Field, ...]] = ()
-    n_labels_: int
-    #: Whether each training instance had a label, so that predicted sets are never empty.
-    all_labelled_: bool = False
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
     #: Whether the estimates for an instance are the same whatever the other instances in X are.
@@ -85,8 +70,6 @@ class SparseProbabilityEstimator(Estimator):
     compiles: ClassVar[bool] = True
     #: Whether, with default hyperparameters, estimates are close to the labels' conditional probabilities.
     calibrated: ClassVar[bool] = True
-    # This is the folder in which `fit` writes finished arrays during `fit_to_disk` (see `xmlc.core.appendable`).
-    _into: Path | None = None
     unit_norm: bool  # the method `_kernel_form` needs the attributes ``unit_norm`` and ``n_jobs``
     n_jobs: int | None
 
@@ -343,104 +326,6 @@ class SparseProbabilityEstimator(Estimator):
             self._write(folder)
         return self
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to the folder ``path`` as plain ``.npy`` arrays and a JSON file, without pickle.
-
-        An existing folder is replaced and its contents are deleted, provided that this package has written every file
-        in it.
-
-        Raises
-        ------
-        XmlcError
-            The folder contains a file that this package has not written, or is a symbolic link or the working folder.
-            An attribute cannot be saved. After an error, the folder is unchanged.
-        """
-        self._check_fitted()
-        with atomic_folder(path) as folder:
-            self._write(folder)
-
-    def _write(self, folder: Path) -> None:
-        """Write the description of a fitted model to a folder, and the arrays that are not yet in the folder."""
-        arrays, meta = self._state()
-        about = {"estimator": type(self).__name__, "format": self.MODEL_FORMAT}
-        own, names = self.get_params(), self._hyperparameter_names()
-        about |= {"hyperparameters": {name: own[name] for name in names}, "n_features": self.n_features_in_}
-        about |= {"n_labels": self.n_labels_, "labelled": self.all_labelled_, "arrays": sorted(arrays), "meta": meta}
-        about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
-        try:
-            for name, array in arrays.items():
-                if not (folder / f"{name}.npy").exists():  # `fit_to_disk` may already have written the file
-                    np.save(folder / f"{name}.npy", array, allow_pickle=False)
-            write_json(folder / DESCRIPTION, about)
-        except (TypeError, ValueError) as error:
-            said = "Use numbers, texts, lists, dictionaries or arrays."
-            raise XmlcError(f"{type(self).__name__} cannot be saved ({error}). {said}") from error
-
-    @classmethod
-    def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a model written by `save`. The arrays of the model are memory-mapped.
-
-        Parameters
-        ----------
-        path : str or Path
-        trusted : bool
-            Allow estimators of other libraries, which are stored by joblib. Reading a joblib file runs code from the
-            folder.
-
-        Raises
-        ------
-        XmlcError
-            The folder contains no model, a model of another estimator or version, or a file that has changed after
-            `save`.
-        """
-        folder = checked_path(path)
-        if not (folder / DESCRIPTION).exists():
-            said = "expected a folder written by save. Check the path."
-            raise MissingFileError(f"{folder}: found no {DESCRIPTION}, {said}")
-        try:
-            content = cls._description(folder)
-            model = cls(**content["hyperparameters"])
-            check_hyperparameters(model)
-            for name in ("n_features", "n_labels"):
-                if not 0 <= content[name] <= MOST_COLUMNS:
-                    raise Malformed(DESCRIPTION, f"found {name}={content[name]}, expected 0 to {MOST_COLUMNS}")
-            model.n_features_in_, model.n_labels_ = content["n_features"], content["n_labels"]
-            model.all_labelled_ = content.get("labelled") is True
-            vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
-            # numba is slow to recognise the type `numpy.memmap`, so the model has array views of the memory maps.
-            arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
-            model._restore(arrays, content["meta"])
-            model._read_parts(folder, trusted)
-        except (Malformed, InvalidParameterError) as fault:
-            raise XmlcError(f"{folder}: found no valid model ({fault}). Train the model again.") from None
-        except (KeyError, TypeError, OverflowError) as fault:
-            found = f"found no valid model ({type(fault).__name__}: {fault})"
-            raise XmlcError(f"{folder}: {found}. Train the model again.") from fault
-        return model
-
-    @classmethod
-    def _description(cls, folder: Path) -> dict[str, Any]:
-        """Read the description of a stored model. Raise an error if the model is not of this class."""
-        content = load_description(folder / DESCRIPTION, ENTRIES)
-        found, version = content["estimator"], content["format"]
-        if found != cls.__name__:
-            expected = f"expected one of {cls.__name__}. Load the model with {found}.load."
-            raise XmlcError(f"{folder}: found a model of {found}, {expected}")
-        if version != cls.MODEL_FORMAT:
-            raise Malformed(DESCRIPTION, f"found format {version} of {found}, expected format {cls.MODEL_FORMAT}")
-        if sorted(content["hyperparameters"]) != cls._hyperparameter_names():
-            found, known = ", ".join(sorted(content["hyperparameters"])), ", ".join(cls._hyperparameter_names())
-            raise Malformed(DESCRIPTION, f"found hyperparameters {found}, expected {known}")
-        return content
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return a copy of the attributes, to which other threads may add the counts of a prediction meanwhile."""
-        return vars(self).copy()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set the state from a pickle. Read-only memory maps of joblib become memory maps that kernels accept."""
-        self.__dict__.update(writeable_maps(state))
-
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags for a multi-label classifier that accepts sparse instances."""
         from sklearn.utils import ClassifierTags
@@ -454,47 +339,6 @@ class SparseProbabilityEstimator(Estimator):
     def _selected(self) -> Hyperparameters:
         """Return the hyperparameters that `fit` selected on the training set, so that another `fit` can use them."""
         return {}
-
-    def _is_fitted(self) -> bool:
-        return hasattr(self, "n_labels_")
-
-    def _check_fitted(self) -> None:
-        if not self._is_fitted():
-            raise not_fitted(self)
-
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return two dictionaries: the learned arrays, and all other learned values in a form for JSON."""
-        arrays, meta, made = {}, {}, {*vars(self.unfitted())}  # ``made`` contains the attributes that `__init__` sets
-        for name, value in vars(self).copy().items():
-            elsewhere = name in KEPT_ELSEWHERE or name in self._hyperparameter_names()
-            if elsewhere or name.startswith("_") or (name in made and not name.endswith("_")):
-                continue
-            is_array = isinstance(value, np.generic) or type(value) in (np.ndarray, np.memmap)
-            if name.endswith("_") and is_array and not value.dtype.hasobject:
-                arrays[name] = np.asarray(value)
-            elif name.endswith("_") and is_json(value):
-                meta[name] = value
-            else:
-                raise XmlcError(
-                    f"{type(self).__name__} cannot be saved: found attribute {name} of type {type(value).__name__}, "
-                    "expected a name ending in _ and an array, a number, a text, or a list or dictionary of numbers "
-                    "and texts. Rename or convert the attribute, or define _state and _restore."
-                )
-        return arrays, meta
-
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        """Set the learned attributes from the result of `_state`."""
-        if self.FIELDS:
-            self._check_arrays(arrays)
-        self.__dict__.update(meta | {name: array if array.ndim else array[()] for name, array in arrays.items()})
-
-    def _check_arrays(self, arrays: Mapping[str, np.ndarray], fields: Iterable[Field] | None = None) -> None:
-        """Raise an error if stored arrays do not match ``fields``, by default the fields of this class."""
-        fields = self.FIELDS if fields is None else fields
-        check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
-
-    def _read_parts(self, folder: Path, trusted: bool) -> None:
-        """Read the parts of a stored model that are estimators, each from a subfolder of ``folder``."""
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check hyperparameters and training data, store the shape of the data, and return canonical matrices."""

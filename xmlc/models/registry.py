@@ -172,7 +172,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
         error is also raised for a model of a custom class, because only the ``load`` of the custom class can read the
         model.
     """
-    from xmlc.models.base import DESCRIPTION
+    from xmlc.models.storage import DESCRIPTION
 
     described, found = checked_path(path) / DESCRIPTION, ""
     if described.exists():

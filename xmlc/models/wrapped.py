@@ -20,8 +20,9 @@ from xmlc.core.parallel import row_blocks
 from xmlc.kernels.csr import ROUNDING, Matrix, check_probabilities, top_k_of
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models import pickled
-from xmlc.models.base import DESCRIPTION, SparseProbabilityEstimator
+from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.fitting import takes_no_weights
+from xmlc.models.storage import DESCRIPTION
 
 PICKLE = "estimator.joblib"
 MOST_BYTES = 2e9  # Dense label sets may take at most 2 GB. Most estimators use 8 bytes per entry.
