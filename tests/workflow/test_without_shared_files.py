@@ -27,7 +27,7 @@ def make_demo(folder):
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     project = make_demo(tmp_path_factory.mktemp("local"))
-    project.run_well(TABLE)
+    project.run_well(TABLE, "--config", "threads=1")  # as in the storage, because manifests list threads
     return project
 
 
