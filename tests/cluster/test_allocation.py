@@ -1,5 +1,6 @@
 """Test the workflow inside one allocation of a real Slurm, as docs/running.md describes."""
 
+import shlex
 import subprocess
 import sys
 
@@ -12,7 +13,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.needs("slurm")]
 
 def test_run_uses_resources_of_slurm_allocation(tmp_path):
     project = Project(tmp_path / "project")
-    command = f"{sys.executable} -m snakemake --workflow-profile profiles/allocation results/demo/statistics.json"
+    target = "results/demo/statistics.json"
+    command = f"{shlex.quote(sys.executable)} -m snakemake --workflow-profile profiles/allocation {target}"
     sbatch = "sbatch --wait --cpus-per-task 1 --mem 2500 --output said.txt --wrap".split()
     with Cluster(tmp_path / "slurm") as cluster:
         environment = cluster.added_to(project.environment)
@@ -22,4 +24,4 @@ def test_run_uses_resources_of_slurm_allocation(tmp_path):
     assert (job.state, job.cpus) == ("COMPLETED", 1), said
     (log,) = (project.folder / ".snakemake/log").glob("*.snakemake.log")
     assert "Provided cores: 1" in log.read_text()
-    assert (project.folder / "results/demo/statistics.json").exists()
+    assert (project.folder / target).exists()
