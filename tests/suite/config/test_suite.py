@@ -47,6 +47,13 @@ def test_every_shipped_suite_is_read_completely():
                 assert found.models[model].datasets == {dataset: common | values for dataset, values in own.items()}
 
 
+def test_tree_of_a_paper_names_its_weight_threshold():
+    for paper in ("plt2016", "gfm2011", "swnn2018", "ldsm2020", "oplt2021"):
+        for name, model in find_suite(paper, ROOT / "config").all_models.items():
+            if model.estimator in ("plt", "oplt", "parabel"):
+                assert "weight_threshold" in model.hyperparameters, f"{paper}: {name}"
+
+
 def test_papers_are_sorted_by_name_before_other_suites(tmp_path):
     config = write_config(tmp_path, zeta=suite(), alpha=suite())
     assert list(read_suites(config)) == ["alpha", "zeta", "demo", "scale"]
