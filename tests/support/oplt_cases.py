@@ -23,7 +23,8 @@ def stream(n=120, d=25, m=40, seed=0):
 
 
 def oplt(policy="best_greedy", arity=2, max_leaf=4, **more):
-    return OPLT(policy=policy, arity=arity, max_leaf=max_leaf, **{"epochs": 1, "gamma": 1.0, "eps": 0.01} | more)
+    given = {"epochs": 1, "gamma": 1.0, "eps": 0.01, "weight_threshold": None} | more
+    return OPLT(policy=policy, arity=arity, max_leaf=max_leaf, **given)
 
 
 def shape(tree, node=0):

@@ -5,6 +5,7 @@ import pytest
 from facts import raises_with
 from oplt_cases import assert_same_nodes, oplt, shape, stream, trained_apart
 from oplt_twin import NaiveOPLT
+from plt_cases import nbytes
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -15,6 +16,7 @@ from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt.tree import NODE
+from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.thresholds import OFO
 
 SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
@@ -97,8 +99,42 @@ def test_weight_threshold_drops_small_weights_and_excludes_online():
     model, whole = oplt(weight_threshold=0.1).fit(X, Y), oplt().fit(X, Y)
     kept, all_weights = model.to_plt().nodes_, whole.to_plt().nodes_.weights
     np.testing.assert_array_equal(np.sort(kept.weights), np.sort(all_weights[np.abs(all_weights) > np.float32(0.1)]))
+    assert (model.weight_threshold_, whole.weight_threshold_) == (0.1, None)
     with raises_with(XmlcError, "weight_threshold=0.1"):
         oplt(weight_threshold=0.1, online=True).fit(X, Y)
+
+
+@pytest.mark.parametrize(("gamma", "kind"), [(0.02, CompactNodeWeights), (1.0, NodeWeights)])
+def test_auto_keeps_the_smaller_form_of_weights(tmp_path, gamma, kind):
+    X, Y = stream(seed=2)
+    given = {"gamma": gamma, "eps": 0.1}
+    dense, rows, model = (oplt(weight_threshold=cut, **given).fit(X, Y) for cut in (None, 0.1, "auto"))
+    assert isinstance(model.to_plt().nodes_, kind)
+    smaller = min(dense, rows, key=lambda one: nbytes(one.to_plt().nodes_))
+    assert model.weight_threshold_ == smaller.weight_threshold_ == (0.1 if kind is CompactNodeWeights else None)
+    model.save(tmp_path / "model")
+    again = model.unfitted().set_params(**model._selected()).fit(X, Y)
+    for other in (smaller, again, OPLT.load(tmp_path / "model")):
+        assert other._selected() == model._selected()
+        for name, array in model.to_plt().nodes_._asdict().items():
+            np.testing.assert_array_equal(getattr(other.to_plt().nodes_, name), array, err_msg=name)
+    model.to_plt().save(tmp_path / "plt")
+    assert PLT.load(tmp_path / "plt").weight_threshold_ == model.weight_threshold_
+
+
+def test_auto_keeps_all_weights_of_a_model_that_learns_more_and_without_unit_norm():
+    X, Y = stream(seed=2)
+    given = {"gamma": 0.02, "weight_threshold": "auto"}
+    for model in (
+        oplt(online=True, **given).fit(X, Y),
+        oplt(**given).partial_fit(X, Y),
+        oplt(unit_norm=False, **given).fit(X, Y),
+    ):
+        assert model.weight_threshold_ is None
+        assert isinstance(model.to_plt().nodes_, NodeWeights)
+    online, offline = (oplt(online=online, **given).fit(X, Y) for online in (True, False))
+    assert isinstance(offline.to_plt().nodes_, CompactNodeWeights)
+    np.testing.assert_array_equal(online.partial_fit(X, Y).labels_, offline.labels_)
 
 
 def test_interrupted_fit_leaves_estimator_unfitted(monkeypatch):

@@ -53,20 +53,19 @@ def test_smaller_form_of_weights_is_selected(multilabel, tmp_path, C, kind):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_first_batch_of_nodes_decides_form_of_weights(multilabel, monkeypatch, n_jobs):
+def test_only_a_single_batch_of_nodes_is_compared(multilabel, monkeypatch, n_jobs):
     X, Y = multilabel(300, 40, 60, seed=4)
     model = PLT(**SOME | {"n_jobs": n_jobs, "C": 1})
     whole = model.unfitted().set_params(weight_threshold=None).fit(X, Y).nodes_
-    monkeypatch.setattr(training, "WEIGHTS_PER_WAVE", 500)
-    calls = []
-    for answer in (True, False):
-        monkeypatch.setattr(training, "rows_are_smaller", lambda *given, answer=answer: calls.append(given) or answer)
+    for weights_per_batch, is_smaller in ((1 << 25, True), (1 << 25, False), (500, False)):
+        monkeypatch.setattr(training, "WEIGHTS_PER_WAVE", weights_per_batch)
+        monkeypatch.setattr(training, "rows_are_smaller", lambda *_, answer=is_smaller: answer)
         found = model.unfitted().fit(X, Y)
-        assert len(calls) == 1
-        expected = drop_small(whole, 0.1) if calls.pop() and answer else whole
+        drops = is_smaller or weights_per_batch == 500
+        expected = drop_small(whole, 0.1) if drops else whole
         for name, array in expected._asdict().items():
             np.testing.assert_array_equal(getattr(found.nodes_, name), array, err_msg=name)
-        assert found.weight_threshold_ == (0.1 if answer else None)
+        assert found.weight_threshold_ == (0.1 if drops else None)
 
 
 @pytest.mark.parametrize("options", [{"unit_norm": False}, {"hash_bits": 10}])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from xmlc.core.errors import InvalidParameterError
-from xmlc.kernels.domains import EXCEPT_NONE, MANY, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
+from xmlc.kernels.domains import MANY, POSITIVE, POSITIVE_OR_NONE, SHARE, SOME, Flag, OneOf, whole
 from xmlc.models.domains.plt import NODES, check_kmeans_shape
 
 Policy = Literal["best_greedy", "random"]
@@ -14,9 +14,8 @@ DEFAULT_ARITY = 2
 DEFAULT_MAX_LEAF = 100
 
 DOMAINS = {
-    **{name: NODES[name] for name in ("epochs", "unit_norm", "random_state", "n_jobs")},
+    **{name: NODES[name] for name in ("epochs", "weight_threshold", "unit_norm", "random_state", "n_jobs")},
     "arity": whole(2, MANY),
-    "weight_threshold": EXCEPT_NONE,
     "policy": OneOf(get_args(Policy)),
     "alpha": SHARE,
     "balance": OneOf(get_args(Balance)),
@@ -46,5 +45,6 @@ def check_together(given: Mapping[str, Any]) -> None:
         raise InvalidParameterError(f"found warm_start={warm_start} with growth='program', expected warm_start=None")
     if warm_start is not None:
         check_kmeans_shape(arity, max_leaf)
-    if given.get("online") and threshold is not None:
-        raise InvalidParameterError(f"found weight_threshold={threshold} with online=True, expected None")
+    if given.get("online") and threshold not in (None, "auto"):
+        found = f"weight_threshold={threshold} with online=True"
+        raise InvalidParameterError(f"found {found}, expected weight_threshold='auto' or None")

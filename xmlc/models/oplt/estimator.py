@@ -19,6 +19,7 @@ from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import oplt
+from xmlc.models.domains.plt import Auto
 from xmlc.models.fitting import not_finite
 from xmlc.models.model_selection import cross_validated
 from xmlc.models.oplt.growth import initial_tree
@@ -26,6 +27,7 @@ from xmlc.models.oplt.learning import learn
 from xmlc.models.oplt.prediction import frozen, label_tree_of
 from xmlc.models.oplt.stored import check_online_tree
 from xmlc.models.oplt.tree import N_COUNTERS, NODE, NONE, SLOT, GrowthSettings, OnlineTree, trimmed_tree, with_labels
+from xmlc.models.plt.compact import applied_threshold, threshold_of
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.plt.solvers import AdaGrad
 from xmlc.models.plt.training import train_nodes
@@ -100,13 +102,14 @@ class OPLT(SparseProbabilityEstimator):
         The share of the instances from which `fit` builds the first tree, by balanced 2-means over the labels of these
         instances. The instances that were not used for the first tree extend it. The variant OPLT-W of the paper uses
         ``warm_start=0.1``. ``warm_start`` is not available with ``growth="program"``.
-    weight_threshold : float or None
+    weight_threshold : "auto", float or None
         In `fit`, weights w with abs(w) <= weight_threshold are dropped as soon as they are trained. The weights that
         are not dropped are stored in a sparse format, as in `PLT`. The authors' program uses the threshold 0.1 when it
-        saves a model. With None, all weights are kept.
+        saves a model. With None, all weights are kept. "auto" selects 0.1 or None, as in `PLT`. A model
+        that can learn more keeps all weights: with "auto", `partial_fit` and `fit` with ``online=True`` drop none.
     online : bool
         Whether `fit` keeps the arrays that `partial_fit` needs, and learns in one phase. With ``online=True``, `fit`
-        needs several times as much memory as without.
+        needs several times as much memory as without, and ``weight_threshold`` must be "auto" or None.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
@@ -127,11 +130,13 @@ class OPLT(SparseProbabilityEstimator):
         Number of instances learned so far. If `fit` makes several passes, each pass counts all instances again.
     gamma_ : float
         Given or selected value of ``gamma``.
+    weight_threshold_ : float or None
+        Given or selected value of ``weight_threshold``, or None for a model that can learn more.
 
     Notes
     -----
-    After `fit`, a model is as large as a `PLT` with the same tree. A model that learns from a stream is two to three
-    times as large as a `PLT`. A model that learns from a stream has a weight of 8 to 12 bytes for each node and each
+    After `fit`, a model is as large as a `PLT` with the same tree. A model that learns from a stream keeps all weights
+    and is two to three times as large as a `PLT` that does so: it has a weight of 8 to 12 bytes for each node and each
     feature of the instances that reached the node's parent. The children of a node share one row of weights for each
     feature. Each node has a hash table that maps a feature to its row of weights, so one look-up serves all children.
     To learn an instance, OPLT makes one look-up for each positive node and each non-zero, and moves 24 bytes per child
@@ -162,7 +167,7 @@ class OPLT(SparseProbabilityEstimator):
     eps: float = 0.1
     epochs: int = 3
     warm_start: float | None = None
-    weight_threshold: float | None = None
+    weight_threshold: float | Auto | None = "auto"
     online: bool = False
     unit_norm: bool = True
     random_state: int = 0
@@ -211,8 +216,11 @@ class OPLT(SparseProbabilityEstimator):
         tree, *_ = learn(tree, seen, y, order, settings, "growing the tree")
         shape, solver = label_tree_of(tree), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
         del tree  # deleting the tree frees memory before weights are trained
-        training = (order, solver, self.weight_threshold, self.n_jobs, Appendable(self._into))
-        self._model = FinishedModel(train_nodes(x, y, self.n_features_in_, shape, *training), self.epochs * order.size)
+        threshold = threshold_of(self.weight_threshold, self.unit_norm)
+        training = (order, solver, threshold, self.n_jobs, Appendable(self._into))
+        nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
+        self._model = FinishedModel(nodes, self.epochs * order.size)
+        self.weight_threshold_ = applied_threshold(nodes, self.weight_threshold)
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
@@ -220,7 +228,9 @@ class OPLT(SparseProbabilityEstimator):
 
         If ``gamma`` is None, ``gamma_`` is ``chosen``.
         """
-        self.gamma_, self._plt = chosen if self.gamma is None else float(self.gamma), None
+        self.gamma_ = chosen if self.gamma is None else float(self.gamma)
+        self._plt = None
+        self.weight_threshold_ = None
         self._begin_learning()
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array, order: np.ndarray) -> LabelTree | None:
@@ -273,7 +283,7 @@ class OPLT(SparseProbabilityEstimator):
         return self._learn(x, y, np.arange(x.indptr.size - 1), k=int(k))
 
     def _selected(self) -> Hyperparameters:
-        return {"gamma": self.gamma_}
+        return {"gamma": self.gamma_, "weight_threshold": self.weight_threshold_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the probability estimates above a threshold for the labels seen so far (plt2016, Algorithm 4).
@@ -439,6 +449,7 @@ class OPLT(SparseProbabilityEstimator):
         if plt is None:
             nodes = frozen(self._model) if isinstance(self._model, OnlineTree) else self._model.nodes
             plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
+            plt.set_params(weight_threshold=self.weight_threshold_)
             plt.tree_ = LabelTree.from_children(nodes.children, nodes.label)
             plt.nodes_ = nodes
             plt.n_features_in_ = self.n_features_in_
@@ -471,14 +482,17 @@ class OPLT(SparseProbabilityEstimator):
             model = OnlineTree(*(array.copy() for array in trimmed_tree(model)))
         return vars(self) | ({"_model": model, "_plt": None} if self._is_fitted() else {})
 
-    def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+    def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:
         if isinstance(self._model, OnlineTree):
-            return trimmed_tree(self._model)._asdict(), {"gamma": self.gamma_}
-        return self._model.nodes._asdict(), {"instances": self._model.n_instances, "gamma": self.gamma_}
+            return trimmed_tree(self._model)._asdict(), self._selected()
+        return self._model.nodes._asdict(), {"instances": self._model.n_instances} | self._selected()
 
-    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
+    def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         self.gamma_ = float(meta["gamma"])
-        check_value(type(self), "gamma", self.gamma_)
+        # a model of an earlier version has only the given threshold
+        self.weight_threshold_ = meta.get("weight_threshold", self.weight_threshold)
+        for name, value in self._selected().items():
+            check_value(type(self), name, value)
         self._begin_learning()
         if "instances" in meta:
             nodes = weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_)

@@ -10,7 +10,10 @@ from xmlc.core.appendable import Appendable
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import cost_blocks, run_tasks
+from xmlc.models.domains.plt import Auto
+from xmlc.models.plt.weights import CompactNodeWeights, TreeWeights
 
+WEIGHT_THRESHOLD = 0.1  # what weight_threshold="auto" tries
 LARGEST_UINT16_DEGREE = 1 << 16
 LARGEST_BLOCK = np.iinfo(np.uint32).max
 WEIGHTS_PER_TASK = 1 << 22
@@ -28,6 +31,18 @@ class DenseBlocks(NamedTuple):
 def sibling_type(degrees: np.ndarray) -> type:
     """Return the dtype of sibling numbers, uint16 or uint32, for blocks with ``degrees`` siblings."""
     return np.uint16 if degrees.max(initial=1) <= LARGEST_UINT16_DEGREE else np.uint32
+
+
+def threshold_of(given: float | Auto | None, unit_norm: bool) -> float | Auto | None:
+    """Return the threshold to train with. "auto" presumes instances of unit length, and otherwise keeps all weights."""
+    return None if given == "auto" and not unit_norm else given
+
+
+def applied_threshold(nodes: TreeWeights, given: float | Auto | None) -> float | None:
+    """Return the threshold by which weights of trained nodes were dropped, or None if all weights were kept."""
+    if not isinstance(nodes, CompactNodeWeights):
+        return None
+    return WEIGHT_THRESHOLD if given == "auto" else given
 
 
 def append_rows(

@@ -22,11 +22,12 @@ from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import plt
 from xmlc.models.model_selection import cross_validated
+from xmlc.models.plt.compact import applied_threshold, threshold_of
 from xmlc.models.plt.hashed_training import train_hashed
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
 from xmlc.models.plt.training import TITLE, train_nodes
-from xmlc.models.plt.weights import LOGISTIC_LINK, CompactNodeWeights, HashedWeights, TreeWeights, weights_from_state
+from xmlc.models.plt.weights import LOGISTIC_LINK, HashedWeights, TreeWeights, weights_from_state
 from xmlc.models.trees import LabelTree, random_complete_tree
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
@@ -34,8 +35,6 @@ from xmlc.models.trees.representations import label_representations
 # For the solver "sgd", C has a fixed default. For the solver "batch", C is selected from two candidates, which depend
 # on the loss. The first candidate for C is used unless cross-validation shows that the second candidate is better.
 SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-# The setting weight_threshold="auto" selects the threshold 0.1 if it makes the stored weights smaller.
-WEIGHT_THRESHOLD = 0.1
 # These are the names of the hyperparameters for which `fit` selects values.
 SELECTED = ("C", "arity", "weight_threshold")
 # `PLT.for_ranking` replaces the default values of some hyperparameters by the following values.
@@ -136,8 +135,8 @@ class PLT(SparseProbabilityEstimator):
         Weights w with abs(w) <= weight_threshold are dropped right after training. The weights that are not dropped are
         stored in a sparse format. With a weight threshold, memory never holds all weights at once, neither in training
         nor in the model. Parabel uses ``weight_threshold=0.1``. With None, all weights are kept. "auto" selects the
-        threshold 0.1 if the first 33 million weights take fewer bytes with this threshold, and None otherwise. "auto"
-        also keeps all weights if ``unit_norm`` is False or ``hash_bits`` is set.
+        threshold 0.1 for models of more than 33 million weights, and for smaller models if they take fewer bytes with
+        this threshold. "auto" keeps all weights if ``unit_norm`` is False or ``hash_bits`` is set.
     hash_bits : int or None
         With None, each node has its own exact weights. With ``hash_bits=k``, each pair (node, feature) is hashed to a
         sign and to one of 2**k weights. All nodes share the 2**k weights (plt2016, Section 6, uses 2**30 weights). With
@@ -287,17 +286,15 @@ class PLT(SparseProbabilityEstimator):
         self.tree_ = self._label_tree(X, Y, weights)
         solver = self._solver(total)
         self.nodes_: TreeWeights
-        threshold, automatic = self.weight_threshold, False
-        if threshold == "auto":
-            threshold, automatic = WEIGHT_THRESHOLD if self.unit_norm else None, True
         if self.hash_bits is None:
-            storing = (threshold, self.n_jobs, appendable, title, automatic, importance)
+            threshold = threshold_of(self.weight_threshold, self.unit_norm)
+            storing = (threshold, self.n_jobs, appendable, title, importance)
             self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, order, solver, *storing)
         else:
             hashing = (cast("Sgd", solver), self.hash_bits, self.random_state, importance)
             self.nodes_ = train_hashed(x, y, self.tree_, order, *hashing)
             check_finite((self.nodes_.table, self.nodes_.bias))
-        self.weight_threshold_ = threshold if isinstance(self.nodes_, CompactNodeWeights) else None
+        self.weight_threshold_ = applied_threshold(self.nodes_, self.weight_threshold)
         return self
 
     def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

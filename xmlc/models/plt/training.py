@@ -13,7 +13,15 @@ from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import copy_into, lowest_bit, unchecked_view
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
-from xmlc.models.plt.compact import DenseBlocks, append_rows, rows_are_smaller, sibling_type, starts_of
+from xmlc.models.domains.plt import Auto
+from xmlc.models.plt.compact import (
+    WEIGHT_THRESHOLD,
+    DenseBlocks,
+    append_rows,
+    rows_are_smaller,
+    sibling_type,
+    starts_of,
+)
 from xmlc.models.plt.solvers import Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.models.trees import LabelTree
@@ -82,11 +90,10 @@ def train_nodes(
     tree: LabelTree,
     order: np.ndarray,
     solver: Solver,
-    threshold: float | None,
+    threshold: float | Auto | None,
     n_jobs: int | None,
     appendable: Appendable | None = None,
     title: str = TITLE,
-    only_smaller: bool = False,
     importance: np.ndarray | None = None,
 ) -> NodeWeights | CompactNodeWeights:
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
@@ -110,18 +117,17 @@ def train_nodes(
         Numbers of the instances, in the order of each pass.
     solver : Sgd, AdaGrad or DualDescent
         The solver and its settings.
-    threshold : float or None
+    threshold : "auto", float or None
         Weights w with abs(w) <= threshold are dropped, and the remaining weights are stored sparse. With None, all
-        weights are kept.
+        weights are kept. "auto" is ``WEIGHT_THRESHOLD`` if there are several batches or the only one takes fewer bytes
+        with this threshold, and otherwise None. Later batches cannot be foreseen: the top of a binary tree would keep
+        all weights, but most weights are in the wide nodes at its bottom.
     n_jobs : int or None
         Number of threads, see `xmlc.core.threads.resolve_threads`.
     appendable : Appendable, optional
         Arrays to which the weights are appended.
     title : str
         Title in the progress display.
-    only_smaller : bool
-        Apply the threshold only if the first batch takes fewer bytes with the threshold. The first batch decides for
-        all batches, so that only one batch is in memory.
     importance : float32 (order.size,), optional
         Positive weight of each instance's loss. With None, each instance has the weight 1.
 
@@ -154,8 +160,9 @@ def train_nodes(
             common = (dense, begin, bias, solver, numbers_per_weight(solver), n_features)
             calls = [(x, importance, reach, task, *common) for task in tasks]
             run_tasks(train_siblings, calls, n_jobs, costs, progress=progress)
-            if only_smaller and not counts and threshold is not None:
-                threshold = threshold if rows_are_smaller(dense, degrees[begin:end], threshold) else None
+            if threshold == "auto":
+                is_smaller = rows_are_smaller(dense, degrees[begin:end], WEIGHT_THRESHOLD)
+                threshold = WEIGHT_THRESHOLD if len(waves) > 1 or is_smaller else None
             if threshold is None:
                 appendable.append(features=features, weights=dense.weights)
                 counts.append((np.diff(feature_starts), np.diff(weight_starts)))

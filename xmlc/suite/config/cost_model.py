@@ -89,7 +89,8 @@ def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str,
     """Return an estimator's variant in shapes.csv, the number of trees or passes, and the arity of the trees."""
     is_plt, is_batch, is_hashed = estimator == "plt", given.get("solver") == "batch", bool(given.get("hash_bits"))
     drops = given.get("weight_threshold", "auto")
-    drops = is_plt and not is_hashed and given.get("unit_norm", True) if drops == "auto" else drops
+    if drops == "auto":
+        drops = given.get("unit_norm", True) and not is_hashed and not given.get("online")
     parts = {
         "-hashed": is_plt and is_hashed,
         "-kmeans": is_plt and not is_hashed and given.get("tree", "kmeans") == "kmeans",
