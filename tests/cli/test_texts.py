@@ -261,6 +261,10 @@ ON_FORMATS = ["csv, tsv, jsonl, json, fasttext", "--format"]
         (["predict", "lines.txt", "--model", "there", "--keep", "id"], "fasttext"),
         (["predict", "bare.tsv", "--model", "there", "--keep", "id"], "bare.tsv:1"),
         (["predict", "x.npz", "--model", "features", "--keep", "id"], "--keep"),
+        (["predict", "x.npz", "--model", "features", "-k", "1", "--measure", "macro_f"], ["-k", "--measure"]),
+        (["predict", "x.npz", "--model", "features", "--measure", "macrof"], ["--measure", "macro_f"]),
+        (["fit", "x.npz", "--measure", "macro_f", "--out", "model"], "--measure"),
+        (["fit", "train.csv", "--stream", "--measure", "macro_f", "--out", "model"], ["macro_f", "instance_f"]),
         (["predict", "train.csv", "--model", "there", "--keep", "set"], "--keep set"),
         (["predict", "train.csv", "--model", "there", "--keep", "in_set", "--to", "csv"], "--keep in_set"),
         (["evaluate", "gap.csv", "train.csv"], ["gap.csv:3", "instance 2", "instance 1"]),
@@ -451,3 +455,22 @@ def test_standard_input_that_cannot_be_read_is_refused(arguments, facts, tmp_pat
     message = capsys.readouterr().err
     assert absent(message, *facts) == []
     assert "no such file" not in message
+
+
+def test_measure_of_fit_and_of_predict(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(texts, "BATCH", 7)  # thresholds follow from all batches
+    path = tmp_path / "train.csv"
+    path.write_text("text,labels\n" + "".join(f"{text},{';'.join(names)}\n" for text, names in ROWS * 30))
+    given = "fit", path, "--estimator", "plt", "--out"
+    assert run(*given, tmp_path / "plain") == run(*given, tmp_path / "model", "--measure", "macro_f") == 0
+    capsys.readouterr()
+    model = TextClassifier.load(tmp_path / "model")
+    every = [text for text, _ in ROWS * 30]
+    assert run("predict", path, "--model", tmp_path / "model") == 0
+    assert [sorted(names) for names in lines(capsys, "set")] == model.predict_sets(every)
+    for measure in ("macro_f", "micro_f"):
+        for name in ("plain", "model"):
+            assert run("predict", path, "--model", tmp_path / name, "--measure", measure) == 0
+            sets = model.estimator_.predict(model.features(every), measure=measure)
+            expected = [sorted(model.classes_[sets[[i]].indices]) for i in range(len(every))]
+            assert [sorted(names) for names in lines(capsys, "set")] == expected

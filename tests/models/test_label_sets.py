@@ -11,10 +11,13 @@ from scipy import sparse
 from small_models import OURS, small
 
 from xmlc import TextClassifier
+from xmlc.core.errors import XmlcError
 from xmlc.inference import meuf
+from xmlc.kernels.counter_random import Stream, random_permutation
+from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import OPLT, PLT, Stacking, label_sets
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.thresholds import LabelSets
+from xmlc.thresholds import LabelSets, priors
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -193,3 +196,78 @@ def test_own_estimators_follow_the_same_rule(multilabel):
         stream.partial_fit(sparse.csr_array(np.full((1, 10), 1e6, dtype=np.float32)), Y[-1:])
     assert stream.all_labelled_
     assert stream.fit(X[labelled], Y[labelled]).all_labelled_
+
+
+@pytest.mark.parametrize("name", ["plt", "parabel", "swnn", "stacking"])
+@pytest.mark.parametrize("measure", ["macro_f", "micro_f"])
+def test_sets_of_a_batch_have_thresholds_of_its_estimates_and_shares(name, measure, multilabel, monkeypatch, tmp_path):
+    X, Y = multilabel(150, 10, 5)
+    model = small(name).fit(X[:90], Y[:90])
+    model.save(tmp_path / "model")
+    monkeypatch.setattr(label_sets, "FEWEST", 60)
+    monkeypatch.setattr(label_sets, "ROWS", 7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some scores are no probabilities
+        spe = model.predict_proba(X[90:], label_sets.MIN_PROBABILITY)
+        expected = LabelSets(measure).fit(spe, prior=priors(Y[:90])).predict(spe).toarray()
+        for one in (model, type(model).load(tmp_path / "model")):
+            np.testing.assert_array_equal(one.predict(X[90:], measure=measure).toarray(), expected)
+            np.testing.assert_array_equal(one.inner_products_, model.inner_products_)
+
+
+def test_measure_is_checked_and_excludes_thresholds(multilabel):
+    X, Y = multilabel(150, 10, 5)
+    model = PLT(n_jobs=1).fit(X, Y)
+    with raises_with(InvalidParameterError, "macrof", "macro_f"):
+        model.predict(X, measure="macrof")
+    with raises_with(InvalidParameterError, "thresholds", "macro_f"):
+        model.predict(X, 0.5, "macro_f")
+    with pytest.warns(UserWarning, match="99"):
+        model.predict(X[:99], measure="macro_f")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(X[:100], measure="macro_f")
+        model.predict(X[:1], measure="micro_f")
+
+
+def test_counts_of_labels_are_of_all_instances_that_were_learned(multilabel, tmp_path):
+    X, Y = multilabel(60, 10, 5)
+    weights = np.arange(60) % 3
+    model = PLT(n_jobs=1).fit(X, Y, sample_weight=weights)
+    np.testing.assert_array_equal(model.label_counts_, Y[weights > 0].sum(axis=0))
+    assert model.n_counted_ == 40
+    online = OPLT(n_jobs=1).partial_fit(X[:20], Y[:20, :3])
+    online.save(tmp_path / "model")
+    for other in (online, OPLT.load(tmp_path / "model")):
+        with pytest.raises(XmlcError):
+            other.partial_fit(X[:5], Y[:4])
+        other.partial_fit(X[20:], Y[20:]).partial_fit(X[:1], Y[:1, :2])
+        counts = np.array(Y[20:].sum(axis=0))
+        counts[:3] += Y[:20, :3].sum(axis=0)
+        counts[:2] += Y[:1, :2].sum(axis=0)
+        np.testing.assert_array_equal(other.label_counts_, counts)
+        assert other.n_counted_ == other.to_plt().n_counted_ == 61
+
+
+def test_model_without_counts_asks_for_training(multilabel, tmp_path):
+    X, Y = multilabel(150, 10, 5)
+    model = PLT(n_jobs=1).fit(X, Y)
+    model.label_counts_ = None
+    model.save(tmp_path / "model")
+    for one in (model, PLT.load(tmp_path / "model")):
+        with raises_with(XmlcError, "counts", "prior"):
+            one.predict(X, measure="macro_f")
+
+
+def test_stacking_keeps_estimates_of_held_out_instances(multilabel):
+    X, Y = multilabel(60, 10, 5)
+    model = Stacking(n_jobs=1).fit(X, Y)
+    rows, spe = model._held_out
+    assert (rows.size, spe.shape) == (12, (12, 5))
+    order = random_permutation(60, 0, Stream.STACKING)
+    np.testing.assert_array_equal(order[:12], rows)
+    members = model.members().values()
+    lists = [member.fit(X[order[12:]], Y[order[12:]]).predict_top_k(X[rows], 5) for member in members]
+    _, _, estimates = model._combined(*map(np.array, zip(*lists, strict=True)))
+    np.testing.assert_array_equal(np.sort(spe.data), np.sort(estimates))
+    assert Stacking(n_jobs=1, n_held_out=0).fit(X, Y)._held_out is None

@@ -27,8 +27,10 @@ def test_page_examples_run(tmp_path, monkeypatch):
 
 def test_examples_select_label_sets_and_calibrate_estimates(capsys):
     (X, Y), (X_new, Y_val) = random_multilabel(300, 30, 8), random_multilabel(100, 30, 8, seed=1)
-    choose, labelled, take, calibrate = blocks((ROOT / "docs/label_sets.md").read_text())
+    in_one_word, choose, labelled, take, calibrate = blocks((ROOT / "docs/label_sets.md").read_text())
     page = {"X": X, "Y": Y, "X_new": X_new, "Y_val": Y_val}
+    texts = {"texts": ["a rose", "a spoon"] * 10, "label_lists": [["plant"], ["tool"]] * 10, "new_texts": ["rose"]}
+    exec(in_one_word, page | texts)
     exec(choose, page)
     page["spe_val"] = page["spe"]
     exec(labelled, page)

@@ -60,3 +60,18 @@ def test_unfitted_calibration_and_wrong_shapes_are_refused():
         IsotonicCalibration().fit([[0.5]], [[1, 0]])
     with raises_with(XmlcError, "groups", "(2,)", "1 labels"):
         IsotonicCalibration(np.zeros(2)).fit([[0.5]], [[1]])
+
+
+@pytest.mark.parametrize("groups", [None, np.array([0, 1, 1, 2, 0, 1])])
+def test_thresholds_before_calibration_give_the_same_predictions(groups):
+    rng = np.random.default_rng(0)
+    spe = sparse.csr_array(rng.integers(0, 20, (40, 6)).astype(np.float32) / 20)
+    spe[:, 3] = 0
+    spe.eliminate_zeros()
+    Y = sparse.csr_array(rng.random((40, 6)) < spe.toarray() ** 2)
+    calibration = IsotonicCalibration(groups).fit(spe, Y)
+    new = rng.random((200, 6)).astype(np.float32)
+    calibrated = calibration.transform(new).toarray()
+    for thresholds in (np.zeros(6), np.full(6, 0.5), np.ones(6), rng.random(6), calibrated[3], calibrated.max(axis=0)):
+        thresholds = thresholds.astype(np.float32)
+        np.testing.assert_array_equal(new > calibration.before(thresholds), calibrated > thresholds)

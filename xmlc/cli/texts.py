@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import numpy as np
+from scipy import sparse
 
 from xmlc.cli._options import FOLDER, SEED, out_option, parse_parameters, threads_option
 from xmlc.cli._predictions import Prediction, read_predictions, write_predictions
@@ -25,7 +26,7 @@ from xmlc.metrics.classification import classification_metrics
 from xmlc.metrics.ranking import ndcg_at_k, precision_at_k, recall_at_k
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.label_sets import estimates_of_sets
+from xmlc.models.label_sets import INSTANCE_F, MEASURE, estimates_of_sets
 from xmlc.models.registry import (
     DEFAULT,
     ESTIMATORS,
@@ -39,6 +40,7 @@ from xmlc.models.registry import (
 from xmlc.models.texts.analyzers import settings_for, with_characters
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
 from xmlc.models.texts.vectorizers import default_vectorizer
+from xmlc.thresholds.label_sets import SetMeasure
 
 BATCH = 1000  # Number of texts in a batch. The commands predict or learn one batch after the other.
 AT = (1, 3, 5)
@@ -128,6 +130,8 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--ngrams", metavar="LOW,HIGH", callback=lambda ctx, _, text: parse_ngrams(text),
               help="Lengths of sequences of words or characters, such as 1,2.  "
                    "[default: 1,1 for words, 1,2 for characters]")  # fmt: skip
+@click.option("--measure", type=click.Choice(MEASURE.choices),
+              help="F-measure that label sets of texts maximise.  [default: instance_f]")  # fmt: skip
 @columns_options
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
 @threads_option
@@ -139,6 +143,7 @@ def fit_command(
     stream: bool,
     analyzer: str | None,
     ngrams: tuple[int, int] | None,
+    measure: SetMeasure | None,
     seed: int,
     threads: int,
     out: Path,
@@ -159,7 +164,7 @@ def fit_command(
     n = total = n_unlabelled = n_empty = 0
     about = ""
     if is_texts(file, given["format"]):
-        model = TextClassifier(model)
+        model = TextClassifier(model, measure=measure or INSTANCE_F)
         for batch in text_batches(file, given, BATCH if stream else None):
             n, total = n + len(batch), total + sum(len(document.labels) for document in batch)
             texts, label_lists, _ = zip(*batch, strict=True)
@@ -181,7 +186,7 @@ def fit_command(
         if with_characters(model.vectorizer_):
             about += ", features: words and characters of scripts without blanks"
     else:
-        if option := "--analyzer" if analyzer else "--ngrams" if ngrams else "":
+        if option := "--analyzer" if analyzer else "--ngrams" if ngrams else "--measure" if measure else "":
             raise XmlcError(f"{option}: found a file of features, expected a file of texts. Leave out {option}.")
         X, Y = features_and_labels(file, given)
         model.fit_to_disk(out, X, Y)
@@ -199,6 +204,9 @@ def fit_command(
 @click.option("--model", "folder", type=FOLDER, required=True, help="Folder from `xmlc fit`.")
 @click.option("-k", type=click.IntRange(1), help="Write the k best labels and no label set.")
 @click.option("--threshold", type=click.FloatRange(0, 1), help="Predict all labels with a greater probability.")
+@click.option("--measure", type=click.Choice(MEASURE.choices),
+              help="F-measure that label sets maximise. macro_f and micro_f find thresholds from all of FILE.  "
+                   "[default: as in `xmlc fit`]")  # fmt: skip
 @click.option("--to", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True,
               help="Output format.")  # fmt: skip
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Column or key of FILE to copy to the output.")
@@ -206,16 +214,28 @@ def fit_command(
 @columns_options
 @threads_option
 def predict_command(
-    file: Path, folder: Path, k: int | None, threshold: float | None, to: str, trusted: bool, threads: int, **given: Any
+    file: Path,
+    folder: Path,
+    k: int | None,
+    threshold: float | None,
+    measure: SetMeasure | None,
+    to: str,
+    trusted: bool,
+    threads: int,
+    **given: Any,
 ) -> None:
     """Write the rankings and label sets of texts or feature vectors."""
-    if k and threshold is not None:
-        raise XmlcError("found -k and --threshold, expected only one of them. Leave out one.")
+    options = {"-k": k, "--threshold": threshold, "--measure": measure}
+    if len(chosen := [name for name, value in options.items() if value is not None]) > 1:
+        raise XmlcError(f"found {' and '.join(chosen)}, expected only one of them. Leave out the others.")
+    limits: float | np.ndarray | None = threshold
     keep = given["keep"] = tuple(dict.fromkeys(given["keep"]))
     parts: Iterator[tuple[Any, Any]]
     if (folder / DESCRIPTION).exists():
         texts = TextClassifier.load(folder, trusted)
         estimator, names = texts.estimator_, texts.classes_.tolist()
+        if threshold is None and measure is None:
+            limits = texts.own_thresholds()
         parts = (
             (texts.features([document.text for document in batch]), [document.kept for document in batch])
             for batch in text_batches(file, given, BATCH, labelled=False)
@@ -227,8 +247,21 @@ def predict_command(
             expected = "texts as csv, tsv, jsonl or json. Leave out --keep."
             raise XmlcError(f"--keep {keep[0]}: found a model of features, expected a model of {expected}")
         parts = iter([(features(file, given, estimator), repeat(()))])
-    found = (each for X, kept in parts for each in zip(predicted_labels(estimator, names, X, k, threshold), kept))
+    if measure not in (None, INSTANCE_F):
+        parts = joined(parts)
+    chosen_by = (k, limits, measure or INSTANCE_F)
+    found = (each for X, kept in parts for each in zip(predicted_labels(estimator, names, X, *chosen_by), kept))
     write_predictions(to, keep, found)
+
+
+def joined(parts: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    """Yield all features as one matrix, and all columns to keep, because thresholds follow from all instances."""
+    features, kept = [], []
+    for X, rows in parts:
+        features.append(X)
+        kept.append(rows)
+    if features:
+        yield sparse.vstack(features, format="csr"), chain(*kept)
 
 
 @click.command(
@@ -335,7 +368,12 @@ def text_batches(
 
 
 def predicted_labels(
-    model: SparseProbabilityEstimator, names: list[Any], X: Any, k: int | None, threshold: float | None
+    model: SparseProbabilityEstimator,
+    names: list[Any],
+    X: Any,
+    k: int | None,
+    threshold: float | np.ndarray | None,
+    measure: SetMeasure,
 ) -> Iterator[Prediction]:
     """Rank the labels of each instance, and mark the labels in its label set.
 
@@ -347,7 +385,7 @@ def predicted_labels(
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
             yield pairs, None
         return
-    sets = estimates_of_sets(model, X) if threshold is None else model.predict_proba(X, threshold)
+    sets = estimates_of_sets(model, X, measure) if threshold is None else model.predict_proba(X, threshold)
     most = max(RANKED, int(np.diff(sets.indptr).max(initial=0)))
     ranked = named_labels(names, *model.predict_top_k(X, min(most, len(names))), DIGITS)
     for ranking, chosen in zip(ranked, named_labels(names, *top_k_of(sets, most), DIGITS), strict=True):

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError, XmlcError, shown
+from xmlc.core.errors import InvalidDataError, InvalidParameterError, XmlcError, shown
 from xmlc.core.files import atomic_folder
 from xmlc.core.parallel import row_blocks
 from xmlc.kernels.checks import check_same_instances, sample_weights, weights_of_labels
@@ -33,6 +33,9 @@ from xmlc.kernels.csr import (
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters
 from xmlc.models.fitting import all_or_nothing, learns_more
 from xmlc.models.storage import StoredEstimator
+
+if TYPE_CHECKING:
+    from xmlc.thresholds.label_sets import SetMeasure
 
 MOST_RANKED = 1000  # k may be as large as 1000 even if the model has fewer labels
 
@@ -62,6 +65,11 @@ class SparseProbabilityEstimator(StoredEstimator):
         Whether a beam search proved each instance's last ranking exact, or None if there was no beam search.
     """
 
+    #: Number of training instances with each label, int64 (m,), and of all training instances.
+    label_counts_: np.ndarray | None = None
+    n_counted_: int = 0
+    # Numbers of the instances that `fit` held out, and their estimates. They are not saved.
+    _held_out: tuple[np.ndarray, sparse.csr_array] | None = None
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
     #: Whether the estimates for an instance are the same whatever the other instances in X are.
@@ -210,13 +218,18 @@ class SparseProbabilityEstimator(StoredEstimator):
         asked.predict_proba(X, 0.5)
         return self
 
-    def predict(self, X: Matrix, thresholds: float | np.ndarray | None = None) -> sparse.csr_array:
+    def predict(
+        self, X: Matrix, thresholds: float | np.ndarray | None = None, measure: SetMeasure = "instance_f"
+    ) -> sparse.csr_array:
         """Return the label set of each instance.
 
-        Without ``thresholds``, the set of an instance has the largest expected F-measure (`xmlc.inference.meuf`). This
-        label set is computed from the estimates above 1e-4, under the assumption that labels are independent. If each
-        training instance has a label, empty label sets are not considered. If you have labelled instances,
-        `xmlc.thresholds.LabelSets` finds better sets, also for other measures.
+        By default, the set of an instance has the largest expected F-measure (`xmlc.inference.meuf`). This label set is
+        computed from the estimates above 1e-4, under the assumption that labels are independent. If each training
+        instance has a label, empty label sets are not considered.
+
+        For "macro_f" and "micro_f", `xmlc.thresholds.LabelSets` chooses thresholds from the estimates of all instances
+        in X and the labels' shares of the training set. The set of an instance therefore depends on the other instances
+        in X. For requests that come one by one, see `docs/label_sets.md`.
 
         Parameters
         ----------
@@ -224,6 +237,9 @@ class SparseProbabilityEstimator(StoredEstimator):
         thresholds : float or ndarray of shape (m,), optional
             One threshold for all labels, or one threshold for each label. A label is predicted if its estimate exceeds
             the label's threshold. A threshold of 0.5 minimises the expected Hamming loss.
+        measure : {"instance_f", "macro_f", "micro_f"}
+            The F-measure that the sets maximise: the mean over instances, the mean over labels, or the F-measure of all
+            pairs of instance and label. Only without ``thresholds``.
 
         Returns
         -------
@@ -232,7 +248,10 @@ class SparseProbabilityEstimator(StoredEstimator):
         """
         if thresholds is None:
             # With an import at the top, the workflow would retrain all models when `label_sets` changes.
-            spe = importlib.import_module("xmlc.models.label_sets").estimates_of_sets(self, X)
+            spe = importlib.import_module("xmlc.models.label_sets").estimates_of_sets(self, X, measure)
+        elif measure != "instance_f":
+            found = f"found thresholds and measure={measure!r}, expected only one of them"
+            raise InvalidParameterError(f"{type(self).__name__}.predict: {found}")
         else:
             spe = self.predict_proba(X, thresholds)
         return sparse.csr_array((np.ones(spe.nnz, dtype=bool), spe.indices, spe.indptr), shape=spe.shape)
@@ -359,12 +378,22 @@ class SparseProbabilityEstimator(StoredEstimator):
         self._note_labels(Y)
         return X, Y
 
-    def _note_labels(self, Y: sparse.csr_array) -> None:
-        """Record whether all instances have labels, given the label sets that a call learns, in canonical form.
+    def _note_labels(self, Y: sparse.csr_array, more: bool = False) -> None:
+        """Record how often each label occurs and whether all instances have labels, given canonical label sets.
 
-        The wrappers in `xmlc.models.fitting` leave out instances of weight 0, and take account of earlier calls.
+        With ``more``, the label sets add to the counts of earlier calls, if they are known. The wrappers in
+        `xmlc.models.fitting` leave out instances of weight 0, and remember unlabelled instances of earlier calls.
         """
         self.all_labelled_ = bool(np.diff(Y.indptr).all())
+        counts: np.ndarray = np.bincount(Y.indices, minlength=Y.shape[1])
+        if not more:
+            self.label_counts_, self.n_counted_ = counts, Y.shape[0]
+        elif self.label_counts_ is not None:
+            known = self.label_counts_
+            counts = np.pad(counts, (0, max(0, known.size - counts.size)))
+            counts[: known.size] += known
+            self.label_counts_ = counts
+            self.n_counted_ += Y.shape[0]
 
     def _check_hyperparameters(self) -> None:
         """Raise an error if a hyperparameter, or in some classes a combination of hyperparameters, is not allowed."""

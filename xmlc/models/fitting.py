@@ -60,10 +60,12 @@ def learns_more(learn: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(learn)
     def learned(self: Any, *given: Any, **named: Any) -> Any:
         is_first, before = not self._is_fitted(), self.all_labelled_
+        counted = self.label_counts_, self.n_counted_
         try:
             result = learn(self, *given, **named)
         except BaseException:
             self.all_labelled_ = before
+            self.label_counts_, self.n_counted_ = counted
             raise
         self.all_labelled_ = self.all_labelled_ and (is_first or before)
         return result

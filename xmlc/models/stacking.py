@@ -150,6 +150,10 @@ class Stacking(SparseProbabilityEstimator):
                 member.fit_to_disk(self._into / name, X, Y, **given)
         self.members_ = members
         self.log_shares_, self.propensities_ = log_shares(Y, weights), propensities(Y)
+        self._held_out = None
+        if held_out.size:
+            counts, labels, estimates = self._combined(*map(np.array, zip(*lists, strict=True)))
+            self._held_out = held_out, stack_estimates(counts, labels, estimates, self.n_labels_)
         return self
 
     def members(self) -> dict[str, SparseProbabilityEstimator]:

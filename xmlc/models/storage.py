@@ -19,7 +19,9 @@ ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features
 ENTRIES |= {"meta": dict}
 NAMES = ("feature_names_in_", "label_names_in_")
 # `_state` leaves out these attributes: they are in the model's description, or describe the last prediction.
-KEPT_ELSEWHERE = ("n_features_in_", "n_labels_", "all_labelled_", "inner_products_", "certified_", *NAMES)
+KEPT_ELSEWHERE: tuple[str, ...] = ("n_features_in_", "n_labels_", "all_labelled_", "label_counts_", "n_counted_")
+KEPT_ELSEWHERE += ("inner_products_", "certified_", *NAMES)
+LABEL_COUNTS = Field("label_counts", np.int64, ("n_labels",), below="more")
 
 
 class StoredEstimator(Estimator):
@@ -37,6 +39,8 @@ class StoredEstimator(Estimator):
     n_labels_: int
     #: Whether each training instance had a label, so that predicted sets are never empty.
     all_labelled_: bool = False
+    label_counts_: np.ndarray | None
+    n_counted_: int
     # This is the folder in which `fit` writes finished arrays during `fit_to_disk` (see `xmlc.core.appendable`).
     _into: Path | None = None
 
@@ -71,6 +75,9 @@ class StoredEstimator(Estimator):
             "meta": meta,
         }
         about |= {name: list(getattr(self, name)) for name in NAMES if hasattr(self, name)}
+        if self.label_counts_ is not None:
+            about["counted"] = self.n_counted_
+            np.save(folder / "label_counts.npy", self.label_counts_)
         try:
             for name, array in arrays.items():
                 if not (folder / f"{name}.npy").exists():  # `fit_to_disk` may already have written the file
@@ -112,6 +119,14 @@ class StoredEstimator(Estimator):
             model.n_labels_ = content["n_labels"]
             model.all_labelled_ = content.get("labelled") is True
             vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
+            if "counted" in content:  # a model of an earlier version has no counts
+                model.n_counted_ = content["counted"]
+                if type(model.n_counted_) is not int or model.n_counted_ < 0:
+                    raise Malformed(DESCRIPTION, f"found counted={content['counted']!r}, expected a whole number")
+                counts = np.asarray(load_array(folder / "label_counts.npy"))
+                sizes = {"n_labels": model.n_labels_, "more": model.n_counted_ + 1}
+                check_fields({"label_counts": counts}, [LABEL_COUNTS], **sizes)
+                model.label_counts_ = counts
             # numba is slow to recognise the type `numpy.memmap`, so the model has array views of the memory maps.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])

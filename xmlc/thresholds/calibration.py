@@ -93,6 +93,28 @@ class IsotonicCalibration(Estimator):
             calibrated[of] = values[np.minimum(np.searchsorted(largest, estimates), largest.size - 1)]
         return without_zeros(with_values(spe, calibrated))
 
+    def before(self, thresholds: np.ndarray) -> np.ndarray:
+        """Return thresholds for estimates that are not calibrated, with the same predictions, float32 (m,).
+
+        A calibrated estimate exceeds the label's entry of ``thresholds`` if and only if the original one exceeds the
+        result, because the step functions do not decrease.
+
+        Parameters
+        ----------
+        thresholds : ndarray of float32, shape (m,)
+            Thresholds for calibrated float32 estimates.
+        """
+        self._check_learned("curves_")
+        found = np.array(thresholds, dtype=np.float32)
+        groups = np.zeros(found.size, dtype=np.int64) if self.groups is None else np.asarray(self.groups)
+        for group, (largest, values) in self.curves_.items():
+            of = np.flatnonzero(groups == group)
+            lower_blocks = np.searchsorted(values, found[of], side="right")
+            limits = np.concatenate(([0], largest)).astype(np.float32)
+            limits[-1] = 1  # an estimate above all blocks has the value of the last block
+            found[of] = limits[lower_blocks]
+        return found
+
     def _groups_of(self, spe: CSR) -> np.ndarray:
         if self.groups is None:
             return np.zeros(spe.nnz, dtype=np.int64)

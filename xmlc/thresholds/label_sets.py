@@ -128,6 +128,15 @@ class LabelSets(Estimator):
         self.method_ = "ExpectedF"
         return self
 
+    def limits(self) -> np.ndarray:
+        """Return the thresholds of "macro_f" or "micro_f" for estimates before calibration, float32 (m,).
+
+        A label is in the set of `predict` if and only if its estimate exceeds its limit, so the limits can be passed to
+        a model's ``predict_proba``.
+        """
+        self._check_learned("thresholds_")
+        return self.thresholds_ if self.calibration_ is None else self.calibration_.before(self.thresholds_)
+
     def predict(self, spe: Matrix) -> CSR:
         """Predict label sets, boolean CSR of shape (n, m).
 

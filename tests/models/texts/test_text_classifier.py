@@ -4,8 +4,10 @@ import io
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 from facts import raises_with
 from sklearn.base import clone
@@ -16,8 +18,10 @@ from sklearn.preprocessing import MultiLabelBinarizer, Normalizer
 
 from xmlc import TextClassifier
 from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError
+from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.estimator import InvalidParameterError
-from xmlc.models import OPLT, PLT, Parabel
+from xmlc.models import OPLT, PLT, Parabel, Stacking
+from xmlc.thresholds import LabelSets, priors
 
 WORDS = "rice onion flour rose tulip soil spring oven".split()
 TEXTS = [f"{WORDS[i % 8]} {WORDS[3 * i % 8]} {WORDS[(i // 8) % 8]}" for i in range(64)]
@@ -273,3 +277,54 @@ def test_sets_of_texts_or_of_lists_are_refused_because_their_order_is_arbitrary(
                 getattr(TextClassifier(OPLT()), method)(texts, lists)
     examples = {"boil rice": ["a"], "prune roses": ["b"]}
     assert TextClassifier(OPLT()).fit(examples.keys(), examples.values()).classes_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("estimator", [PLT(), Stacking(), Parabel()])
+@pytest.mark.parametrize("measure", ["macro_f", "micro_f"])
+def test_set_of_a_text_is_equal_alone_and_in_a_batch(estimator, measure, tmp_path):
+    model = clone(TextClassifier(estimator, measure=measure)).fit(TEXTS, NAMES)
+    X, Y = model.features(TEXTS), MultiLabelBinarizer(sparse_output=True).fit_transform(NAMES).astype(bool)
+    order = random_permutation(len(TEXTS), 0, Stream.STACKING)
+    rows, part = order[:12], order[12:]
+    if not isinstance(estimator, Stacking):
+        copy = estimator.unfitted().set_params(**model.estimator_._selected()).fit(X[part], Y[part])
+        fitted = LabelSets(measure).fit(copy.predict_proba(X[rows], 1e-4), Y[rows], prior=priors(Y))
+        np.testing.assert_array_equal(model.own_thresholds(), np.maximum(fitted.limits(), np.float32(1e-4)))
+        expected = fitted.predict(model.predict_proba(TEXTS, 1e-4))
+        found = model.estimator_.predict(X, model.own_thresholds())
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    model.save(tmp_path / "model")
+    loaded = TextClassifier.load(tmp_path / "model")
+    assert loaded.measure == measure
+    whole = model.predict_sets(TEXTS)
+    with ThreadPoolExecutor(8) as pool:
+        for one in (model, loaded):
+            assert [*pool.map(lambda text, one=one: one.predict_sets([text])[0], TEXTS)] == whole
+    assert [sorted(name for name, _ in pairs) for pairs in loaded.predict(TEXTS)] == [sorted(names) for names in whole]
+
+
+def test_measure_is_checked_and_belongs_to_a_training():
+    for wrong in (
+        lambda: TextClassifier(PLT(), measure="macrof").fit(TEXTS, NAMES),
+        lambda: TextClassifier(PLT()).fit(TEXTS, NAMES).set_params(measure="macrof").predict_sets(TEXTS),
+    ):
+        with raises_with(InvalidParameterError, "macrof", "macro_f"):
+            wrong()
+    model = TextClassifier(PLT(), measure="macro_f").fit(TEXTS, NAMES)
+    with raises_with(InvalidParameterError, "micro_f", "macro_f", "fit"):
+        model.set_params(measure="micro_f").predict_sets(TEXTS)
+    sets = model.set_params(measure="instance_f").predict_sets(TEXTS)
+    assert sets == TextClassifier(PLT()).fit(TEXTS, NAMES).predict_sets(TEXTS)
+    with raises_with(InvalidParameterError, "macro_f", "instance_f"):
+        TextClassifier(measure="macro_f").partial_fit(TEXTS, NAMES)
+    with raises_with(InvalidDataError, "4", "5"):
+        TextClassifier(PLT(), measure="macro_f").fit(TEXTS[:4], NAMES[:4])
+
+
+def test_thresholds_of_texts_ignore_texts_of_weight_0():
+    weights = [i % 3 for i in range(64)]
+    kept = [i for i in range(64) if weights[i]]
+    model = TextClassifier(PLT(), measure="macro_f").fit(TEXTS, NAMES, sample_weight=weights)
+    fewer = TextClassifier(PLT(), measure="macro_f")
+    fewer.fit([TEXTS[i] for i in kept], [NAMES[i] for i in kept], sample_weight=[weights[i] for i in kept])
+    np.testing.assert_array_equal(model.own_thresholds(), fewer.own_thresholds())

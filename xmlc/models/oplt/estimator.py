@@ -338,7 +338,8 @@ class OPLT(SparseProbabilityEstimator):
         if self.labels_.size == 0:
             raise XmlcError("OPLT: found no label in the instances so far. Call partial_fit with labelled instances.")
         plt = self._scaled_plt().set_params(unit_norm=self.unit_norm)
-        plt.all_labelled_ = self.all_labelled_
+        for name in ("all_labelled_", "label_counts_", "n_counted_"):
+            setattr(plt, name, getattr(self, name))
         return plt
 
     @property
@@ -399,7 +400,7 @@ class OPLT(SparseProbabilityEstimator):
             self._model = initial_tree(self._settings())
         if labels is not None:
             self.label_names_in_ = known if known.size > labels.size else labels
-        self._note_labels(Y)
+        self._note_labels(Y, more=learned > 0)
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
         return x, y

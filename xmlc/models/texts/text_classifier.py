@@ -17,11 +17,11 @@ from xmlc.core.errors import InvalidDataError, MissingFileError, XmlcError, show
 from xmlc.core.files import atomic_folder, checked_path, write_json
 from xmlc.kernels.checks import sample_weights
 from xmlc.kernels.csr import top_k_of
-from xmlc.kernels.domains import MANY, check, whole
+from xmlc.kernels.domains import MANY, OneOf, check, whole
 from xmlc.kernels.estimator import Estimator, InvalidParameterError
-from xmlc.kernels.stored import load_description
+from xmlc.kernels.stored import load_array, load_description
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.label_sets import MIN_PROBABILITY, estimates_of_sets
+from xmlc.models.label_sets import MEASURE, MIN_PROBABILITY, estimates_of_sets, fitted_thresholds
 from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.analyzers import settings_for, warn_if_nothing_in_common
 from xmlc.models.texts.vectorizers import (
@@ -31,6 +31,7 @@ from xmlc.models.texts.vectorizers import (
     save_vectorizer,
     unfitted_vectorizer,
 )
+from xmlc.thresholds.label_sets import SetMeasure
 
 DESCRIPTION = "texts.json"
 
@@ -49,6 +50,11 @@ class TextClassifier(Estimator):
         needs no vocabulary. By default, features are words. If the training texts contain Chinese, Japanese, Thai or
         another script without blanks, features are words, characters of these scripts, and pairs of neighbours. The
         first batch decides for `partial_fit`.
+    measure : {"instance_f", "macro_f", "micro_f"}
+        The F-measure that label sets maximise: the mean over texts, the mean over labels, or the F-measure of all pairs
+        of text and label. For the last two, `fit` finds a threshold for each label on texts that it holds out, at most
+        2,000 and a fifth. `Stacking` holds out texts anyway. Any other estimator is trained a second time, without the
+        held-out texts. `partial_fit` needs "instance_f".
 
     Attributes
     ----------
@@ -56,6 +62,8 @@ class TextClassifier(Estimator):
         Names of the labels, sorted after `fit`, and in order of first appearance after `partial_fit`.
     estimator_, vectorizer_ : estimator, transformer
         The fitted copies of ``estimator`` and ``vectorizer``.
+    thresholds_ : dict of str to ndarray of float32, shape (m,)
+        The labels' thresholds for ``measure``, by the name of the measure. Empty for "instance_f".
 
     Examples
     --------
@@ -65,9 +73,15 @@ class TextClassifier(Estimator):
     'garden'
     """
 
-    def __init__(self, estimator: SparseProbabilityEstimator | None = None, vectorizer: Any = None) -> None:
+    def __init__(
+        self,
+        estimator: SparseProbabilityEstimator | None = None,
+        vectorizer: Any = None,
+        measure: SetMeasure = "instance_f",
+    ) -> None:
         self.estimator = estimator
         self.vectorizer = vectorizer
+        self.measure = measure
 
     def fit(
         self, texts: Iterable[str], label_lists: Iterable[Iterable[str]], sample_weight: ArrayLike | None = None
@@ -95,6 +109,7 @@ class TextClassifier(Estimator):
         UserWarning
             At least 30 texts were given, and most of them have no feature in common with another text.
         """
+        check("measure", self.measure, MEASURE)
         texts, lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:
             raise InvalidDataError("texts: found none, expected at least one. Check how the texts are read.")
@@ -109,7 +124,11 @@ class TextClassifier(Estimator):
         warn_if_nothing_in_common(X)
         Y = indicator(lists, {name: j for j, name in enumerate(classes)})
         estimator.fit(X, Y, sample_weight=sample_weight)
+        thresholds: dict[str, np.ndarray] = {}
+        if self.measure != "instance_f":
+            thresholds[self.measure] = fitted_thresholds(estimator, X, Y, self.measure, sample_weight)
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
+        self.thresholds_ = thresholds
         self._begin_learning()
         return self
 
@@ -123,6 +142,7 @@ class TextClassifier(Estimator):
             vocabulary. An XmlcError is also raised if you changed a setting of the estimator or vectorizer after
             learning began.
         """
+        check("measure", self.measure, OneOf(("instance_f",)), "Use fit for thresholds of macro_f and micro_f.")
         texts, label_lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # an empty batch of a stream changes nothing
             return self
@@ -145,6 +165,7 @@ class TextClassifier(Estimator):
             warn_if_nothing_in_common(X)
             self._begin_learning()
         self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array([*column], dtype=object)
+        self.thresholds_ = {}
         return self
 
     def predict(self, texts: Iterable[str], k: int | None = None) -> list[list[tuple[str, float]]]:
@@ -159,7 +180,7 @@ class TextClassifier(Estimator):
             these labels. By default, a text gets the label set that `predict_sets` returns, which may be empty.
         """
         if k is None:
-            sets = estimates_of_sets(self._fitted(), self.features(texts))
+            sets = self._sets(self.features(texts))
             ranked = top_k_of(sets, max(1, int(np.diff(sets.indptr).max(initial=0))))
         else:
             check("k", k, whole(1, MANY))
@@ -192,15 +213,16 @@ class TextClassifier(Estimator):
         texts : iterable of str
             Texts to classify.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
-            By default, the label set of each text is the set with the largest expected F-measure
-            (`xmlc.inference.meuf`). If you pass one threshold, or one threshold per label, a set contains the labels
-            whose estimates exceed the threshold. If you pass a fitted method, such as `xmlc.thresholds.LabelSets`, the
-            method chooses the sets from all estimates above 1e-4.
+            By default, the label set of each text maximises ``measure``, and does not depend on the other texts. If you
+            pass one threshold, or one threshold per label, a set contains the labels whose estimates exceed the
+            threshold. If you pass a fitted method, such as `xmlc.thresholds.LabelSets`, the method chooses the sets
+            from all estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
         else:
-            sets = self._fitted().predict(self.features(texts), thresholds)
+            X = self.features(texts)
+            sets = self._sets(X) if thresholds is None else self._fitted().predict(X, thresholds)
         return [list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)]
 
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
@@ -247,7 +269,10 @@ class TextClassifier(Estimator):
         with atomic_folder(path) as folder:
             self.estimator_.save(folder / "model")
             vectorizer = save_vectorizer(folder, self.vectorizer_)
-            write_json(folder / DESCRIPTION, {"classes": list(self.classes_), "vectorizer": vectorizer})
+            about = {"classes": list(self.classes_), "vectorizer": vectorizer, "measure": self.measure}
+            for measure, thresholds in self.thresholds_.items():
+                np.save(folder / f"{measure}.npy", thresholds)
+            write_json(folder / DESCRIPTION, about | {"thresholds": list(self.thresholds_)})
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
@@ -283,7 +308,13 @@ class TextClassifier(Estimator):
         if len(names) != estimator.n_labels_ or not all(isinstance(name, str) for name in names):
             found = f"found {len(names)} names of labels, expected {estimator.n_labels_} texts, one per label"
             raise XmlcError(f"{folder / DESCRIPTION}: {found}. Train the classifier again.")
-        model = cls(estimator.unfitted(), unfitted_vectorizer(vectorizer))
+        measure = about.get("measure", "instance_f")  # which an earlier version did not store
+        thresholds = {}
+        for name in about.get("thresholds", []):
+            check("thresholds", name, MEASURE)
+            thresholds[name] = np.asarray(load_array(folder / f"{name}.npy", np.float32, (len(names),)))
+        model = cls(estimator.unfitted(), unfitted_vectorizer(vectorizer), measure)
+        model.thresholds_ = thresholds
         model.estimator_, model.vectorizer_ = estimator, vectorizer
         model.classes_ = np.array(about["classes"], dtype=object)
         model._begin_learning()
@@ -304,6 +335,30 @@ class TextClassifier(Estimator):
             said = f"an estimator of xmlc.models, such as PLT(). {with_label_sets(estimator)}."
             raise InvalidParameterError(f"estimator: found {shown(estimator)}, expected {said}")
         return made, estimator.unfitted()
+
+    def own_thresholds(self) -> np.ndarray | None:
+        """Return the labels' thresholds for ``measure``, float32 (m,), or None for "instance_f", which needs none.
+
+        Raises
+        ------
+        XmlcError
+            ``measure`` is unknown, or has changed since `fit`.
+        """
+        self._check_learned("estimator_")
+        check("measure", self.measure, MEASURE)
+        if self.measure == "instance_f":
+            return None
+        if self.measure not in self.thresholds_:
+            found = f"found measure={self.measure!r} after training, expected {[*self.thresholds_, 'instance_f'][0]!r}"
+            raise InvalidParameterError(f"TextClassifier: {found}. Call fit again.")
+        return self.thresholds_[self.measure]
+
+    def _sets(self, X: Any) -> sparse.csr_array:
+        """Return the estimates of the labels in each instance's label set."""
+        model, thresholds = self._fitted(), self.own_thresholds()
+        found: sparse.csr_array
+        found = estimates_of_sets(model, X) if thresholds is None else model.predict_proba(X, thresholds)
+        return found
 
     def _fitted(self) -> Any:
         self._check_learned("estimator_")
