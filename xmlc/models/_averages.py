@@ -25,9 +25,8 @@ class Histograms(NamedTuple):
         Position in ``labels`` of the first label of each leaf.
     labels : uint32, counts : uint32 or float32
         The distinct labels of one leaf after another, and the number of instances with the label in the leaf.
-    weights : float64 (n_leaves,)
-        Factor by which the counts of each leaf are multiplied. The share of a label in a leaf is the label's count
-        times the leaf's factor.
+    totals : integers (n_leaves,)
+        The share of a label in a leaf is the label's count times 1 / total.
     pooled : bool
         True if all leaves that an instance reaches have the same weight, False if all trees have the same weight.
     """
@@ -35,7 +34,7 @@ class Histograms(NamedTuple):
     starts: np.ndarray
     labels: np.ndarray
     counts: np.ndarray
-    weights: np.ndarray
+    totals: np.ndarray
     pooled: bool
 
 
@@ -52,6 +51,15 @@ class Reached(NamedTuple):
 
     starts: np.ndarray
     leaves: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def places_of_row(features, n_features):
+    """Return the place of each feature in ``features``, uint32 (q,), or -1 for other features, int32 (n_features,)."""
+    places = np.full(n_features, -1, dtype=np.int32)
+    for place in range(features.size):
+        places[features[place]] = place
+    return places
 
 
 @njit(cache=True, nogil=True)
@@ -145,13 +153,13 @@ def add_leaves(histograms, reached, i, sums, found):
         Number of labels with a positive sum.
     """
     n_found, tree_starts, tree_leaves = 0, reached.starts, reached.leaves
-    starts, all_labels, all_counts, weights, _ = histograms
+    starts, all_labels, all_counts, totals, _ = histograms
     for tree in range(tree_starts.shape[0]):
         own = unchecked_view(tree_leaves, tree_starts[tree, i], tree_starts[tree, i + 1])
         for leaf in own:
             labels = unchecked_view(all_labels, starts[leaf], starts[leaf + 1])
             counts = unchecked_view(all_counts, starts[leaf], starts[leaf + 1])
-            one = weights[leaf] / (1 if histograms.pooled else own.size)
+            one = 1.0 / totals[leaf] / (1 if histograms.pooled else own.size)
             for k in range(labels.size):
                 label = labels[k]
                 old = sums[label]

@@ -21,6 +21,7 @@ from xmlc.core.parallel import batches, row_blocks, run_tasks
 from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates, top_k_of
 from xmlc.kernels.indices import Malformed, check_descents
 from xmlc.kernels.stored import Field, fields_of
+from xmlc.kernels.unit_length import unit_row
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
@@ -42,7 +43,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     their pages are released from memory after all instances have gone down a tree.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
-    (`_leaf_weights`), and how tail classifiers re-rank (`_rerank`).
+    (`_leaf_totals`), and how tail classifiers re-rank (`_rerank`).
 
     Attributes
     ----------
@@ -139,6 +140,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
             return labels, scores
         return top_k_of(self._rerank(X, self._estimates(X, self._label_thresholds(0.0))), k, weights)
 
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self._reranks():
+            return super()._rank_row(x, k, label_weights)
+        reached = self._leaves_of_row(unit_row(x) if self.unit_norm else x)
+        labels, scores = average_top_k(self._histograms(), reached, 0, 1, self.n_labels_, k, label_weights)
+        return labels, scores
+
     def _estimates(self, X: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
         return self._stacked(*self._average(X, average_above, (thresholds,)))
 
@@ -157,7 +165,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         If ``then`` is given, the method calls ``then`` with one kernel result after another, and keeps no result.
         """
         x, forest, n = self._kernel_form(X), self.forest_, X.shape[0]
-        histograms = Histograms(forest.leaf_starts, forest.labels, forest.counts, *self._leaf_weights())
+        histograms = self._histograms()
         inner_products = np.zeros(n, dtype=np.int64)
         lock, found = Lock(), dict[tuple[int, int], Any]()
 
@@ -213,9 +221,17 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
         """Return the scores by which labels rank. `_rerank` may overwrite ``estimates``."""
 
+    def _histograms(self) -> Histograms:
+        forest = self.forest_
+        return Histograms(forest.leaf_starts, forest.labels, forest.counts, *self._leaf_totals())
+
     @abstractmethod
-    def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return the values of the fields ``weights`` and ``pooled`` of `Histograms`."""
+    def _leaf_totals(self) -> tuple[np.ndarray, bool]:
+        """Return the values of the fields ``totals`` and ``pooled`` of `Histograms`."""
+
+    @abstractmethod
+    def _leaves_of_row(self, x: KernelCSR) -> Reached:
+        """Return the leaves that a single instance reaches in all trees."""
 
     @abstractmethod
     def _descend(

@@ -16,6 +16,7 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, InvalidParameterError, XmlcError, shown
 from xmlc.core.files import atomic_folder
 from xmlc.core.parallel import row_blocks
+from xmlc.core.progress import Progress
 from xmlc.kernels.checks import check_same_instances, sample_weights, weights_of_labels
 from xmlc.kernels.csr import (
     NO_WEIGHTS,
@@ -31,6 +32,7 @@ from xmlc.kernels.csr import (
     validated,
 )
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters
+from xmlc.kernels.rows import is_canonical
 from xmlc.models.fitting import all_or_nothing, learns_more
 from xmlc.models.storage import StoredEstimator
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from xmlc.thresholds.label_sets import SetMeasure
 
 MOST_RANKED = 1000  # k may be as large as 1000 even if the model has fewer labels
+ANSWERED: set[type] = set()  # The estimators whose `rank_one` has been called, so that its kernels are compiled.
 
 
 class SparseProbabilityEstimator(StoredEstimator):
@@ -202,9 +205,31 @@ class SparseProbabilityEstimator(StoredEstimator):
         [0, 2]
         """
         x = self._one_instance(indices, values)
-        X = validated(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
-        labels, scores = self._for_requests().predict_top_k(X, k, label_weights)
+        k = self._check_k(k)
+        weights = self._label_weights(label_weights)
+        if type(self) in ANSWERED:
+            labels, scores = self._rank_row(x, k, weights)
+        else:
+            with Progress(1, "ranking", shown=False):  # reports the compilation of kernels
+                labels, scores = self._rank_row(x, k, weights)
+            ANSWERED.add(type(self))
         return labels[0], scores[0]
+
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the labels and scores of `predict_top_k` for one checked instance, and change no attribute.
+
+        Estimators override `_rank_row` to avoid the overhead of matrices, batches and threads.
+        """
+        return self._for_requests().predict_top_k(self._as_matrix(x), k, label_weights if label_weights.size else None)
+
+    def _estimate_row(self, x: KernelCSR, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the labels and estimates of `predict_proba` for one checked instance, and change no attribute."""
+        spe = self._for_requests().predict_proba(self._as_matrix(x), threshold)
+        return spe.indices, spe.data
+
+    def _as_matrix(self, x: KernelCSR) -> sparse.csr_array:
+        """Return a checked instance as a matrix."""
+        return validated(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
 
     def warm_up(self) -> Self:
         """Compile or load the code that predicts one instance, so that no later request waits for the code.
@@ -437,6 +462,13 @@ class SparseProbabilityEstimator(StoredEstimator):
         vars(asked).update(own | params)
         return asked
 
+    def _only_row(self, X: Matrix) -> KernelCSR | None:
+        """Return the instance in X in the form of `_rank_row`, or None if X is not a single instance."""
+        if getattr(X, "shape", None) != (1, self.n_features_in_):
+            return None
+        X = as_features(X)
+        return self._one_instance(X.indices, X.data)
+
     def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> KernelCSR:
         """Check a single instance, and return the instance as arrays for the kernels."""
         self._check_fitted()
@@ -448,25 +480,28 @@ class SparseProbabilityEstimator(StoredEstimator):
                 f"{given.shape}), expected 1-d arrays of equal length, integers and numbers. Pass x.indices and x.data "
                 "of a sparse row x."
             )
-        values = given.astype(np.float32, copy=False)
-        indices = indices.astype(np.int64, copy=False)
+        # Kernels are compiled for arrays that are writable and contiguous, so both arrays are copied.
+        indices = indices.astype(np.int64)
+        values = given.astype(np.float32)
+        if not is_canonical(indices, values, self.n_features_in_):
+            indices, values = self._canonical(indices, values)
+        return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
+
+    def _canonical(self, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the features of an instance in ascending order, and their values, without zeros."""
+        order = np.argsort(indices, kind="stable")  # some vectorizers of scikit-learn do not sort features
+        indices = indices[order]
+        values = values[order]
         # a negative index is rejected, because it becomes a very large number as uint64
         fine = np.isfinite(values) & (indices.view(np.uint64) < self.n_features_in_)
-        ascend = indices[1:] > indices[:-1]
-        # the features are not sorted if they come from a vectorizer of scikit-learn
-        if np.count_nonzero(ascend) < ascend.size:
-            order = np.argsort(indices, kind="stable")
-            indices, values, fine = indices[order], values[order], fine[order]
-            fine[1:] &= indices[1:] > indices[:-1]
-        if np.count_nonzero(fine) < fine.size:
+        fine[1:] &= indices[1:] > indices[:-1]
+        if not fine.all():
             fault = fine.argmin()
             expected = f"expected distinct features below {self.n_features_in_} with finite values"
             found = f"instance: found feature {indices[fault]} with value {values[fault]}, {expected}"
             raise InvalidDataError(f"{found}. Use the vectorizer or reader of the training data.")
-        if np.count_nonzero(values) < values.size:
-            stored = np.flatnonzero(values)
-            indices, values = indices[stored], values[stored]
-        return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
+        stored = np.flatnonzero(values)
+        return indices[stored], values[stored]
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
         """Return instances as arrays for the kernels.

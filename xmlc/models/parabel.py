@@ -12,8 +12,9 @@ from scipy import sparse
 from xmlc.core.appendable import Appendable
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.counter_random import Stream, stream_key
-from xmlc.kernels.csr import Matrix, stack_estimates
+from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates
 from xmlc.kernels.estimator import Hyperparameters, check_value, hyperparameters
+from xmlc.kernels.unit_length import unit_row
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import parabel, plt
@@ -196,9 +197,15 @@ class Parabel(SparseProbabilityEstimator):
             Mean estimates over the trees, times the label weights if given. A missing label has the score 0.
         """
         k, weights = self._check_k(k), self._label_weights(label_weights)
-        thresholds = np.where(weights > 0, np.float32(0), np.float32(np.inf)) if weights.size else None
         given = (self.n_labels_, k, weights)
-        labels, scores = self._average(self._instances(X), average_top_k, given, thresholds)
+        labels, scores = self._average(self._instances(X), average_top_k, given, thresholds_for(weights))
+        return labels, scores
+
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x = unit_row(x) if self.unit_norm else x
+        thresholds = thresholds_for(label_weights)
+        found = [tree.beam_estimates(x, "", thresholds)[:3] for tree in self.trees_]
+        labels, scores = average_top_k(*as_leaves(found), 0, 1, self.n_labels_, k, label_weights)
         return labels, scores
 
     def _title(self, doing: str, t: int) -> str:
@@ -257,6 +264,11 @@ class Parabel(SparseProbabilityEstimator):
             self.trees_.append(tree)
 
 
+def thresholds_for(label_weights: np.ndarray) -> np.ndarray | None:
+    """Return thresholds that no label of weight 0 exceeds, or None if labels have no weights."""
+    return np.where(label_weights > 0, np.float32(0), np.float32(np.inf)) if label_weights.size else None
+
+
 def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reached]:
     """Return the estimates of label trees in the form of a forest with one leaf per tree for each instance.
 
@@ -271,6 +283,7 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     leaves = np.arange(counts.size, dtype=np.int32)
     n = counts.size // len(found)
     starts = np.arange(n + 1) + n * np.arange(len(found))[:, None]
-    ends = np.concatenate(([0], np.cumsum(counts)))
-    histograms = Histograms(ends, labels.view(np.uint32), estimates, np.ones(counts.size), False)
+    ends = np.zeros(counts.size + 1, dtype=np.int64)
+    np.cumsum(counts, out=ends[1:])
+    histograms = Histograms(ends, labels.view(np.uint32), estimates, np.ones(counts.size, dtype=np.int64), False)
     return histograms, Reached(starts, leaves)

@@ -15,9 +15,10 @@ from xmlc.core.errors import XmlcError, nearest, shown
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import Stream, random_permutation
-from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of
+from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, entries_above, stack_estimates, top_k_of
 from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters
 from xmlc.kernels.indices import Malformed
+from xmlc.kernels.rows import top_k_of_row
 from xmlc.kernels.stored import FINITE, Field
 from xmlc.kernels.sums import in_turn
 from xmlc.metrics.propensity import propensities
@@ -263,17 +264,20 @@ class Stacking(SparseProbabilityEstimator):
         allowed = weights > 0 if weights.size else None
         return self._best(self._estimates(X, allowed=allowed), k, weights)
 
-    def rank_one(
-        self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        labels, scores = self._estimate_row(x, 0.0, (label_weights > 0).astype(np.float64))
+        if self.propensity_exponent:
+            scores *= self._favours(self.propensities_[labels])
+        return top_k_of_row(labels, scores, k, label_weights)
+
+    def _estimate_row(
+        self, x: KernelCSR, threshold: float, allowed: np.ndarray = NO_WEIGHTS
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable candidates of a single instance, as `predict_top_k` does for many instances."""
-        k, most, weights = self._check_k(k), self._most_candidates(), self._label_weights(label_weights)
-        allowed = weights > 0 if weights.size else None
-        lists = [member.rank_one(indices, values, most, allowed) for member in self.members_.values()]
-        labels, scores = (np.array(part)[:, None] for part in zip(*lists, strict=True))
-        counts, candidates, estimates = self._combined(labels, scores)
-        ranked, best = self._best(stack_estimates(counts, candidates, estimates, self.n_labels_), k, weights)
-        return ranked[0], best[0]
+        most = self._most_candidates()
+        lists = [member._rank_row(x, most, allowed) for member in self.members_.values()]
+        _, candidates, estimates = self._combined(*map(np.array, zip(*lists, strict=True)))
+        above = np.flatnonzero(estimates > np.float32(threshold))
+        return candidates[above], estimates[above]
 
     def _most_candidates(self) -> int:
         return min(int(self.n_candidates), self.n_labels_)
@@ -291,17 +295,23 @@ class Stacking(SparseProbabilityEstimator):
     def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the number of candidates of each instance, all candidates, and the estimates of the candidates."""
         model = self.log_shares_, self.coefficients_
-        tasks = [(labels, scores, *block, *model) for block in row_blocks(labels.shape[1], ROWS_PER_TASK) or [(0, 0)]]
+        blocks = row_blocks(labels.shape[1], ROWS_PER_TASK) or [(0, 0)]
+        if len(blocks) == 1:
+            return stacked_estimates(labels, scores, *blocks[0], *model)
+        tasks = [(labels, scores, *block, *model) for block in blocks]
         found = run_tasks(stacked_estimates, tasks, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
     def _best(self, spe: sparse.csr_array, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the k best candidates of each instance and their scores."""
         if self.propensity_exponent:
-            relative = self.propensities_.min() / self.propensities_
-            weights = elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
-            spe.data *= weights[spe.indices]
+            spe.data *= self._favours(self.propensities_)[spe.indices]
         return top_k_of(spe, k, label_weights)
+
+    def _favours(self, propensities: np.ndarray) -> np.ndarray:
+        """Return the factors by which `predict_top_k` favours rare labels, given the propensities of some labels."""
+        relative = self.propensities_.min() / propensities
+        return elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         members = {name: self._member(one) for name, one in self.estimators}

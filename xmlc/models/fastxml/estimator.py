@@ -11,10 +11,13 @@ from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
+from xmlc.kernels.arrays import row_of_csr, unowned
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.kernels.stored import FINITE, Field
+from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.propensity import propensities
+from xmlc.models._averages import Reached, places_of_row
 from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest, forest_fields
 from xmlc.models.domains import fastxml
 from xmlc.models.fastxml._grow import MOST_NONZEROS, BinaryForest, TreeSettings, divide, grow_tree
@@ -153,8 +156,11 @@ class FastXML(AveragedForest):
             scores.data[part] = np.maximum(blend, np.finfo(np.float32).tiny)
         return scores
 
-    def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        return 1.0 / self.forest_.sizes, False
+    def _leaf_totals(self) -> tuple[np.ndarray, bool]:
+        return self.forest_.sizes, False
+
+    def _leaves_of_row(self, x: KernelCSR) -> Reached:
+        return Reached(*leaves_of_row(x, self.forest_, self.n_features_in_))
 
     def _descend(
         self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
@@ -172,7 +178,40 @@ class FastXML(AveragedForest):
         self.label_weights_ = arrays["label_weights"]
 
 
-# The next kernel finds the leaf that each instance reaches.
+# The next kernels find the leaves that instances reach.
+
+
+@njit(cache=True, nogil=True)
+def leaves_of_row(x, forest, n_features):
+    """Find the leaf of each tree that a single instance reaches, and return the fields of `Reached`.
+
+    The weights of a node are copied only for the features of the instance.
+
+    Parameters
+    ----------
+    x : KernelCSR
+        The instance.
+    forest, n_features
+        As for `find_leaf`.
+    """
+    forest, n_trees = unowned(forest), forest.roots.size
+    features, values = row_of_csr(unowned(x), 0)
+    places, ids = places_of_row(features, n_features), np.arange(features.size).astype(np.uint32)
+    dense = np.zeros(features.size, dtype=np.float32)
+    starts, leaves = np.empty((n_trees, 2), dtype=np.int64), np.empty(n_trees, dtype=np.int32)
+    for tree in range(n_trees):
+        node = forest.roots[tree]
+        while node >= 0:
+            for k in range(forest.weight_starts[node], forest.weight_starts[node + 1]):
+                place = places[forest.features[k]]
+                if place >= 0:
+                    dense[place] = forest.weights[k]
+            is_positive = forest.biases[node] + sparse_dot(ids, values, dense) >= 0
+            node = forest.children[2 * node + is_positive]
+            dense[:] = 0
+        leaves[tree] = ~node
+        starts[tree, 0], starts[tree, 1] = tree, tree + 1
+    return starts, leaves
 
 
 @njit(cache=True, nogil=True)

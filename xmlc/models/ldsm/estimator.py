@@ -12,12 +12,14 @@ from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
 from xmlc.kernels import elementwise
+from xmlc.kernels.arrays import row_of_csr, unowned
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.indices import Malformed
+from xmlc.models._averages import Reached, places_of_row
 from xmlc.models.averaged_forest import AveragedForest, forest_fields
 from xmlc.models.domains import ldsm
-from xmlc.models.ldsm._grow import MultiwayForest, divides, grow_multiway_tree, route, sent_to
+from xmlc.models.ldsm._grow import MultiwayForest, directions_of, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
 MOST_DENSE_VALUES = 1 << 30  # With 'sgd', the training data may have at most 2**30 values, 8 bytes each.
@@ -234,14 +236,18 @@ class LdSM(AveragedForest):
         estimates.data = np.float32(self.beta) * estimates.data + np.float32(1 - self.beta) * closeness
         return estimates
 
-    def _leaf_weights(self) -> tuple[np.ndarray, bool]:
-        """Return the factor of each leaf's label histogram, and whether leaves instead of trees have equal weight."""
-        forest, totals = self.forest_, self.forest_.sizes.astype(np.int64)
+    def _leaf_totals(self) -> tuple[np.ndarray, bool]:
+        """Return the divisor of each leaf's label histogram, and whether leaves instead of trees have equal weight."""
+        forest = self.forest_
+        totals = forest.sizes
         if self.shares == "labels":
             labelled = np.flatnonzero(np.diff(forest.leaf_starts))
-            totals[:] = 0
+            totals = np.ones(totals.size, dtype=np.int64)
             totals[labelled] = np.add.reduceat(forest.counts, forest.leaf_starts[labelled], dtype=np.int64)
-        return 1.0 / np.maximum(1, totals), self.average == "leaves"
+        return totals, self.average == "leaves"
+
+    def _leaves_of_row(self, x: KernelCSR) -> Reached:
+        return Reached(*leaves_of_row(x, self.forest_, self.n_features_in_))
 
     def _descend(
         self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
@@ -253,7 +259,48 @@ class LdSM(AveragedForest):
         return starts, leaves
 
 
-# The next kernel finds the leaves that instances reach (ldsm2020, Algorithm 5).
+# The next kernels find the leaves that instances reach (ldsm2020, Algorithm 5).
+
+
+@njit(cache=True, nogil=True)
+def leaves_of_row(x, forest, d):
+    """Find all leaves that a single instance reaches in all trees, and return the fields of `Reached`.
+
+    The weights of a node are copied only for the features of the instance.
+
+    Parameters
+    ----------
+    x : KernelCSR
+        The instance.
+    forest, d
+        As for `find_leaves`.
+    """
+    forest, n_trees, arity = unowned(forest), forest.tree_leaves.size - 1, forest.biases.shape[1]
+    features, values = row_of_csr(unowned(x), 0)
+    places, ids = places_of_row(features, d), np.arange(features.size).astype(np.uint32)
+    dense, margins = np.zeros(features.size * arity, dtype=np.float32), np.empty(arity, dtype=np.float32)
+    starts, leaves, used = np.empty((n_trees, 2), dtype=np.int64), np.empty(forest.sizes.size, dtype=np.int32), 0
+    for tree in range(n_trees):
+        starts[tree, 0] = used
+        node, end = forest.inner_starts[tree], forest.inner_starts[tree + 1]
+        todo = [node if node < end else ~forest.tree_leaves[tree]]
+        while len(todo) > 0:
+            node = todo.pop()
+            if node < 0:
+                leaves[used] = ~node
+                used += 1
+                continue
+            for k in range(forest.weight_starts[node], forest.weight_starts[node + 1]):
+                place = places[forest.features[k]]
+                for j in range(arity if place >= 0 else 0):
+                    dense[place * arity + j] = forest.weights[k, j]
+            chosen = directions_of(ids, values, dense, forest.biases[node], margins)
+            for j in range(arity):
+                if (chosen >> j) & 1:
+                    todo.append(np.int64(forest.children[node, j]))
+            dense[:] = 0
+        starts[tree, 1] = used
+    return starts, leaves
 
 
 @njit(cache=True, nogil=True)

@@ -6,9 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import Matrix, stack_estimates
+from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates
 from xmlc.kernels.float64 import sigmoid
-from xmlc.models.linear.label_logistic import LabelLogistic
+from xmlc.kernels.rows import top_k_of_row
+from xmlc.models.linear.label_logistic import LabelLogistic, scores_of_row
 
 
 class BinaryRelevance(LabelLogistic):
@@ -35,6 +36,11 @@ class BinaryRelevance(LabelLogistic):
         found = self._by_blocks(X, self.n_labels_, lambda scores, _: sigmoids_above(scores, thresholds))
         counts, labels, estimates = found
         return stack_estimates(counts, labels, estimates, self.n_labels_)
+
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        scores = scores_of_row(x.indices, x.data, self.weights_, self.constants_)
+        _, labels, estimates = sigmoids_above(scores, self._label_thresholds(0.0))
+        return top_k_of_row(labels, estimates, k, label_weights)
 
 
 # The next function selects the estimates that exceed the thresholds.

@@ -10,13 +10,14 @@ from xmlc.core.kernel_cache import njit
 from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_unit, stream_key
-from xmlc.kernels.csr import Matrix, entries_above, stack_estimates
+from xmlc.kernels.csr import KernelCSR, Matrix, entries_above, stack_estimates
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.float32 import sigmoid
+from xmlc.kernels.rows import top_k_of_row
 from xmlc.kernels.stored import FINITE, Field
 from xmlc.models.domains import pcc
 from xmlc.models.linear._logistic import Problem
-from xmlc.models.linear.label_logistic import LabelLogistic, make_problem
+from xmlc.models.linear.label_logistic import LabelLogistic, make_problem, scores_of_row
 
 
 @hyperparameters
@@ -110,6 +111,18 @@ class ProbabilisticClassifierChain(LabelLogistic):
         thresholds = self._label_thresholds(threshold)
         shares = marginals_of(Samples(self.sample(X), self.n_samples)).astype(np.float32)
         return entries_above(shares, thresholds)
+
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        scores = scores_of_row(x.indices, x.data, self.weights_, self.constants_)
+        n_samples = int(self.n_samples)
+        seed = np.int64(self.random_state)
+        _, drawn = sample_chain(scores.astype(np.float32), self.influence_, n_samples, seed, 0)
+        counts = np.bincount(drawn, minlength=self.n_labels_)
+        if self.order == "reversed":
+            counts = counts[::-1]
+        labels = np.flatnonzero(counts)
+        shares = (counts[labels] / n_samples).astype(np.float32)
+        return top_k_of_row(labels, shares, k, label_weights)
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check the training data, and return the data with the labels in the order of the chain."""

@@ -351,3 +351,25 @@ def linear_scores(indptr, indices, data, weights, constants):
             for j in range(m):
                 row[j] += value * np.float64(weights_of[j])
     return scores
+
+
+@njit(cache=True, nogil=True)
+def scores_of_row(features, values, weights, constants):
+    """Return the result of `linear_scores` for one instance, float64 (1, m), from weights that are not transposed.
+
+    Parameters
+    ----------
+    features : uint32 (q,), values : float32 (q,)
+        Features of the instance and their values.
+    weights : float32 (m, d)
+        Weight of each feature for each label.
+    constants : float32 (m,)
+        Constant of each label.
+    """
+    scores = np.empty((1, constants.size))
+    for j in range(constants.size):
+        weights_of, score = weights[j], np.float64(constants[j])
+        for p in range(features.size):
+            score += np.float64(values[p]) * np.float64(weights_of[features[p]])
+        scores[0, j] = score
+    return scores

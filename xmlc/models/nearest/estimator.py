@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from copy import copy
 from functools import partial
 from typing import Any, Self
@@ -15,7 +14,6 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
-from xmlc.core.progress import Progress
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of, unchecked_view
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
@@ -227,22 +225,12 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self._vote(top_labels, numbers, similarities, label_weights, labels, scores)
         return labels, scores
 
-    def rank_one(
-        self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of one instance without the overhead of matrices, blocks and threads.
-
-        Parameters, results and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
-        """
-        k, weights = self._check_k(k), self._label_weights(label_weights)
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         for name in ("S", "alpha", "beta"):  # `set_params` may have changed the values after training
             check_value(type(self), name, getattr(self, name))
-        # If the first call compiles a kernel, `Progress` reports the compilation.
-        with nullcontext() if self._idle[1] else Progress(1, "ranking", shown=False):
-            x = nonzero(self._one_instance(indices, values))
-            x = nonzero(unit_row(x))  # Scaling may round values to 0.
-            _, labels, scores = self._nearest(x, 0, 1, partial(self._ranked, k=k, label_weights=weights))
-        return labels[0], scores[0]
+        x = nonzero(unit_row(x))  # Scaling may round values to 0.
+        _, labels, scores = self._nearest(x, 0, 1, partial(self._ranked, k=k, label_weights=label_weights))
+        return labels, scores
 
     def _by_tasks(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:
         """Find the neighbours of each block of instances, pass them to ``use``, and stack the results of ``use``."""

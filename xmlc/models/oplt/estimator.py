@@ -17,6 +17,7 @@ from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.estimator import Hyperparameters, check_value, hyperparameters
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
+from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import oplt
 from xmlc.models.domains.plt import Auto
@@ -327,6 +328,11 @@ class OPLT(SparseProbabilityEstimator):
         self.inner_products_ = plt.inner_products_
         return ranking
 
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self._plt is None and self.labels_.size == 0:
+            return super()._rank_row(x, k, label_weights)
+        return self._kept_plt()._rank_row(unit_row(x) if self.unit_norm else x, k, label_weights)
+
     def to_plt(self) -> PLT:
         """Return a fitted `PLT` with the current tree and weights.
 
@@ -446,6 +452,10 @@ class OPLT(SparseProbabilityEstimator):
 
         The PLT is cached until the model learns more. Each call gets a shallow copy of its own.
         """
+        return self._kept_plt()._for_requests(n_jobs=self.n_jobs)
+
+    def _kept_plt(self) -> PLT:
+        """Return the PLT of `_scaled_plt`, which all calls share."""
         plt = self._plt
         if plt is None:
             nodes = frozen(self._model) if isinstance(self._model, OnlineTree) else self._model.nodes
@@ -456,7 +466,7 @@ class OPLT(SparseProbabilityEstimator):
             plt.n_features_in_ = self.n_features_in_
             plt.n_labels_ = self.n_labels_
             self._plt = plt  # only the complete PLT is stored, because other threads may use it at once
-        return plt._for_requests(n_jobs=self.n_jobs)
+        return plt
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check and scale the instances in X, and return a matrix with ``n_features_in_`` columns.
@@ -473,7 +483,7 @@ class OPLT(SparseProbabilityEstimator):
 
     def _for_requests(self, **params: Any) -> Self:
         if self._is_fitted() and self.labels_.size:
-            self._scaled_plt()  # the PLT is built once, before the estimator is copied
+            self._kept_plt()  # the PLT is built once, before the estimator is copied
         return super()._for_requests(**params)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from scipy import sparse
 
 from xmlc.core.appendable import Appendable, check_finite
 from xmlc.core.parallel import batches, run_tasks
-from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates
 from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters
@@ -399,7 +398,16 @@ class PLT(SparseProbabilityEstimator):
         XmlcError
             The weights are hashed.
         """
-        x, (search, beam) = self._kernel_form(self._instances(X)), self._search()
+        return self.beam_estimates(self._kernel_form(self._instances(X)), title, thresholds)
+
+    def beam_estimates(
+        self, x: KernelCSR, title: str = "", thresholds: np.ndarray | None = None
+    ) -> tuple[np.ndarray, ...]:
+        """Return the result of `estimates_in_beam` for instances that are already checked and scaled.
+
+        If ``title`` is empty, the instances are searched in one call on the present thread.
+        """
+        search, beam = self._search()
         if isinstance(self.nodes_, HashedWeights):
             found = f"hashed weights (hash_bits={self.nodes_.table.size.bit_length() - 1})"
             raise InvalidParameterError(f"PLT: {found} have no search by levels. Train with hash_bits=None.")
@@ -407,19 +415,12 @@ class PLT(SparseProbabilityEstimator):
         of_nodes = none if thresholds is None else self.tree_.node_thresholds(thresholds)
         return self._searched(estimate_by_levels, x, title, of_nodes, beam if search == "beam" else EVERY_NODE)
 
-    def rank_one(
-        self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of a single instance, without the overhead of matrices, batches and threads.
-
-        Parameters, results and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.rank_one`.
-        """
-        x = self._one_instance(indices, values)
-        k, largest, (search, _) = self._check_k(k), self._largest(label_weights), self._search()
-        with Progress(1, "ranking", shown=False):  # `Progress` shows a message while a kernel is compiled
-            x = unit_row(x) if self.unit_norm else x
-            labels, scores, _, _ = self._ranked(x, k, largest, search if search == "beam" else "exact", "")
-        return labels[0], scores[0]
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        search, _ = self._search()
+        largest = self.tree_.largest_below(label_weights) if label_weights.size else label_weights
+        x = unit_row(x) if self.unit_norm else x
+        labels, scores, *_ = self._ranked(x, k, largest, search if search == "beam" else "exact", "")
+        return labels, scores
 
     def _chosen_C(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> float:
         if self.C is not None or self.solver != "batch":
@@ -488,7 +489,8 @@ class PLT(SparseProbabilityEstimator):
             Further arguments of the kernel.
         """
         n = x.indptr.size - 1
-        shape = (self.n_features_in_, int(np.diff(x.indptr).max(initial=0)), self.tree_.max_degree)
+        longest = x.indices.size if n == 1 else int(np.diff(x.indptr).max(initial=0))
+        shape = (self.n_features_in_, longest, self.tree_.max_degree)
         if not title:
             found: tuple[np.ndarray, ...] = kernel(x, 0, n, self.nodes_, self._link(), *arguments, shape)
             return found

@@ -84,7 +84,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
         Number of node classifiers evaluated per instance.
     """
     n_rows, label = end - start, nodes.label
-    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
+    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), scratch_for(n_rows, shape)
     inner_products, frontier, found = np.zeros(n_rows, np.int64), root_frontier(n_rows), no_pairs(4 * n_rows)
     while frontier.rows.size > 0:
         # The variable ``begin`` starts as np.int64(0). The literal 0 would have another type, for which numba would
@@ -145,7 +145,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
         Number of node classifiers evaluated per instance.
     """
     n_rows, label = end - start, nodes.label
-    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), empty_scratch(shape, DENSE_WEIGHTS, ESTIMATES_AT_ONCE)
+    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), scratch_for(n_rows, shape)
     best = Best(np.full((n_rows, k), FREE, np.int64), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
     # Literals would have other types than np.int64 and np.bool_, and numba would compile the called kernels twice.
     left, frontier, width = no_pairs(np.int64(0)), root_frontier(n_rows), np.int64(beam)
@@ -256,6 +256,16 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
 def rows_from(x, start, end):
     """Return the instances ``start .. end - 1`` as an `unowned` tuple, in which the instances are numbered from 0."""
     return unowned(KernelCSR(x.indptr[start : end + 1], x.indices, x.data))
+
+
+@njit(cache=True, nogil=True)
+def scratch_for(n_rows, shape):
+    """Return the scratch memory of a search by levels for ``n_rows`` instances.
+
+    A single instance gets little memory, because allocating megabytes would take longer than its search.
+    """
+    n_dense = DENSE_WEIGHTS if n_rows > 1 else np.int64(0)
+    return empty_scratch(shape, n_dense, min(ESTIMATES_AT_ONCE, n_rows * shape[2]))
 
 
 @njit(cache=True, nogil=True)
