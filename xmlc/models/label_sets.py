@@ -12,8 +12,9 @@ from xmlc.core.errors import InvalidDataError, XmlcError
 from xmlc.inference._independent import meuf_rows
 from xmlc.inference.distributions import predict_from_marginals
 from xmlc.kernels.counter_random import Stream, random_permutation
-from xmlc.kernels.csr import Matrix
+from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix
 from xmlc.kernels.domains import OneOf, check
+from xmlc.kernels.rows import top_k_of_row
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.label_sets import LabelSets, SetMeasure
@@ -141,3 +142,30 @@ def _estimates_without(
     copy = model.unfitted().set_params(**model._selected())
     copy.fit(X[part], Y[part], sample_weight=None if given is None else given[part])  # type: ignore[call-arg]
     return rows, copy.predict_proba(X[rows], MIN_PROBABILITY)
+
+
+def ranked_set_of_row(model: SparseProbabilityEstimator, x: KernelCSR) -> tuple[np.ndarray, np.ndarray]:
+    """Return the label set that `estimates_of_sets` finds for a single instance, best label first, and its estimates.
+
+    The function avoids the overhead of batches and threads, and changes no attribute of the model.
+
+    Parameters
+    ----------
+    model : SparseProbabilityEstimator
+        A fitted model.
+    x : KernelCSR
+        The instance, checked but not scaled.
+
+    Returns
+    -------
+    labels : ndarray of int32, shape (1, size of the set)
+        The labels, or the label -1 if the set is empty.
+    estimates : ndarray of float32, shape (1, size of the set)
+    """
+    labels, estimates = model._estimate_row(x, MIN_PROBABILITY)
+    ids = labels.astype(np.uint32)
+    marginals = np.minimum(estimates.astype(np.float64), 1.0)
+    size, value = np.zeros(1, dtype=np.int64), np.empty(1)
+    chosen = meuf_rows(np.array([0, ids.size]), ids, marginals, not model.all_labelled_, size, value)
+    places = np.searchsorted(ids, np.sort(chosen))
+    return top_k_of_row(labels[places], estimates[places], max(1, chosen.size), NO_WEIGHTS)

@@ -21,7 +21,14 @@ from xmlc.kernels.domains import MANY, OneOf, check, whole
 from xmlc.kernels.estimator import Estimator, InvalidParameterError
 from xmlc.kernels.stored import load_array, load_description
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.label_sets import MEASURE, MIN_PROBABILITY, estimates_of_sets, fitted_thresholds
+from xmlc.models.label_sets import (
+    INSTANCE_F,
+    MEASURE,
+    MIN_PROBABILITY,
+    estimates_of_sets,
+    fitted_thresholds,
+    ranked_set_of_row,
+)
 from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.analyzers import settings_for, warn_if_nothing_in_common
 from xmlc.models.texts.vectorizers import (
@@ -180,7 +187,12 @@ class TextClassifier(Estimator):
             these labels. By default, a text gets the label set that `predict_sets` returns, which may be empty.
         """
         if k is None:
-            sets = self._sets(self.features(texts))
+            model = self._fitted()
+            X = self.features(texts)
+            x = model._only_row(X)
+            if x is not None and self.measure == INSTANCE_F:
+                return ListPerText(named_labels(self.classes_, *ranked_set_of_row(model, x)))
+            sets = self._sets(X)
             ranked = top_k_of(sets, max(1, int(np.diff(sets.indptr).max(initial=0))))
         else:
             check("k", k, whole(1, MANY))
@@ -195,7 +207,11 @@ class TextClassifier(Estimator):
         The estimate of label ``classes_[j]`` is multiplied by ``label_weights[j]``. A label of weight 0 is never
         returned. The docstring of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` describes the result.
         """
-        return self._fitted().predict_top_k(self.features(texts), k, label_weights)
+        model, X = self._fitted(), self.features(texts)
+        x = model._only_row(X)
+        if x is None:
+            return model.predict_top_k(X, k, label_weights)
+        return model._rank_row(x, model._check_k(k), model._label_weights(label_weights))
 
     def predict_proba(self, texts: Iterable[str], threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimated probabilities above a threshold as a csr_array of float32, shape (n, m).
