@@ -16,7 +16,7 @@ from xmlc.core.errors import XmlcError
 
 # Import each module, which adds the command of its benchmark.
 MODULES = "cost_estimates defaults expected_f fastxml halves inference ldsm logistic nearest oplt out_of_fold plt"
-MODULES += " programs scale stacking"
+MODULES += " programs requests scale stacking"
 for module in MODULES.split():
     import_module(f"benchmarks.{module}")
 

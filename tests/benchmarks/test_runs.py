@@ -19,6 +19,7 @@ RUNS = {
     ("logistic", "--estimator", "br", "--rounds", 2): {"BR"},
     ("logistic", "--estimator", "pcc", "--rounds", 2): {"PCC"},
     ("nearest", "--rounds", 2): set(nearest.swnn_settings()),
+    ("requests", "--program", "PLT", "--program", "SWNN", "--requests", 3): {"PLT", "SWNN"},
     ("out-of-fold", "--seeds", 2, "--folds", 3): {HELD_OUT, REFITTED, OUT_OF_FOLD},
 }
 
