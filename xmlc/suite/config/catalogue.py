@@ -122,7 +122,7 @@ class SplitEvidence(TypedDict):
 class Synthetic(TypedDict):
     """Hold the parameters with which `xmlc synth` generates a dataset. See `xmlc.suite.steps.synth.KINDS`."""
 
-    kind: NotRequired[Literal["labels", "objects", "texts"]]
+    kind: NotRequired[Literal["labels", "subjects", "objects", "texts"]]
     n_train: PositiveCount
     n_test: PositiveCount
     n_features: PositiveCount

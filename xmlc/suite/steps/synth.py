@@ -18,6 +18,7 @@ from xmlc.core.parallel import row_blocks
 from xmlc.data.matrices import save_csr
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.data.synthetic.subjects import SubjectTexts
 from xmlc.data.writer import repository_writer
 from xmlc.suite.config.catalogue import Dataset, catalogue_entry, check_entry, file_facts, load_catalogue
 from xmlc.suite.options import catalogue_option, entry_option
@@ -27,7 +28,12 @@ ROWS_AT_A_TIME = 1 << 16
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
 
-KINDS: dict[str, Callable[..., Any]] = {"labels": SyntheticModel, "objects": ObjectViews, "texts": ShortTexts}
+KINDS: dict[str, Callable[..., Any]] = {
+    "labels": SyntheticModel,
+    "subjects": SubjectTexts,
+    "objects": ObjectViews,
+    "texts": ShortTexts,
+}
 
 
 def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jobs: int) -> None:
