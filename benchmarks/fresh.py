@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import pickle
+import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -39,6 +41,7 @@ class Estimator:
 
     # Name of the program's package, whose version is recorded. If the name is empty, the commit of xmlc is recorded.
     distribution = ""
+    n_requests = REQUESTS
 
     def __init__(self, name: str, **values: Any):
         module, _, attribute = name.partition(":")
@@ -164,6 +167,46 @@ class _LibMultiLabel(Estimator):
         return self.linear.get_topk_labels(self.linear.predict_values(self.model, request), self.numbers, k)
 
 
+class _OneVsRest(Estimator):
+    """Train scikit-learn's one-vs-rest with a linear classifier of scikit-learn, all with default settings."""
+
+    distribution = "scikit-learn"
+    n_requests = 3  # scikit-learn calls each label's classifier, so a request for 10,000 labels takes seconds
+
+    def __init__(self, linear: str):
+        module, _, attribute = linear.partition(":")
+        self.linear = getattr(import_module(module), attribute)
+
+    def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
+        one_vs_rest = import_module("sklearn.multiclass").OneVsRestClassifier
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # A label of the warm-up may be in all rows or in none.
+            self.model = one_vs_rest(self.linear()).fit(self.request(X), sparse.csr_matrix(Y, dtype=np.int64))
+
+    def store(self, folder: Path) -> None:
+        with open(folder / "model.pickle", "wb") as file:
+            pickle.dump(self.model, file, protocol=pickle.HIGHEST_PROTOCOL)
+
+    def rank(self, X: sparse.csr_array, k: int) -> Ranking:
+        rankings = []
+        for start in range(0, X.shape[0], BATCH):
+            scores = self.model.decision_function(self.request(X[start : start + BATCH]))
+            labels = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+            rankings.append((labels, expit(np.take_along_axis(scores, labels, axis=1))))
+        all_labels, all_scores = zip(*rankings)
+        return np.concatenate(all_labels), np.concatenate(all_scores)
+
+    def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
+        parts = [X[start : start + BATCH] for start in range(0, X.shape[0], BATCH)]
+        return sparse.vstack([self.model.predict(self.request(part)) for part in parts])
+
+    def request(self, x: sparse.csr_array) -> Any:
+        return sparse.csr_matrix(x, dtype=np.float64)
+
+    def one(self, request: Any) -> object:
+        return self.rank(request, TOP)
+
+
 NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # napkinXC's defaults.
 XMLC = {name: name for name in ("PLT", "PLT.for_ranking", "Parabel", "SWNN", "Stacking", "OPLT", "FastXML", "LdSM")}
 XMLC["SWNN"] = "SparseWeightedNearestNeighbors"
@@ -173,6 +216,10 @@ PROGRAMS: dict[str, Callable[[], Estimator]] = {
     "napkinXC": partial(_NapkinXC, "benchmarks.baselines.napkinxc_trees:NapkinXCPLT", **NAPKINXC),
     "PECOS": _Pecos,
     "LibMultiLabel": _LibMultiLabel,
+}
+ONE_VS_REST: dict[str, Callable[[], Estimator]] = {
+    "LinearSVC": partial(_OneVsRest, "sklearn.svm:LinearSVC"),
+    "LogisticRegression": partial(_OneVsRest, "sklearn.linear_model:LogisticRegression"),
 }
 
 
@@ -192,24 +239,49 @@ def least(call: Callable[[], object], rounds: int = ROUNDS) -> float:
     return min(turns)
 
 
-def measure(name: str, data: Path, out: Path) -> None:
-    """Train a program, save and load its model, and write its costs, ranking and label sets to a folder."""
+def trained_within(seconds: float, train: Callable[[], object]) -> bool:
+    """Train, and return whether the training needed less CPU time than the limit. Stop it after the limit."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGPROF, stop)
+    try:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        train()
+    except TimeoutError:
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return True
+
+
+def measure(name: str, data: Path, out: Path, seconds: float = 0) -> None:
+    """Train a program, save and load its model, and write its costs, ranking and label sets to a folder.
+
+    If ``seconds`` is not 0, the training is stopped after this CPU time, and only the costs are written.
+    """
     X, Y, X_test = (sparse.csr_array(sparse.load_npz(data / f"{part}.npz")) for part in ("X", "Y", "X_test"))
-    program, few = PROGRAMS[name](), Y[:WARM_UP]
+    program, few = (PROGRAMS | ONE_VS_REST)[name](), Y[:WARM_UP]
     program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])  # Compile the kernels before any measurement.
     program.rank(X[:WARM_UP], TOP)
     Path("/proc/self/clear_refs").write_text("5")  # Reset the peak memory of this process.
     before = megabytes("VmRSS")
-    costs: dict[str, Any] = {"train_s": least(lambda: program.fit(X, Y), rounds=1)}
+    start = time.process_time()
+    finished = trained_within(seconds, lambda: program.fit(X, Y))
+    costs: dict[str, Any] = {"train_s": time.process_time() - start, "finished": finished}
     costs["peak_mb"] = megabytes("VmHWM") - before
+    costs["program"] = f"{program.distribution} {version(program.distribution)}" if program.distribution else ""
+    if not finished:
+        (out / "costs.json").write_text(json.dumps(costs))
+        return
     (out / "model").mkdir()
     program.store(out / "model")
     costs["model_mb"] = sum(file.stat().st_size for file in (out / "model").rglob("*") if file.is_file()) / 1e6
     timed = X_test[:TIMED]
     costs["row_ms"] = 1e3 * least(lambda: program.rank(timed, TOP)) / timed.shape[0]
-    requests = [program.request(timed[row : row + 1]) for row in range(min(REQUESTS, timed.shape[0]))]
+    requests = [program.request(timed[row : row + 1]) for row in range(min(program.n_requests, timed.shape[0]))]
     costs["request_ms"] = 1e3 * least(lambda: [program.one(request) for request in requests]) / len(requests)
-    costs["program"] = f"{program.distribution} {version(program.distribution)}" if program.distribution else ""
     labels, scores = program.rank(X_test, LONG)
     np.savez(out / "ranking.npz", labels=labels, scores=scores)
     sets = program.sets(X_test)
@@ -219,4 +291,4 @@ def measure(name: str, data: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    measure(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    measure(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4]))

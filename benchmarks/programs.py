@@ -103,10 +103,11 @@ def python_of(program: str) -> Path:
     return python
 
 
-def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
+def run_programs(names: Iterable[str], data: Data, answers: Path, seconds: float = 0) -> None:
     """Run each program in a fresh process.
 
-    The program's answers are written to a subfolder of ``answers`` with the program's name.
+    The program's answers are written to a subfolder of ``answers`` with the program's name. If ``seconds`` is not 0,
+    a training is stopped after this CPU time.
     """
     with tempfile.TemporaryDirectory(prefix="xmlc-programs-") as temporary:
         files = Path(temporary)
@@ -118,10 +119,10 @@ def run_programs(names: Iterable[str], data: Data, answers: Path) -> None:
             shutil.rmtree(out, ignore_errors=True)
             out.mkdir(parents=True)
             path = {} if name in ENVIRONMENTS else {"PYTHONPATH": str(ROOT)}
-            command = [str(part) for part in (python_of(name), "-P", ROOT / "benchmarks/fresh.py", name, files, out)]
-            if subprocess.run(command, env=os.environ | ONE_THREAD | path, stdout=sys.stderr).returncode:
+            command = [python_of(name), "-P", ROOT / "benchmarks/fresh.py", name, files, out, seconds]
+            if subprocess.run([*map(str, command)], env=os.environ | ONE_THREAD | path, stdout=sys.stderr).returncode:
                 raise XmlcError(f"{name} failed on {data.name}. See its output above")
-            shutil.rmtree(out / "model")
+            shutil.rmtree(out / "model", ignore_errors=True)
             (out / "commit").write_text(commit())
 
 

@@ -37,6 +37,12 @@ PROGRAMS: dict[str, Key] = {
     "MB": (TRAINING, "model"),
     "peak MB": (TRAINING, "peak memory"),
 }
+# Columns of the README's table: a title, a task and a measure.
+ONE_VS_REST: dict[str, Key] = {
+    "P@1, %": (RANKING, "P@1"),
+    "instance-F, %": ("sets of predict", "instance-F"),
+    "training, s": (TRAINING, "CPU time"),
+}
 # Models of the second table, by their names in config/papers/comparison.yaml.
 MODELS = {
     "SWNN": "swnn",
@@ -110,6 +116,33 @@ def others() -> str:
         header, rule, *cells = table(rows, names, {(title, dataset): key for title, key in OTHERS.items()})
         lines += [f"| {dataset} {line}" for line in cells]
     return "\n".join((f"| dataset {header}", f"| --- {rule}", *lines))
+
+
+def one_vs_rest() -> str:
+    """Return the README's table of Stacking and scikit-learn's one-vs-rest, by number of labels."""
+    rows = measured("one-vs-rest.csv")
+    programs = {"xmlc": "Stacking", "one-vs-rest": "LinearSVC"}
+    heads = [f"{title}, {name}" for title in ONE_VS_REST for name in programs]
+    lines = [f"| labels | texts | {' | '.join(heads)} |", f"| ---: | ---: |{' ---: |' * len(heads)}"]
+    for dataset in dict.fromkeys(dataset for dataset, *_ in rows):
+        labels = int(dataset.split()[-2])
+        texts = float(rows[dataset, "Stacking", TRAINING, "instances"]["value"])
+        cells = [f"{labels:,}", f"{texts:,.0f}"]
+        for key in ONE_VS_REST.values():
+            for program in programs.values():
+                row = rows.get((dataset, program, *key))
+                cells.append("-" if row is None else cell(row))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def cell(row: Mapping[str, str]) -> str:
+    """Return a measurement as text. The time of a training that was stopped is only a lower bound."""
+    value = float(row["value"])
+    if row["unit"] == "%":
+        return f"{value:.1f}"
+    bound = "over " if row["note"].startswith("stopped") else ""
+    return bound + f"{float(f'{value:.2g}'):,g}"
 
 
 def ratios() -> Iterator[tuple[str, str, str, float]]:

@@ -59,6 +59,18 @@ def test_readme_compares_three_programs():
     assert expected in README, f"put into the README:\n\n{expected}"
 
 
+def test_readme_compares_one_vs_rest_by_number_of_labels():
+    expected = MAKER["one_vs_rest"]()
+    assert expected in README, f"put into the README:\n\n{expected}"
+
+
+def test_stopped_training_has_lower_bound_of_time():
+    row = {"value": "2402.31", "unit": "s", "note": "stopped, scikit-learn 1.9.1"}
+    assert MAKER["cell"](row) == "over 2,400"
+    assert MAKER["cell"](row | {"note": "scikit-learn 1.9.1"}) == "2,400"
+    assert MAKER["cell"]({"value": "66.96", "unit": "%", "note": "± 0.8"}) == "67.0"
+
+
 def test_models_page_states_what_label_shares_contribute_to_stacking():
     rows = [row for row in measurements("stacking.csv") if row["dataset"] == "tib-core-26k"]
     values = {row["contender"]: float(row["value"]) for row in rows if row["measure"] == "nDCG@5"}

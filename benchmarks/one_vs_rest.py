@@ -1,0 +1,79 @@
+"""Compare `Stacking` with scikit-learn's one-vs-rest by number of labels, each in a fresh process on one thread.
+
+A dataset has its features already, so the estimator of `xmlc.TextClassifier` is compared, without a vectorizer. For m
+labels, all programs learn from the rows that have at least one of the m most frequent labels of the training set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+
+from benchmarks.commands import count_option, group
+from benchmarks.fresh import ONE_VS_REST
+from benchmarks.harness import CPU_TIME, TRAINING, Data, Report, write_report
+from benchmarks.programs import QUALITIES, SPENT, add_rows, run_programs, table
+from xmlc.cli._options import FILE
+from xmlc.core.files import read_json
+from xmlc.core.threads import set_process_threads
+from xmlc.kernels.csr import unit_rows
+from xmlc.suite.options import data_option
+
+PROGRAMS = ("Stacking", *ONE_VS_REST)
+STOPPED = "stopped"  # The note of a training that exceeded its time.
+SIZES = (100, 1000, 10_000, 26_000)
+COUNTED = "Number of most frequent labels; repeatable."
+NAMED = "Program to run again; repeatable.  [default: all programs that have no results]"
+LIMIT = "CPU time after which a training is stopped, in minutes."
+
+
+@group.command("one-vs-rest", help="Compare Stacking with scikit-learn's one-vs-rest by number of labels.")
+@data_option
+@click.option(
+    "--labels", "sizes", multiple=True, default=SIZES, show_default=True, type=click.IntRange(5), help=COUNTED
+)
+@click.option("--program", "named", multiple=True, type=click.Choice(PROGRAMS), help=NAMED)
+@count_option("--minutes", 40, LIMIT)
+@click.option("--out", type=FILE, help="CSV file to write.")
+def bench_one_vs_rest(data: Path, sizes: Sequence[int], named: Sequence[str], minutes: int, out: Path | None) -> None:
+    """Run programs on the most frequent labels. Print and write the measurements of all runs, also of earlier ones."""
+    set_process_threads(1)
+    whole, dataset = Report("one-vs-rest", "", ""), Data.read(data)
+    folder = data.parent / "one-vs-rest"
+    for m in sizes:
+        answers = folder / str(m)
+        missing = [name for name in PROGRAMS if not (answers / name / "costs.json").exists()]
+        run_programs(named or missing, most_frequent(dataset, m), answers, 60 * minutes)
+    for m in sorted(int(answers.name) for answers in folder.iterdir()):
+        whole.rows += measured(most_frequent(dataset, m), m, folder / str(m)).rows
+    for columns in (QUALITIES, SPENT):
+        click.echo(table([vars(row) for row in whole.rows], columns) + "\n")
+    if out:
+        write_report(whole, out)
+
+
+def most_frequent(data: Data, m: int) -> Data:
+    """Return the rows that have some of the m most frequent labels, with these labels and the features of training."""
+    counts = np.bincount(data.Y.indices, minlength=data.Y.shape[1])
+    labels = np.sort(np.argsort(-counts, kind="stable")[:m])
+    Y, Y_test = data.Y[:, labels], data.Y_test[:, labels]
+    rows, rows_test = (np.flatnonzero(np.diff(part.indptr)) for part in (Y, Y_test))
+    X, X_test = data.X[rows], data.X_test[rows_test]
+    features = np.unique(X.indices)
+    return Data(data.name, unit_rows(X[:, features]), Y[rows], unit_rows(X_test[:, features]), Y_test[rows_test])
+
+
+def measured(data: Data, m: int, answers: Path) -> Report:
+    """Return a report with the measurements of all programs that have run on m labels."""
+    report = Report("one-vs-rest", f"{data.name}, {m} labels", data.size)
+    files = {name: answers / name / "costs.json" for name in PROGRAMS}
+    costs = {name: read_json(file) for name, file in files.items() if file.exists()}
+    add_rows(report, data, {name: answers / name for name, cost in costs.items() if cost["finished"]})
+    for name, cost in costs.items():
+        report.add(name, TRAINING, "instances", "", data.X.shape[0])
+        if not cost["finished"]:
+            report.add(name, TRAINING, CPU_TIME, "s", cost["train_s"], note=f"{STOPPED}, {cost['program']}")
+    return report
