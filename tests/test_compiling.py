@@ -21,8 +21,8 @@ THEIRS = model_of("theirs", PROGRAM, {})
 
 def test_parts_follow_the_configuration():
     parts = {part.title: part.arguments for part in parts_of(DEMO)}
-    assert list(parts) == ["plt", "fastxml", "data", "ranking", "inference", "thresholds"]
-    assert parts["fastxml"] == {"estimator": "fastxml", "hyperparameters": {"n_trees": 10}}
+    assert list(parts) == ["one-vs-rest", "plt", "stacking", "data", "ranking", "inference", "thresholds"]
+    assert parts["plt"] == {"estimator": "plt", "hyperparameters": {"arity": 16}}
     assert set(parts["thresholds"]["methods"]) >= {"sto", "ofo-ab", "for-micro-f"}
     assert "gfm-sizes" in parts["inference"]["methods"]
 

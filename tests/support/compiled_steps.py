@@ -32,7 +32,8 @@ def run(*words):
 def run_steps(suite, folder):
     """Run the workflow's steps on a synthetic dataset. Steps with an option for threads use two, like many jobs."""
     sizes = {"n_train": 200, "n_test": 80, "n_features": 150, "n_labels": 25, "labels_per_instance": 2, "nonzeros": 20}
-    (folder / "made.yaml").write_text(json.dumps({"demo": {"synthetic": sizes}}))
+    made = {"demo": {"synthetic": {"kind": "subjects", **sizes}}}
+    (folder / "made.yaml").write_text(json.dumps(made))
     run("synth", "demo", "--catalogue", folder / "made.yaml", "--out", folder / "resources", "--threads", 2)
     data = ("--data", folder / "data")
     out = ("--out", data[1], "--statistics", folder / "statistics.json")

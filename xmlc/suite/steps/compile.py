@@ -47,10 +47,10 @@ def compile_data() -> None:
     from xmlc.suite.steps.synth import make_dataset
 
     sizes = {"n_train": compiling.N_TRAIN, "n_features": compiling.N_FEATURES, "n_labels": compiling.N_LABELS}
-    sizes |= {"n_test": 20, "nonzeros": 10}
+    sizes |= {"n_test": 20, "nonzeros": 10, "labels_per_instance": 1}
     with TemporaryDirectory() as name:
         folder = Path(name)
-        make_dataset("few", "labels", {"labels_per_instance": 1.0, **sizes}, folder / "made", n_jobs=1)
+        make_dataset("few", "subjects", sizes, folder / "made", n_jobs=1)
         prepare(Dataset("few"), folder / "made", folder / "data")
 
 
