@@ -22,8 +22,8 @@ def noisy(n, d, n_labels, wrong, seed=0):
 
 
 def selected_by_twin(cls, name, X, Y, size):
-    """Select by 3-fold cross-validation: the smaller value if it gains more than a standard error."""
-    rows, hits = model_selection.sample(X.shape[0])[:size], {1.0: [], 0.3: []}
+    """Select by 3-fold cross-validation: the smaller value if it has a better P@1."""
+    rows, hits = model_selection.sample(X.shape[0], size), {1.0: [], 0.3: []}
     few = {"n_trees": 1} if cls is Parabel else {}
     for value, found in hits.items():
         for fold in range(3):
@@ -31,7 +31,7 @@ def selected_by_twin(cls, name, X, Y, size):
             model = cls(**few, **{name: value}).fit(X[others], Y[others])
             found += [bool(Y[i, label]) for i, label in zip(out, model.predict_top_k(X[out], 1)[0][:, 0])]
     gains = np.array(hits[0.3], dtype=int) - np.array(hits[1.0], dtype=int)
-    return 0.3 if gains.sum() > np.sqrt(np.abs(gains).sum()) else 1.0
+    return 0.3 if gains.sum() > 0 else 1.0
 
 
 @pytest.mark.parametrize(("cls", "name"), CASES)
@@ -78,10 +78,10 @@ def test_default_c_of_plt_depends_on_solver_and_data():
 
 
 @given(HITS)
-def test_is_better_needs_more_than_a_standard_error(pairs):
+def test_is_better_compares_weighted_hits(pairs):
     hits, usual = np.array(pairs).T
     gains = hits.astype(float) - usual
-    assert model_selection.is_better(hits, usual) == (gains.sum() > np.sqrt((gains**2).sum()))
+    assert model_selection.is_better(hits, usual) == (gains.sum() > 0)
     weights = 1 + np.arange(hits.size, dtype=np.float32) % 3
     gains *= weights
-    assert model_selection.is_better(hits, usual, weights) == (gains.sum() > np.sqrt((gains**2).sum()))
+    assert model_selection.is_better(hits, usual, weights) == (gains.sum() > 0)

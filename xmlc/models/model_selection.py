@@ -12,7 +12,9 @@ from scipy import sparse
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.models.base import SparseProbabilityEstimator
 
-SAMPLE = 1000  # The sample is small, so that the choice takes a small part of the training time.
+# With 4,000 instances, a choice takes at most 4 times as long as the training, and less on large data. With 1,000
+# instances, the chosen C fits to training sets that are smaller than the one that is given.
+SAMPLE = 4000
 FOLDS = 3
 
 
@@ -31,8 +33,7 @@ def cross_validated(
     make : function
         A function that returns an untrained estimator for a value of the hyperparameter.
     usual, other : float
-        The two values of the hyperparameter. ``other`` is chosen if its P@1 is better than the P@1 of ``usual`` by more
-        than a standard error.
+        The two values of the hyperparameter. ``other`` is chosen if its P@1 is better than the P@1 of ``usual``.
     X : csr_array, shape (n, d)
         Instances.
     Y : csr_array of bool, shape (n, m)
@@ -40,7 +41,7 @@ def cross_validated(
     weights : ndarray of float32, shape (n,), optional
         Weights of the instances in ``fit`` and in P@1.
     """
-    rows = sample(X.shape[0])
+    rows = sample(X.shape[0], SAMPLE)
     labels = np.unique(Y[rows].indices)
     if rows.size < 2 * FOLDS or labels.size == 0:
         return usual
@@ -58,12 +59,12 @@ def cross_validated(
     return other if is_better(hits[1], hits[0], None if weights is None else weights[rows]) else usual
 
 
-def sample(n: int) -> np.ndarray:
-    """Return the row numbers of at most 1000 of n instances, in random order.
+def sample(n: int, most: int) -> np.ndarray:
+    """Return the row numbers of at most ``most`` of n instances, in random order.
 
     The sample does not depend on the seeds of estimators.
     """
-    return random_permutation(n, 0, Stream.CHOICE)[:SAMPLE]
+    return random_permutation(n, 0, Stream.CHOICE)[:most]
 
 
 def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
@@ -73,12 +74,9 @@ def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
 
 
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
-    """Return whether ``hits`` exceeds ``usual`` in the number of hits by more than a standard error of the difference.
+    """Return whether the total weight of ``hits`` is greater than the total weight of ``usual``.
 
-    The difference in hits is a sum of plus or minus the weight of each instance for which only one of the two models is
-    correct. If both models were equally good, the sum of the squared weights of the instances with different results
-    would be the variance of the difference.
+    Both are arrays of bool, with one entry for each instance. Without ``weights``, each instance has the weight 1.
     """
     signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)
-    gain = math.fsum(signs)
-    return gain > 0 and gain * gain > math.fsum(signs * signs)
+    return math.fsum(signs) > 0

@@ -60,8 +60,8 @@ class Parabel(SparseProbabilityEstimator):
         lower ranks of a ranking.
     C : float or None
         Weight of the loss, relative to half the squared length of a node's weight vector. Parabel uses ``C=1``. With
-        None, C is 0.3 if this value raises P@1 of one tree by more than a standard error, and 1 otherwise. P@1 is
-        cross-validated on up to 1000 training instances.
+        None, C is 0.3 if this value raises P@1 of one tree, and 1 otherwise. P@1 is cross-validated on up to 4,000
+        training instances.
     tol : float or None
         The training of a node stops after a pass in which no dual variable moves by more than tol * C. None selects
         ``tol=0.1`` for up to 1,000 labels, and ``tol=0.03`` for more labels.

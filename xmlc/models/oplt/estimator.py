@@ -93,8 +93,8 @@ class OPLT(SparseProbabilityEstimator):
         The paper uses b_max = 100, and b_max = 10 for few-shot multi-class data.
     gamma : float or None
         The step size of AdaGrad for a weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far).
-        With None, gamma is 1 as in the paper. If gamma = 0.3 improves P@1 by more than a standard error, `fit` selects
-        gamma = 0.3. P@1 is cross-validated on up to 1000 training instances.
+        With None, gamma is 1 as in the paper. If gamma = 0.3 improves P@1, `fit` selects gamma = 0.3. P@1 is
+        cross-validated on up to 4,000 training instances.
     eps : float
         The constant in the step size of AdaGrad, see ``gamma``. The paper uses eps = 0.01.
     epochs : int

@@ -99,9 +99,9 @@ class PLT(SparseProbabilityEstimator):
     C : float or None
         Weight of the loss, relative to half the squared length of a node's weight vector. ``C`` is used by the solver
         "batch", and by SGD if ``lam`` is None. With ``C=None``, SGD uses C = 3, and the solver "batch" selects C from
-        two candidates by cross-validation on up to 1000 training instances. The two candidates for C are 3 and 10 for
+        two candidates by cross-validation on up to 4,000 training instances. The two candidates for C are 3 and 10 for
         the logistic loss, and 1 and 0.3 for the squared hinge loss. The second candidate for C is selected if it
-        improves P@1 by more than a standard error.
+        improves P@1.
     tol : float
         Solver "batch" stops training a node when no dual variable of the node moves by more than tol * C in a pass. For
         an instance with a weight below 1, the limit tol * C is multiplied by the weight.
