@@ -96,7 +96,7 @@ def test_missing_array_is_refused():
 @pytest.mark.parametrize(
     ("entry", "value", "message"),
     [
-        ("n_labels", 5, ["label", "5", "-1 to 4"]),
+        ("n_labels", 5, ["label_counts", "(5)"]),
         ("n_features", 3, ["features", "0 to 2"]),
         ("format", 99, ["model.json", "PLT", "99", "1"]),
         ("hyperparameters", {"arity": 2}, ["model.json", "hyperparameters arity", "C, arity"]),

@@ -1,6 +1,7 @@
 """Stacking: candidates, features and regression, compared with plain implementations."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,10 +19,18 @@ from xmlc.core.errors import InvalidParameterError, XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.metrics import propensities
 from xmlc.models import PLT, Parabel, SparseWeightedNearestNeighbors, Stacking
-from xmlc.models._stacked import features_of, fit_stacked, merge_lists, n_features_of
+from xmlc.models._stacked import (
+    calibrated_estimates,
+    calibration_features,
+    features_of,
+    fit_stacked,
+    merge_lists,
+    n_features_of,
+    row_features,
+)
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_model
-from xmlc.models.stacking import log_shares
+from xmlc.models.stacking import held_out_parts, log_shares
 from xmlc.models.wrapped import Wrapped
 
 SMALL = {"n_candidates": 6, "n_jobs": 1}
@@ -98,28 +107,96 @@ def test_regression_is_finite_on_separable_rows_and_without_rows():
     assert fit_stacked(features[:0], np.zeros(0, dtype=bool), np.ones(0), start).tolist() == start.tolist()
 
 
+def row_features_twin(own):
+    """Return the features of an instance with the scores ``own``, a list of float."""
+    if not own:
+        return [0.0, 0.0]
+    return [max(own), math.log(sum(1 / (1 + math.exp(-z)) for z in own) + 1e-3)]
+
+
+def test_row_features_and_calibration_equal_twins():
+    rng = np.random.default_rng(4)
+    counts = np.array([3, 0, 1, 5])
+    z = rng.normal(size=9)
+    calibration = np.array([0.8, -0.3, 0.2, 0.5])
+    starts = np.cumsum([0, *counts])
+    rows = [z[start:end].tolist() for start, end in pairwise(starts)]
+    of_rows = np.array([row_features_twin(own) for own in rows])
+    np.testing.assert_allclose(row_features(counts, z), of_rows, rtol=1e-12)
+    features = np.array([[score, 1, *of_rows[i]] for i, own in enumerate(rows) for score in own])
+    np.testing.assert_allclose(calibration_features(counts, z, of_rows), features, rtol=1e-12)
+    expected = 1 / (1 + np.exp(-features @ calibration))
+    np.testing.assert_allclose(calibrated_estimates(counts, z, of_rows, calibration), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_held_out", "sizes"),
+    [(30, 2000, [6] * 5), (103, 2000, [20] * 5), (4880, 2000, [667] * 3), (10_000, 2000, [2000]), (50, 7, [7])],
+)
+def test_few_instances_are_held_out_in_several_parts(n, n_held_out, sizes):
+    parts = list(held_out_parts(n, n_held_out, 3))
+    assert [held_out.size for _, held_out in parts] == sizes
+    for part, held_out in parts:
+        assert sorted([*part, *held_out]) == list(range(n))
+    every = np.concatenate([held_out for _, held_out in parts])
+    assert np.unique(every).size == every.size
+
+
+@pytest.mark.parametrize(("n", "n_held_out"), [(29, 2000), (1, 1), (100, 0)])
+def test_nothing_is_held_out_of_very_few_instances(n, n_held_out):
+    assert list(held_out_parts(n, n_held_out, 0)) == []
+
+
 def test_estimates_equal_stacking_by_hand(data):
     X, Y = data
     given = [("near", SparseWeightedNearestNeighbors(S=5)), ("tree", PLT(arity=2, epochs=2))]
-    model = Stacking(given, random_state=5, **SMALL).fit(X, Y)
+    model = Stacking(given, random_state=5, n_held_out=40, **SMALL).fit(X, Y)
     order = random_permutation(120, 5, Stream.STACKING)
-    out, part = order[:24], order[24:]
-    firsts = [clone(own).fit(X[part], Y[part]) for _, own in given]
-    twin = candidates_twin([own.predict_top_k(X[out], 6) for own in firsts])
-    shares = log_shares(Y[part], np.ones(part.size))
-    rows = [features_twin(s, shares[label]) for own in twin for label, s in own.items()]
-    true = [bool(Y[[i], [label]][0]) for i, own in zip(out, twin) for label in own]
-    start = np.eye(1, len(rows[0]))[0]
-    found = fit_stacked(np.array(rows), np.array(true), np.ones(len(true)), start)
+    members = {name: clone(own) for name, own in given}
+    rows, true, counts = [], [], []
+    for out in (order[:20], order[20:40]):
+        part = np.array([i for i in order if i not in out])
+        lists = []
+        for name, own in members.items():
+            first = clone(own).fit(X[part], Y[part])
+            members[name] = own.set_params(**first._selected())
+            lists.append(first.predict_top_k(X[out], 6))
+        shares = log_shares(Y[part], np.ones(part.size))
+        for i, own in zip(out, candidates_twin(lists)):
+            rows += [features_twin(scores, shares[label]) for label, scores in own.items()]
+            true += [bool(Y[[i], [label]][0]) for label in own]
+            counts.append(len(own))
+    weights = np.ones(len(true))
+    found = fit_stacked(np.array(rows), np.array(true), weights, np.eye(1, len(rows[0]))[0])
     np.testing.assert_allclose(model.coefficients_, found, rtol=1e-9, atol=1e-9)
-    finals = [clone(own).set_params(**first._selected()).fit(X, Y) for (_, own), first in zip(given, firsts)]
+    z = np.array(rows) @ found
+    starts = np.cumsum([0, *counts])
+    of_rows = [row_features_twin(z[start:end].tolist()) for start, end in pairwise(starts)]
+    features = np.column_stack([z, np.ones(z.size), np.repeat(of_rows, counts, axis=0)])
+    calibration = fit_stacked(features, np.array(true), weights, np.array([1.0, 0, 0, 0]))
+    assert calibration[0] > 0
+    np.testing.assert_allclose(model.calibration_, calibration, rtol=1e-7, atol=1e-7)
+    finals = [own.fit(X, Y) for own in members.values()]
     expected = np.zeros(Y.shape)
+    shares = log_shares(Y, np.ones(120))
     for i, own in enumerate(candidates_twin([each.predict_top_k(X, 6) for each in finals])):
-        for label, scores in own.items():
-            z = np.dot(features_twin(scores, log_shares(Y, np.ones(120))[label]), model.coefficients_)
-            expected[i, label] = 1 / (1 + np.exp(-z))
+        z = [np.dot(features_twin(scores, shares[label]), model.coefficients_) for label, scores in own.items()]
+        for label, score in zip(own, z):
+            logit = np.dot([score, 1, *row_features_twin(z)], model.calibration_)
+            expected[i, label] = 1 / (1 + np.exp(-logit))
     np.testing.assert_allclose(model.predict_proba(X).toarray(), expected, rtol=1e-5)
     assert (model.inner_products_ == sum(each.inner_products_ for each in finals)).all()
+
+
+def test_estimates_do_not_depend_on_which_labels_are_allowed(data):
+    X, Y = data
+    model = Stacking(n_candidates=12, n_jobs=1).fit(X, Y)
+    estimates = model.predict_proba(X).toarray()
+    weights = (np.arange(12) % 3 > 0).astype(float)
+    labels, scores = model.predict_top_k(X, 5, weights)
+    assert (labels[labels >= 0] % 3 > 0).all()
+    for i in range(len(labels)):
+        np.testing.assert_array_equal(scores[i], estimates[i, labels[i]])
 
 
 class Selecting(SparseProbabilityEstimator):
@@ -150,7 +227,8 @@ def test_members_are_refitted_with_hyperparameters_of_first_fit(data):
 def test_estimates_without_held_out_rows_are_mean_scores(data):
     X, Y = data
     model = Stacking(n_held_out=0, n_jobs=1).fit(X, Y)
-    mean = sum(own.predict_proba(X).toarray().astype(np.float64) for own in model.members_.values()) / 2
+    mean = sum(own.predict_proba(X).toarray().astype(np.float64) for own in model.members_.values())
+    mean /= len(model.members_)
     np.testing.assert_allclose(model.predict_proba(X).toarray(), np.clip(mean, 1e-6, None) * (mean > 0), rtol=1e-5)
 
 
@@ -162,8 +240,9 @@ def test_instance_weights_reach_members_and_regression(data):
     plain = Stacking(n_jobs=1).fit(X, Y)
     np.testing.assert_array_equal(one.predict_proba(X).toarray(), plain.predict_proba(X).toarray())
     assert not np.allclose(model.coefficients_, plain.coefficients_)
-    alone = PLT(n_jobs=1).set_params(**model.members_["plt"]._selected()).fit(X, Y, sample_weight=weights)
-    np.testing.assert_array_equal(model.members_["plt"].predict_proba(X).toarray(), alone.predict_proba(X).toarray())
+    member = model.members_["hinge"]
+    alone = member.unfitted().set_params(**member._selected()).fit(X, Y, sample_weight=weights)
+    np.testing.assert_array_equal(member.predict_proba(X).toarray(), alone.predict_proba(X).toarray())
     np.testing.assert_allclose(model.log_shares_, np.log((weights @ Y.toarray() + 0.5) / weights.sum()), rtol=1e-6)
     with raises_with(XmlcError, "sample_weight"):
         Stacking([("forest", "fastxml")]).fit(X, Y, sample_weight=weights)
@@ -236,10 +315,33 @@ def test_loaded_model_predicts_the_same(data, tmp_path, fit_to_disk):
     np.testing.assert_array_equal(clone(loaded).fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
 
 
+@pytest.mark.parametrize("n_labels", [2, 256, 257])
+def test_default_members_depend_on_the_number_of_labels(n_labels, tmp_path):
+    X, Y = random_multilabel(40, 10, n_labels, seed=2)
+    model = Stacking(n_jobs=1).fit(X, Y)
+    expected = ["swnn", "plt"] if n_labels > 256 else ["swnn", "logistic", "hinge"]
+    assert list(model.members_) == expected
+    trees = [member for name, member in model.members_.items() if name in ("logistic", "hinge")]
+    assert all(member.tree_.depth.max() == 1 for member in trees)
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert loaded.estimators is None
+    assert list(loaded.members_) == expected
+    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    np.testing.assert_array_equal(clone(loaded).fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
+
+
+def test_default_members_stay_if_their_hyperparameters_are_set_to_the_present_values():
+    model = Stacking()
+    assert Stacking().set_params(**model.get_params()).estimators is None
+    assert list(model.set_params(plt__arity=4).members(2)) == ["swnn", "plt"]
+    assert list(model.set_params(estimators=None).members(2)) == ["swnn", "logistic", "hinge"]
+
+
 def test_hyperparameters_of_members_are_set_and_read():
     model = Stacking(random_state=3)
     assert model.get_params()["plt__tree"] == "kmeans"
-    assert model.get_params()["estimators"] == (("swnn", "swnn"), ("plt", "plt"))
+    assert model.get_params()["estimators"] is None
     model.set_params(plt__arity=4, swnn__S=9)
     members = model.members()
     assert (members["plt"].arity, members["swnn"].S, members["plt"].random_state) == (4, 9, 3)

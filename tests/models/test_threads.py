@@ -166,7 +166,7 @@ def test_threads_of_members_follow_set_params_and_load(data, tmp_path):
     model = Stacking([("inner", Stacking(n_jobs=1)), ("own", Own())], n_jobs=1).fit(*data)
     model.set_params(n_jobs=3)
     inner = model.members_["inner"]
-    assert [inner.n_jobs, *(own.n_jobs for own in inner.members_.values())] == [3, 3, 3]
+    assert [inner.n_jobs, *(own.n_jobs for own in inner.members_.values())] == [3, 3, 3, 3]
 
 
 def test_texts_have_the_same_labels_in_threads():

@@ -102,15 +102,18 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Named:
-    """Define the domain of sequences of pairs (name, value).
+    """Define the domain of sequences of pairs (name, value), and of None if ``none`` is true.
 
     Names are unique, not in ``taken``, without "__", and short enough for the name of a folder.
     """
 
     taken: tuple[str, ...] = ()
+    none: bool = False
     longest: ClassVar[int] = 100  # bytes
 
     def __contains__(self, value: Any) -> bool:
+        if value is None:
+            return self.none
         try:
             names = [name for name, _ in value if name.isidentifier() and "__" not in name]
             names = [name for name in names if len(name.encode()) <= self.longest]
@@ -120,7 +123,8 @@ class Named:
 
     def __str__(self) -> str:
         example = "[('swnn', 'swnn'), ('plt', PLT())]"
-        return f"pairs of a unique name of at most {self.longest} bytes and an estimator, such as {example}"
+        end = " or None" if self.none else ""
+        return f"pairs of a unique name of at most {self.longest} bytes and an estimator, such as {example}{end}"
 
 
 #: A domain is a set of allowed values. ``str(domain)`` describes the allowed values in messages, after the word

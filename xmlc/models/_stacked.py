@@ -128,8 +128,8 @@ def features_of(candidates, scores, log_shares):
 
 
 @njit(cache=True, nogil=True)
-def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
-    """Estimate the probability of each candidate of the instances ``start .. end - 1``.
+def stacked_scores(labels, scores, start, end, log_shares, coefficients):
+    """Return the linear score of each candidate of the instances ``start .. end - 1``.
 
     Parameters
     ----------
@@ -144,15 +144,104 @@ def stacked_estimates(labels, scores, start, end, log_shares, coefficients):
     -------
     counts : int64 (end - start,)
         Number of candidates of each instance.
-    candidates : int32 (q,), estimates : float32 (q,)
-        The candidates in the order of `merge_lists`, and their estimates.
+    candidates : int32 (q,), z : float64 (q,)
+        The candidates in the order of `merge_lists`, and their scores.
     """
     counts, candidates, values = merge_lists(labels, scores, start, end)
-    estimates, features = np.empty(candidates.size, dtype=np.float32), np.empty(coefficients.size)
+    z = np.empty(candidates.size)
+    features = np.empty(coefficients.size)
     for pair in range(candidates.size):
         write_stacked_features(values[pair], log_shares[candidates[pair]], features)
-        estimates[pair] = sigmoid(product(features, coefficients))
-    return counts, candidates, estimates
+        z[pair] = product(features, coefficients)
+    return counts, candidates, z
+
+
+@njit(cache=True, nogil=True)
+def scores_of(features, coefficients):
+    """Return the inner product of each row of ``features``, float64 (q, p), and ``coefficients``, float64 (p,)."""
+    z = np.empty(len(features))
+    for pair in range(z.size):
+        z[pair] = product(features[pair], coefficients)
+    return z
+
+
+@njit(cache=True, nogil=True)
+def row_features(counts, z):
+    """Return two features of each instance: its best score, and the log of the expected number of its labels.
+
+    The expected number of labels is the sum of sigmoid(z) over the candidates, in their order, plus 0.001.
+
+    Parameters
+    ----------
+    counts : int64 (n,)
+        Number of candidates of each instance.
+    z : float64 (q,)
+        The scores of the candidates of one instance after another.
+
+    Returns
+    -------
+    float64 (n, 2)
+        The two features, which are 0 for an instance without candidates.
+    """
+    features = np.zeros((counts.size, 2))
+    pair = 0
+    for i in range(counts.size):
+        if counts[i] == 0:
+            continue
+        best = z[pair]
+        total = 0.0
+        for _ in range(counts[i]):
+            best = max(best, z[pair])
+            total += sigmoid(z[pair])
+            pair += 1
+        features[i, 0] = best
+        features[i, 1] = log(total + SMALLEST_SCORE)
+    return features
+
+
+@njit(cache=True, nogil=True)
+def calibration_features(counts, z, of_rows):
+    """Return the features of the calibration for each candidate: z, 1, and the features of the candidate's instance.
+
+    Parameters
+    ----------
+    counts : int64 (n,)
+        Number of candidates of each instance.
+    z : float64 (q,)
+        Score of each candidate.
+    of_rows : float64 (n, 2)
+        The result of `row_features`.
+    """
+    features = np.empty((z.size, 4))
+    pair = 0
+    for i in range(counts.size):
+        for _ in range(counts[i]):
+            features[pair, 0] = z[pair]
+            features[pair, 1] = 1.0
+            features[pair, 2] = of_rows[i, 0]
+            features[pair, 3] = of_rows[i, 1]
+            pair += 1
+    return features
+
+
+@njit(cache=True, nogil=True)
+def calibrated_estimates(counts, z, of_rows, calibration):
+    """Return the estimate of each candidate, float32 (q,).
+
+    An estimate is the sigmoid of the inner product of `calibration_features` and ``calibration``.
+
+    Parameters
+    ----------
+    counts, z, of_rows
+        As for `calibration_features`.
+    calibration : float64 (4,)
+        Coefficients of the calibration.
+    """
+    calibrated = scores_of(calibration_features(counts, z, of_rows), calibration)
+    estimates = np.empty(z.size, dtype=np.float32)
+    for pair in range(z.size):
+        estimates[pair] = sigmoid(calibrated[pair])
+    return estimates
 
 
 @njit(cache=True, nogil=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,42 +23,107 @@ from xmlc.kernels.rows import top_k_of_row
 from xmlc.kernels.stored import FINITE, Field
 from xmlc.kernels.sums import in_turn
 from xmlc.metrics.propensity import propensities
-from xmlc.models._stacked import features_of, fit_stacked, merge_lists, n_features_of, stacked_estimates
+from xmlc.models._stacked import (
+    calibrated_estimates,
+    calibration_features,
+    features_of,
+    fit_stacked,
+    merge_lists,
+    n_features_of,
+    row_features,
+    scores_of,
+    stacked_scores,
+)
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import stacking
+from xmlc.models.domains.stacking import MOST_PARTS
 from xmlc.models.registry import ESTIMATORS, load_model, make_estimator
 
 ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
+
+#: The coefficients of a calibration that changes nothing: of the score, 1, and the two features of the instance.
+UNCALIBRATED = (1.0, 0.0, 0.0, 0.0)
+
+
+class Lists(NamedTuple):
+    """Hold the labels that M members rank for n instances.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (M, n, K)
+        Labels, best first, and -1 in places without a label.
+    scores : ndarray of float32, shape (M, n, K)
+    inner_products : list of ndarray of int64, shape (n,), or of None
+        Number of inner products of each member for each instance.
+    """
+
+    labels: np.ndarray
+    scores: np.ndarray
+    inner_products: list[np.ndarray | None]
+
+
+class Pairs(NamedTuple):
+    """Hold the pairs of a held-out instance and one of its candidates, to which the regression is fitted.
+
+    Attributes
+    ----------
+    rows, counts : ndarray of int64, shape (n,)
+        Number of each held-out instance in the training set, and the number of its candidates.
+    candidates : ndarray of int32, shape (q,)
+    features : ndarray of float64, shape (q, p)
+    true : ndarray of bool, shape (q,)
+        Whether the instance has the label.
+    weights : ndarray of float64, shape (q,)
+        Weight of the instance.
+    """
+
+    rows: np.ndarray
+    counts: np.ndarray
+    candidates: np.ndarray
+    features: np.ndarray
+    true: np.ndarray
+    weights: np.ndarray
 
 
 @hyperparameters
 class Stacking(SparseProbabilityEstimator):
     """Combine the scores of several estimators by a logistic regression (stacked generalisation).
 
-    The estimate of label j for instance x is sigmoid(w . f) with features f and coefficients w. Some features are
-    logarithms: log(s + 0.001) for the score s of each member, and the log of the share of instances with label j. The
-    other features are the logit of the mean score, the constant 1, and all products of two logarithms. All labels share
-    the same coefficients w.
+    The score of label j for instance x is z = w . f with features f and coefficients w. Some features are logarithms:
+    log(s + 0.001) for the score s of each member, and the log of the share of instances with label j. The other
+    features are the logit of the mean score, the constant 1, and all products of two logarithms. All labels share the
+    same coefficients w.
+
+    The estimate is sigmoid(a z + b + c best + d log(sum)), where *best* is the largest z of the instance, and *sum* is
+    the expected number of its labels, the sum of sigmoid(z) over its candidates. These two features of the instance
+    correct estimates that are too large for easy instances or too small for difficult ones. Because a is positive, they
+    do not change the order of an instance's labels.
 
     The candidates are the labels that at least one member ranks among the member's ``n_candidates`` best labels. Labels
-    that are not candidates have the estimate 0. The regression is fitted to the candidates of held-out instances. After
-    the regression, the members are trained a second time, on all instances, with the hyperparameters that the first
-    training has selected.
+    that are not candidates have the estimate 0. Both regressions are fitted to the candidates of held-out instances.
+    After that, the members are trained again, on all instances, with the hyperparameters that the first training has
+    selected.
 
     With a single member, stacking corrects the member's scores by the frequencies of the labels.
 
     Parameters
     ----------
-    estimators : sequence of (str, estimator)
-        Names and members, as for scikit-learn's ``StackingClassifier``. A member is an estimator of `xmlc.models` or a
-        name that `xmlc fit --estimator` accepts. A member may also be an estimator of scikit-learn, which
-        `xmlc.models.wrapped.Wrapped` wraps. A name can have hyperparameters, as in ``("plt", {"plt": {"arity": 4}})``,
-        which is also what `set_params` makes of ``plt__arity=4``. A member that is given by its name has the
-        ``random_state`` of the stacking estimator unless its hyperparameters include one, and any other member has its
-        own.
+    estimators : sequence of (str, estimator), or None
+        Names and members, as for scikit-learn's ``StackingClassifier``. With None, the members depend on the number of
+        labels. Above 256 labels they are ``swnn`` and ``plt``. Up to 256 labels, one binary classifier for each label
+        is fast and ranks better than a tree. The members are then ``swnn`` and two trees of depth 1, ``logistic`` and
+        ``hinge``, which are one-vs-rest with the logistic and the squared hinge loss.
+
+        A member is an estimator of `xmlc.models` or a name that `xmlc fit --estimator` accepts. A member may also be an
+        estimator of scikit-learn, which `xmlc.models.wrapped.Wrapped` wraps. A name can have hyperparameters, as in
+        ``("plt", {"plt": {"arity": 4}})``, which is also what `set_params` makes of ``plt__arity=4``. If the estimators
+        are None, this call makes them ``swnn`` and ``plt`` for any number of labels. A member that is given by its name
+        has the ``random_state`` of the stacking estimator unless its hyperparameters include one, and any other member
+        has its own.
     n_held_out : int
-        Number of held-out instances, limited to a fifth of the training set. With ``n_held_out=0``, an estimate is the
-        mean of the members' scores.
+        Number of held-out instances. At most a fifth of the training set is held out at a time. If this is fewer than
+        ``n_held_out``, up to five parts are held out one after the other. With ``n_held_out=0`` or fewer than 30
+        instances, an estimate is the mean of the members' scores.
     n_candidates : int
         Number of labels that each member ranks.
     propensity_exponent : float
@@ -75,6 +141,8 @@ class Stacking(SparseProbabilityEstimator):
         The fitted members by name.
     coefficients_ : ndarray of float64, shape (p,)
         The coefficients w of the features, in the order of `xmlc.models._stacked.write_stacked_features`.
+    calibration_ : ndarray of float64, shape (4,)
+        The coefficients a, b, c and d.
     log_shares_, propensities_ : ndarray of float64, shape (m,)
         For each label, the number log((c + 0.5) / n) and the propensity. Here c is the total weight of the instances
         with the label, and n is the total weight of all instances. The propensity does not depend on instance weights.
@@ -84,8 +152,9 @@ class Stacking(SparseProbabilityEstimator):
 
     Notes
     -----
-    The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992. Training takes about twice the time
-    that all members take together. Before the second training of the members, only one member is in memory at a time.
+    The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992. With 10,000 instances or more,
+    training takes about twice the time that all members take together. With fewer instances it takes up to six times
+    as long. Before the second training of the members, only one member is in memory at a time.
 
     Examples
     --------
@@ -97,15 +166,17 @@ class Stacking(SparseProbabilityEstimator):
     [[0, 2]]
     """
 
+    MODEL_FORMAT = 2
     FIELDS = (
         Field("coefficients_", np.float64, ("p",), within=FINITE),
+        Field("calibration_", np.float64, (len(UNCALIBRATED),), within=FINITE),
         Field("log_shares_", np.float64, ("n_labels",), within=FINITE),
         Field("propensities_", np.float64, ("n_labels",), within=(np.finfo(np.float64).tiny, 1)),
     )
     domains = stacking.DOMAINS
 
-    estimators: Sequence[tuple[str, Any]] = stacking.MEMBERS
-    n_held_out: int = 2000
+    estimators: Sequence[tuple[str, Any]] | None = None
+    n_held_out: int = stacking.HELD_OUT
     n_candidates: int = 50
     propensity_exponent: float = 0.0
     random_state: int = 0
@@ -121,29 +192,27 @@ class Stacking(SparseProbabilityEstimator):
         for parameters and errors.
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
-        members = self.members()
+        members = self.members(Y.shape[1])
         given: Any = {} if sample_weight is None else {"sample_weight": weights}
-        order = random_permutation(X.shape[0], self.random_state, Stream.STACKING)
-        held_out, part = np.split(order, [min(int(self.n_held_out), order.size // 5)])
-        start = np.zeros(n_features_of(len(members)))
         # with coefficient 1 for the logit of the mean score, an estimate is the mean of the members' scores
-        start[0] = 1
-        self.coefficients_ = start
-        if held_out.size:
+        self.coefficients_ = np.zeros(n_features_of(len(members)))
+        self.coefficients_[0] = 1
+        self.calibration_ = np.array(UNCALIBRATED)
+        pairs = list[Pairs]()
+        for part, held_out in held_out_parts(X.shape[0], int(self.n_held_out), self.random_state):
             of_part = {name: values[part] for name, values in given.items()}
-            selected, lists = {}, []
-            for name, member in members.items():
+            lists = []
+            for member in members.values():
                 first = member.unfitted().fit(X[part], Y[part], **of_part)
-                selected[name] = first._selected()
+                member.set_params(**first._selected())  # the choice of the first part is kept
                 lists.append(self._ranked(first, X[held_out]))
                 del first  # a member may be large, so only one member is in memory at a time
-            counts, candidates, scores = merge_lists(*map(np.array, zip(*lists, strict=True)), 0, held_out.size)
-            if candidates.size:
-                features = features_of(candidates, scores, log_shares(Y[part], weights[part]))
-                rows = np.repeat(held_out, counts)
-                true = np.asarray(Y[rows, candidates]).reshape(-1)
-                self.coefficients_ = fit_stacked(features, true, weights[rows].astype(np.float64), start)
-            members = {name: member.set_params(**selected[name]) for name, member in members.items()}
+            labels, scores = map(np.array, zip(*lists, strict=True))
+            shares = log_shares(Y[part], weights[part])
+            pairs.append(pairs_of(held_out, labels, scores, Y[held_out], weights[held_out], shares))
+        self._held_out = None
+        if pairs:
+            self._learn(Pairs(*map(np.concatenate, zip(*pairs, strict=True))))
         for name, member in members.items():
             if self._into is None:
                 member.fit(X, Y, **given)
@@ -151,19 +220,34 @@ class Stacking(SparseProbabilityEstimator):
                 member.fit_to_disk(self._into / name, X, Y, **given)
         self.members_ = members
         self.log_shares_, self.propensities_ = log_shares(Y, weights), propensities(Y)
-        self._held_out = None
-        if held_out.size:
-            counts, labels, estimates = self._combined(*map(np.array, zip(*lists, strict=True)))
-            self._held_out = held_out, stack_estimates(counts, labels, estimates, self.n_labels_)
         return self
 
-    def members(self) -> dict[str, SparseProbabilityEstimator]:
-        """Return the untrained members by name."""
-        check_value(Stacking, "estimators", self.estimators)
-        found = {name: self._member(given) for name, given in self.estimators}
+    def _learn(self, pairs: Pairs) -> None:
+        """Fit the regression and the calibration to the candidates of held-out instances."""
+        if pairs.true.size:
+            self.coefficients_ = fit_stacked(pairs.features, pairs.true, pairs.weights, self.coefficients_)
+        z = scores_of(pairs.features, self.coefficients_)
+        of_rows = row_features(pairs.counts, z)
+        if pairs.true.size:
+            features = calibration_features(pairs.counts, z, of_rows)
+            found = fit_stacked(features, pairs.true, pairs.weights, self.calibration_)
+            if found[0] > 0:  # a better score must not have a smaller estimate
+                self.calibration_ = found
+        estimates = calibrated_estimates(pairs.counts, z, of_rows, self.calibration_)
+        spe = stack_estimates(pairs.counts, pairs.candidates, estimates, self.n_labels_)
+        self._held_out = pairs.rows, spe
+
+    def members(self, n_labels: float = math.inf) -> dict[str, SparseProbabilityEstimator]:
+        """Return the untrained members for training data with ``n_labels`` labels, by name."""
+        found = {name: self._member(given) for name, given in self._specified(n_labels)}
         for member in found.values():
             self._set_threads(member)
         return found
+
+    def _specified(self, n_labels: float) -> Sequence[tuple[str, Any]]:
+        """Return the names and members for training data with ``n_labels`` labels."""
+        check_value(Stacking, "estimators", self.estimators)
+        return stacking.default_members(n_labels) if self.estimators is None else self.estimators
 
     def _member(self, given: Any) -> SparseProbabilityEstimator:
         """Return an untrained member with its own number of threads."""
@@ -184,10 +268,10 @@ class Stacking(SparseProbabilityEstimator):
         """
         found = super().get_params(deep=False)
         if deep:
-            check_value(Stacking, "estimators", self.estimators)
-            if not all(isinstance(given, str) for _, given in self.estimators):
-                found["estimators"] = [[name, _as_plain(given)] for name, given in self.estimators]
-            for name, given in self.estimators:
+            members = self._specified(math.inf)
+            if not all(isinstance(given, str) for _, given in members):
+                found["estimators"] = [[name, _as_plain(given)] for name, given in members]
+            for name, given in members:
                 values = self._member(given).get_params()
                 if isinstance(given, str | Mapping):
                     _, own = _kind_and_values(given)
@@ -215,13 +299,14 @@ class Stacking(SparseProbabilityEstimator):
 
     def _set_of_member(self, name: str, value: Any) -> None:
         """Set the hyperparameter ``name``, which begins with the name of a member."""
-        check_value(Stacking, "estimators", self.estimators)
-        members: dict[str, Any] = dict(self.estimators)
+        members: dict[str, Any] = dict(self._specified(math.inf))
         member, _, key = name.partition("__")
         if member not in members or not key:
             known = nearest(name, self.get_params())
             raise InvalidParameterError(f"Stacking: found hyperparameter {name!r}, expected {known}")
         changed = self._member(members[member]).set_params(**{key: value})  # raises an error for a wrong name
+        if self.estimators is None and self.get_params()[name] == value:
+            return  # the default members stay those that fit to the number of labels
         if isinstance(members[member], str | Mapping):
             kind, values = _kind_and_values(members[member])
             members[member] = {kind: {**values, key: value}}
@@ -240,14 +325,19 @@ class Stacking(SparseProbabilityEstimator):
         self, X: Matrix, threshold: float | np.ndarray = 0.0, allowed: np.ndarray | None = None
     ) -> sparse.csr_array:
         """Return the candidates' estimates that are above a threshold. Only labels in ``allowed`` can be candidates."""
-        X, thresholds = self._instances(X), self._label_thresholds(threshold)
+        X = self._instances(X)
+        thresholds = self._label_thresholds(threshold)
+        members = [member._for_requests() for member in self.members_.values()]
         found = list[Any]()
         products = list[Any]()
-        members = [member._for_requests() for member in self.members_.values()]
         for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
-            lists = [self._ranked(member, X[start:end], allowed) for member in members]
-            products.append([member.inner_products_ for member in members])
-            found.append(self._combined(*map(np.array, zip(*lists, strict=True))))
+            lists = self._lists(members, X[start:end], allowed)
+            products.append(lists.inner_products)
+            every = lists
+            if allowed is not None:
+                every = self._lists(members, X[start:end])
+                products[-1] += every.inner_products
+            found.append(self._combined(lists, every))
         counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
         known = not any(own is None for block in products for own in block)
         self.inner_products_ = np.concatenate([sum(block) for block in products]) if known else None
@@ -260,9 +350,9 @@ class Stacking(SparseProbabilityEstimator):
         of a label is the product of its estimate, (p_min / p)**propensity_exponent, and its label weight if given. A
         label of weight 0 is never a candidate.
         """
-        k, weights = self._check_k(k), self._label_weights(label_weights)
-        allowed = weights > 0 if weights.size else None
-        return self._best(self._estimates(X, allowed=allowed), k, weights)
+        k = self._check_k(k)
+        weights = self._label_weights(label_weights)
+        return self._best(self._estimates(X, allowed=allowed_labels(weights)), k, weights)
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         labels, scores = self._estimate_row(x, 0.0, (label_weights > 0).astype(np.float64))
@@ -273,11 +363,19 @@ class Stacking(SparseProbabilityEstimator):
     def _estimate_row(
         self, x: KernelCSR, threshold: float, allowed: np.ndarray = NO_WEIGHTS
     ) -> tuple[np.ndarray, np.ndarray]:
-        most = self._most_candidates()
-        lists = [member._rank_row(x, most, allowed) for member in self.members_.values()]
-        _, candidates, estimates = self._combined(*map(np.array, zip(*lists, strict=True)))
+        every = lists = self._lists_of_row(x, allowed)
+        if allowed.size and not allowed.all():
+            every = self._lists_of_row(x)
+        _, candidates, estimates = self._combined(lists, every)
         above = np.flatnonzero(estimates > np.float32(threshold))
         return candidates[above], estimates[above]
+
+    def _lists_of_row(self, x: KernelCSR, allowed: np.ndarray = NO_WEIGHTS) -> Lists:
+        """Return the members' ranked labels of a single instance."""
+        most = self._most_candidates()
+        ranked = [member._rank_row(x, most, allowed) for member in self.members_.values()]
+        labels, scores = map(np.array, zip(*ranked, strict=True))
+        return Lists(labels, scores, [])
 
     def _most_candidates(self) -> int:
         return min(int(self.n_candidates), self.n_labels_)
@@ -292,14 +390,34 @@ class Stacking(SparseProbabilityEstimator):
         """Return a member's K best labels for each instance, int32 (n, K), and the labels' scores, float32 (n, K)."""
         return member.predict_top_k(X, self._most_candidates(), allowed)
 
-    def _combined(self, labels: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the number of candidates of each instance, all candidates, and the estimates of the candidates."""
-        model = self.log_shares_, self.coefficients_
-        blocks = row_blocks(labels.shape[1], ROWS_PER_TASK) or [(0, 0)]
+    def _lists(
+        self, members: Sequence[SparseProbabilityEstimator], X: sparse.csr_array, allowed: np.ndarray | None = None
+    ) -> Lists:
+        """Return the members' ranked labels of several instances."""
+        ranked = [self._ranked(member, X, allowed) for member in members]
+        labels, scores = map(np.array, zip(*ranked, strict=True))
+        return Lists(labels, scores, [member.inner_products_ for member in members])
+
+    def _combined(self, lists: Lists, every: Lists) -> tuple[np.ndarray, ...]:
+        """Return the number of candidates of each instance, all candidates, and the estimates of the candidates.
+
+        ``every`` contains the lists of all labels, and ``lists`` those of the allowed labels. An estimate does not
+        depend on which labels are allowed, so the features of an instance are computed from ``every``.
+        """
+
+        def combined(start: int, end: int) -> tuple[np.ndarray, ...]:
+            model = self.log_shares_, self.coefficients_
+            counts, candidates, z = stacked_scores(lists.labels, lists.scores, start, end, *model)
+            of_rows = row_features(counts, z)
+            if every is not lists:
+                all_counts, _, all_z = stacked_scores(every.labels, every.scores, start, end, *model)
+                of_rows = row_features(all_counts, all_z)
+            return counts, candidates, calibrated_estimates(counts, z, of_rows, self.calibration_)
+
+        blocks = row_blocks(lists.labels.shape[1], ROWS_PER_TASK) or [(0, 0)]
         if len(blocks) == 1:
-            return stacked_estimates(labels, scores, *blocks[0], *model)
-        tasks = [(labels, scores, *block, *model) for block in blocks]
-        found = run_tasks(stacked_estimates, tasks, self.n_jobs)
+            return combined(*blocks[0])
+        found = run_tasks(combined, blocks, self.n_jobs)
         return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
     def _best(self, spe: sparse.csr_array, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -314,17 +432,19 @@ class Stacking(SparseProbabilityEstimator):
         return elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        members = {name: self._member(one) for name, one in self.estimators}
+        specified = self._specified(self.n_labels_)
+        members = {name: self._member(one) for name, one in specified}
         given = {name: {} if type(own).__name__ == "Wrapped" else own.get_params() for name, own in members.items()}
-        by_name = [name for name, one in self.estimators if isinstance(one, str | Mapping)]
+        by_name = [name for name, one in specified if isinstance(one, str | Mapping)]
         arrays = {field.name: getattr(self, field.name) for field in self.FIELDS}
         return arrays, {"members": given, "by_name": by_name}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         super()._restore(arrays, {"members_": meta["members"]})
-        # A member given as an estimator is completed by `_read_parts`.
-        by_name = meta.get("by_name", [])
-        self.estimators = [(name, given if name in by_name else None) for name, given in self.estimators]
+        if self.estimators is not None:
+            # A member given as an estimator is completed by `_read_parts`.
+            by_name = meta.get("by_name", [])
+            self.estimators = [(name, given if name in by_name else None) for name, given in self.estimators]
 
     def _write(self, folder: Path) -> None:
         super()._write(folder)
@@ -354,6 +474,8 @@ class Stacking(SparseProbabilityEstimator):
         self._check_members(folder)
         for member in self.members_.values():
             self._set_threads(member)
+        if self.estimators is None:
+            return
         specified: dict[str, Any] = dict(self.estimators)
         for name, own in self.members_.items():
             if specified.get(name) is None:
@@ -388,6 +510,59 @@ def _as_plain(given: Any) -> Any:
     target = f"{inner.__module__}:{inner.__name__}"
     names = [name for name, known in ESTIMATORS.items() if known.endswith(f":{inner.__name__}")]
     return names[0] if names and inner.__module__.startswith("xmlc.") else target
+
+
+def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the rows on which the members are trained, and the rows that are held out meanwhile.
+
+    At most a fifth of the rows is held out at a time. If this is too few, up to five parts are held out one after the
+    other.
+    """
+    order = random_permutation(n, seed, Stream.STACKING)
+    n_parts = stacking.n_held_out_parts(n, n_held_out)
+    if n_parts == 0:
+        return
+    size = min(n // MOST_PARTS, math.ceil(n_held_out / n_parts))
+    for start in range(0, n_parts * size, size):
+        end = start + size
+        yield np.concatenate((order[:start], order[end:])), order[start:end]
+
+
+def pairs_of(
+    held_out: np.ndarray,
+    labels: np.ndarray,
+    scores: np.ndarray,
+    Y: sparse.csr_array,
+    weights: np.ndarray,
+    shares: np.ndarray,
+) -> Pairs:
+    """Return the candidates of held-out instances.
+
+    Parameters
+    ----------
+    held_out : ndarray of int64, shape (n,)
+        Numbers of the instances in the training set.
+    labels, scores : ndarray, shape (M, n, K)
+        The members' lists.
+    Y : boolean CSR, shape (n, m)
+    weights : ndarray of float32, shape (n,)
+    shares : ndarray of float64, shape (m,)
+        The logarithms of the labels' shares of the instances on which the members were trained.
+    """
+    counts, candidates, values = merge_lists(labels, scores, 0, held_out.size)
+    rows = np.repeat(np.arange(held_out.size), counts)
+    true = np.zeros(candidates.size, dtype=bool)
+    if candidates.size:  # SciPy returns a sparse array for an empty selection
+        true[:] = np.asarray(Y[rows, candidates]).reshape(-1)
+    of_pairs = weights[rows].astype(np.float64)
+    return Pairs(held_out, counts, candidates, features_of(candidates, values, shares), true, of_pairs)
+
+
+def allowed_labels(weights: np.ndarray) -> np.ndarray | None:
+    """Return which labels have a positive weight, or None if all have one."""
+    if weights.size == 0 or weights.all():
+        return None
+    return weights > 0
 
 
 def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:

@@ -166,7 +166,7 @@ def _check_values(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Key
         is_of_trial = "stages" in place or "extra_stages" in place
         if value == LABELS_PER_INSTANCE and is_of_trial and isinstance(domain, NumberRange):
             continue  # The search replaces this text with a number.
-        if key == "estimators" and value in domain:
+        if key == "estimators" and value is not None and value in domain:
             _check_members(suite, place, value)
         if value not in domain:
             problem = f"found {value!r}, expected {str(domain).replace('None', 'null')}"

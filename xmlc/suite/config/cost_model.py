@@ -119,14 +119,20 @@ def _predicted(size: Size, n: float, variant: str, units: float, arity: float) -
 def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCosts:
     """Return the costs of training a stacked model.
 
-    Each member of the stacked model is trained twice, and only one member at a time.
+    Each member is trained once for each part of the instances that is held out, and a last time on all instances.
+    Only one member is trained at a time.
     """
     members = []
-    for name, kind in given.get("estimators", stacking.MEMBERS):
-        own = {key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")}
-        members.append(costs_of(size, n, kind, own))
+    for name, kind in given.get("estimators") or stacking.default_members(size.m):
+        own: dict[str, Any] = {}
+        if not isinstance(kind, str):
+            ((kind, own),) = kind.items()
+        of_member = {key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")}
+        members.append(costs_of(size, n, kind, own | of_member))
     seconds, peaks, sizes, ranking_ms = zip(*members, strict=True)
-    return FitCosts(2 * math.fsum(seconds), max(peaks), math.fsum(sizes), math.fsum(ranking_ms))
+    n_held_out = given.get("n_held_out", stacking.HELD_OUT)
+    trainings = 1 + stacking.n_held_out_parts(n, n_held_out)
+    return FitCosts(trainings * math.fsum(seconds), max(peaks), math.fsum(sizes), math.fsum(ranking_ms))
 
 
 @cache
