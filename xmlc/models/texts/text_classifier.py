@@ -60,8 +60,8 @@ class TextClassifier(Estimator):
     measure : {"instance_f", "macro_f", "micro_f"}
         The F-measure that label sets maximise: the mean over texts, the mean over labels, or the F-measure of all pairs
         of text and label. For the last two, `fit` finds a threshold for each label on texts that it holds out, at most
-        2,000 and a fifth. `Stacking` holds out texts anyway. Any other estimator is trained a second time, without the
-        held-out texts. `partial_fit` needs "instance_f".
+        2,000 and a fifth. `xmlc.models.Stacking` holds out texts anyway. Any other estimator is trained a second time,
+        without the held-out texts. `partial_fit` needs "instance_f".
 
     Attributes
     ----------
