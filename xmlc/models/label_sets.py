@@ -140,7 +140,8 @@ def _estimates_without(
     order = random_permutation(n, getattr(model, "random_state", 0), Stream.STACKING)
     rows, part = np.split(order, [min(MOST_HELD_OUT, n // 5)])
     copy = model.unfitted().set_params(**model._selected())
-    copy.fit(X[part], Y[part], sample_weight=None if given is None else given[part])  # type: ignore[call-arg]
+    weights: Any = {} if given is None else {"sample_weight": given[part]}
+    copy.fit(X[part], Y[part], **weights)
     return rows, copy.predict_proba(X[rows], MIN_PROBABILITY)
 
 
