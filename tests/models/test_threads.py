@@ -162,6 +162,19 @@ def test_predictions_change_no_member(name, data):
         assert own.get_params() == parameters
 
 
+@pytest.mark.parametrize("name", ["default stacking", "nested stacking", "swnn"])
+def test_copies_change_no_original(name, data):
+    model = MODELS[name]().fit(*data)
+    model.predict_top_k(data[0][:5], 3)  # fills the memory that is kept between predictions
+    owners = [model, *getattr(model, "members_", {}).values()]
+    before = [vars(own).copy() for own in owners]
+    copies = copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))
+    assert all(each.predict_top_k(data[0][:5], 3)[0].any() for each in copies)
+    for own, attributes in zip(owners, before, strict=True):
+        assert vars(own).keys() == attributes.keys()
+        assert all(vars(own)[key] is value for key, value in attributes.items())
+
+
 def test_threads_of_members_follow_set_params_and_load(data, tmp_path):
     model = Stacking([("inner", Stacking(n_jobs=1)), ("own", Own())], n_jobs=1).fit(*data)
     model.set_params(n_jobs=3)

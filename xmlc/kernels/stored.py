@@ -204,12 +204,13 @@ def writeable_maps(state: Any) -> Any:
     Parameters
     ----------
     state : object
-        The function searches and copies dictionaries, lists and tuples, but changes dataclasses in place.
+        The function searches dictionaries, lists, tuples and dataclasses. Dataclasses with maps are changed in place.
 
     Returns
     -------
     object
-        The state with copy-on-write maps.
+        The state with copy-on-write maps. Every part of the state without read-only maps is the same object as before,
+        because a copied estimator shares its parts with the original estimator, which other threads may be using.
     """
     if isinstance(state, np.memmap) and not state.flags.writeable:
         base: object = state.base
@@ -217,13 +218,29 @@ def writeable_maps(state: Any) -> Any:
             return np.array(state)
         return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
     if isinstance(state, dict):
-        return {name: writeable_maps(value) for name, value in state.items()}
+        changed = _changed(state.copy().items())
+        return state | changed if changed else state
     if isinstance(state, list | tuple):
-        parts = [writeable_maps(value) for value in state]
+        parts = list(state)
+        changed = _changed(enumerate(parts))
+        if not changed:
+            return state
+        for place, part in changed.items():
+            parts[place] = part
         return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
     if is_dataclass(state) and not isinstance(state, type):
-        vars(state).update(writeable_maps(vars(state)))  # `setattr` fails if the dataclass is frozen.
+        vars(state).update(_changed(vars(state).copy().items()))  # `setattr` fails if the dataclass is frozen.
     return state
+
+
+def _changed(parts: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Return the parts that `writeable_maps` replaces, by their names or places."""
+    replaced = {}
+    for name, part in parts:
+        writeable = writeable_maps(part)
+        if writeable is not part:
+            replaced[name] = writeable
+    return replaced
 
 
 def is_json(value: object) -> bool:
