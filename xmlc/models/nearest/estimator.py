@@ -31,7 +31,7 @@ from xmlc.models.nearest._search import SearchScratch, nearest_instances, search
 ROWS_PER_TASK = 128
 #: Number of instances that decide between beta 0 and beta 1, so that P@1 has a standard error of half a point.
 INSTANCES_FOR_BETA = 10_000
-LEAST_SIMILARITY = np.float64(1e-300)  # All positive float32 numbers are greater than 1e-300.
+LEAST_SIMILARITY = 1e-300  # All positive float32 numbers are greater than 1e-300.
 #: This is the type of scratch memory that no thread uses at present. The first list of the type contains scratch memory
 #: for searches. Each pair in the second list consists of an array of votes (all zero) and an array of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
@@ -283,6 +283,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
         Votes are divided by the vote of the nearest neighbour, so that they neither overflow nor all underflow.
         """
+        similarities = similarities.astype(np.float64)
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
         # With the default alpha 2, the product ``shares * shares`` needs no compiled function.
         weights = shares * shares if self.alpha == 2 else elementwise.power(shares, float(self.alpha))
