@@ -16,6 +16,7 @@ CHUNK = 1024  # The counts and products of 1024 instances fit into the level-1 c
 TERMS = np.int64(64)
 SUM_UNIT = 2.0**-30  # Integer sums of postings have the unit 2**-30. The lowest bits of a sum count the sum's postings.
 FLAT = 3  # The second line of `concave_lines` is exact for 3 or 4 shared features.
+SMALLEST_NORMAL = 2.0**-126  # Smaller positive float32 numbers have fewer digits.
 POWERS = 4096  # The table of J**beta divides the range of the Jaccard similarity J into 4096 steps.
 # `ROUNDING` bounds the float32 error of adding up terms whose sum is at most 1, and then adding three such sums.
 ROUNDING = 1e-6
@@ -116,13 +117,25 @@ def concave_lines(values, squares, lines):
     slope = length_of(total) - low
     for k in range(FLAT + 1, n):
         total += squares[k]
-    lines[0], lines[1], lines[2], lines[3] = steep, slope, low - FLAT * slope, length_of(total)
+    lines[0] = not_subnormal(steep)
+    lines[1] = not_subnormal(slope)
+    lines[2] = not_subnormal(low - FLAT * slope)
+    lines[3] = not_subnormal(length_of(total))
 
 
 @njit(cache=True, nogil=True)
 def length_of(total):
     """Return sqrt(``total``) / LENGTH_STEPS, increased by more than the rounding error."""
     return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
+
+
+@njit(cache=True, nogil=True)
+def not_subnormal(bound):
+    """Return a bound, increased to `SMALLEST_NORMAL` if it is positive and smaller.
+
+    The rounding of a smaller number to float32 can make it smaller by more than `length_of` has increased it.
+    """
+    return max(bound, SMALLEST_NORMAL) if bound > 0 else bound
 
 
 @njit(cache=True, nogil=True)
