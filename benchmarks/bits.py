@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from scipy import sparse
@@ -30,8 +30,11 @@ from xmlc.core.threads import set_process_threads
 from xmlc.suite.config import paths
 from xmlc.suite.config.suite import read_suite
 from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
+from xmlc.suite.schemas import read_yaml
 
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # Files and folders that the demo needs.
+# The demo's data have fewer instances here, because the imitated processor computes an FMA by a slow function.
+FEW_INSTANCES = {"n_train": 1000, "n_test": 500}
 TAIL = 2000  # If a process fails, the error message shows the last TAIL characters of its output.
 # Maximum number of labels of a dataset for estimators with one classifier per label, which are slow if there are more
 # labels.
@@ -154,7 +157,7 @@ def run_pieces_as(
 
 
 def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Piece]]:
-    """Run the demo in a copy of the project for each processor.
+    """Run the demo with few instances in a copy of the project for each processor.
 
     Return the demo's tables for each processor, each table as a `Piece`. Each part of a `Piece` contains the rows of
     one model, without costs. Kernels are compiled only once per processor, because all copies use the same installed
@@ -175,6 +178,9 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
         for name in filter(os.path.exists, PROJECT):
             (shutil.copytree if Path(name).is_dir() else shutil.copy)(name, folder / name)
         (folder / "xmlc").symlink_to(Path("xmlc").resolve())
+        catalogue: Any = read_yaml(folder / "config/datasets.yaml")
+        catalogue["demo"]["synthetic"] |= FEW_INSTANCES
+        write_json(folder / "config/datasets.yaml", catalogue)  # JSON is YAML, too
         # Compile all kernels before the workflow starts, so that jobs that need the same kernels do not wait for each
         # other.
         _run(["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)], processor, "its compilation", folder)
