@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import click
 import numpy as np
@@ -179,6 +179,7 @@ class Trials:
     def __call__(self, hyperparameters: Hyperparameters) -> float:
         """Run a trial with the given hyperparameters, and return its value of the objective."""
         found, seconds = [], 0.0
+        hyperparameters = with_possible_arity(self._make(hyperparameters), hyperparameters)
         for split in self._splits:
             model, train = self._make(hyperparameters), split.part("fit", self._search.fitted)
             with trained_beside(self._out, model, train) as spent:
@@ -204,6 +205,19 @@ class Trials:
         said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
         click.echo(f"{self._about}: {said}")
         return worth
+
+
+def with_possible_arity(model: SparseProbabilityEstimator, hyperparameters: Hyperparameters) -> Hyperparameters:
+    """Return a trial's hyperparameters, with the nearest power of two as arity if the model's tree needs one.
+
+    A range of the arity has all whole numbers, but a k-means tree has only powers of two.
+    """
+    arity: Any = hyperparameters.get("arity")
+    if arity is None or not isinstance(model, PLT) or model.tree != "kmeans":
+        return hyperparameters
+    lower = 1 << (int(arity).bit_length() - 1)
+    nearest = 2 * lower if arity * arity > 2 * lower * lower else lower
+    return hyperparameters | {"arity": nearest}
 
 
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
