@@ -168,7 +168,7 @@ def test_copies_change_no_original(name, data):
     model.predict_top_k(data[0][:5], 3)  # fills the memory that is kept between predictions
     owners = [model, *getattr(model, "members_", {}).values()]
     before = [vars(own).copy() for own in owners]
-    copies = copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))
+    copies = [copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
     assert all(each.predict_top_k(data[0][:5], 3)[0].any() for each in copies)
     for own, attributes in zip(owners, before, strict=True):
         assert vars(own).keys() == attributes.keys()
