@@ -12,7 +12,7 @@ from small_data import prepare_tiny
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_record
 from xmlc.metrics import precision_at_k
-from xmlc.models import PLT
+from xmlc.models import PLT, Parabel
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.train import command as train_command
 from xmlc.suite.steps.tune import command as tune_command
@@ -116,5 +116,6 @@ def test_each_trial_is_a_line_on_standard_output(data, tmp_path):
 @pytest.mark.parametrize(("arity", "used"), [(2, 2), (3, 4), (5, 4), (163, 128), (182, 256), (256, 256)])
 def test_trial_of_kmeans_tree_has_a_power_of_two_as_arity(arity, used):
     trial = {"arity": arity, "epochs": 5}
-    assert with_possible_arity(PLT(tree="kmeans"), trial) == {"arity": used, "epochs": 5}
+    for model in (PLT(tree="kmeans"), Parabel()):
+        assert with_possible_arity(model, trial) == {"arity": used, "epochs": 5}
     assert with_possible_arity(PLT(tree="random"), trial) == trial

@@ -26,6 +26,7 @@ from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters, check_value
 from xmlc.metrics.ranking import K, hits_at_k
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.parabel import Parabel
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import check_kept
@@ -213,7 +214,8 @@ def with_possible_arity(model: SparseProbabilityEstimator, hyperparameters: Hype
     A range of the arity has all whole numbers, but a k-means tree has only powers of two.
     """
     arity: Any = hyperparameters.get("arity")
-    if arity is None or not isinstance(model, PLT) or model.tree != "kmeans":
+    has_kmeans_tree = isinstance(model, Parabel) or (isinstance(model, PLT) and model.tree == "kmeans")
+    if arity is None or not has_kmeans_tree:
         return hyperparameters
     lower = 1 << (int(arity).bit_length() - 1)
     nearest = 2 * lower if arity * arity > 2 * lower * lower else lower
