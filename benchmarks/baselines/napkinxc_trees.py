@@ -131,6 +131,7 @@ class NapkinXCOnline(NapkinXCModel):
         "epochs": whole(1, PASSES),
         "policy": OneOf(tuple(GROWN)),
         "warm_start": SOME,
+        "first_max_leaf": whole(1, MANY, none=True),
     }
 
     _: KW_ONLY
@@ -205,6 +206,8 @@ class NapkinXCOPLT(NapkinXCOnline):
         The maximum numbers of children of an inner node (b) and of a pre-leaf (b_max).
     warm_start : float or None
         Share of the training instances, up to 1, from which the k-means tree is built (OPLT-W: 0.1).
+    first_max_leaf : int or None
+        Maximum number of labels below the last split of that k-means tree. With None, it is ``max_leaf``.
     eta, eps : float
         A step of AdaGrad is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
@@ -220,6 +223,7 @@ class NapkinXCOPLT(NapkinXCOnline):
     policy: str = "best_greedy"
     alpha: float = 0.75
     warm_start: float | None = None
+    first_max_leaf: int | None = None
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
         grown: dict[str, object] = {"tree_type": GROWN[self.policy], "online_tree_alpha": self.alpha}
@@ -229,7 +233,8 @@ class NapkinXCOPLT(NapkinXCOnline):
         # Store AdaGrad's sums of squares, because the resumed run needs them.
         stored = {"save_grads": True}
         resumed = [(first, n, grown | stored | {"resume": True})] if first < n else []
-        return [(0, first, stored | {"tree_type": KMEANS}), *resumed]
+        max_leaf = self.max_leaf if self.first_max_leaf is None else self.first_max_leaf
+        return [(0, first, stored | {"tree_type": KMEANS, "max_leaves": max_leaf}), *resumed]
 
 
 class NapkinXCIPLT(NapkinXCOnline):

@@ -19,10 +19,13 @@ def stored_tree(model):
     return {int(n[1]): int(n[0]) for n in nodes}, {int(n[1]): int(n[2]) for n in nodes if len(n) == 3}
 
 
-@pytest.mark.parametrize(("warm_start", "most"), [(None, 12), (0.3, 4)])
-def test_tree_contains_all_labels_and_training_is_repeatable(multilabel, warm_start, most):
+WARM = [({}, 12), ({"warm_start": 0.3}, 4), ({"warm_start": 1.0, "first_max_leaf": 2}, 2)]
+
+
+@pytest.mark.parametrize(("warm", "most"), WARM)
+def test_tree_contains_all_labels_and_training_is_repeatable(multilabel, warm, most):
     X, Y = multilabel(300, 20, 12, density=0.5)
-    model, again = (NapkinXCOPLT(warm_start=warm_start, **SMALL).fit(X, Y) for _ in range(2))
+    model, again = (NapkinXCOPLT(**warm, **SMALL).fit(X, Y) for _ in range(2))
     np.testing.assert_array_equal(again.predict_proba(X).toarray(), model.predict_proba(X).toarray())
     parents, leaves = stored_tree(model)
     assert sorted(leaves.values()) == list(range(12))

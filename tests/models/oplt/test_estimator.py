@@ -15,8 +15,11 @@ from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import OPLT, PLT
-from xmlc.models.oplt.tree import NODE
+from xmlc.models.oplt.growth import initial_tree
+from xmlc.models.oplt.tree import NODE, with_labels
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
+from xmlc.models.trees.kmeans import kmeans_tree
+from xmlc.models.trees.representations import label_representations
 from xmlc.thresholds import OFO
 
 SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
@@ -73,7 +76,9 @@ def test_fit_is_bit_identical_to_training_on_the_stream(policy, arity, max_leaf,
     more = {"growth": growth, "warm_start": warm_start, "epochs": epochs, "random_state": 3}
     online = oplt(policy, arity, max_leaf, online=True, **more).fit(X, Y)
     order = random_permutation(X.shape[0], 3, Stream.PLT_ORDER)
-    assert_same_nodes(online.to_plt().nodes_, trained_apart(online, X, Y, order, epochs))
+    n_first = 0 if warm_start is None else round(warm_start * 200)
+    visits = [*order[:n_first]] * epochs + [*order[n_first:]] * epochs
+    assert_same_nodes(online.to_plt().nodes_, trained_apart(online, X, Y, np.array(visits)))
     for n_jobs in (1, 2):
         model = oplt(policy, arity, max_leaf, n_jobs=n_jobs, **more).fit(X, Y)
         for name, array in online.to_plt().nodes_._asdict().items():
@@ -159,6 +164,34 @@ def test_warm_start_1_gives_the_tree_of_a_plt():
         PLT(tree="kmeans", arity=2, max_leaf=8, random_state=3, epochs=1).fit(X, Y).tree_
     )
     assert oplt(warm_start=0.3, random_state=3).fit(X, Y).labels_.size == np.unique(Y.indices).size
+
+
+@pytest.mark.parametrize("first_max_leaf", [None, 2])
+def test_warm_start_makes_all_passes_over_first_instances_before_the_rest(first_max_leaf):
+    """oplt2021, Section 5.1, and the authors' script: a model of the first instances is trained, and then resumed."""
+    X, Y = stream(n=200, m=60, seed=2)
+    warm = {"max_leaf": 8, "epochs": 3, "random_state": 3, "online": True, "first_max_leaf": first_max_leaf}
+    model = oplt(warm_start=0.2, **warm).fit(X, Y)
+    order = random_permutation(200, 3, Stream.PLT_ORDER)
+    first, rest = order[:40], order[40:]
+    labels = np.unique(Y[first].indices)
+    representations = label_representations(unit_rows(X[first]), Y[first][:, labels], 1)
+    begun = kmeans_tree(representations, 2, first_max_leaf or 8, 3, 1).over(labels)
+    apart = oplt(max_leaf=8, random_state=3).partial_fit(X[:1], Y[:1, :0])
+    apart._model = with_labels(initial_tree(apart._settings(), begun), 60)
+    for part in (first, rest):
+        for _ in range(3):
+            apart.partial_fit(X[part], Y[part])
+    assert shape(model.tree_) == shape(apart.tree_)
+    assert_same_nodes(model.to_plt().nodes_, apart.to_plt().nodes_)
+
+
+def test_first_max_leaf_limits_only_the_first_tree():
+    X, Y = stream(seed=2)
+    small, given = (oplt(warm_start=1.0, max_leaf=m, first_max_leaf=f, random_state=3) for m, f in ((2, None), (8, 2)))
+    assert shape(small.fit(X, Y).tree_) == shape(given.fit(X, Y).tree_)
+    with raises_with(XmlcError, "first_max_leaf=2", "warm_start=None"):
+        oplt(first_max_leaf=2).fit(X, Y)
 
 
 CHANGES = {"policy": "random", "alpha": 0.5, "balance": "printed", "growth": "program", "arity": 5, "max_leaf": 80}

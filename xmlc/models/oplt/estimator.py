@@ -101,8 +101,12 @@ class OPLT(SparseProbabilityEstimator):
         Number of passes that `fit` makes over the training set. The paper uses at most three passes.
     warm_start : float or None
         The share of the instances from which `fit` builds the first tree, by balanced 2-means over the labels of these
-        instances. The instances that were not used for the first tree extend it. The variant OPLT-W of the paper uses
-        ``warm_start=0.1``. ``warm_start`` is not available with ``growth="program"``.
+        instances. `fit` makes all passes over these instances, and then all passes over the other instances, whose new
+        labels extend the tree. The variant OPLT-W of the paper uses ``warm_start=0.1`` (Section 5.1). ``warm_start`` is
+        not available with ``growth="program"``.
+    first_max_leaf : int or None
+        Only with ``warm_start``: the largest number of labels below the last split of the first tree. With None, it is
+        ``max_leaf``. The authors' script for OPLT-W uses 50.
     weight_threshold : "auto", float or None
         In `fit`, weights w with abs(w) <= weight_threshold are dropped as soon as they are trained. The weights that
         are not dropped are stored in a sparse format, as in `PLT`. The authors' program uses the threshold 0.1 when it
@@ -156,7 +160,7 @@ class OPLT(SparseProbabilityEstimator):
 
     domains = oplt.DOMAINS
     # The listed hyperparameters may change between calls of `partial_fit`, which does not use them.
-    _changeable = ("epochs", "warm_start", "weight_threshold", "online", "n_jobs")
+    _changeable = ("epochs", "warm_start", "first_max_leaf", "weight_threshold", "online", "n_jobs")
 
     policy: oplt.Policy = "best_greedy"
     alpha: float = 0.75
@@ -168,6 +172,7 @@ class OPLT(SparseProbabilityEstimator):
     eps: float = 0.1
     epochs: int = 3
     warm_start: float | None = None
+    first_max_leaf: int | None = None
     weight_threshold: float | Auto | None = "auto"
     online: bool = False
     unit_norm: bool = True
@@ -207,18 +212,25 @@ class OPLT(SparseProbabilityEstimator):
         y, tree_only = kernel_csr(Y), not self.online and Y.nnz > 0
         self._start(chosen)
         settings = self._settings(tree_only)
-        tree = with_labels(initial_tree(settings, self._first_tree(X, Y, order)), self.n_labels_)
+        first, rest = np.split(order, [self._n_first(order.size)])
+        tree = with_labels(initial_tree(settings, self._first_tree(X[first], Y[first])), self.n_labels_)
         if not tree_only:
             self._model = tree
-            for epoch in range(self.epochs):
-                self._learn(x, y, order, f"pass {epoch + 1} of {self.epochs}")
+            for part in (first, rest):
+                for epoch in range(self.epochs if part.size else 0):
+                    self._learn(x, y, part, f"pass {epoch + 1} of {self.epochs}")
             return self
+        first_passes = np.tile(first, self.epochs)
         seen = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0]) if self.policy == "random" else x
-        tree, *_ = learn(tree, seen, y, order, settings, "growing the tree")
-        shape, solver = label_tree_of(tree), AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
+        tree, *_ = learn(tree, seen, y, np.concatenate([first_passes, rest]), settings, "growing the tree")
+        shape = label_tree_of(tree)
         del tree  # deleting the tree frees memory before weights are trained
+        visits, epochs = order, self.epochs
+        if first.size > 0:  # a single pass over a list in which each instance occurs several times
+            visits, epochs = np.concatenate([first_passes, np.tile(rest, self.epochs)]), 1
+        solver = AdaGrad(self.gamma_, float(self.eps), int(epochs))
         threshold = threshold_of(self.weight_threshold, self.unit_norm)
-        training = (order, solver, threshold, self.n_jobs, Appendable(self._into))
+        training = (visits, solver, threshold, self.n_jobs, Appendable(self._into))
         nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
         self._model = FinishedModel(nodes, self.epochs * order.size)
         self.weight_threshold_ = applied_threshold(nodes, self.weight_threshold)
@@ -234,17 +246,18 @@ class OPLT(SparseProbabilityEstimator):
         self.weight_threshold_ = None
         self._begin_learning()
 
-    def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array, order: np.ndarray) -> LabelTree | None:
-        """Return the tree that ``warm_start`` builds by balanced 2-means.
+    def _n_first(self, n: int) -> int:
+        """Return the number of instances, of n, from which ``warm_start`` builds the first tree."""
+        return 0 if self.warm_start is None else max(1, round(self.warm_start * n))
 
-        If ``warm_start`` is None or no instance has a label, return None.
-        """
-        sample = order[: max(1, round((self.warm_start or 0) * order.size))]
-        labels = np.unique(Y[sample].indices)
-        if self.warm_start is None or labels.size == 0:
+    def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree | None:
+        """Return a tree by balanced 2-means over the labels of some instances. Without labels, return None."""
+        labels = np.unique(Y.indices)
+        if labels.size == 0:
             return None
-        representations = label_representations(X[sample], Y[sample][:, labels], self.n_jobs)
-        return kmeans_tree(representations, self.arity, self.max_leaf, self.random_state, self.n_jobs).over(labels)
+        max_leaf = self.max_leaf if self.first_max_leaf is None else self.first_max_leaf
+        representations = label_representations(X, Y[:, labels], self.n_jobs)
+        return kmeans_tree(representations, self.arity, max_leaf, self.random_state, self.n_jobs).over(labels)
 
     def partial_fit(self, X: Matrix, Y: Matrix) -> Self:
         """Learn further instances in the order of the rows of X (oplt2021, Algorithm 3).
