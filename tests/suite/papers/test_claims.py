@@ -10,13 +10,15 @@ import pytest
 from facts import absent, raises_with
 from record_files import as_record
 from report_cases import ranking, thresholds
+from repository import ROOT
 
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
 from xmlc.suite.papers.claims import Claim, Claims, Statement, by_model, datasets, ranked_apart
 from xmlc.suite.papers.claims_table import claims_line, claims_table, counted
-from xmlc.suite.papers.outcome import Effect, Scale, outcome_of
+from xmlc.suite.papers.outcome import OTHER_SPLITS, Effect, Scale, outcome_of
 from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
 from xmlc.suite.papers.resampling import errors_on_tests
+from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.frame import Source
 from xmlc.suite.results.verdicts import ClaimVerdict
 
@@ -81,15 +83,24 @@ def test_claim_counts_only_the_records_that_it_is_about():
     assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "not run"
 
 
-def test_two_splits_of_same_instances_are_two_cases_of_one_dataset():
+def test_same_instances_are_one_case_on_the_split_of_the_authors():
     given = [*ranked(0.7, 0.7), *ranked(0.6, 0.6, name="delicious"), *ranked(0.8, 0.8, name="delicious-ldsm")]
     found = declared().outcome([*given, *ranked(0.9, 0.9, name="scene")])
-    assert [case.dataset for case in found.cases] == ["yeast", "delicious", "delicious-ldsm", "scene"]
-    assert found.effect.mean == pytest.approx((20 + (10 + 30) / 2 + 40) / 3)
+    assert [case.dataset for case in found.cases] == ["yeast", "delicious-ldsm", "scene"]
+    assert found.effect.mean == pytest.approx((20 + 30 + 40) / 3)
     assert found.effect.has_interval
     assert not declared().outcome(given).effect.has_interval  # two datasets
     about = declared(about=datasets("one of the paper", "delicious"))
-    assert [case.dataset for case in about.outcome(given).cases] == ["delicious", "delicious-ldsm"]
+    assert [case.dataset for case in about.outcome(given).cases] == ["delicious-ldsm"]
+    # A subject that was run only on the other split keeps its case, and both are one dataset in the mean.
+    other = ranked(0.9, 0.9, name="delicious", model="other")
+    assert [case.dataset for case in declared().outcome([*given, *other]).cases] == ["yeast", "delicious-ldsm", "delicious"]
+
+
+def test_numbers_and_statements_count_the_same_splits():
+    judge = Judge.of_project(ROOT / "config", {})
+    counted = {(name, other) for (_, name), other in judge.report_on.items()}
+    assert counted == {(name, split) for split, name in OTHER_SPLITS.items()}
 
 
 def test_case_within_margin_and_against_published_sign_is_opposite_sign():

@@ -89,6 +89,14 @@ def test_published_number_counts_on_only_one_of_two_splits():
     assert absent(other.reason, "delicious-ldsm") == []
 
 
+def test_mean_of_whole_numbers_equals_published_number_only_exactly():
+    place = ("ldsm2020", "table4", ("bibtex",), "depth")
+    verdicts = [judged(Judge(), mean, place, "9").verdict for mean in (9.0, 8.6, 9.4)]
+    assert verdicts == [Verdict.EQUAL, Verdict.UNDECIDED, Verdict.UNDECIDED]
+    deviating = judge_with(9.0, 9.0, 9.0, 9.0, 8.0, place=place, same=frozenset({("ldsm2020", "bibtex")}))
+    assert judged(deviating, 6.0, place, "9").verdict is Verdict.BELOW
+
+
 def test_cell_without_runs_is_undecided():
     found = judged(Judge(same_split=SAME), 10.9)
     assert (found.verdict, found.reason) == (Verdict.UNDECIDED, NO_RUNS)

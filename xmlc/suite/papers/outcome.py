@@ -13,8 +13,7 @@ from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, s
 from xmlc.suite.results.verdicts import ClaimVerdict
 
 FEWEST_DATASETS = 3
-# Maps a dataset to another dataset with the same instances. Two datasets with the same instances have separate cases,
-# but count as one dataset in means.
+# Maps the split that a paper's authors ship to another split of the same instances (`counted_once`).
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
 
@@ -210,7 +209,7 @@ def outcome_of(
     if not effects:
         return Outcome((), Estimate(math.nan), ClaimVerdict.NOT_RUN)
     cases, estimates = [], {}
-    for (dataset, subject), runs in by_case(effects).items():
+    for (dataset, subject), runs in by_case(counted_once(effects)).items():
         first, *others = runs
         if first.error is not None and not others:
             estimate = estimate_from(scale.forth(first.value), first.error, first.trials)
@@ -248,6 +247,16 @@ def verdict(cases: Sequence[int], overall: int, every: bool = False) -> ClaimVer
 def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
     """Count the cases for the statement, the cases against the statement, and the cases with opposite sign."""
     return cases.count(FOR), cases.count(AGAINST), cases.count(OPPOSITE)
+
+
+def counted_once(effects: Sequence[Effect]) -> list[Effect]:
+    """Return the effects without a second split of the same instances.
+
+    If a subject has effects on the split that the authors ship, its effects on the other split are left out. Numbers
+    follow the same rule (`report_on` in ``config/datasets.yaml``).
+    """
+    left_out = {(OTHER_SPLITS[one.dataset], one.subject) for one in effects if one.dataset in OTHER_SPLITS}
+    return [one for one in effects if (one.dataset, one.subject) not in left_out]
 
 
 def same_instances(dataset: str) -> str:

@@ -308,7 +308,8 @@ class Judge:
             return number
         if value is None or math.isnan(value):
             return replace(number, verdict=Verdict.NOT_RUN)
-        unit = unit_of_last_digit(number.published)
+        # A whole number is printed exactly. A mean of whole numbers is therefore not rounded before the comparison.
+        unit = 0.0 if column(number.quantity).whole else unit_of_last_digit(number.published)
         if kind in (NumberKind.DATASET, NumberKind.CONFIGURATION):
             return replace(number, verdict=judge_constant(value - expected, unit), interval=unit / 2)
         interval, reason = self._interval(paper, table, number, row, unit)

@@ -41,6 +41,8 @@ class Column:
     #: Maximum number of decimals: numbers are rounded to this many decimals before they are printed. If ``most`` is
     #: None, numbers are not rounded.
     most: int | None = None
+    #: Whether the value of a single run is a whole number.
+    whole: bool = False
 
     @property
     def heading(self) -> str:
@@ -126,7 +128,7 @@ _ALL = (
     *_constants(passes="Passes"),
     # Columns that describe the trees of an ensemble (ldsm2020, Table 4). Leaves count as nodes.
     *_choices(n_trees="Trees", arity="Arity"),
-    Column("depth", "Depth"),
+    Column("depth", "Depth", whole=True),
     Column("nodes", "Nodes of a tree", decimals=0),
     *_constants(2, log_m="log_M K"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
