@@ -394,9 +394,12 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
     """
     outcome = count_outcomes(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"
-    lines = [measured_line(count(numbers, NumberKind.MEASURED), where)] if outcome["printed"] else []
-    if fitted := outcome["fitted"]:
-        lines.append(f"{fitted} of these have settings fitted to published results")
+    lines = [measured_line(count(numbers, NumberKind.MEASURED), where)] if outcome["published"] else []
+    if outcome["run"]:
+        words = f"{outcome['reproduced']} reproduced, {outcome['differ']} differ, {outcome['undecided']} undecided"
+        if fitted := outcome["agree, fitted"]:
+            words += f", {fitted} agree with settings fitted to published results"
+        lines.append(words)
     for kind in (NumberKind.OTHER_SPLIT, NumberKind.QUOTED):
         if (apart := count(numbers, kind)).total() > apart[Verdict.NOT_RUN]:
             lines.append(f"{kind}: {measured_line(apart, 'run again')}")
@@ -408,16 +411,22 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
 
 
 def count_outcomes(numbers: Iterable[Number]) -> dict[str, Any]:
-    """Count the verdicts on numbers that papers measured. Return a table row as a dict from headings to cells."""
-    measured = [one for one in numbers if one.verdict and one.kind is NumberKind.MEASURED]
-    counts, datasets = count(measured), {one.dataset for one in measured}
-    ran = {one.dataset for one in measured if one.verdict is not Verdict.NOT_RUN}
-    run = Counter({one: counts[one] for one in OUTCOMES}).total()
+    """Count the outcomes of numbers that papers measured. Return a table row as a dict from headings to cells.
+
+    A number is reproduced if it is equal to the published number or inside its interval. If its settings were fitted to
+    published results, it agrees with the published number, but is not reproduced.
+    """
+    published = [one for one in numbers if one.verdict and one.kind is NumberKind.MEASURED]
+    run = [one for one in published if one.verdict is not Verdict.NOT_RUN]
+    agreeing = [one for one in run if one.verdict in (Verdict.EQUAL, Verdict.INSIDE)]
+    fitted = [one for one in agreeing if one.fitted_settings]
+    datasets = {one.dataset for one in published}
     return {
-        "datasets run": f"{len(ran)} of {len(datasets)}",
-        "printed": counts.total(),
-        "not run": counts.total() - run,
-        "run": run,
-        "fitted": sum(bool(one.fitted_settings) for one in measured),
-        **{str(verdict): counts[verdict] for verdict in OUTCOMES},
+        "datasets run": f"{len({one.dataset for one in run})} of {len(datasets)}",
+        "published": len(published),
+        "run": len(run),
+        "reproduced": len(agreeing) - len(fitted),
+        "agree, fitted": len(fitted),
+        "differ": sum(one.verdict in (Verdict.ABOVE, Verdict.BELOW) for one in run),
+        "undecided": sum(one.verdict is Verdict.UNDECIDED for one in run),
     }

@@ -205,8 +205,8 @@ def test_datasets_of_earlier_runs_are_kept_with_their_date(run, tmp_path):
 
 
 OUTCOME = {
-    "datasets run": "1 of 2", "printed": 7, "not run": 4, "run": 3, "fitted": 0,
-    "equal": 1, "inside": 1, "above": 0, "below": 1, "undecided": 0,
+    "datasets run": "1 of 2", "published": 7, "run": 3,
+    "reproduced": 2, "agree, fitted": 0, "differ": 1, "undecided": 0,
 }  # fmt: skip
 
 
@@ -217,18 +217,24 @@ def test_headline_counts_every_measured_cell_once(report):
     assert absent(report.outcome, *facts) == []
 
 
+def test_index_counts_outcomes_and_names_datasets_that_were_not_run(pages):
+    text = " ".join("".join(Reader(pages.index).text).split())
+    facts = ["7 published, 3 run: 2 reproduced, 1 differ, 0 undecided", "not run: wiki10-31k"]
+    assert absent(text, *facts) == []
+
+
 def test_published_table_without_results_counts_as_not_run(tmp_path):
     small_run(tmp_path)
     (tmp_path / f"results/published/{PAPER}/table1.csv").write_text("dataset,model,p@1\nscene,plt,75.00\n")
     for file in tmp_path.glob("results/tables/*/table1.*"):
         file.unlink()
     found = count_outcomes(report_of_run(tmp_path).papers[0].printed)
-    assert found == OUTCOME | {"datasets run": "1 of 3", "printed": 8, "not run": 5}
+    assert found == OUTCOME | {"datasets run": "1 of 3", "published": 8}
 
 
 def test_without_split_error_only_equal_printed_numbers_are_judged(run):
     found = count_outcomes(report_of_run(run, Judge()).papers[0].printed)
-    assert (found["equal"], found["undecided"], found["run"]) == (1, 2, 3)
+    assert (found["reproduced"], found["undecided"], found["run"]) == (1, 2, 3)
 
 
 def test_missing_cells_are_listed_with_reason_of_failure(report):
@@ -272,7 +278,7 @@ def test_number_has_one_environment_for_records_that_differ_only_in_the_seed():
 def test_numbers_fitted_to_published_results_are_marked_and_counted(run, pages):
     judge = Judge(same_split=SPLIT, fitted_settings={(PAPER, "plt"): "C: kept because the printed row comes out"})
     report = report_of_run(run, judge)
-    assert absent(published_lines(report.papers[0].printed)[1], 3, "fitted to published results") == []
+    assert absent(published_lines(report.papers[0].printed)[1], "0 reproduced", "2 agree", "1 differ") == []
     assert cell(report, "Table 2", 0, ["yeast", "PLT"], "STO").fitted_settings.startswith("C: ")
     assert (pages_of_run(run, judge).paper.count("‡</sup>"), pages.paper.count("‡</sup>")) == (3, 0)
 

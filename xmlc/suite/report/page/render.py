@@ -54,7 +54,7 @@ def pages_of(report: Report) -> dict[str, str]:
     )
     environment.filters |= {"text": tables.text_on_page, "order": tables.order_on_page, "method_title": method_title}
     environment.filters |= {"difference": tables.difference_on_page, "interval": tables.interval_on_page}
-    environment.filters |= {"contributors": tables.contributors, "bar": bar_of}
+    environment.filters |= {"contributors": tables.contributors, "bar": bar_of, "not_run": not_run}
     environment.tests["without_value"] = lambda number: as_float(number.value) is None
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     script = Markup(_template("report.js"))
@@ -75,6 +75,15 @@ def bar_of(numbers: Iterable[Number]) -> dict[Verdict, int]:
     """Count the numbers that a paper measured itself, for each verdict."""
     counts = Counter(Verdict(one.verdict) for one in numbers if one.verdict and one.kind is NumberKind.MEASURED)
     return {verdict: counts[verdict] for verdict in CLASSES if counts[verdict]}
+
+
+def not_run(numbers: Iterable[Number]) -> list[str]:
+    """Return the datasets on which a paper measured numbers itself, but none was run, sorted by name."""
+    verdicts: dict[str, set[Verdict | None]] = {}
+    for one in numbers:
+        if one.verdict and one.kind is NumberKind.MEASURED:
+            verdicts.setdefault(one.dataset, set()).add(one.verdict)
+    return sorted(dataset for dataset, found in verdicts.items() if found == {Verdict.NOT_RUN})
 
 
 def _template(name: str) -> str:
