@@ -75,6 +75,9 @@ class HyperparameterOrigin(msgspec.Struct, frozen=True, rename={"p_at_1": "p@1"}
     trials: str | None = None
     #: The command that repeats the search, if no file contains the trials.
     command: str | None = None
+    #: Quantities whose published values helped to choose the hyperparameters, such as ``depth``. Our numbers of these
+    #: quantities count as fitted.
+    fitted: tuple[str, ...] = ()
 
 
 #: A list of the stages of a search. A stage is a list of trials. A trial consists of values that override the best

@@ -247,6 +247,8 @@ class Judge:
     report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Texts about the settings that were fitted to published test results, by paper and model.
     fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    #: Texts about single quantities that helped to choose settings, by paper, dataset and quantity.
+    fitted_quantities: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
 
     @classmethod
     def of_project(cls, config: Path, spreads: Mapping[PublishedKey, Spread]) -> Judge:
@@ -271,6 +273,13 @@ class Judge:
                 for paper, suite in suites.items()
                 for name, model in suite.all_models.items()
                 if model.fitted_settings
+            },
+            {
+                (paper, dataset, quantity): origin.by
+                for paper, suite in suites.items()
+                for model in suite.all_models.values()
+                for dataset, origin in model.selected.items()
+                for quantity in origin.fitted
             },
         )
 
@@ -317,6 +326,7 @@ class Judge:
             reason += f"; only the published number on {self.report_on[paper, number.dataset]} is counted"
         verdict = judge_measured(value - expected, interval, expected, unit)
         fitted = self.fitted_settings.get((paper, number.model), "")
+        fitted = fitted or self.fitted_quantities.get((paper, number.dataset, number.quantity), "")
         return replace(number, verdict=verdict, interval=interval, reason=reason, fitted_settings=fitted)
 
     def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, str]:
