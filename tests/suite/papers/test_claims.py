@@ -20,7 +20,6 @@ from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
 from xmlc.suite.papers.resampling import errors_on_tests
 from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.frame import Source
-from xmlc.suite.results.verdicts import ClaimVerdict
 
 
 def manifest(table, *given):
@@ -338,40 +337,7 @@ def test_noise_makes_a_statement_hold_in_at_most_1_of_20_runs(datasets, subjects
     assert words.count("does not hold") <= 50
 
 
-def reproduced(rng, effect, every=False, runs=400):
-    """Return verdicts on simulated reproductions of five datasets with two subjects and five seeds.
-
-    The subjects share half of their noise. The true effect varies over datasets by half of the variation over seeds.
-    """
-    words = []
-    for _ in range(runs):
-        drawn = simulated(rng, 5, 2, 5, 0.0, 0.5)
-        true = dict(zip((f"d{d}" for d in range(5)), effect + rng.normal(0, 0.5, 5), strict=True))
-        drawn = [replace(one, value=one.value + float(true[one.dataset])) for one in drawn]
-        words.append(outcome_of(drawn, 0.0, every=every).word)
-    return {word: words.count(word) / runs for word in ClaimVerdict}
-
-
-@pytest.mark.parametrize(
-    ("effect", "said", "least", "denied", "most"),
-    [
-        (2.0, "holds", 0.95, "does not hold", 0.0),  # faithful
-        (-2.0, "does not hold", 0.95, "holds", 0.0),  # unfaithful
-        (1.0, "holds", 0.6, "does not hold", 0.01),
-        (-1.0, "does not hold", 0.6, "holds", 0.01),
-    ],
-)
-def test_verdicts_separate_faithful_and_unfaithful_reproductions(effect, said, least, denied, most):
-    words = reproduced(np.random.default_rng(0), effect)
-    assert words[said] >= least
-    assert words[denied] <= most
-
-
-def test_verdicts_separate_reproductions_of_a_universal_statement():
-    faithful, unfaithful = (reproduced(np.random.default_rng(0), effect, every=True) for effect in (2.0, -2.0))
-    assert faithful["holds"] >= 0.95
-    assert unfaithful["does not hold"] == 1
-    # One dataset of three that disagrees refutes the claim.
+def test_dataset_that_disagrees_refutes_universal_statement():
     rng, words = np.random.default_rng(1), []
     for _ in range(200):
         drawn = simulated(rng, 3, 1, 5, 2.0, 0.0)
