@@ -1,10 +1,12 @@
-"""`results/published/<paper>/choices.yaml` explains each choice of a paper that its suite does not follow.
+"""`results/published/<paper>/choices.yaml` has an entry for each choice of a paper, and for each setting of its suite.
 
 The tests compare a choice that has a setting with the project's configuration. A choice without a setting names a
-test. If it names none, it is a departure. docs/generated.py lists the departures.
+test. If it names none, it is a departure, unless the paper does not state the choice. docs/generated.py lists the
+choices on one page, and the departures on another.
 """
 
 import re
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from typing import Annotated, TypedDict
@@ -27,6 +29,7 @@ ABSENT = object()  # This object equals no other value.
 class Printed(TypedDict):
     """A choice in the paper's words, and its section, page, table, algorithm or figure."""
 
+    #: If the paper leaves the choice open, this text is "not said", and `reason` explains the choice of the suite.
     printed: str
     where: str
 
@@ -35,12 +38,15 @@ class Choice(Printed, total=False):
     """An explicit choice of a paper."""
 
     #: One or several settings for the choice. A setting is a key of the suite (`seeds`, `inference.samples`),
-    #: `models.<model>.<key>`, `settings.<key>` of config.yaml or a constant of the package, `xmlc.<module>:<NAME>`.
-    #: The key of a model may be a hyperparameter, even if only the estimator's default sets it.
+    #: `models.<model>.<key>`, `settings.<key>` of config.yaml, `splits.<key>` of a dataset's entry for the paper in
+    #: datasets.yaml, or a constant of the package, `xmlc.<module>:<NAME>`.
+    #: The key of a model may be a hyperparameter, even if only the estimator's default sets it. The name of a model may
+    #: be a pattern (`models.oplt-*.gamma`), which stands for the models of the suite's file that have the key.
     setting: str | list[str]
-    #: A choice with a setting has one of the next six fields. `value` is its value on all datasets, and `by_dataset`
-    #: has one for each dataset. `among` lists the values that it may have. `between` has the lowest and the highest
-    #: number that it may contain. Its highest number is at least `reaches`. It contains all values of `includes`.
+    #: A choice with a setting has one of the next six fields, or none of them if the paper leaves it open. `value` is
+    #: its value on all datasets, and `by_dataset` has one for each dataset. `among` lists the values that it may have.
+    #: `between` has the lowest and the highest number that it may contain. Its highest number is at least `reaches`. It
+    #: contains all values of `includes`.
     value: object
     by_dataset: dict[str, object]
     among: list[object]
@@ -51,7 +57,8 @@ class Choice(Printed, total=False):
     datasets: list[str]
     #: The test of a choice without a setting. It shows that the project follows the choice.
     shown_by: Annotated[str, Meta(pattern=r"^tests/.+\.py::test_\w+$")]
-    #: A departure has both of the next two fields: what xmlc does, and the reason for it.
+    #: A departure has both of the next two fields: what xmlc does, and the reason for it. A choice that the paper
+    #: leaves open has the field `here` only if it has no setting and no test.
     here: str
     reason: str
     #: The datasets with the departure, if it is not one on all datasets of the choice.
@@ -59,6 +66,12 @@ class Choice(Printed, total=False):
 
 
 WAYS = {"value", "by_dataset", "among", "between", "reaches", "includes"}
+OPEN = "not said"
+# Keys that determine no result, except times and the use of memory.
+TECHNICAL = {"title", "tables", "figures", "extensions", "batch_seeds", "optional", "threads", "memory", "minutes"}
+TECHNICAL |= {"time_limit", "memory_limit"}
+# Keys of a model that contain hyperparameters or describe their values.
+OF_VALUES = {"estimator", "hyperparameters", "datasets", "provenance", "selected", "search"}
 
 
 @cache
@@ -70,7 +83,8 @@ def choices(paper):
     content = yaml.safe_load((PUBLISHED / paper / "choices.yaml").read_text())
     found = converted(content["choices"], dict[str, Choice], f"{paper}/choices.yaml")
     for key, choice in found.items():
-        assert len(WAYS & choice.keys()) == ("setting" in choice), key
+        needed = "setting" in choice and choice["printed"] != OPEN
+        assert needed <= len(WAYS & choice.keys()) <= ("setting" in choice), key
         assert not {"shown_by", "setting"} <= choice.keys(), key
     return found
 
@@ -104,6 +118,9 @@ def values(paper, setting, datasets):
     suite = project().suites[paper]
     if first == "settings":
         return dict.fromkeys(datasets, walk(project().settings, rest))
+    if first == "splits":
+        entries = {dataset: project().catalogue[dataset].splits for dataset in datasets}
+        return {dataset: walk(entry, [paper, *rest]) for dataset, entry in entries.items()}
     if first == "sweeps" and rest[1:] == ["values"]:
         return {dataset: suite.sweeps[rest[0]].values_on(dataset) for dataset in datasets}
     if first == "models" and rest:
@@ -119,6 +136,8 @@ def as_list(value):
 
 
 def follows(choice, dataset, value):
+    if not WAYS & choice.keys():
+        return True
     numbers = [part for part in as_list(value) if isinstance(part, (int, float))]
     if "value" in choice:
         plain = list(value) if isinstance(value, tuple) else value
@@ -135,13 +154,34 @@ def follows(choice, dataset, value):
     return value is not ABSENT and set(choice["includes"]) <= set(as_list(value))
 
 
+def models_of(paper):
+    """Return the models that the suite's own file defines."""
+    suite = project().suites[paper]
+    return {name: model for name, model in suite.models.items() if name not in suite.copied}
+
+
+def without_patterns(paper, setting):
+    """Return the settings for which a setting with a pattern over models stands."""
+    if not setting.startswith("models.") or "*" not in setting:
+        return [setting]
+    _, pattern, key = setting.split(".", 2)
+    found = [f"models.{name}.{key}" for name in models_of(paper) if fnmatchcase(name, pattern)]
+    first = project().suites[paper].datasets[:1]
+    return [one for one in found if ABSENT not in values(paper, one, first).values()]
+
+
+def settings_of(paper, choice):
+    """Return the settings of a choice without patterns."""
+    settings = as_list(choice.get("setting", []))
+    return [one for setting in settings for one in without_patterns(paper, setting)]
+
+
 def departing(paper, choice):
     """Return the datasets on which a setting departs. One "" means all datasets of the choice."""
     datasets = choice.get("datasets") or list(choice.get("by_dataset", project().suites[paper].datasets))
-    settings = choice["setting"] if isinstance(choice["setting"], list) else [choice["setting"]]
     found = {
         dataset
-        for setting in settings
+        for setting in settings_of(paper, choice)
         for dataset, value in values(paper, setting, datasets).items()
         if not follows(choice, dataset, value)
     }
@@ -154,19 +194,94 @@ def departures(paper):
     for key, choice in choices(paper).items():
         if "setting" in choice:
             found |= {(key, dataset) for dataset in departing(paper, choice)}
-        elif "shown_by" not in choice:
+        elif "shown_by" not in choice and choice["printed"] != OPEN:
             found.add((key, ""))
     return found
 
 
+def hyperparameters_of(model):
+    """Return the hyperparameters that a model sets, or whose source it names."""
+    found = model.hyperparameters.keys() | model.provenance.keys()
+    for hyperparameters in model.datasets.values():
+        found |= hyperparameters.keys()
+    return found - {"all", "datasets"} - TECHNICAL
+
+
+def hyperparameters_from_paper(model):
+    """Return the hyperparameters for which a model names the paper as their source."""
+    found = set()
+    for key in hyperparameters_of(model):
+        differs = any(values.get(key) != model.hyperparameters.get(key) for values in model.datasets.values())
+        source = model.provenance.get(key, model.provenance.get("all", ""))
+        of_datasets = model.provenance.get("datasets", "") if differs and key not in model.provenance else ""
+        if "paper:" in (source[:6], of_datasets[:6]):
+            found.add(key)
+    return found
+
+
+def leaves(thing, path):
+    """Return the paths of all values in a nested dict, without technical keys and keys of single datasets."""
+    if not isinstance(thing, dict) or not thing:
+        return {path}
+    found = set()
+    for key in thing.keys() - TECHNICAL - {"datasets"}:
+        found |= leaves(thing[key], f"{path}.{key}")
+    return found
+
+
+def settings_of_suite(paper):
+    """Return every setting in a suite's file that determines results."""
+    file = yaml.safe_load((ROOT / project().suites[paper].file).read_text())
+    found = {"models"}
+    for key in file.keys() - TECHNICAL - {"models", "baselines"}:
+        found |= leaves(file[key], key)
+    for name, model in models_of(paper).items():
+        keys = file["models"][name]
+        found |= {f"models.{name}.{key}" for key in keys.keys() - TECHNICAL - OF_VALUES}
+        found |= leaves(keys["search"], f"models.{name}.search") if "search" in keys else set()
+        found |= {f"models.{name}.{key}" for key in hyperparameters_of(model)}
+    return found
+
+
+def without_entry(paper, settings, chosen):
+    """Return the settings that no choice names, itself or by a key of the suite or of a search that contains it."""
+    named = {setting for choice in chosen for setting in settings_of(paper, choice)}
+    containing = tuple(f"{one}." for one in named if ".search." in one or not one.startswith("models"))
+    return sorted(one for one in settings if one not in named and not one.startswith(containing))
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_setting_of_a_suite_has_a_choice(paper):
+    assert without_entry(paper, settings_of_suite(paper), choices(paper).values()) == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_hyperparameters_from_the_paper_have_a_choice(paper):
+    """A choice that the paper leaves open is no source of a hyperparameter."""
+    printed = [choice for choice in choices(paper).values() if choice["printed"] != OPEN]
+    settings = {
+        f"models.{name}.{key}" for name, model in models_of(paper).items() for key in hyperparameters_from_paper(model)
+    }
+    assert without_entry(paper, settings, printed) == []
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_exactly_the_departures_have_reasons(paper):
-    explained = {key: choice for key, choice in choices(paper).items() if choice.keys() & {"here", "reason"}}
+    printed = {key: choice for key, choice in choices(paper).items() if choice["printed"] != OPEN}
+    explained = {key: choice for key, choice in printed.items() if choice.keys() & {"here", "reason"}}
     listed = {(key, dataset) for key, choice in explained.items() for dataset in choice.get("departs_on", [""])}
     missing, over = departures(paper) - listed, listed - departures(paper)
     assert not missing, f"{paper}/choices.yaml: these choices have no `here`, but the suite departs: {sorted(missing)}"
     assert not over, f"{paper}/choices.yaml: these choices have `here`, but no departure: {sorted(over)}"
     assert all({"here", "reason"} <= choice.keys() for choice in explained.values())
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_choice_that_the_paper_leaves_open_has_a_reason(paper):
+    for key, choice in choices(paper).items():
+        if choice["printed"] == OPEN:
+            assert "reason" in choice, key
+            assert choice.keys() & {"setting", "shown_by", "here"}, key
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -181,9 +296,10 @@ def test_choice_without_setting_names_existing_test(paper):
 def test_every_setting_exists_in_project():
     """A misspelt setting would stay a departure forever."""
     for paper in PAPERS:
-        suite = project().suites[paper]
+        first = project().suites[paper].datasets[:1]
         for key, choice in choices(paper).items():
-            settings = choice.get("setting", [])
-            for setting in settings if isinstance(settings, list) else [settings]:
-                found = values(paper, setting, suite.datasets[:1])
-                assert ABSENT not in found.values(), f"{paper}, {key}: there is no {setting}"
+            for setting in as_list(choice.get("setting", [])):
+                found = without_patterns(paper, setting)
+                assert found, f"{paper}, {key}: no model has {setting}"
+                for one in found:
+                    assert ABSENT not in values(paper, one, first).values(), f"{paper}, {key}: there is no {one}"
