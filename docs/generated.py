@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -38,6 +40,7 @@ SECTIONS = {
     "Sweeps": Sweep,
     "`datasets.yaml`": Dataset,
 }
+OPEN = "not said"  # a choice that the paper leaves open
 # The functions that compute measures at k, by the part of the measure's name before "@".
 AT_K = {"p": "precision", "r": "recall", "psp": "psp", "max_p": "maximum_precision", "macro_f": "macro_f1"}
 AT_K |= {"macro_p": "macro_precision", "macro_r": "macro_recall"}
@@ -72,16 +75,26 @@ This page lists every claim that is tested on records. Only verbatim claims are 
 interval of its effect lies above the margin. The claim holds if more than half of its cases are for it.
 [How a published number is judged](../claims.md#statements) has all rules.
 """,
+    "choices": """# The choices of the papers
+
+This page lists every choice of the papers' experiments, and every setting that determines the results of a suite.
+*Not said* marks a choice that the paper leaves open. A setting is a key of the named file, in which `*` stands for
+several models. A choice without a setting names the test that shows it.
+
+The value is that of the paper, or that of xmlc if the paper leaves the choice open. Tests compare it with the
+configuration. The last column has what xmlc does instead if it departs, and the reason for a departure or for an open
+choice. [Departures](departures.md) lists the departures alone.
+""",
     "departures": """# Where a suite departs from its paper
 
 This page lists every choice that a paper states and its suite does not follow, and every statement that is tested in
 another form than printed. You find all explicit choices of a paper in `results/published/<paper>/choices.yaml`. Tests
 compare the configuration with these files.
 
-The page does not list choices that the paper leaves open. The [reference](../reference/models.md) has smaller
-differences of each model, and [Results](../results.md) the datasets that were run. The lists of settings that `auto`
-tries were selected by P@1 on validation parts of five small datasets. Two of the datasets are scene and enron, so their
-validation parts were used twice.
+[Choices](choices.md) also lists the choices that a suite follows, and those that a paper leaves open. The
+[reference](../reference/models.md) has smaller differences of each model, and [Results](../results.md) the datasets
+that were run. The lists of settings that `auto` tries were selected by P@1 on validation parts of five small datasets.
+Two of the datasets are scene and enron, so their validation parts were used twice.
 """,
 }
 
@@ -243,16 +256,91 @@ def statements() -> Iterator[str]:
         yield f"## {paper}\n\n*{suites[paper].title}*\n\n{table(header, rows)}"
 
 
+def entries_of(paper: str) -> dict[str, Any]:
+    """Return the content of a paper's file of choices."""
+    content: dict[str, Any] = read_yaml(CONFIG.parent / f"results/published/{paper}/choices.yaml")
+    return content
+
+
+def departs(choice: dict[str, Any]) -> bool:
+    """Return whether a suite departs from a choice of its paper."""
+    return "here" in choice and choice["printed"] != OPEN
+
+
+def choices() -> Iterator[str]:
+    """Yield all choices of the papers and of their suites, with the numbers of open choices and of departures."""
+    header = ("choice", "printed", "setting or test", "value", "xmlc")
+    for paper in PAPERS:
+        entries = entries_of(paper)["choices"]
+        n_open = sum(choice["printed"] == OPEN for choice in entries.values())
+        n_departures = sum(map(departs, entries.values()))
+        numbers = f"The paper leaves {n_open} of them open, and the suite departs from {n_departures}."
+        yield f"## {paper}\n\nThe list has {len(entries)} choices. {numbers}\n"
+        rows = [choice_row(paper, key, choice) for key, choice in entries.items()]
+        yield linked(table(header, rows))
+
+
+def choice_row(paper: str, key: str, choice: dict[str, Any]) -> tuple[str, ...]:
+    """Return the cells of a choice: its name, the paper's words, the setting or test, the value and the reason."""
+    test = f"`{choice['shown_by']}`" if "shown_by" in choice else ""
+    here = choice.get("here", "")
+    reason = choice.get("reason", "")
+    of_xmlc = f"{here}. Reason: {reason}" if here else reason
+    if "departs_on" in choice:
+        of_xmlc = f"On {', '.join(choice['departs_on'])}: {of_xmlc}"
+    return (
+        f"`{key}`",
+        f"{choice['printed']} ({choice['where']})",
+        test or places_of(paper, choice),
+        value_of(choice),
+        of_xmlc,
+    )
+
+
+def places_of(paper: str, choice: dict[str, Any]) -> str:
+    """Return the keys of a choice's settings, followed by their file."""
+    settings = choice.get("setting", [])
+    settings = [settings] if isinstance(settings, str) else settings
+    if not settings:
+        return ""
+    files = {"settings": "config/config.yaml", "splits": "config/datasets.yaml", "xmlc": ""}
+    file = files.get(settings[0].split(".")[0], f"config/papers/{paper}.yaml")
+    keys = ", ".join(f"`{setting.removeprefix('settings.')}`" for setting in settings)
+    return f"{keys} in `{file}`" if file else keys
+
+
+def value_of(choice: dict[str, Any]) -> str:
+    """Return the value of a choice's settings in words."""
+    if "value" in choice:
+        return f"`{json.dumps(choice['value'])}`"
+    if "by_dataset" in choice:
+        return ", ".join(f"{dataset}: `{json.dumps(value)}`" for dataset, value in choice["by_dataset"].items())
+    if "among" in choice:
+        return f"one of {', '.join(map(str, choice['among']))}"
+    if "between" in choice:
+        return "{} to {}".format(*choice["between"])
+    if "reaches" in choice:
+        return f"up to {choice['reaches']} or more"
+    if "includes" in choice:
+        return f"contains {', '.join(map(str, choice['includes']))}"
+    return "see the file" if "setting" in choice else ""
+
+
+def linked(words: str) -> str:
+    """Return words with links to the files in results/ that they name."""
+    return re.sub(r"`results/([\w./-]+)/([\w-]+\.csv)`", r"[`\2`](../../results/\1/\2)", words)
+
+
 def departures() -> Iterator[str]:
     """Yield all choices of the papers that the suites do not follow."""
     for paper in PAPERS:
-        content = read_yaml(CONFIG.parent / f"results/published/{paper}/choices.yaml")
+        content = entries_of(paper)
         rows = []
         for key, one in content["choices"].items():
             name = f"`{key}`" + (f" on {', '.join(one['departs_on'])}" if "departs_on" in one else "")
-            rows += [(name, f"{one['printed']} ({one['where']})", one["here"], one["reason"])] if "here" in one else []
+            rows += [(name, f"{one['printed']} ({one['where']})", one["here"], one["reason"])] if departs(one) else []
         words = f"## {paper}\n\n{content.get('note', '')}\n\n" + table(("choice", "printed", "here", "reason"), rows)
-        yield re.sub(r"`results/([\w./-]+)/([\w-]+\.csv)`", r"[`\2`](../../results/\1/\2)", words)
+        yield linked(words)
 
 
 def page_of(name: str) -> str:
