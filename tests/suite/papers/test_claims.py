@@ -93,7 +93,8 @@ def test_same_instances_are_one_case_on_the_split_of_the_authors():
     assert [case.dataset for case in about.outcome(given).cases] == ["delicious-ldsm"]
     # A subject that was run only on the other split keeps its case, and both are one dataset in the mean.
     other = ranked(0.9, 0.9, name="delicious", model="other")
-    assert [case.dataset for case in declared().outcome([*given, *other]).cases] == ["yeast", "delicious-ldsm", "delicious"]
+    cases = declared().outcome([*given, *other]).cases
+    assert [case.dataset for case in cases] == ["yeast", "delicious-ldsm", "delicious"]
 
 
 def test_numbers_and_statements_count_the_same_splits():
