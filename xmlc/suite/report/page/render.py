@@ -79,11 +79,9 @@ def bar_of(numbers: Iterable[Number]) -> dict[Verdict, int]:
 
 def not_run(numbers: Iterable[Number]) -> list[str]:
     """Return the datasets on which a paper measured numbers itself, but none was run, sorted by name."""
-    verdicts: dict[str, set[Verdict | None]] = {}
-    for one in numbers:
-        if one.verdict and one.kind is NumberKind.MEASURED:
-            verdicts.setdefault(one.dataset, set()).add(one.verdict)
-    return sorted(dataset for dataset, found in verdicts.items() if found == {Verdict.NOT_RUN})
+    measured = [one for one in numbers if one.verdict and one.kind is NumberKind.MEASURED]
+    run = {one.dataset for one in measured if one.verdict is not Verdict.NOT_RUN}
+    return sorted({one.dataset for one in measured} - run)
 
 
 def _template(name: str) -> str:
