@@ -95,13 +95,18 @@ def statements(runs: int = RUNS) -> Iterator[str]:
     yield "| --- | ---: | ---: | ---: | ---: |"
     for kind in KINDS:
         for effect in EFFECTS:
-            _, effects = simulated(effect, kind, runs)
-            words, universal = (Counter(found) for found in zip(*claim_verdicts(effects), strict=True))
-            shares = [
-                f"{percent(words[word], runs)} ({percent(universal[word], runs)})"
-                for word in (ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD, ClaimVerdict.UNDECIDED)
-            ]
-            yield f"| {kind} | {effect} | {' | '.join(shares)} |"
+            yield statement(kind, effect, runs)
+
+
+def statement(kind: str, effect: int, runs: int = RUNS) -> str:
+    """Return one row of the table of statements."""
+    _, effects = simulated(effect, kind, runs)
+    words, universal = (Counter(found) for found in zip(*claim_verdicts(effects), strict=True))
+    shares = [
+        f"{percent(words[word], runs)} ({percent(universal[word], runs)})"
+        for word in (ClaimVerdict.HOLDS, ClaimVerdict.DOES_NOT_HOLD, ClaimVerdict.UNDECIDED)
+    ]
+    return f"| {kind} | {effect} | {' | '.join(shares)} |"
 
 
 def page(text: str) -> str:

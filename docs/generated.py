@@ -77,13 +77,14 @@ interval of its effect lies above the margin. The claim holds if more than half 
 """,
     "choices": """# The choices of the papers
 
-This page lists every choice of the papers' experiments, and every setting that determines the results of a suite.
-*Not said* marks a choice that the paper leaves open. A setting is a key of the named file, in which `*` stands for
-several models. A choice without a setting names the test that shows it.
+This page lists every choice of the papers' experiments, and every setting in the file of a suite that determines its
+results. Defaults of the estimators have an entry only if the paper states them. *Not said* marks a choice that the
+paper leaves open, or an addition of xmlc. A setting is a key of the named file, in which `*` stands for several models.
+A choice without a setting names the test that shows it.
 
 The value is that of the paper, or that of xmlc if the paper leaves the choice open. Tests compare it with the
-configuration. The last column has what xmlc does instead if it departs, and the reason for a departure or for an open
-choice. [Departures](departures.md) lists the departures alone.
+configuration, unless the table says "see the file". The last column has what xmlc does instead if it departs, and the
+reason for a departure or for an open choice. [Departures](departures.md) lists the departures alone.
 """,
     "departures": """# Where a suite departs from its paper
 

@@ -15,6 +15,11 @@ class Plain(SparseProbabilityEstimator):
         FITTED.append((X.shape[0], Y.shape[0], self.get_params()))
 
 
+class WarmFirst(Plain):
+    def __init__(self, warm_start=0.1, arity=2, max_leaf=100, first_max_leaf=50):
+        self.warm_start, self.arity, self.max_leaf, self.first_max_leaf = warm_start, arity, max_leaf, first_max_leaf
+
+
 class Warm(Plain):
     def __init__(self, warm_start=0.1, arity=2, max_leaf=100):
         self.warm_start, self.arity, self.max_leaf = warm_start, arity, max_leaf
@@ -27,6 +32,14 @@ class Warm(Plain):
         (Warm(warm_start=None), (WARM_UP_ROWS, WARM_UP_ROWS, {"warm_start": None, "arity": 2, "max_leaf": 100})),
         # The tree over a tenth of the rows needs inner nodes.
         (Warm(), (10 * WARM_UP_ROWS, 10 * WARM_UP_ROWS, {"warm_start": 0.1, "arity": 2, "max_leaf": 2})),
+        (
+            WarmFirst(),
+            (
+                10 * WARM_UP_ROWS,
+                10 * WARM_UP_ROWS,
+                {"warm_start": 0.1, "arity": 2, "max_leaf": 2, "first_max_leaf": 2},
+            ),
+        ),
     ],
 )
 def test_warm_up_fits_a_copy_on_few_rows(model, expected):

@@ -84,7 +84,7 @@ def test_results_page_and_readme_show_verdicts_of_the_archive(finished):
     """If this test fails, run `python docs/results.py`."""
     numbers, claims = RESULTS["outcomes"](), RESULTS["claims_of"](finished)
     for file, written in (("PAGE", RESULTS["page"]), ("README", RESULTS["readme"])):
-        text = RESULTS[file].read_text()
+        text = RESULTS[file].read_text(encoding="utf-8")
         assert written(text, numbers, claims) == text
     assert sum(outcome["published"] for outcome in numbers.values()) == 381
     assert all(outcome["reproduced"] == 0 for paper, outcome in numbers.items() if paper == "gfm2011")

@@ -61,7 +61,7 @@ LOOKED_AT = {
     "models/oplt/growth.py": 1, "models/parabel.py": 1, "models/plt/compact.py": 4, "models/plt/estimator.py": 1,
     "models/plt/training.py": 3, "models/stacking.py": 1, "models/texts/text_classifier.py": 1,
     "models/trees/label_tree.py": 1, "suite/papers/outcome.py": 2, "suite/papers/ldsm2020/claims.py": 1,
-    "suite/papers/plt2016/claims.py": 1, "suite/report/compare.py": 4, "suite/report/page/content.py": 1,
+    "suite/papers/plt2016/claims.py": 1, "suite/report/compare.py": 3, "suite/report/page/content.py": 1,
     "suite/papers/declared.py": 1, "suite/report/status.py": 1, "suite/report/summary.py": 2,
     "suite/results/records/forest.py": 1, "suite/results/records/statistics.py": 1, "suite/steps/forest.py": 1,
     "suite/steps/prepare.py": 2, "suite/steps/simulate.py": 3, "suite/steps/sweep.py": 1, "suite/steps/tune.py": 6,

@@ -31,7 +31,10 @@ def warm_up(
     if share or hyperparameters.get("max_leaf", 0) is None:
         # With a small ``max_leaf``, even a tree over few labels has inner nodes, so that the code for inner nodes is
         # compiled.
-        copy.set_params(max_leaf=hyperparameters["arity"])
+        small = {"max_leaf": hyperparameters["arity"]}
+        if hyperparameters.get("first_max_leaf") is not None:
+            small["first_max_leaf"] = hyperparameters["arity"]
+        copy.set_params(**small)
     copy.fit(X[:rows], Y[:rows])
     return copy
 

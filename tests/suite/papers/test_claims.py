@@ -93,8 +93,9 @@ def test_same_instances_are_one_case_on_the_split_of_the_authors():
     assert [case.dataset for case in about.outcome(given).cases] == ["delicious-ldsm"]
     # A subject that was run only on the other split keeps its case, and both are one dataset in the mean.
     other = ranked(0.9, 0.9, name="delicious", model="other")
-    cases = declared().outcome([*given, *other]).cases
-    assert [case.dataset for case in cases] == ["yeast", "delicious-ldsm", "delicious"]
+    both = declared().outcome([*given, *other, *ranked(0.9, 0.9, name="scene")])
+    assert [case.dataset for case in both.cases] == ["yeast", "delicious-ldsm", "delicious", "scene"]
+    assert both.effect.mean == pytest.approx((20 + (30 + 40) / 2 + 40) / 3)
 
 
 def test_numbers_and_statements_count_the_same_splits():
@@ -131,7 +132,10 @@ def test_distance_holds_within_margin_on_either_side():
 
 def test_claims_on_settings_fitted_to_published_results_are_marked():
     suite = SimpleNamespace(
-        all_models={"mine": SimpleNamespace(fitted_settings="C: on Table 1"), "br": SimpleNamespace(fitted_settings="")}
+        all_models={
+            "mine": SimpleNamespace(fitted_settings="C: on Table 1", selected={}),
+            "br": SimpleNamespace(fitted_settings="", selected={}),
+        }
     )
     own = declared("own", about=("mine", lambda record: record.model == "mine"))
     other = declared("other", about=("br", lambda record: record.model == "br"))
@@ -140,6 +144,18 @@ def test_claims_on_settings_fitted_to_published_results_are_marked():
     lines = to_markdown(table).splitlines()
     assert [" ‡ |" in line for line in lines if line.startswith(("| P@1 is own", "| P@1 is other"))] == [True, False]
     assert any(note.startswith("‡") and note.endswith(": “P@1 is own.”") for note in table.notes)
+
+
+def test_claim_about_a_quantity_that_chose_settings_is_marked():
+    origin = SimpleNamespace(fitted=("depth",))
+    suite = SimpleNamespace(all_models={"mine": SimpleNamespace(fitted_settings="", selected={"yeast": origin})})
+    claims = [declared("deep", quantity="depth"), declared("high", quantity="p@1"), declared("other")]
+    given = [Source(Path("1"), record) for record in ranked(0.7, 0.7)]
+    table = made(claims_table(claims), [given], suite)
+    assert [row["verdict"].text.endswith("‡") for row in table.rows.values()] == [True, False, False]
+    elsewhere = [Source(Path("1"), record) for record in ranked(0.7, 0.7, name="scene")]
+    table = made(claims_table(claims), [elsewhere], suite)
+    assert not any(row["verdict"].text.endswith("‡") for row in table.rows.values())
 
 
 def test_claim_gets_the_records_of_its_needs():

@@ -38,6 +38,11 @@ def test_rates_of_statements_are_on_page():
             assert abs(on_paper - here) <= 4 * error + 1  # both rates are rounded
 
 
+def test_row_of_effects_that_vary_is_exactly_on_page():
+    row = MAKER["statement"]("effects vary", 1)
+    assert row in on_page(list(MAKER["statements"](2)))
+
+
 def test_percentage_tells_rare_from_never():
     assert [MAKER["percent"](count, 1000) for count in (0, 4, 15, 994, 1000)] == ["0", "< 1", "2", "> 99", "100"]
 

@@ -98,7 +98,7 @@ def test_mean_of_whole_numbers_equals_published_number_only_exactly():
 
 def test_quantity_that_helped_to_choose_settings_is_fitted():
     place = ("ldsm2020", "table4", ("bibtex",), "depth")
-    found = judged(Judge(fitted_quantities={("ldsm2020", "bibtex", "depth"): "the printed depth"}), 9.0, place, "9")
+    found = judged(Judge(fitted_quantities={("ldsm2020", "", "bibtex", "depth"): "the printed depth"}), 9.0, place, "9")
     assert (found.verdict, found.fitted_settings) == (Verdict.EQUAL, "the printed depth")
 
 

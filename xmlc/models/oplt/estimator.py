@@ -103,7 +103,7 @@ class OPLT(SparseProbabilityEstimator):
         The share of the instances from which `fit` builds the first tree, by balanced 2-means over the labels of these
         instances. `fit` makes all passes over these instances, and then all passes over the other instances, whose new
         labels extend the tree. The variant OPLT-W of the paper uses ``warm_start=0.1`` (Section 5.1). ``warm_start`` is
-        not available with ``growth="program"``.
+        not available with ``growth="program"``. With several passes, `fit` copies each instance once for each pass.
     first_max_leaf : int or None
         Only with ``warm_start``: the largest number of labels below the last split of the first tree. With None, it is
         ``max_leaf``. The authors' script for OPLT-W uses 50.
@@ -226,7 +226,7 @@ class OPLT(SparseProbabilityEstimator):
         shape = label_tree_of(tree)
         del tree  # deleting the tree frees memory before weights are trained
         visits, epochs = order, self.epochs
-        if first.size > 0:  # a single pass over a list in which each instance occurs several times
+        if first.size > 0 and rest.size > 0:  # a single pass over a list in which each instance occurs several times
             visits, epochs = np.concatenate([first_passes, np.tile(rest, self.epochs)]), 1
         solver = AdaGrad(self.gamma_, float(self.eps), int(epochs))
         threshold = threshold_of(self.weight_threshold, self.unit_norm)

@@ -63,6 +63,9 @@ class Statement:
     one_search: bool = False
     #: Whether effects are times or memory, which differ from run to run.
     cost: bool = False
+    #: The quantity that the statement is about, if its published values helped to choose settings (``fitted`` in
+    #: `selected`).
+    quantity: str = ""
 
     def __post_init__(self) -> None:
         if self.margin is not None and (self.margin == Scale(self.scale).nothing or not self.because):

@@ -58,6 +58,8 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
         given = dict(zip(needs, (_real(sources) for sources in table.given), strict=True))
         models = table.suite.all_models if table.suite else {}
         fitted = {name for name, model in models.items() if model.fitted_settings}
+        origins = [(dataset, origin) for model in models.values() for dataset, origin in model.selected.items()]
+        chosen_by = {(dataset, quantity) for dataset, origin in origins for quantity in origin.fitted}
         others = {need: [r for r in given[need] if getattr(r, "model", "") not in fitted] for need in needs}
         errors = errors_on_tests([one for one in claims if not one.said.cost], given)
         found: Rows = {}
@@ -66,6 +68,8 @@ def claims_table(claims: Sequence[Claim]) -> TableDefinition:
             outcome = one.outcome(*records)
             rest = one.outcome(*(others[need] for need in one.needs)) if fitted else outcome
             mark = "" if repr(rest) == repr(outcome) else FITTED
+            if any((case.dataset, one.said.quantity) in chosen_by for case in outcome.cases):
+                mark = FITTED
             if one in errors:
                 outcome = one.outcome(*records, errors=errors[one])
             found[(one.name,)] = _row(one, outcome, mark)

@@ -252,8 +252,8 @@ def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
 def counted_once(effects: Sequence[Effect]) -> list[Effect]:
     """Return the effects without a second split of the same instances.
 
-    If a subject has effects on the split that the authors ship, its effects on the other split are left out. Numbers
-    follow the same rule (`report_on` in ``config/datasets.yaml``).
+    If a subject has effects on the split of Delicious that the authors of LdSM ship, its effects on the other split are
+    left out, in the statements of all papers. Numbers follow the same rule (`report_on` in ``config/datasets.yaml``).
     """
     left_out = {(OTHER_SPLITS[one.dataset], one.subject) for one in effects if one.dataset in OTHER_SPLITS}
     return [one for one in effects if (one.dataset, one.subject) not in left_out]

@@ -420,6 +420,7 @@ def count_outcomes(numbers: Iterable[Number]) -> dict[str, Any]:
     run = [one for one in published if one.verdict is not Verdict.NOT_RUN]
     agreeing = [one for one in run if one.verdict in (Verdict.EQUAL, Verdict.INSIDE)]
     fitted = [one for one in agreeing if one.fitted_settings]
+    differing = [one for one in run if one.verdict in (Verdict.ABOVE, Verdict.BELOW)]
     datasets = {one.dataset for one in published}
     return {
         "datasets run": f"{len({one.dataset for one in run})} of {len(datasets)}",
@@ -427,6 +428,6 @@ def count_outcomes(numbers: Iterable[Number]) -> dict[str, Any]:
         "run": len(run),
         "reproduced": len(agreeing) - len(fitted),
         "agree, fitted": len(fitted),
-        "differ": sum(one.verdict in (Verdict.ABOVE, Verdict.BELOW) for one in run),
-        "undecided": sum(one.verdict is Verdict.UNDECIDED for one in run),
+        "differ": len(differing),
+        "undecided": len([one for one in run if one.verdict is Verdict.UNDECIDED]),
     }

@@ -247,8 +247,9 @@ class Judge:
     report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Texts about the settings that were fitted to published test results, by paper and model.
     fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    #: Texts about single quantities that helped to choose settings, by paper, dataset and quantity.
-    fitted_quantities: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    #: Texts about single quantities that helped to choose settings, by paper, model, dataset and quantity. The model is
+    #: "" for a table of one model, such as Table 4 of ldsm2020.
+    fitted_quantities: Mapping[tuple[str, str, str, str], str] = field(default_factory=dict)
 
     @classmethod
     def of_project(cls, config: Path, spreads: Mapping[PublishedKey, Spread]) -> Judge:
@@ -275,11 +276,12 @@ class Judge:
                 if model.fitted_settings
             },
             {
-                (paper, dataset, quantity): origin.by
+                (paper, named, dataset, quantity): origin.by
                 for paper, suite in suites.items()
-                for model in suite.all_models.values()
+                for name, model in suite.all_models.items()
                 for dataset, origin in model.selected.items()
                 for quantity in origin.fitted
+                for named in (name, "")
             },
         )
 
@@ -326,7 +328,7 @@ class Judge:
             reason += f"; only the published number on {self.report_on[paper, number.dataset]} is counted"
         verdict = judge_measured(value - expected, interval, expected, unit)
         fitted = self.fitted_settings.get((paper, number.model), "")
-        fitted = fitted or self.fitted_quantities.get((paper, number.dataset, number.quantity), "")
+        fitted = fitted or self.fitted_quantities.get((paper, number.model, number.dataset, number.quantity), "")
         return replace(number, verdict=verdict, interval=interval, reason=reason, fitted_settings=fitted)
 
     def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, str]:
