@@ -395,11 +395,8 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
     outcome = count_outcomes(numbers)
     where = f"published results run again, on {outcome['datasets run']} datasets"
     lines = [measured_line(count(numbers, NumberKind.MEASURED), where)] if outcome["published"] else []
-    if outcome["run"]:
-        words = f"{outcome['reproduced']} reproduced, {outcome['differ']} differ, {outcome['undecided']} undecided"
-        if fitted := outcome["agree, fitted"]:
-            words += f", {fitted} agree with settings fitted to published results"
-        lines.append(words)
+    if fitted := outcome["agree, fitted"]:
+        lines.append(f"{fitted} of these agree by settings fitted to published results, and are not reproduced")
     for kind in (NumberKind.OTHER_SPLIT, NumberKind.QUOTED):
         if (apart := count(numbers, kind)).total() > apart[Verdict.NOT_RUN]:
             lines.append(f"{kind}: {measured_line(apart, 'run again')}")
