@@ -396,7 +396,7 @@ def published_lines(numbers: Sequence[Number]) -> list[str]:
     where = f"published results run again, on {outcome['datasets run']} datasets"
     lines = [measured_line(count(numbers, NumberKind.MEASURED), where)] if outcome["published"] else []
     if fitted := outcome["agree, fitted"]:
-        lines.append(f"{fitted} of these agree by settings fitted to published results, and are not reproduced")
+        lines.append(f"{fitted} of these agree by settings that were fitted to published results")
     for kind in (NumberKind.OTHER_SPLIT, NumberKind.QUOTED):
         if (apart := count(numbers, kind)).total() > apart[Verdict.NOT_RUN]:
             lines.append(f"{kind}: {measured_line(apart, 'run again')}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xmlc.suite.config.catalogue import load_catalogue
-from xmlc.suite.config.suite import read_suite
+from xmlc.suite.config.suite import Suite, read_suite
 from xmlc.suite.papers.declared import TableDefinition
 from xmlc.suite.results.columns import DEVIATION, column
 from xmlc.suite.results.frame import SEEDS, Key, Number, Row, Rows
@@ -275,14 +275,7 @@ class Judge:
                 for name, model in suite.all_models.items()
                 if model.fitted_settings
             },
-            {
-                (paper, named, dataset, quantity): origin.by
-                for paper, suite in suites.items()
-                for name, model in suite.all_models.items()
-                for dataset, origin in model.selected.items()
-                for quantity in origin.fitted
-                for named in (name, "")
-            },
+            fitted_quantities_of(suites),
         )
 
     def kind(self, paper: str, definition: TableDefinition, number: Number) -> NumberKind:
@@ -351,6 +344,18 @@ class Judge:
         if other:
             parts += f"; {spread.split_error:.2g} over splits, because the paper's split is unknown"
         return interval, NO_CHANCE if fixed else parts
+
+
+def fitted_quantities_of(suites: Mapping[str, Suite]) -> dict[tuple[str, str, str, str], str]:
+    """Return the quantities that helped to choose settings, as `Judge.fitted_quantities`."""
+    found = {}
+    for paper, suite in suites.items():
+        for name, model in suite.all_models.items():
+            for dataset, origin in model.selected.items():
+                for quantity in origin.fitted:
+                    found[paper, name, dataset, quantity] = origin.by
+                    found[paper, "", dataset, quantity] = origin.by
+    return found
 
 
 def repeats(number: Number, published: Rows) -> bool:

@@ -278,7 +278,7 @@ def test_number_has_one_environment_for_records_that_differ_only_in_the_seed():
 def test_numbers_fitted_to_published_results_are_marked_and_counted(run, pages):
     judge = Judge(same_split=SPLIT, fitted_settings={(PAPER, "plt"): "C: kept because the printed row comes out"})
     report = report_of_run(run, judge)
-    assert absent(published_lines(report.papers[0].printed)[1], "2 of these agree", "not reproduced") == []
+    assert absent(published_lines(report.papers[0].printed)[1], "2 of these agree", "fitted to published results") == []
     assert cell(report, "Table 2", 0, ["yeast", "PLT"], "STO").fitted_settings.startswith("C: ")
     assert (pages_of_run(run, judge).paper.count("‡</sup>"), pages.paper.count("‡</sup>")) == (3, 0)
 
