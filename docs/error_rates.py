@@ -113,7 +113,9 @@ def page(text: str) -> str:
     """Return the page with both tables."""
     for table in (list(numbers()), list(statements())):
         old = re.escape(table[0]) + r"\n(\|.*\n)+"
-        text = re.sub(old, "\n".join(table) + "\n", text)
+        text, found = re.subn(old, "\n".join(table) + "\n", text)
+        if found != 1:
+            raise ValueError(f"docs/claims.md: found {found} tables with the heading {table[0]}")
     return text
 
 

@@ -30,12 +30,8 @@ NUMBERS = ("datasets run", "published", "run", "reproduced", "agree, fitted", "d
 STATEMENTS = ("stated", "hold", "do not hold", "undecided", "not run")
 
 
-def tables_of_claims(folder: Path) -> dict[str, Table]:
-    """Unpack the archive into an empty folder, and return each paper's table of claims.
-
-    The paths in a manifest start at the root of the project, so the tables are built with `folder` as the working
-    directory.
-    """
+def unpack(folder: Path) -> None:
+    """Unpack the archive into an empty folder. The tables of its records also need the configuration."""
     with tarfile.open(ARCHIVE / "records.tar.xz") as archive:
         for member in archive:
             content = archive.extractfile(member)
@@ -45,8 +41,6 @@ def tables_of_claims(folder: Path) -> dict[str, Table]:
                 file.write_bytes(content.read())
     for name in ("config", "results/published"):
         (folder / name).symlink_to(ROOT / name)
-    with contextlib.chdir(folder):
-        return claims_of(finished_tables(Path("results/tables"), PAPERS))
 
 
 def claims_of(finished: Sequence[Manifest]) -> dict[str, Table]:
@@ -131,6 +125,8 @@ def with_table(text: str, headings: Sequence[str], rows: Sequence[Sequence[objec
 if __name__ == "__main__":
     found = outcomes()
     with tempfile.TemporaryDirectory() as folder:
-        tested = tables_of_claims(Path(folder))
+        unpack(Path(folder))
+        with contextlib.chdir(folder):  # the paths of records start at the root of the project
+            tested = claims_of(finished_tables(Path("results/tables"), PAPERS))
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), found, tested), encoding="utf-8")
     README.write_text(readme(README.read_text(encoding="utf-8"), found, tested), encoding="utf-8")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from archive_cases import unpack_tar
 from repository import ROOT
 
 from xmlc.suite.papers.building import build_table
@@ -28,9 +27,7 @@ RESULTS = runpy.run_path(str(ROOT / "docs/results.py"))
 def finished(tmp_path_factory):
     """Unpack the archive and return the manifests of its tables. Their paths start at the archive's folder."""
     folder = tmp_path_factory.mktemp("five-seeds")
-    unpack_tar(FIVE / "records.tar.xz", folder)
-    for name in ("config", "results/published"):
-        (folder / name).symlink_to(ROOT / name)
+    RESULTS["unpack"](folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         yield finished_tables(folder / "results/tables", [*SETTINGS["papers"], "neural"])  # tests write to this folder
