@@ -217,7 +217,9 @@ class OPLT(SparseProbabilityEstimator):
         if not tree_only:
             self._model = tree
             for part in (first, rest):
-                for epoch in range(self.epochs if part.size else 0):
+                if part.size == 0:
+                    continue
+                for epoch in range(self.epochs):
                     self._learn(x, y, part, f"pass {epoch + 1} of {self.epochs}")
             return self
         first_passes = np.tile(first, self.epochs)
