@@ -23,9 +23,10 @@ from xmlc.models.domains import oplt
 from xmlc.models.domains.plt import Auto
 from xmlc.models.fitting import not_finite
 from xmlc.models.model_selection import cross_validated
+from xmlc.models.oplt.final_tree import final_tree
 from xmlc.models.oplt.growth import initial_tree
 from xmlc.models.oplt.learning import learn
-from xmlc.models.oplt.prediction import frozen, label_tree_of
+from xmlc.models.oplt.prediction import frozen
 from xmlc.models.oplt.stored import check_online_tree
 from xmlc.models.oplt.tree import N_COUNTERS, NODE, NONE, SLOT, GrowthSettings, OnlineTree, trimmed_tree, with_labels
 from xmlc.models.plt.compact import applied_threshold, threshold_of
@@ -64,10 +65,11 @@ class OPLT(SparseProbabilityEstimator):
 
     `partial_fit` accepts matrices with more columns than earlier matrices, and learns the new features and labels.
 
-    Because of Definition 1, `fit` can learn in two phases. In the first phase, the tree grows with the stream, and only
-    the classifiers that the policy needs are learned. The policy "random" needs no classifiers. In the second phase,
-    the classifiers of the final tree are trained as in `PLT`, on all threads. `fit` builds the arrays for `partial_fit`
-    only if ``online`` is set. The resulting weights are bit-identical with and without ``online``.
+    Because of Definition 1, `fit` can learn in two phases. The first phase finds the final tree, one node after the
+    other, and holds only the classifiers of one node's children in memory. The policy "random" needs no classifiers. In
+    the second phase, the classifiers of the final tree are trained as in `PLT`. Both phases use all threads. `fit`
+    builds the arrays for `partial_fit` only if ``online`` is set. The resulting weights are bit-identical with and
+    without ``online``.
 
     Parameters
     ----------
@@ -120,7 +122,7 @@ class OPLT(SparseProbabilityEstimator):
     random_state : int
         Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
     n_jobs : int or None
-        Number of threads for prediction and for the second phase of `fit`, see `xmlc.core.threads.resolve_threads`.
+        Number of threads for `fit` and prediction, see `xmlc.core.threads.resolve_threads`.
         Learning from a stream uses one thread, because each instance changes the model for the next instance.
 
     Attributes
@@ -209,13 +211,13 @@ class OPLT(SparseProbabilityEstimator):
         chosen = 1.0
         if self.gamma is None:
             chosen = cross_validated(lambda gamma: self.unfitted().set_params(gamma=gamma), chosen, 0.3, X, Y)
-        y, tree_only = kernel_csr(Y), not self.online and Y.nnz > 0
+        y = kernel_csr(Y)
         self._start(chosen)
-        settings = self._settings(tree_only)
+        settings = self._settings()
         first, rest = np.split(order, [self._n_first(order.size)])
-        tree = with_labels(initial_tree(settings, self._first_tree(X[first], Y[first])), self.n_labels_)
-        if not tree_only:
-            self._model = tree
+        given = self._first_tree(X[first], Y[first])
+        if self.online or Y.nnz == 0:
+            self._model = with_labels(initial_tree(settings, given), self.n_labels_)
             for part in (first, rest):
                 if part.size == 0:
                     continue
@@ -223,10 +225,8 @@ class OPLT(SparseProbabilityEstimator):
                     self._learn(x, y, part, f"pass {epoch + 1} of {self.epochs}")
             return self
         first_passes = np.tile(first, self.epochs)
-        seen = KernelCSR(np.zeros_like(x.indptr), x.indices[:0], x.data[:0]) if self.policy == "random" else x
-        tree, *_ = learn(tree, seen, y, np.concatenate([first_passes, rest]), settings, "growing the tree")
-        shape = label_tree_of(tree)
-        del tree  # deleting the tree frees memory before weights are trained
+        stream = np.concatenate([first_passes, rest])
+        shape = final_tree(x, y, self.n_features_in_, stream, settings, given, self.n_jobs)
         visits, epochs = order, self.epochs
         if first.size > 0 and rest.size > 0:  # a single pass over a list in which each instance occurs several times
             visits, epochs = np.concatenate([first_passes, np.tile(rest, self.epochs)]), 1
@@ -451,12 +451,12 @@ class OPLT(SparseProbabilityEstimator):
         self._model, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
         return ranking, scores
 
-    def _settings(self, tree_only: bool = False) -> GrowthSettings:
+    def _settings(self) -> GrowthSettings:
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.OPLT_POLICY)))
         random, program, printed = self.policy == "random", self.growth == "program", self.balance == "printed"
         rate, eps = np.float32(self.gamma_ if self.gamma is None else self.gamma), np.float32(self.eps)
         degrees = int(self.arity), int(self.max_leaf)
-        return GrowthSettings(random, program, tree_only, float(self.alpha), printed, *degrees, rate, eps, key)
+        return GrowthSettings(random, program, float(self.alpha), printed, *degrees, rate, eps, key)
 
     def _check_hyperparameters(self) -> None:
         super()._check_hyperparameters()

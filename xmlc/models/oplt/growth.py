@@ -61,11 +61,7 @@ def plant_given(tree, children, label, settings):
         for child in range(children[t], children[t + 1]):
             leaves += label[child] >= 0
         degree = children[t + 1] - children[t]
-        if settings.tree_only and 0 < leaves == degree:
-            open_block(tree, v, 1, 1, SMALLEST_TABLE)
-            for child in range(children[t], children[t + 1]):
-                append_child(tree, v, child + ROOT, 0)
-        elif degree > 0:
+        if degree > 0:
             auxiliary = 1 if extends_inner(degree, leaves, settings) else 0
             open_block(tree, v, degree + auxiliary, auxiliary, SMALLEST_TABLE)
             for c in range(degree):
@@ -104,7 +100,7 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
     if not has_capacity_to_extend(tree, v):
         return False
     if nodes[v].degree == 0:  # lines 5 and 6 of Algorithm 4 call AddLeaf, after InsertNode if the node is full
-        extend_leaf(tree, v, label, settings)
+        extend_leaf(tree, v, label)
     elif nodes[v].degree < settings.max_leaf:
         extend_inner(tree, v, label, settings)
     else:
@@ -117,28 +113,27 @@ def add_label_by_paper(tree, ids, values, label, scratch, settings):
 def extend_inner(tree, v, label, settings):
     """Append a leaf to an inner node (variant 1 in Figure 1 b, AddLeaf in Algorithm 6)."""
     node = tree.nodes[v]
-    column = leaf_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings), settings)
+    column = new_column(tree, v, extends_inner(node.degree + 1, node.leaf_children + 1, settings))
     leaf = append_leaf(tree, v, label, column)
     if extends_leaf(node):
         open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
 
 
 @njit(cache=True, nogil=True)
-def extend_leaf(tree, v, label, settings):
+def extend_leaf(tree, v, label):
     """Turn a leaf into the parent of two leaves, for the old label and the new label (variant 3 in Figure 1 d).
 
     See Algorithms 5 and 6 of oplt2021. A leaf's block holds only the leaf's auxiliary classifier. Each row of the
     leaf's block has space for two additional classifiers.
     """
     nodes, node = tree.nodes, tree.nodes[v]
-    old, column = new_node(tree, node.label), 0
-    if not settings.tree_only:
-        copy_auxiliary(tree, v, 1, 2, 3)
-        node.width, column = 3, 1
+    old = new_node(tree, node.label)
+    copy_auxiliary(tree, v, 1, 2, 3)
+    node.width = 3
     node.label = NONE
-    append_child(tree, v, old, column)
+    append_child(tree, v, old, 1)
     nodes[node.parent].leaf_children -= 1
-    append_leaf(tree, v, label, 2 * column)
+    append_leaf(tree, v, label, 2)
 
 
 @njit(cache=True, nogil=True)
@@ -194,7 +189,7 @@ def add_label_by_program(tree, ids, values, label, scratch, settings):
     if v == ROOT:
         add_group(tree, ROOT, new_column(tree, ROOT, node.degree + 1 < settings.arity), label, settings)
     elif has_room(tree, v, settings):
-        append_leaf(tree, v, label, leaf_column(tree, v, True, settings))
+        append_leaf(tree, v, label, new_column(tree, v, True))
     else:
         add_group(tree, v, push_down(tree, v, settings), label, settings)
     return True
@@ -209,7 +204,7 @@ def add_group(tree, v, column, label, settings):
     group = new_node(tree, NONE)
     append_child(tree, v, group, column)
     open_block(tree, group, 1, 1, SMALLEST_TABLE)
-    append_leaf(tree, group, label, leaf_column(tree, group, True, settings))
+    append_leaf(tree, group, label, new_column(tree, group, True))
     tree.counters[SELECTED] = group
 
 
@@ -267,21 +262,15 @@ def best_child(tree, v, ids, values, scratch, settings):
     """Return the child c of v with the largest score (oplt2021, Section 4.2).
 
     If several children have the largest score, return the first of them.
-
-    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term of the score measures how
-    well the instance fits the child. The second term of the score is positive if c has fewer leaves than the average
-    child of v. If ``settings.printed`` is true, the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|, as printed in
-    the paper.
     """
-    nodes, alpha = tree.nodes, settings.alpha
+    nodes, node = tree.nodes, tree.nodes[v]
     scores = score_block(tree, v, ids, values, scratch)
-    share = log(np.float64(nodes[v].n_leaves)) - log(np.float64(nodes[v].degree))
-    best = child = np.int64(nodes[v].first_child)
+    best = child = np.int64(node.first_child)
     best_score = -np.inf
     while child != NONE:
-        size = np.float64(nodes[child].n_leaves)
-        smaller = share / size if settings.printed else share - log(size)
-        score = (1.0 - alpha) * np.float64(sigmoid(scores[nodes[child].column])) + alpha * smaller
+        score = fit_and_balance(
+            scores[nodes[child].column], nodes[child].n_leaves, node.n_leaves, node.degree, settings
+        )
         if score > best_score:
             best, best_score = child, score
         child = np.int64(nodes[child].next_sibling)
@@ -289,15 +278,29 @@ def best_child(tree, v, ids, values, scratch, settings):
 
 
 @njit(cache=True, nogil=True)
-def leaf_column(tree, v, keeps_auxiliary, settings):
-    """Return the index of the column for a new leaf in block v, see `new_column`.
+def fit_and_balance(linear_score, size, n_leaves, degree, settings):
+    """Return the score of a child c of v for the policy "best_greedy" (oplt2021, Section 4.2).
 
-    With ``tree_only``, leaves need no classifiers if all siblings are leaves, because the policy does not choose
-    between leaves. Leaves without classifiers share column 0 with the auxiliary classifier, whose target is always 1.
+    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term of the score measures how
+    well the instance fits the child. The second term of the score is positive if c has fewer leaves than the average
+    child of v. If ``settings.printed`` is true, the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|, as printed in
+    the paper.
+
+    Parameters
+    ----------
+    linear_score : float32
+        The score of the child's classifier, whose sigmoid is eta(x, c).
+    size, n_leaves, degree : int
+        |L_c|, |L_v| and |Ch(v)|.
+    settings : GrowthSettings
+        Settings that determine how the tree grows.
     """
-    if settings.tree_only and tree.nodes[v].leaf_children == tree.nodes[v].degree:
-        return np.int64(0)
-    return np.int64(new_column(tree, v, keeps_auxiliary))
+    share = log(np.float64(n_leaves)) - log(np.float64(degree))
+    if settings.printed:
+        balance = share / np.float64(size)
+    else:
+        balance = share - log(np.float64(size))
+    return (1.0 - settings.alpha) * np.float64(sigmoid(linear_score)) + settings.alpha * balance
 
 
 @njit(cache=True, nogil=True)

@@ -13,13 +13,6 @@ from xmlc.kernels.top_k import key_estimate, key_number, rank_key
 from xmlc.models.oplt.rows import hash_table_of, score_block
 from xmlc.models.oplt.tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
 from xmlc.models.plt.weights import NodeWeights
-from xmlc.models.trees import LabelTree
-
-
-def label_tree_of(tree: OnlineTree) -> LabelTree:
-    """Return the label tree of an online tree that has learned at least one label."""
-    nodes, children = breadth_first(tree)
-    return LabelTree.from_children(children, tree.nodes["label"][nodes])
 
 
 def frozen(tree: OnlineTree) -> NodeWeights:

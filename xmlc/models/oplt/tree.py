@@ -106,9 +106,6 @@ class GrowthSettings(NamedTuple):
     random: bool
     #: Whether the tree grows as in the authors' program.
     program: bool
-    #: Whether only the classifiers that the policy needs are learned. A tree cannot predict if it has only the
-    #: classifiers that the policy needs.
-    tree_only: bool
     #: Weight of the tree's balance in the scores of the policy "best_greedy".
     alpha: float
     #: Whether the balance of the tree is measured by the formula printed in the paper.
