@@ -18,12 +18,14 @@ from scipy import sparse
 from xmlc.core.appendable import Appendable, give_back
 from xmlc.core.errors import InvalidParameterError
 from xmlc.core.parallel import batches, row_blocks, run_tasks
+from xmlc.core.threads import resolve_threads
 from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates, top_k_of
 from xmlc.kernels.indices import Malformed, check_descents
 from xmlc.kernels.stored import Field, fields_of
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.domains.forests import GROWING_BYTES
 from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
 ROWS_PER_DESCENT = 16384  # Blocks of instances are large, because a tree's weights are copied for each block.
@@ -38,9 +40,10 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     """Serve as the base class of forests: train trees, and average their leaves in predictions.
 
     All instances go down one tree after another. A kernel then averages each label's shares in the leaves that an
-    instance reaches. In training, memory holds at most one unfinished tree for each thread. A finished tree is appended
-    to the arrays of the forest. `fit_to_disk` keeps the arrays of the forest in files. If the arrays are memory-mapped,
-    their pages are released from memory after all instances have gone down a tree.
+    instance reaches. In training, memory holds at most one unfinished tree for each thread, and only one if the trees
+    are large (`GROWING_BYTES`). A finished tree is appended to the arrays of the forest. `fit_to_disk` keeps the arrays
+    of the forest in files. If the arrays are memory-mapped, their pages are released from memory after all instances
+    have gone down a tree.
 
     A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
     (`_leaf_totals`), and how tail classifiers re-rank (`_rerank`).
@@ -62,6 +65,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. If
     # the forest's scores have weight 1, no tail classifiers are trained.
     FOREST_WEIGHT: ClassVar[str]
+    # Approximate memory of a tree that grows on many instances, in bytes per non-zero of X.
+    BYTES_PER_NONZERO: ClassVar[int]
     UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
     n_trees: int
     gamma: float
@@ -216,6 +221,21 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     @abstractmethod
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         """Grow the trees on checked data. The method calls ``then`` with one tree after another, and keeps no tree."""
+
+    def _grow_trees(
+        self,
+        grow: Callable[..., dict[str, np.ndarray]],
+        tasks: Sequence[tuple[Any, ...]],
+        n_nonzeros: int,
+        then: Callable[[dict[str, np.ndarray]], None],
+    ) -> None:
+        """Call ``grow(*task)`` for the task of each tree, and ``then`` with one tree after another.
+
+        Trees grow on several threads as long as their memory together is at most `GROWING_BYTES`.
+        """
+        at_once = max(1, GROWING_BYTES // (self.BYTES_PER_NONZERO * max(n_nonzeros, 1)))
+        n_threads = min(resolve_threads(self.n_jobs), at_once)
+        run_tasks(grow, tasks, n_threads, title="growing trees", unit="trees", then=then)
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_tasks
+from xmlc.core.parallel import row_blocks
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of_csr, unowned
 from xmlc.kernels.csr import KernelCSR, kernel_csr
@@ -70,7 +70,7 @@ class FastXML(AveragedForest):
         Seed of the initial random sides. Each tree uses different random numbers.
     n_jobs : int or None
         Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
-        -1 uses all cores.
+        -1 uses all cores. Large trees grow on fewer threads, so that together they take at most about 8 GB.
 
     Attributes
     ----------
@@ -98,6 +98,7 @@ class FastXML(AveragedForest):
 
     FIELDS = (*forest_fields(BinaryForest), Field("label_weights", np.float32, ("n_labels",), within=(0, FINITE[1])))
     FOREST, FOREST_WEIGHT, UNIT_TAIL = BinaryForest, "alpha", True
+    BYTES_PER_NONZERO = 20
 
     domains = fastxml.DOMAINS
 
@@ -132,7 +133,7 @@ class FastXML(AveragedForest):
         ideal = (ideal_table if self.objective == "ndcg" else dcg_table)(int(np.diff(y.indptr).max(initial=0)) + 1)
         settings = TreeSettings(self.label_weights_, ideal, discounts, int(self.max_leaf), int(self.labels_per_leaf))
         tasks = [(x, y, X.shape[1], settings, int(self.random_state), tree) for tree in range(self.n_trees)]
-        run_tasks(grow_tree, tasks, self.n_jobs, title="growing trees", unit="trees", then=then)
+        self._grow_trees(grow_tree, tasks, X.nnz, then)
 
     def _reranks(self) -> bool:
         return self.propensity_weighted or super()._reranks()

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of_csr, unowned
 from xmlc.kernels.csr import KernelCSR, kernel_csr
@@ -117,7 +116,7 @@ class LdSM(AveragedForest):
         different random numbers.
     n_jobs : int or None
         Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
-        -1 uses all cores.
+        -1 uses all cores. Large trees grow on fewer threads, so that together they take at most about 8 GB.
 
     Attributes
     ----------
@@ -152,6 +151,7 @@ class LdSM(AveragedForest):
     MODEL_FORMAT = 2
     FIELDS = forest_fields(MultiwayForest)
     FOREST, FOREST_WEIGHT = MultiwayForest, "beta"
+    BYTES_PER_NONZERO = 80
 
     domains = ldsm.DOMAINS
 
@@ -199,7 +199,7 @@ class LdSM(AveragedForest):
         # A tree with at least ``most`` nodes is not split further.
         most = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1
         tasks = [(x, y, d, m, seed, tree, most, bool(self.shuffle), settings) for tree in range(self.n_trees)]
-        run_tasks(grow_multiway_tree, tasks, self.n_jobs, title="growing trees", unit="trees", then=then)
+        self._grow_trees(grow_multiway_tree, tasks, X.nnz, then)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return super()._state()[0], {"max_nodes": self.max_nodes_, "lambda_1": self.lambda_1_}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
+from xmlc.models.domains.forests import GROWING_BYTES
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Size
 from xmlc.suite.config.cost_model import FitCosts, costs_of, variant_of
@@ -32,8 +33,8 @@ ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32
 # Maximum number of stored estimates per instance, divided by the average number of labels per instance.
 OF_INSTANCES = 60
-# Forests whose training grows one tree on each thread. The memory in the cost model was measured with one tree at a
-# time.
+# Forests whose training grows one tree on each thread, unless the trees are large. The memory in the cost model was
+# measured with one tree at a time.
 GROWN_AT_ONCE = ("fastxml", "ldsm")
 WITH_MODEL = ("rank", "forest", "estimate", "thresholds", "infer")  # Steps that predict with a trained model.
 
@@ -91,7 +92,8 @@ def _costs_of_training(
     peak, disk = costs.peak_bytes, costs.model_bytes
     if spec.estimator in GROWN_AT_ONCE:
         _, trees, _ = variant_of(spec.estimator, given, size.m)
-        peak *= max(1.0, min(spec.threads or project.settings.threads, trees, most_trees))
+        at_once = max(1.0, min(spec.threads or project.settings.threads, trees, most_trees))
+        peak = max(peak, min(at_once * peak, GROWING_BYTES))
     if isinstance(bits := given.get("hash_bits"), int):
         peak = SLOT.get(spec.estimator, 4) * 2.0**bits
         # The file of a saved PLT contains the whole table of hashed weights.
