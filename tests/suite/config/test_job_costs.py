@@ -3,13 +3,24 @@
 from pathlib import Path
 
 import pytest
+import yaml
 from repository import ROOT
 from suite_cases import project_of, suite
 
+from xmlc.models.domains.forests import GROWING_BYTES
 from xmlc.models.registry import estimator_class
 from xmlc.suite.config.catalogue import Size, load_catalogue
 from xmlc.suite.config.cost_model import COLUMNS, UNITS, USUAL, costs_of, fit, fitted, measured, predicted, variant_of
-from xmlc.suite.config.job_costs import LONGEST, PROCESS, cost_of, estimates_of_row, memory_mb, minutes, size_of
+from xmlc.suite.config.job_costs import (
+    LONGEST,
+    MAPPED_BYTES,
+    PROCESS,
+    cost_of,
+    estimates_of_row,
+    memory_mb,
+    minutes,
+    size_of,
+)
 from xmlc.suite.config.jobs import SPLITS
 from xmlc.suite.config.ranges import MOST_VALIDATED
 
@@ -130,6 +141,24 @@ def test_size_estimate_of_hashed_weights_is_table_size(project):
     held = cost_of(project, "train", {"dataset": "bibtex", "model": "hashed"})
     assert held.memory == pytest.approx(PROCESS + 2**32, rel=0.02)
     assert held.disk == 2**32
+
+
+def test_predictions_hold_a_part_of_a_mapped_model_and_the_whole_of_another(project):
+    size = size_of(project, "shape").bytes
+    for name, held in (("plt", MAPPED_BYTES), ("hashed", MAPPED_BYTES), ("mine", 10 * size)):
+        job = {"dataset": "shape", "model": name}
+        assert cost_of(project, "rank", job).memory == pytest.approx(PROCESS + size + held)
+        assert cost_of(project, "train", job).disk >= held
+
+
+def test_large_trees_grow_in_limited_memory(tmp_path):
+    catalogue = ROOT / "config/datasets.yaml"
+    name, models = "wikilshtc-325k", {"ldsm": {"estimator": "ldsm", "hyperparameters": {"n_trees": 50}}}
+    project = project_of(tmp_path, {"threads": 8}, catalogue=yaml.safe_load(catalogue.read_text()), a=suite(models))
+    size = project.entry(name).size
+    assert 1e9 < costs_of(size, size.n_train, "ldsm", {"n_trees": 1}).peak_bytes < GROWING_BYTES
+    found = cost_of(project, "train", {"dataset": name, "model": "ldsm"}).memory
+    assert found == pytest.approx(PROCESS + size.bytes + GROWING_BYTES)
 
 
 def test_costs_of_custom_estimator_have_a_default_and_can_be_configured(project):
