@@ -9,7 +9,7 @@ from scipy import sparse
 from small_data import random_data
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.csr import as_features, as_labels, unit_rows
 from xmlc.models.trees import representations
 from xmlc.models.trees.representations import label_representations
 
@@ -78,3 +78,19 @@ def test_most_features_keeps_heaviest_features(n, d, m, most, seed):
             assert values.tobytes() == sums.tobytes()
         else:
             np.testing.assert_allclose(values, sums[heaviest] / np.linalg.norm(sums[heaviest]), rtol=1e-6)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 25), st.integers(1, 12), st.integers(1, 20), st.integers(1, 300), st.integers(0, 99))
+def test_vectors_have_as_many_features_as_fit(n, d, m, most_values, seed):
+    X, Y = random_data(n, d, m, seed)
+    nonzeros = np.diff(as_features(X).indptr)
+    dense = as_labels(Y).toarray()
+    lengths = [min(d, int(nonzeros[dense[:, label]].sum())) for label in range(m)]
+    fitting = [most for most in range(1, d + 1) if sum(min(length, most) for length in lengths) <= most_values]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(representations, "MOST_VALUES", most_values)
+        found = label_representations(X, Y)
+    expected = label_representations(X, Y, most_features=max(fitting, default=1))
+    assert found.data.tobytes() == expected.data.tobytes()
+    assert found.indices.tolist() == expected.indices.tolist()

@@ -84,7 +84,7 @@ class PLT(SparseProbabilityEstimator):
         Only for a "kmeans" tree: the largest number of features that represent a label. For each label, the features
         with the largest weights are kept. ``label_features`` limits the memory for building the tree
         (`xmlc.models.trees.representations.label_representations`). With None, a label is represented by all features
-        of its instances.
+        of its instances, or by as many as fit into 8 GB.
     solver : {"sgd", "adagrad", "batch"}
         Training algorithm of the nodes. "sgd" is two-phase SGD. "adagrad" is AdaGrad without regularisation (oplt2021).
         "batch" is dual coordinate descent with L2 regularisation, as in Parabel and napkinXC. "adagrad" and "batch"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 import numpy as np
 from scipy import sparse
 
@@ -13,6 +15,8 @@ from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validate
 # One task adds up about 2**20 non-zeros. The non-zeros of an instance count once for each label of the instance.
 NONZEROS_PER_TASK = 1 << 20
 PIECES_AT_ONCE = 32  # At most 32 results of tasks are in memory at once: 256 MB, or more for very frequent labels.
+# The vectors of all labels have at most this number of values, which take 8 GB.
+MOST_VALUES = 1_000_000_000
 # A row whose squared length is below this number is not scaled, because its values may be too small for float32.
 LEAST_SQUARE = 1e-70
 
@@ -40,9 +44,10 @@ def label_representations(
         threads.
     most_features : int or None
         The largest number of features in the vector of a label. The vector keeps the features with the largest absolute
-        sums. If absolute sums are equal, the feature with the smaller number is kept. None keeps all features. The
-        vector of a label with many instances contains most features of the vocabulary. For a dataset of the size of
-        Amazon-3M, vectors with all features would take 20 GB.
+        sums. If absolute sums are equal, the feature with the smaller number is kept. None keeps all features, or as
+        many as `features_that_fit` allows. The vector of a label with many instances contains most features of the
+        vocabulary. For a dataset of the size of Amazon-3M or Delicious-200K, vectors with all features would take 20 GB
+        or more.
     weights : ndarray of float32, shape (n,), optional
         Weight of each instance in the sums.
 
@@ -59,6 +64,8 @@ def label_representations(
     X, Y = as_features(X), as_labels(Y)
     check_same_instances(X.shape[0], Y.shape[0])
     by_label, x = sparse.csr_array(Y.T).astype(np.float64), with_values(X, unit_rows(X).data.astype(np.float64))
+    if most_features is None:
+        most_features = features_that_fit(by_label, x)
     if weights is not None:
         by_label.data *= weights[by_label.indices]
     # The cost of an instance is 1 plus the mean number of non-zeros, rounded down.
@@ -75,6 +82,19 @@ def label_representations(
     result.indptr = np.concatenate(([0], np.cumsum(arrays["counts"])))
     result.indices, result.data, result.has_sorted_indices = arrays["indices"], arrays["data"], True
     return validated(result)
+
+
+def features_that_fit(by_label: sparse.csr_array, x: sparse.csr_array) -> int | None:
+    """Return the largest number of features per label such that all vectors together have at most `MOST_VALUES` values.
+
+    The result is None if the vectors can have all features. The number of features of a label is bounded by the number
+    of non-zeros of its instances, and by the number of features in the data.
+    """
+    nonzeros = np.append(0, np.cumsum(np.diff(x.indptr)[by_label.indices], dtype=np.int64))
+    lengths = np.minimum(np.diff(nonzeros[by_label.indptr]), x.shape[1])
+    longest = int(lengths.max(initial=0))
+    allowed = bisect_right(range(1, longest + 1), MOST_VALUES, key=lambda most: int(np.minimum(lengths, most).sum()))
+    return None if allowed == longest else max(allowed, 1)
 
 
 def _represent(
