@@ -158,8 +158,10 @@ def final_tree(
     arrival = arrivals(y, order, int(y.indices.max()) + 1)
     if given is not None:
         arrival[given.label[given.label != NONE]] = BEFORE
-    level, visits = root_level(arrival, given, settings.program), np.arange(order.size)
-    degrees, labels = list[np.ndarray](), list[np.ndarray]()
+    level = root_level(arrival, given, settings.program)
+    visits = np.arange(order.size)
+    degrees = list[np.ndarray]()
+    labels = list[np.ndarray]()
     with Progress(float(level.labels.size), "growing the tree", "labels") as progress:
         while level.is_leaf.size > 0:
             choices, visits = choices_of(x, y, n_features, order, visits, arrival, level, given, settings, n_jobs)
@@ -313,15 +315,17 @@ def choose_children(x, y, n_features, reach, visits, arrival, level, nodes, sett
         The choices, which the function writes for the given nodes and their labels.
     """
     row_of = np.full(n_features, NONE, dtype=np.int32)
-    # A group of the program never chooses between more than two children.
+    # With b > 2, only the root of a tree of the program chooses between its children.
     learns = not settings.random and not (settings.program and settings.arity > 2 and level.depth > 0)
     for v in nodes:
         positions = reach.block_positions[reach.block_starts[v + 1] : reach.block_starts[v + 2]]
         width = max(level.given_degrees[v], np.int64(settings.arity))
-        classifiers = new_classifiers(x, reach.order, positions, row_of, width if learns else 1)
-        sizes, rooms = np.zeros(width, dtype=np.int64), np.full(width, NONE, dtype=np.int64)
+        classifiers = new_classifiers(x, reach.order, positions, row_of, width)
+        sizes = np.zeros(width, dtype=np.int64)
+        rooms = np.full(width, NONE, dtype=np.int64)
         state = np.zeros(1, dtype=CHOOSER)[0]
-        state.depth, state.n_children = level.depth, level.given_degrees[v]
+        state.depth = level.depth
+        state.n_children = level.given_degrees[v]
         labels = level.labels[level.starts[v] : level.starts[v + 1]]
         done = place_given_labels(labels, arrival, state, sizes, choices)
         for position in positions:  # line 1 of Algorithm 3
@@ -332,7 +336,8 @@ def choose_children(x, y, n_features, reach, visits, arrival, level, nodes, sett
                 score_children(classifiers, features, values)
             place = visits[position]
             key = stream_key(settings.key, place)
-            state.followed, state.is_deep = NONE, 0
+            state.followed = NONE
+            state.is_deep = 0
             state.is_first = level.begins_group[v] and arrival[labels[0]] == place
             while done < labels.size and arrival[labels[done]] == place:  # line 1 of Algorithm 4
                 if settings.program:
@@ -349,8 +354,9 @@ def choose_children(x, y, n_features, reach, visits, arrival, level, nodes, sett
                         classifiers.targets[choices.child_of[label]] = 1
                 update_children(classifiers, features.size, values, settings)
         choices.child_of[labels[: state.n_pushed]] = 0
-        is_flat = state.n_children == 1 and not settings.program  # all labels have remained children of the node
-        choices.n_children[v] = 0 if is_flat else state.n_children
+        if state.n_children == 1 and not settings.program:
+            state.n_children = 0  # no label was pushed down below the first child
+        choices.n_children[v] = state.n_children
         if learns:
             forget_rows(x, reach.order, positions, row_of)
 
@@ -415,8 +421,10 @@ def child_by_paper(state, sizes, scores, key, settings):
 def child_by_program(state, sizes, rooms, scores, key, n_labels, settings):
     """Return the child of a node that a new label goes to, by `xmlc.models.oplt.growth.add_label_by_program`.
 
-    A group keeps the labels as leaves until it is full. Then `push_down_group` gives the group two inner children. With
-    b > 2 it remains a group, and gets more leaves.
+    A group keeps its labels as leaves until it is full. Then `push_down_group` gives it two inner children. With b > 2,
+    the node remains a group, and gets more leaves. A node that is no group chooses a child by the policy, as the root
+    does once b instances have begun groups. If the chosen child is a full group, the label goes to its first sibling
+    with space, if there is one.
 
     The parameters are as in `child_by_paper`, and
 
@@ -430,16 +438,17 @@ def child_by_program(state, sizes, rooms, scores, key, n_labels, settings):
         return np.int64(state.followed)
     if is_group and (state.degree < settings.max_leaf or (state.is_first and state.n_children == 0)):
         state.degree += 1
-        return np.int64(state.degree - 1 if state.n_children > 0 else 0)
-    if is_group:  # the group is full: its labels move below a first child, and the new label begins a second one
-        sizes[0], rooms[0] = n_labels, state.degree
-        sizes[1], rooms[1] = 1, 1
-        state.n_children, state.degree, state.n_pushed, state.followed = 2, 2, n_labels, 1
+        if state.n_children == 0:
+            return np.int64(0)
+        return np.int64(state.degree - 1)
+    if is_group:
+        push_down_group(state, sizes, rooms, n_labels)
         return np.int64(1)
     if state.followed == NONE and state.n_children < settings.arity:  # only at the root: the instance begins a group
-        rooms[state.n_children] = 0
-        state.followed, state.is_first = state.n_children, 1
+        state.followed = state.n_children
+        state.is_first = 1
         state.n_children += 1
+        rooms[state.followed] = 0
     elif state.followed == NONE:
         state.followed = child_by_policy(state, sizes, scores, key, settings)
     child = np.int64(state.followed)
@@ -449,10 +458,25 @@ def child_by_program(state, sizes, rooms, scores, key, n_labels, settings):
         if rooms[child] < settings.max_leaf or state.is_first:
             rooms[child] += 1
         else:  # the child is full, and so are its siblings
-            rooms[child] = 2 if settings.arity > 2 else NONE
             state.is_deep = 1
+            rooms[child] = NONE
+            if settings.arity > 2:
+                rooms[child] = 2
     sizes[child] += 1
     return child
+
+
+@njit(cache=True, nogil=True)
+def push_down_group(state, sizes, rooms, n_labels):
+    """Move all labels of a full group below its first child. The second child gets a new label."""
+    sizes[0] = n_labels
+    rooms[0] = state.degree
+    sizes[1] = 1
+    rooms[1] = 1
+    state.n_pushed = n_labels
+    state.n_children = 2
+    state.degree = 2
+    state.followed = 1
 
 
 @njit(cache=True, nogil=True)
@@ -472,7 +496,8 @@ def child_by_policy(state, sizes, scores, key, settings):
     n_leaves = np.int64(0)
     for child in range(state.n_children):
         n_leaves += sizes[child]
-    best, best_score = np.int64(0), -np.inf
+    best = np.int64(0)
+    best_score = -np.inf
     for child in range(state.n_children):
         score = fit_and_balance(scores[child], sizes[child], n_leaves, state.n_children, settings)
         if score > best_score:
@@ -483,7 +508,8 @@ def child_by_policy(state, sizes, scores, key, settings):
 @njit(cache=True, nogil=True)
 def new_classifiers(x, order, positions, row_of, width):
     """Return the classifiers of ``width`` children before learning. All entries of ``row_of`` must be NONE."""
-    nonzeros, longest = np.int64(0), np.int64(0)
+    nonzeros = np.int64(0)
+    longest = np.int64(0)
     for position in positions:
         row = order[position]
         length = x.indptr[row + 1] - x.indptr[row]
@@ -493,8 +519,11 @@ def new_classifiers(x, order, positions, row_of, width):
     # The operating system provides memory only for the rows that are written.
     rows = np.empty((1 + min(nonzeros, row_of.size)) * 2 * padded, dtype=np.float32)
     rows[: 2 * padded] = 0
-    ids, scores, targets = np.empty(longest, np.uint32), np.zeros(padded, np.float32), np.zeros(padded, np.uint8)
-    return Classifiers(row_of, rows, np.ones(1, dtype=np.int64), ids, scores, targets)
+    n_rows = np.ones(1, dtype=np.int64)
+    ids = np.empty(longest, dtype=np.uint32)
+    scores = np.zeros(padded, dtype=np.float32)
+    targets = np.zeros(padded, dtype=np.uint8)
+    return Classifiers(row_of, rows, n_rows, ids, scores, targets)
 
 
 @njit(cache=True, nogil=True)
@@ -523,7 +552,8 @@ def update_children(classifiers, n_own, values, settings):
     The steps are bit-identical to those of `train_children_adagrad`.
     """
     _, rows, _, ids, scores, targets = classifiers
-    constant, one = np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32)
+    constant = np.zeros(1, dtype=np.uint32)
+    one = np.ones(1, dtype=np.float32)
     logistic_derivatives(scores, targets)
     adagrad_to_rows(constant, one, scores, settings.rate, settings.eps, rows, 2 * scores.size)
     adagrad_to_rows(unchecked_view(ids, 0, n_own), values, scores, settings.rate, settings.eps, rows, 2 * scores.size)
