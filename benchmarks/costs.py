@@ -53,10 +53,11 @@ TREES = {"fastxml": 5, "ldsm": 3, "parabel": 1}
 MOST_ROWS = 10_000  # Maximum number of test instances, so that predictions take minutes.
 INTERVAL = 0.02  # Seconds between two readings of a process's memory.
 FINISHED = "finished"
-HELP = f"""Measure steps of models on a synthetic copy of a dataset, and append the costs to a CSV file.
+FEWER = ", ".join(f"{name} {n}" for name, n in TREES.items())
+HELP = """Measure steps of models on a synthetic copy of a dataset, and append the costs to a CSV file.
 
-Models are trained on 80 % of the training instances, with the hyperparameters of their suites, and deleted after their
-last step. Only the numbers of trees are smaller: {", ".join(f"{name} {n}" for name, n in TREES.items())}."""
+Models are trained on 80 % of the training instances, with the hyperparameters of their suites except the number of
+trees, and deleted after their last step."""
 
 
 class Usage(NamedTuple):
@@ -99,6 +100,8 @@ class Copy:
     threads: int
     #: Wall seconds after which a step is stopped.
     limit: float
+    #: Number of trees of each forest, or None for the number in `TREES`.
+    trees: int | None
 
     def run(self, words: Sequence[str]) -> Usage:
         """Run a command in the folder, and return what it used."""
@@ -119,7 +122,7 @@ class Copy:
         project = Project.read({"papers": ["plt2016"], "threads": self.threads, "tuning": tuning}, ROOT / "config")
         models = {}
         for name, spec in project.models.items():
-            fewer = {"n_trees": TREES[spec.estimator]} if spec.estimator in TREES else {}
+            fewer = {"n_trees": self.trees or TREES[spec.estimator]} if spec.estimator in TREES else {}
             datasets = {of: values | fewer for of, values in spec.datasets.items()}
             models[name] = replace(spec, hyperparameters=spec.hyperparameters | fewer, datasets=datasets)
         return replace(project, models=models)
@@ -130,6 +133,7 @@ class Copy:
 @count_option("--one-in", 16, "The copy has one in this number of instances.")
 @click.option("--model", "models", multiple=True, required=True, help="Model of a suite, such as plt; repeatable.")
 @click.option("--step", "steps", multiple=True, default=USUAL, show_default=True, type=click.Choice(STEPS))
+@count_option("--trees", None, f"Number of trees of each forest.  [default: {FEWER}]")
 @count_option("--threads", 2, "Number of threads of each step.")
 @count_option("--minutes", 20, "Wall minutes after which a step is stopped.")
 @click.option(
@@ -141,13 +145,14 @@ def bench_costs(
     one_in: int,
     models: Sequence[str],
     steps: Sequence[str],
+    trees: int | None,
     threads: int,
     minutes: int,
     work: Path,
     out: Path,
 ) -> None:
     """Measure the given steps of each model that the model has."""
-    copy = Copy(work.absolute() / f"one-in-{one_in}", name, one_in, threads, 60.0 * minutes)
+    copy = Copy(work.absolute() / f"one-in-{one_in}", name, one_in, threads, 60.0 * minutes, trees)
     project = copy.project(None)
     for model in models:
         if model not in project.models:

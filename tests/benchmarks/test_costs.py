@@ -56,8 +56,9 @@ def test_each_step_of_a_model_has_a_row(tmp_path):
 @pytest.mark.usefixtures("compiled_by_steps")
 def test_rows_are_appended_and_sweeps_run_if_asked_for(tmp_path):
     measured(tmp_path, "--model", "swnn", "--step", "train")
-    rows = measured(tmp_path, "--model", "ldsm", "--step", "sweep", "--step", "train")
+    rows = measured(tmp_path, "--model", "ldsm", "--step", "sweep", "--step", "train", "--trees", 2)
     assert [row["step"] for row in rows] == ["prepare", "train", "train", "train", "sweep"]
+    assert [row["units"] for row in rows[2:4]] == ["2", "2"]
     one, whole = (int(row["n_train"]) for row in rows[2:4])
     assert one == round(0.8 * whole)  # A sweep needs the record of a model of the whole training set.
 
