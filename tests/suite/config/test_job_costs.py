@@ -12,6 +12,7 @@ from xmlc.models.registry import estimator_class
 from xmlc.suite.config.catalogue import Size, load_catalogue
 from xmlc.suite.config.cost_model import COLUMNS, UNITS, USUAL, costs_of, fit, fitted, measured, predicted, variant_of
 from xmlc.suite.config.job_costs import (
+    DEFAULTS,
     LONGEST,
     MAPPED_BYTES,
     PROCESS,
@@ -169,13 +170,56 @@ def test_costs_of_custom_estimator_have_a_default_and_can_be_configured(project)
     assert minutes(project, "train", known) == 7
 
 
-def test_threshold_jobs_request_memory_for_estimates_above_minimum_probability():
+# Estimates per instance above 1/10000, measured on synthetic copies: n is the number of training instances.
+MEASURED_ESTIMATES = [
+    ("swnn", {}, "amazon-670k", 24523, 348),
+    ("swnn", {}, "delicious-200k", 2458, 4829),
+    ("swnn", {}, "wiki10-31k", 2830, 1150),
+    ("swnn", {}, "wikilshtc-325k", 22230, 192),
+    ("swnn", {}, "amazoncat-13k", 59312, 260),
+    ("fastxml", {"n_trees": 5}, "amazon-670k", 24523, 184),
+    ("fastxml", {"n_trees": 5}, "amazoncat-13k", 59312, 153),
+    ("fastxml", {"n_trees": 5}, "delicious-200k", 2458, 352),
+    ("fastxml", {"n_trees": 50}, "delicious-200k", 2458, 1199),
+    ("fastxml", {"n_trees": 10}, "delicious-200k", 9830, 542),
+    ("fastxml", {"n_trees": 5}, "wiki10-31k", 2830, 401),
+    ("fastxml", {"n_trees": 50}, "wiki10-31k", 2830, 2153),
+    ("fastxml", {"n_trees": 5}, "wikilshtc-325k", 22230, 111),
+    ("ldsm", {"n_trees": 3, "max_nodes": 2000}, "amazon-670k", 24523, 394),
+    ("ldsm", {"n_trees": 3, "max_nodes": 2000}, "amazoncat-13k", 59312, 791),
+    ("ldsm", {"n_trees": 3, "max_nodes": 2000}, "delicious-200k", 2458, 574),
+    ("ldsm", {"n_trees": 50, "max_nodes": 2000}, "delicious-200k", 2458, 7408),
+    ("ldsm", {"n_trees": 10, "max_nodes": 2000}, "delicious-200k", 9830, 7462),
+    ("ldsm", {"n_trees": 1, "max_nodes": 125}, "delicious-200k", 9830, 10949),
+    ("ldsm", {"n_trees": 25, "max_nodes": 125}, "delicious-200k", 9830, 103377),
+    ("ldsm", {"n_trees": 3, "max_nodes": 2000, "arity": 4}, "wiki10-31k", 2830, 603),
+    ("ldsm", {"n_trees": 50, "max_nodes": 2000, "arity": 4}, "wiki10-31k", 2830, 5163),
+    ("ldsm", {"n_trees": 3, "max_nodes": 2000}, "wikilshtc-325k", 22230, 206),
+]
+
+
+@pytest.mark.parametrize(("estimator", "given", "name", "n", "found"), MEASURED_ESTIMATES)
+def test_number_of_estimates_is_within_a_factor_of_3(estimator, given, name, n, found):
+    size = load_catalogue(ROOT / "config/datasets.yaml")[name].size
+    assert found / 2 < estimates_of_row(size, n, 1e-4, estimator, given) < 3 * found
+
+
+def test_number_of_estimates_is_limited_by_number_of_labels_and_minimum_probability():
     size = Size(m=670_091, labels_per_instance=5.45)
-    for estimator in ("ldsm", "plt"):
-        assert 30 < estimates_of_row(size, 0.01, estimator) < 50
-        assert estimates_of_row(Size(m=14), 1e-4, estimator) == 14
-    assert 3000 < estimates_of_row(size, 1e-4, "ldsm") < 5000
-    assert estimates_of_row(size, 1e-4, "plt") == 60 * 5.45
+    for estimator in ("ldsm", "fastxml", "swnn", "stacking", "plt"):
+        few = Size(m=14)
+        assert 30 < estimates_of_row(size, 490_449, 0.01, estimator, {}) < 50
+        assert estimates_of_row(few, 1e5, 1e-4, estimator, {}) == 14
+    forest = {"n_trees": 50, "max_nodes": 2000}
+    assert 3000 < estimates_of_row(size, 490_449, 1e-4, "ldsm", forest) < 5000
+    assert estimates_of_row(size, 490_449, 1e-4, "plt", {}) == 60 * 5.45
+    assert estimates_of_row(size, 490_449, 1e-4, "stacking", {}) == 2 * 50
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_number_of_estimates_assumes_defaults_of_the_estimator(name):
+    usual = estimator_class(name)().get_params()
+    assert DEFAULTS[name] == {key: usual[key] for key in DEFAULTS[name]}
 
 
 def test_dataset_of_unknown_size_gets_default_sizes(project):

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
+from xmlc.models.domains import stacking
 from xmlc.models.domains.forests import GROWING_BYTES
 from xmlc.models.registry import LEARNERS
 from xmlc.suite.config import paths
@@ -32,8 +33,19 @@ DATA_SECONDS = 1e-7  # CPU seconds of a step without a model, divided by the byt
 ESTIMATE_BYTES, ESTIMATE_SECONDS = 8, 1e-7
 # Maximum number of estimates in memory at the same time, and bytes of memory per estimate with temporary arrays.
 READ_TOGETHER, BLOCK_BYTES = 2**24, 32
-# Maximum number of stored estimates per instance, divided by the average number of labels per instance.
+# Number of estimates per instance of an estimator that is not in `DEFAULTS`, divided by the labels per instance.
 OF_INSTANCES = 60
+# Hyperparameters that determine the number of estimates per instance, with their default values.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "fastxml": {"n_trees": 50, "max_leaf": 10, "labels_per_leaf": 100},
+    "ldsm": {"n_trees": 10, "arity": 2, "max_nodes": None},
+    "stacking": {"estimators": None, "n_candidates": 50},
+    "swnn": {"S": 75},
+}
+# An instance has estimates for t ** OVERLAP times as many labels with t trees as with one tree.
+OVERLAP = 0.85
+# Number of training instances in an average leaf of FastXML, divided by the hyperparameter max_leaf.
+LEAF_SHARE = 0.67
 # Forests whose training grows one tree on each thread, unless the trees are large. The memory in the cost model was
 # measured with one tree at a time.
 GROWN_AT_ONCE = ("fastxml", "ldsm")
@@ -82,7 +94,7 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
     seconds, memory = rows * costs.ranking_ms / 1e3, PROCESS + size.bytes + held
     if step in ("rank", "forest"):
         return Cost(seconds, memory)
-    count = rows * estimates_of_row(size, project.min_probability(dataset), spec.estimator)
+    count = rows * estimates_of_row(size, n, project.min_probability(dataset), spec.estimator, given)
     methods = 1 if step == "estimate" else max(1, len(threshold_methods(project, model, dataset)))
     kept = ESTIMATE_BYTES * count if step == "estimate" else 0.0
     memory += BLOCK_BYTES * min(count, READ_TOGETHER)
@@ -134,32 +146,49 @@ def _costs_of_trials(
     return FitCosts(seconds, max(each.peak_bytes for each in found), max(each.model_bytes for each in found), 0.0)
 
 
-def estimates_of_row(size: Size, min_probability: float, estimator: str) -> float:
-    """Return the estimated number of estimates per instance above a minimum probability, or an upper bound for LdSM.
+def estimates_of_row(size: Size, n: float, min_probability: float, estimator: str, given: Mapping[str, Any]) -> float:
+    """Return the estimated number of estimates per instance above a minimum probability.
 
-    With a nearest-neighbour model, an instance has estimates for the labels of its nearest neighbours. With a tree of
-    FastXML or LdSM, an instance has estimates for the labels of the training instances in its leaf. The table contains
-    quotients: the number of estimates above the minimum probability, divided by the number of labels per instance. The
-    quotients in the table were measured on synthetic copies of datasets with 1/64 of the instances, or with 1/16 for
-    wiki10-31k.
+    With a nearest-neighbour model, an instance has estimates for the labels of its S nearest neighbours. With a tree of
+    FastXML or LdSM, it has estimates for the labels of the training instances in its leaves. FastXML keeps
+    ``labels_per_leaf`` labels of a leaf. LdSM sends an instance to several children of a node, so that an instance
+    reaches about four times as many training instances with arity 4 as with arity 2. Stacking has estimates for the
+    candidates of its members only.
 
-    ==============  ====  ===================  ===
-    shape           swnn  fastxml (10 trees)   plt
-    ==============  ====  ===================  ===
-    wiki10-31k        61                   36    5
-    delicious-200k    62                    7    7
-    amazoncat-13k     53                   58   29
-    wikilshtc-325k    61                   65   15
-    tib-core-26k                                50
-    ==============  ====  ===================  ===
+    The result is at most the number of estimates above the minimum probability if the k-th largest estimate of an
+    instance is proportional to 1 / k and its estimates sum to its number of labels. On a synthetic copy of
+    delicious-200k whose leaves are as large as those of the whole dataset, 25 trees of LdSM have 1.7 times as many.
 
-    A leaf of an LdSM tree contains a thousandth of all instances, and each further tree adds estimates for other
-    labels. On an eighth of delicious-200k, LdSM's quotient of estimates and labels is 26, 49 and 92 with 1, 2 and 4
-    trees. The upper bound assumes that the k-th largest estimate is proportional to 1 / k. The upper bound also assumes
-    that the estimates of an instance sum to its number of labels.
+    `tests/suite/config/test_job_costs.py` has the measured numbers of estimates that the constants come from.
+
+    Parameters
+    ----------
+    size : Size
+    n : float
+        Number of training instances.
+    min_probability : float
+    estimator : str
+    given : mapping of str to object
+        Hyperparameters of the estimator.
     """
-    most = size.labels_per_instance / (min_probability * max(1.0, math.log(size.m)))
-    return min(size.m, most if estimator == "ldsm" else min(most, OF_INSTANCES * size.labels_per_instance))
+    labels = size.labels_per_instance
+    values = DEFAULTS.get(estimator, {}) | {**given}
+    if estimator == "swnn":
+        count = values["S"] * labels
+    elif estimator == "fastxml":
+        of_instances = values["n_trees"] * LEAF_SHARE * values["max_leaf"] * labels
+        count = min(of_instances, values["n_trees"] ** OVERLAP * values["labels_per_leaf"])
+    elif estimator == "ldsm":
+        leaves = (values["max_nodes"] or max(1000, n / 2)) / 2
+        of_leaf = (values["arity"] / 2) ** 2 * n / leaves * labels
+        count = values["n_trees"] ** OVERLAP * of_leaf
+    elif estimator == "stacking":
+        members = values["estimators"] or stacking.default_members(size.m)
+        count = len(members) * values["n_candidates"]
+    else:
+        count = OF_INSTANCES * labels
+    most = labels / (min_probability * max(1.0, math.log(size.m)))
+    return float(min(size.m, most, count))
 
 
 def _largest_tried(project: Project, model: str, dataset: str) -> Hyperparameters:
