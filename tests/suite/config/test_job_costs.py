@@ -9,8 +9,20 @@ from suite_cases import project_of, suite
 
 from xmlc.models.domains.forests import GROWING_BYTES
 from xmlc.models.registry import estimator_class
+from xmlc.models.trees.representations import MOST_VALUES
 from xmlc.suite.config.catalogue import Size, load_catalogue
-from xmlc.suite.config.cost_model import COLUMNS, UNITS, USUAL, costs_of, fit, fitted, measured, predicted, variant_of
+from xmlc.suite.config.cost_model import (
+    COLUMNS,
+    KMEANS_BYTES,
+    UNITS,
+    USUAL,
+    costs_of,
+    fit,
+    fitted,
+    measured,
+    predicted,
+    variant_of,
+)
 from xmlc.suite.config.job_costs import (
     DEFAULTS,
     LONGEST,
@@ -160,6 +172,13 @@ def test_large_trees_grow_in_limited_memory(tmp_path):
     assert 1e9 < costs_of(size, size.n_train, "ldsm", {"n_trees": 1}).peak_bytes < GROWING_BYTES
     found = cost_of(project, "train", {"dataset": name, "model": "ldsm"}).memory
     assert found == pytest.approx(PROCESS + size.bytes + GROWING_BYTES)
+
+
+@pytest.mark.parametrize(("estimator", "given"), [("parabel", {"n_trees": 1}), ("plt", {}), ("stacking", {})])
+def test_a_tree_of_two_means_is_built_in_limited_memory(estimator, given):
+    assert KMEANS_BYTES > 8 * MOST_VALUES  # a feature and a value of 4 bytes each
+    size = load_catalogue(ROOT / "config/datasets.yaml")["delicious-200k"].size
+    assert costs_of(size, size.n_train, estimator, given).peak_bytes <= KMEANS_BYTES + size.bytes
 
 
 def test_costs_of_custom_estimator_have_a_default_and_can_be_configured(project):

@@ -41,6 +41,9 @@ WEIGHT = 0.3
 # an LdSM tree of few nodes as a small fraction of a tree.
 LEAST = 0.01
 MANY = 5000  # Measurements with fewer instances than this have a lower weight in the fit.
+# Maximum bytes of memory, apart from the data, for building a tree of 2-means. See `xmlc.models.trees.representations`.
+KMEANS_BYTES = 9e9
+KMEANS = ("parabel", "plt-kmeans")
 # Maximum bytes of a label tree per pair of label and feature. Trees of small datasets nearly have this maximum size.
 MOST = 24
 
@@ -81,6 +84,8 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
     if variant == "fastxml-tail":  # shapes.csv has the costs of one tree with tail classifiers.
         forest = _predicted(size, n, "fastxml", units - 1, arity)
         return FitCosts(*map(sum, zip(costs, forest, strict=True)))
+    if variant.startswith(KMEANS):
+        costs = costs._replace(peak_bytes=min(costs.peak_bytes, KMEANS_BYTES + size.bytes))
     most = MOST * size.d * size.m if estimator in ("plt", "oplt") else math.inf
     return costs._replace(peak_bytes=min(costs.peak_bytes, 3 * most), model_bytes=min(costs.model_bytes, most))
 
