@@ -1,6 +1,7 @@
 # This file is the entry point of the suite. `snakemake --cores 8` builds everything that config/config.yaml lists.
 # README.md and docs/running.md list other targets. The files data, train, measure, labels and tables in workflow/rules/
-# have a rule for each step of `xmlc`. The helper functions of all rules are in common.smk.
+# have a rule for each step of `xmlc`. In dropped.smk, one rule runs all steps of a model. The helper functions of all
+# rules are in common.smk.
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -76,6 +77,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/labels.smk"
+include: "workflow/rules/dropped.smk"
 include: "workflow/rules/tables.smk"
 
 

@@ -13,11 +13,9 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
 from xmlc.suite.config.run_costs import Machine, cost_report
 
-# `dropped` matches datasets whose models are deleted after use (`keep_models`), and `kept` matches all other datasets.
-dropped = jobs.dropped(project)
-kept = rf"(?!(?:{dropped})/){paths.NAME}"
-# If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`. If models are deleted, each
-# seed is a separate job.
+# This expression matches datasets whose models are kept (`keep_models`). Rules in dropped.smk use all other models.
+kept = rf"(?!(?:{jobs.one_of(project.dropped)})/){paths.NAME}"
+# If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`.
 batched_models = jobs.one_of(name for names in jobs.batched_models(project).values() for name in names)
 
 

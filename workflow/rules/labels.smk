@@ -14,7 +14,8 @@ rule thresholds:
         calibration="results/{dataset}/{model}/seed{seed}/80/calibration.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/80/thresholds.log",
-    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
+    wildcard_constraints:
+        dataset=kept,
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -44,7 +45,8 @@ rule thresholds_without_validation:
         directory("results/{dataset}/{model}/seed{seed}/full/evaluation"),
     log:
         "logs/{dataset}/{model}/seed{seed}/full/thresholds.log",
-    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
+    wildcard_constraints:
+        dataset=kept,
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=2)
@@ -75,7 +77,8 @@ rule infer:
         directory("results/{dataset}/{model}/seed{seed}/{split}/inference"),
     log:
         "logs/{dataset}/{model}/seed{seed}/{split}/infer.log",
-    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
+    wildcard_constraints:
+        dataset=kept,
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)

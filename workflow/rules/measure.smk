@@ -10,8 +10,8 @@ rule rank:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
         # For models with the key `batch_seeds`, the rules `train_and_rank_...` rank the labels.
-        dataset=rf"(?!{kept}/(?:{batched_models})/){paths.NAME}",
-    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
+        dataset=kept,
+        model=rf"(?!(?:{batched_models})/)(?:{jobs.one_of(project.models)})",
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -41,7 +41,6 @@ rule estimate:
         "logs/{dataset}/{model}/seed{seed}/80/estimate.log",
     wildcard_constraints:
         dataset=kept,
-    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -59,13 +58,6 @@ rule estimate:
         " --threads {threads} --out {output} 2> {log}"
 
 
-use rule estimate as estimate_and_drop with:
-    output:
-        temp(directory("results/{dataset}/{model}/seed{seed}/80/spe")),
-    wildcard_constraints:
-        dataset=dropped,
-
-
 # This rule scores the first trees of a forest, for several numbers of trees.
 rule forest:
     input:
@@ -76,7 +68,8 @@ rule forest:
         "results/{dataset}/{model}/seed{seed}/full/forest.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/forest.log",
-    priority: 1  # This rule runs before the next training, so that unneeded models are deleted first.
+    wildcard_constraints:
+        dataset=kept,
     conda:
         "../envs/xmlc.yaml"
     threads: lambda wildcards: threads(wildcards, most=4)
@@ -109,6 +102,7 @@ rule sweep:
     resources:
         mem_mb=lambda wildcards, attempt: memory("sweep", wildcards, attempt),
         runtime=lambda wildcards, attempt: time("sweep", wildcards, attempt),
+        large_models=lambda wildcards: int(project.has_large_models(wildcards.dataset)),
     params:
         code=lambda wildcards: code("sweep", wildcards),
         sweep=lambda wildcards: sweep_options(project, wildcards.paper, wildcards.sweep, wildcards.dataset),

@@ -14,6 +14,7 @@ rule tune:
     resources:
         mem_mb=lambda wildcards, attempt: memory("tune", wildcards, attempt),
         runtime=lambda wildcards, attempt: time("tune", wildcards, attempt),
+        large_models=lambda wildcards: int(project.has_large_models(wildcards.dataset)),
     params:
         code=lambda wildcards: code("tune", wildcards),
         estimator=estimator,
@@ -64,17 +65,6 @@ rule train:
         " xmlc train --data {input.data} --part {params.part} --estimator {params.estimator:q} --name {wildcards.model}"
         " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed}"
         " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
-
-
-# This rule trains models that are deleted after use (`keep_models`). The model's folder is temporary, and the record of
-# its training stays.
-use rule train as train_and_drop with:
-    output:
-        model=temp(directory("results/{dataset}/{model}/seed{seed}/{split}/model")),
-        record="results/{dataset}/{model}/seed{seed}/{split}/train.json",
-    wildcard_constraints:
-        dataset=dropped,
-        model=jobs.one_of(project.models),
 
 
 # Training a model with the key `batch_seeds` takes less time than starting two processes. On a cluster, each job also

@@ -45,6 +45,8 @@ def project(tmp_path):
         ("big/plt/seed1/full/model", ("train", "big", "plt", "1", "full")),
         ("big/plt/seed1/full/train.json", ("train", "big", "plt", "1", "full")),
         ("big/plt/seed1/80/spe", ("estimate", "big", "plt", "1", "80")),
+        ("big/plt/seed1/80/temporary", ("estimate", "big", "plt", "1", "80")),
+        ("big/plt/seed1/full/temporary", ("train", "big", "plt", "1", "full")),
         ("big/plt/seed1/80/evaluation/sto.json", ("thresholds", "big", "plt", "1", "80")),
         ("big/plt/seed1/80/calibration.json", ("thresholds", "big", "plt", "1", "80")),
         ("big/plt/seed1/80/inference", ("infer", "big", "plt", "1", "80")),

@@ -13,7 +13,16 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_json
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
-from xmlc.suite.papers.plan import outputs_of_dataset, outputs_of_figure, outputs_of_table, remarks, targets, titles_of
+from xmlc.suite.config.run_costs import job_of
+from xmlc.suite.papers.plan import (
+    jobs_of_dropped_models,
+    outputs_of_dataset,
+    outputs_of_figure,
+    outputs_of_table,
+    remarks,
+    targets,
+    titles_of,
+)
 
 RESULTS = (f"{paths.TABLES}/", f"{paths.FIGURES}/")
 
@@ -41,6 +50,38 @@ def test_dataset_target_requests_its_outputs_for_all_tables_and_figures(configur
         found = {file for file in outputs_of_dataset(configured, dataset) if file.startswith(f"results/{dataset}/")}
         assert found == own
         assert f"results/{dataset}/plt/seed0/80/evaluation" in found
+
+
+@pytest.mark.parametrize("settings", [{}, {"datasets": ["far-set", "yeast"], "keep_models": False}])
+def test_job_of_a_dropped_model_writes_each_record_that_a_table_needs(settings):
+    project, steps = Project.read({"papers": []} | settings, ROOT / "config"), {}
+    for (split, rules), models in jobs_of_dropped_models(project).items():
+        for model in models:
+            assert (split, model) not in steps
+            steps[split, model] = [rule.removesuffix("_without_validation") for rule in rules]
+    asked = 0
+    for dataset in project.dropped:
+        for file in outputs_of_dataset(project, dataset):
+            job = job_of(file)
+            if job and job.step in ("rank", "forest", "thresholds", "infer"):
+                asked += 1
+                assert job.step in steps[job.split, f"{dataset}/{job.model}"]
+    assert asked > 100
+
+
+def test_jobs_of_dropped_models_do_not_depend_on_selected_papers_models_and_seeds(tmp_path):
+    shapes = {"big": {"synthetic": {"n_train": 10**6, "n_test": 1000, "n_features": 1000, "n_labels": 10}}}
+    models = {"plt": {}, "fastxml": {"estimator": "fastxml"}}
+    shared = {"datasets": ["big", "yeast"], "tables": ["table1", "table2"], "methods": ["fta", "expected-f"]}
+    found = []
+    for settings in ({}, {"papers": ["plt2016"], "models": ["plt"], "seeds": [3]}):
+        project = project_of(tmp_path, settings, catalogue=shapes, plt2016=suite(models, **shared))
+        found.append(jobs_of_dropped_models(project))
+    assert found[0] == found[1]
+    assert found[0] == {
+        ("80", ("estimate", "thresholds")): ["big/fastxml", "big/plt"],
+        ("full", ("rank", "thresholds_without_validation")): ["big/fastxml", "big/plt"],
+    }
 
 
 def test_tables_name_their_omissions_for_every_target(tmp_path, monkeypatch):

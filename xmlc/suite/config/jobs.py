@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.config import paths
 from xmlc.suite.config.planned import BASELINE_METHODS, unlabelled
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import RequestedSearch
@@ -26,13 +25,6 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
             seeds = {seed for suite in project.suites.values() if name in suite.all_models for seed in suite.seeds}
             groups.setdefault(tuple(sorted(seeds)), []).append(name)
     return groups
-
-
-def dropped(project: Project) -> str:
-    """Return a regular expression for names of datasets whose models and estimates are deleted. See `Project.drops`."""
-    # With `paths.NAME`, the result also matches datasets that are not in the catalogue.
-    nothing_kept = project.settings.keep_models is False
-    return paths.NAME if nothing_kept else one_of(name for name in project.catalogue if project.drops(name))
 
 
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:

@@ -66,6 +66,7 @@ TUNING = Pattern("results/{dataset}/tuning/{model}.json")
 ONE_RUN = "{dataset}/{model}/seed{seed}/{split}"
 RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")
+TEMPORARY = Pattern(f"{RUN}/temporary")  # Contains a model that is not kept, and its estimates.
 TRAINING = Pattern(f"{RUN}/train.json")
 IN_RUN = Pattern(f"{RUN}/{{rest}}")
 INFERENCE = Pattern(f"{RUN}/inference/{{method}}.json")

@@ -24,6 +24,7 @@ from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import located, nearest
 
 LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
+LARGE_MODELS = 100e6  # Models of datasets with more than this number of bytes have up to hundreds of gigabytes.
 SIZES = "small", "large"  # Words that a user may write instead of names of datasets.
 
 
@@ -139,8 +140,15 @@ class Project:
 
         The result does not depend on the size that `xmlc prepare` counted.
         """
+        return self._exceeds(dataset, LARGE)
+
+    def has_large_models(self, dataset: str) -> bool:
+        """Return whether a dataset's arrays have more than `LARGE_MODELS` bytes, see `is_large`."""
+        return self._exceeds(dataset, LARGE_MODELS)
+
+    def _exceeds(self, dataset: str, size: float) -> bool:
         entry = self.entry(dataset)
-        return bool(entry.published or entry.synthetic) and entry.size.bytes > LARGE
+        return bool(entry.published or entry.synthetic) and entry.size.bytes > size
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
         """Return the names of the models that a suite runs on a dataset."""
@@ -307,11 +315,19 @@ class Project:
     def drops(self, dataset: str) -> bool:
         """Return whether a run deletes the models and estimates of a dataset after their last use.
 
-        If the setting `keep_models` is null, only models and estimates of large datasets are deleted. A dataset without
-        a size in the catalogue counts as a small dataset.
+        If the setting `keep_models` is null, only large models and their estimates are deleted. Models of a dataset
+        without a size in the catalogue count as small.
         """
         keep = self.settings.keep_models
-        return self.is_large(dataset) if keep is None else not keep
+        return self.has_large_models(dataset) if keep is None else not keep
+
+    @property
+    def dropped(self) -> list[str]:
+        """Return the datasets in the catalogue, the suites or the settings whose models and estimates are deleted."""
+        names = {*self.catalogue, *self.settings.named_datasets} - {*SIZES}
+        for suite in self.suites.values():
+            names |= {*suite.datasets}
+        return sorted(name for name in names if self.drops(name))
 
     @property
     def made(self) -> list[str]:

@@ -69,6 +69,8 @@ def job_of(path: str) -> Job | None:
     """Return the job that writes a file, or None if the file is not written by a step that uses a model."""
     if found := paths.TUNING.read(path):
         return Job("tune", **found)
+    if found := paths.TEMPORARY.read(path):
+        return Job("estimate" if found["split"] == "80" else "train", **found)
     if found := paths.SWEEP.read(path):
         return Job("sweep", split="full", **found)
     found = paths.IN_RUN.read(path) or {"rest": ""}

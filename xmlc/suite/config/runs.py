@@ -180,6 +180,9 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     LastRun(options, [*map(str, targets)], made, socket.gethostname(), os.getpid(), ended=False).write()
     for folder in paths.MADE:
         sweep(folder)
+    # A killed run may have left a model that is not kept. The job of another model may run before the job of this one.
+    for temporary in Path().glob(paths.TEMPORARY.of(dataset="*", model="*", seed="*", split="*")):
+        shutil.rmtree(temporary)
     threading.Thread(target=watch_disk, daemon=True).start()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from xmlc.core.planned_code import planned_code
 from xmlc.core.sources import source_digest
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
+from xmlc.suite.config.run_costs import job_of
 from xmlc.suite.config.runs import datasets_left_out
 from xmlc.suite.papers import enter_rooms, figure_of, modules_of, statements_of, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
@@ -22,6 +23,17 @@ from xmlc.suite.results.titles import model_title
 from xmlc.suite.schemas import located
 
 TABLE_FILES, FIGURE_FILES = ("csv", "md", "tex"), tuple(METADATA)
+# Maps each step that reads a model of a split, in the order of a job, to the rule of the step.
+AFTER_TRAINING = {
+    "full": {
+        "rank": "rank",
+        "forest": "forest",
+        "thresholds": "thresholds_without_validation",
+        "infer": "infer",
+    },
+    "80": {"estimate": "estimate", "thresholds": "thresholds", "infer": "infer"},
+}
+NEED_TRAINING = ("train", "sweep", "rank", "forest", "estimate", "thresholds", "infer")
 _OF_TABLE = paths.Pattern(f"{paths.TABLE}.csv")
 
 
@@ -111,6 +123,41 @@ def figures_of(project: Project, paper: str, datasets: Sequence[str] | None = No
     The list of a figure may be empty, like the list of a table in `tables_of`.
     """
     return {name: figure_of(name, paper).files(project, paper, datasets) for name in project.suites[paper].figures}
+
+
+def jobs_of_dropped_models(project: Project) -> dict[tuple[str, tuple[str, ...]], list[str]]:
+    """Return the jobs that train a model, run all steps that read it, and delete it (`Project.drops`).
+
+    A job runs a step if a table or figure of any suite needs the step's record. The settings `papers`, `models` and
+    `seeds` do not change the jobs, so that they rerun none.
+
+    Returns
+    -------
+    dict of (str, tuple of str) to list of str
+        Maps a split and the steps that read a model to the models with these steps, as ``dataset/model``.
+    """
+    suites = {name: replace(suite, seeds=suite.seeds[:1]) for name, suite in project.suites.items()}
+    every = replace(project, settings=replace(project.settings, models=None), suites=suites)
+    dropped = {*project.dropped}
+    of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}
+    steps: dict[tuple[str, str], set[str]] = {}
+    for paper, suite in suites.items():
+        # On a dataset of a user's suite, the methods of papers' suites are not run (`threshold_methods`).
+        datasets = {*suite.datasets} if suite.own else {*suite.datasets} | dropped - of_own
+        tables, figures = (of(every, paper, sorted(datasets)).values() for of in (tables_of, figures_of))
+        records = [file for files in (*tables, *figures) for file in files]
+        if suite.baselines:
+            records += table_of("baselines", paper).files(every, paper, sorted(datasets))
+        for job in map(job_of, records):
+            if job and job.dataset in dropped and job.step in NEED_TRAINING:
+                steps.setdefault((job.split, f"{job.dataset}/{job.model}"), set()).add(job.step)
+    jobs: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (split, model), names in sorted(steps.items()):
+        if split == "80" and names & {"thresholds", "infer"}:
+            names.add("estimate")
+        after = tuple(rule for step, rule in AFTER_TRAINING[split].items() if step in names)
+        jobs.setdefault((split, after), []).append(model)
+    return jobs
 
 
 def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> str:
