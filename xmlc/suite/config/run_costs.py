@@ -27,9 +27,6 @@ STEPS = {
 }
 TRYING = ("tune", "sweep")  # Steps that train several models, and delete each model after scoring it.
 ON_DISK = 3  # Bytes of a dataset's text files and arrays, divided by the bytes of the arrays.
-# Assumed number of temporary models on disk at the same time. Memory rarely suffices for more than two jobs with a
-# large model.
-SIDE_BY_SIDE = 2
 DOWNLOADED = 0.6  # Bytes of the archive from which a dataset is downloaded, divided by the bytes of the arrays.
 
 
@@ -114,18 +111,17 @@ def cost_report(project: Project, made: Collection[str], machine: Machine, remar
     if unknown:
         lines.append(f"costs are unknown until these datasets are prepared: {', '.join(unknown)}")
     if jobs := estimate(project, made):
-        at_once = machine.processors // threads
-        lines += _lines_of_datasets(project, jobs, made, at_once)
+        lines += _lines_of_datasets(project, jobs, made)
         here = f"This machine has {_gb(machine.memory)} GB of memory and {_gb(machine.disk)} GB of free disk"
         lines.append(
             f"estimates are accurate to a factor of 3 for jobs longer than a minute, threads={threads}. {here}"
         )
-        faults = [*_memory_line(project, jobs, made, machine), *_disk_line(project, jobs, made, machine, at_once)]
+        faults = [*_memory_line(project, jobs, made, machine), *_disk_line(project, jobs, made, machine)]
         lines += faults or ["the run fits this machine"]
     return "\n".join(lines)
 
 
-def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_once: int) -> list[str]:
+def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str]) -> list[str]:
     """Return the lines of a table with the costs of each dataset and the total costs.
 
     The dataset with the most CPU hours comes first.
@@ -141,7 +137,7 @@ def _lines_of_datasets(project: Project, jobs: Jobs, made: Collection[str], at_o
         some = {job: cost for job, cost in jobs.items() if job.dataset in datasets}
         fetched = [of for of in datasets if paths.RESOURCE.of(dataset=of) in made and of not in project.made]
         time = _amount(sum(hours[of] for of in datasets))
-        disk = _gb(disk_of(project, _prepared(made, datasets), some, at_once))
+        disk = _gb(disk_of(project, _prepared(made, datasets), some))
         download = _gb(DOWNLOADED * sum(size_of(project, of).bytes for of in fetched))
         largest = _largest(some)
         at_most = f"{_gb(some[largest].memory)} GB, {_name(largest)}"
@@ -165,32 +161,33 @@ def _memory_line(project: Project, jobs: Jobs, made: Collection[str], machine: M
     yield f"too little memory: {_name(largest)} needs {_exact_gb(needed)} of {_exact_gb(machine.memory)}; {advice}"
 
 
-def _disk_line(project: Project, jobs: Jobs, made: Collection[str], machine: Machine, at_once: int) -> Iterable[str]:
+def _disk_line(project: Project, jobs: Jobs, made: Collection[str], machine: Machine) -> Iterable[str]:
     """Yield a line if the run needs more disk than is free. The line names a setting that helps."""
     new = _prepared(made, {job.dataset for job in jobs})
-    needed = disk_of(project, new, jobs, at_once)
+    needed = disk_of(project, new, jobs)
     if needed <= machine.disk:
         return
     advice = "choose other `datasets` or `models`"
-    if disk_of(project, new, jobs, at_once, drop_all=True) <= machine.disk:
+    if disk_of(project, new, jobs, drop_all=True) <= machine.disk:
         advice = "set `keep_models` to false"
     yield f"too little disk: the run needs {_exact_gb(needed)} of {_exact_gb(machine.disk)}; {advice}"
 
 
-def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, at_once: int, drop_all: bool = False) -> float:
+def disk_of(project: Project, datasets: Collection[str], jobs: Jobs, drop_all: bool = False) -> float:
     """Return the estimated maximum number of bytes on disk during a run.
 
-    A model or an estimate that is not kept exists until the last step that reads it.
+    A run has at most one large model at a time that is not kept, or that is a trial of a search or sweep. Small models
+    of other jobs are not counted.
     """
     runs: dict[Job, float] = {}
     for job, cost in jobs.items():
         if job.step in ("train", "estimate", *TRYING):
             run = job if job.step in TRYING else job._replace(step="")
             runs[run] = runs.get(run, 0.0) + cost.disk
-    dropped = {run for run in runs if drop_all or run.step or project.drops(run.dataset)}
-    kept = sum(size for run, size in runs.items() if run not in dropped)
+    temporary = {run for run in runs if drop_all or run.step or project.drops(run.dataset)}
+    kept = sum(size for run, size in runs.items() if run not in temporary)
     data = ON_DISK * sum(size_of(project, dataset).bytes for dataset in datasets)
-    return data + kept + sum(sorted(runs[run] for run in dropped)[-min(at_once, SIDE_BY_SIDE) :])
+    return data + kept + max((runs[run] for run in temporary), default=0.0)
 
 
 def _datasets(made: Iterable[str]) -> list[str]:
