@@ -24,7 +24,7 @@ from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.schemas import located, nearest
 
 LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
-LARGE_MODELS = 100e6  # Models of datasets with more than this number of bytes have up to hundreds of gigabytes.
+LARGE_MODELS = 20e6  # Models of datasets with more than this number of bytes have up to hundreds of gigabytes.
 SIZES = "small", "large"  # Words that a user may write instead of names of datasets.
 
 
