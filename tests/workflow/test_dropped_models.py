@@ -109,6 +109,9 @@ def test_missing_record_reruns_all_steps_of_its_model(projects):
     ranking.unlink()
     planned = dropped.planned("results/demo/plt/seed0/full/ranking.json", *DROP)
     assert planned == {"train_full_rank": 1}
+    dropped.run_well("results/demo/plt/seed0/full/ranking.json", *DROP)
+    # For a target, Snakemake keeps the folder, without the model.
+    assert [path.name for path in ranking.with_name("temporary").iterdir()] == [".snakemake_timestamp"]
     dropped.run_well("demo", *DROP)
     assert models(dropped) == []
     assert dropped.tables() == before

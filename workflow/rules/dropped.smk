@@ -139,7 +139,8 @@ def train_and_use(split, steps, models):
         message:
             "Train and use {wildcards.model} on {wildcards.dataset}, split {wildcards.split}, seed {wildcards.seed}"
         shell:
-            " && ".join([TRAIN, *(step["shell"] for step in after)])
+            # Snakemake does not delete temporary outputs of a job that writes a target.
+            " && ".join([TRAIN, *(step["shell"] for step in after), "rm -r {output.temporary}/*"])
 
 
 for (split, steps), models in plan.jobs_of_dropped_models(project).items():

@@ -93,7 +93,8 @@ rule sweep:
         data="results/{dataset}/data",
         training="results/{dataset}/{model}/seed{seed}/full/train.json",
     output:
-        "results/{dataset}/{model}/seed{seed}/full/sweeps/{paper}/{sweep}.json",
+        result="results/{dataset}/{model}/seed{seed}/full/sweeps/{paper}/{sweep}.json",
+        trial=temp(directory("results/{dataset}/{model}/seed{seed}/full/sweeps/{paper}/{sweep}.trial")),  # as in `tune`
     log:
         "logs/{dataset}/{model}/seed{seed}/full/sweep-{paper}-{sweep}.log",
     conda:
@@ -111,7 +112,7 @@ rule sweep:
     shell:
         "XMLC_PLANNED_CODE={params.code:q}"
         " xmlc sweep --data {input.data} --training {input.training} {params.sweep:q} --threads {threads}"
-        " --out {output} 2> {log}"
+        " --out {output.result} 2> {log} && mkdir -p {output.trial}"
 
 
 # This rule streams the training set to a model, which predicts each instance before it learns from it.

@@ -5,7 +5,8 @@ rule tune:
         data="results/{dataset}/data",
         tuned=earlier_search,
     output:
-        "results/{dataset}/tuning/{model}.json",
+        result="results/{dataset}/tuning/{model}.json",
+        trial=temp(directory("results/{dataset}/tuning/{model}.trial")),  # A killed job leaves a model here.
     log:
         "logs/{dataset}/tuning/{model}.log",
     conda:
@@ -29,7 +30,8 @@ rule tune:
         # between processes.
         "XMLC_PLANNED_CODE={params.code:q}"
         " PYTHONHASHSEED=0 xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
-        " {params.search:q} {params.tuned:q} --threads {threads} --out {output} 2> {log}"
+        " {params.search:q} {params.tuned:q} --threads {threads} --out {output.result} 2> {log}"
+        " && mkdir -p {output.trial}"
 
 
 rule train:

@@ -59,6 +59,21 @@ def test_datasets_of_earlier_runs_omitted_from_tables_are_named(tmp_path):
     assert datasets_left_out(project, papers, tmp_path) == ["scene"]
 
 
+def test_models_that_a_killed_run_left_are_deleted_at_the_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    project = project_of(tmp_path / "config", a=suite({"plt": {}}))
+    (tmp_path / "config/config.yaml").write_text("papers: [a]\n")
+    run = tmp_path / "results/big/plt/seed0"
+    left = [run / "80/temporary/spe", run / "full/sweeps/a/arity.trial/.model+xmlc-other-node+1"]
+    left.append(tmp_path / "results/big/tuning/plt.trial/.model+xmlc-other-node+1")
+    for folder in (*left, run / "full/model"):
+        folder.mkdir(parents=True)
+    begin({"papers": ["a"]}, project, ["a"], [])
+    end()
+    assert [folder for folder in left if folder.parent.exists()] == []
+    assert (run / "full/model").exists()
+
+
 def test_run_saves_its_settings_and_names_its_results(tmp_path, monkeypatch):
     project = project_of(tmp_path / "config", a=suite({"plt": {}}), b=suite({"br": {}}))
     monkeypatch.chdir(tmp_path)

@@ -92,7 +92,7 @@ def test_result_of_another_search_is_refused(data, tmp_path, key, value, fact):
     assert not (tmp_path / "x").exists()
 
 
-def test_models_of_trials_are_temporary_folders_next_to_the_result(data, tmp_path, monkeypatch):
+def test_models_of_trials_are_in_a_folder_next_to_the_result_and_deleted(data, tmp_path, monkeypatch):
     places, fit = [], PLT.fit
     monkeypatch.setattr(PLT, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
     out = tmp_path / "tuning/plt.json"
@@ -101,7 +101,7 @@ def test_models_of_trials_are_temporary_folders_next_to_the_result(data, tmp_pat
          "--splits", 3, "--out", out)  # fmt: skip
     of_models = [place.parent for place in places if place]  # All other calls only compile kernels.
     assert len({*of_models}) == len(of_models) == 2 * 3
-    assert {place.parent for place in of_models} == {out.parent}
+    assert {place.parent for place in of_models} == {out.with_suffix(".trial")}
     assert list(out.parent.iterdir()) == [out]
 
 

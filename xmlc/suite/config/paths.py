@@ -60,6 +60,7 @@ RESOURCE = Pattern("resources/{dataset}")
 DATA = Pattern("results/{dataset}/data")
 STATISTICS = Pattern("results/{dataset}/statistics.json")
 TUNING = Pattern("results/{dataset}/tuning/{model}.json")
+TRIAL_OF_TUNING = Pattern("results/{dataset}/tuning/{model}.trial")
 
 # Paths of files and folders that belong to a model on a dataset, trained with one seed. The split is ``full`` if the
 # model is trained on the whole training set, and ``80`` if it is trained on 80 % of it.
@@ -75,6 +76,7 @@ EVALUATION_OF_FULL = Pattern(f"{FULL}/evaluation/{{method}}.json")
 RANKING = Pattern(f"{FULL}/ranking.json")
 FOREST = Pattern(f"{FULL}/forest.json")
 SWEEP = Pattern(f"{FULL}/sweeps/{{paper}}/{{sweep}}.json")
+TRIAL_OF_SWEEP = Pattern(f"{FULL}/sweeps/{{paper}}/{{sweep}}.trial")
 PROGRESSIVE = Pattern(f"{FULL}/progressive.json")
 HELD_OUT = Pattern(RUN.of(split="80"))
 ESTIMATES = Pattern(f"{HELD_OUT}/spe")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -181,8 +182,9 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     for folder in paths.MADE:
         sweep(folder)
     # A killed run may have left a model that is not kept. The job of another model may run before the job of this one.
-    for temporary in Path().glob(paths.TEMPORARY.of(dataset="*", model="*", seed="*", split="*")):
-        shutil.rmtree(temporary)
+    for pattern in (paths.TEMPORARY, paths.TRIAL_OF_TUNING, paths.TRIAL_OF_SWEEP):
+        for temporary in Path().glob(re.sub(r"\{\w+\}", "*", pattern)):
+            shutil.rmtree(temporary)
     threading.Thread(target=watch_disk, daemon=True).start()
 
 

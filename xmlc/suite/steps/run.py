@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from inspect import isfunction
@@ -187,7 +187,7 @@ def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) 
 
 @contextmanager
 def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart) -> Iterator[float]:
-    """Fit a model into a temporary folder next to ``out``.
+    """Fit a model into a temporary folder in the folder ``<out>.trial``, in which a killed process leaves it.
 
     The arrays of the model are memory-mapped, so that only a small part is in memory in the ``with`` block.
 
@@ -196,10 +196,13 @@ def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart
     seconds : float
         Wall seconds of fitting and writing the model, see `fit_timed`.
     """
-    with temporary_folder(out) as folder:
+    trial = out.with_suffix(".trial")
+    with temporary_folder(trial / "model") as folder:
         seconds, _ = fit_timed(model, train, folder / "model")
         with read_in_parts(model._state()[0].values()):
             yield seconds
+    with suppress(OSError):  # A network file system keeps mapped files of a deleted folder.
+        trial.rmdir()
 
 
 def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:

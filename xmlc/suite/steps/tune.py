@@ -152,7 +152,7 @@ class Trials:
     make : callable
         A function that returns an estimator with the hyperparameters of a trial. All estimators have the same seed.
     out : Path
-        Path of the search result. The model of a trial is stored in a temporary folder next to ``out``.
+        Path of the search result. The model of a trial is in the folder ``<out>.trial``.
     progress : Progress
         The progress bar, which counts the trials.
     about : str
