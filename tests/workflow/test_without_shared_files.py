@@ -12,7 +12,7 @@ from xmlc.suite.results.fingerprint import fingerprint
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("storage")]
 SUPPORT = Path(__file__).parents[1] / "support"  # Snakemake finds the executor `elsewhere` in this folder.
-TABLE = "results/tables/demo/table2.csv"
+TABLE, DROPPED = "results/tables/demo/table2.csv", "results/demo/plt/seed1/80/evaluation"
 
 
 def make_demo(folder):
@@ -33,7 +33,7 @@ def expected(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def storage(tmp_path_factory, expected):
-    """Return the storage after a run in which each job began in an empty folder."""
+    """Return the storage after two runs in which each job began in an empty folder."""
     project = make_demo(tmp_path_factory.mktemp("project"))
     storage, jobs = tmp_path_factory.mktemp("storage"), tmp_path_factory.mktemp("jobs")
     # Snakemake sends the files in git to the jobs. The container image has all other files.
@@ -42,23 +42,33 @@ def storage(tmp_path_factory, expected):
     project.environment["PYTHONPATH"] += f":{SUPPORT}"
     project.environment["ELSEWHERE"] = str(jobs)
     command = "-m snakemake --executor elsewhere --jobs 2 --shared-fs-usage none --default-storage-provider fs".split()
-    done = subprocess.run(
-        [sys.executable, *command, "--default-storage-prefix", str(storage), "--config", "threads=1", "--", TABLE],
-        cwd=project.folder,
-        env=project.environment,
-        capture_output=True,
-        text=True,
-        timeout=1800,
-    )
-    logs = "\n".join(log.read_text()[-2000:] for log in jobs.glob("*.log"))
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:] + logs
-    assert len(list(jobs.glob("*.log"))) == 5  # The jobs are synthesise, prepare, train, estimate and thresholds.
+    command += ["--default-storage-prefix", str(storage), "--config", "threads=1"]
+    # The jobs are synthesise, prepare, train, estimate and thresholds, then tune and train_80_estimate_thresholds.
+    runs = {5: ["--", TABLE], 7: ["keep_models=false", "tuning={method: random, budget: 2}", "--", DROPPED]}
+    for number, words in runs.items():
+        done = subprocess.run(
+            [sys.executable, *command, *words],
+            cwd=project.folder,
+            env=project.environment,
+            capture_output=True,
+            text=True,
+            timeout=1800,
+        )
+        logs = "\n".join(log.read_text()[-2000:] for log in jobs.glob("*.log"))
+        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:] + logs
+        assert len(list(jobs.glob("*.log"))) == number
     assert not (project.folder / "results/demo").exists()
     return storage
 
 
 def test_table_equals_local_run(storage, expected):
     assert fingerprint(storage / TABLE) == fingerprint(expected.folder / TABLE)
+
+
+def test_model_that_is_deleted_is_not_stored(storage):
+    assert (storage / DROPPED / "sto.json").exists()
+    stored = [path.name for path in (storage / DROPPED).with_name("temporary").iterdir()]
+    assert stored == [".snakemake_timestamp"]
 
 
 def test_files_fetched_from_storage_support_report(storage, expected):

@@ -7,7 +7,6 @@ from pathlib import Path
 from xmlc.core.checksums import checksum_now, contents
 from xmlc.core.errors import XmlcError
 from xmlc.core.planned_code import planned_code
-from xmlc.suite.papers import table_of
 from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
 from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
@@ -37,6 +36,11 @@ def memory(step, wildcards, attempt):
 def time(step, wildcards, attempt, runs=1):
     """Return the minutes that a step requests for ``runs`` runs, times the number of the attempt."""
     return attempt * runs * minutes(project, step, wildcards)
+
+
+def scratch(path):
+    """Return a folder that Snakemake deletes after the job. Snakemake 9.27 cannot delete it if jobs share no files."""
+    return directory(path) if workflow.storage_settings.default_storage_provider else temp(directory(path))
 
 
 def threads(wildcards, most=None):

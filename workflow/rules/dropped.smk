@@ -113,7 +113,7 @@ def train_and_use(split, steps, models):
             tuned=search_result,
         output:
             **{name: output for step in after for name, output in step["output"].items()},
-            temporary=temp(directory("results/{dataset}/{model}/seed{seed}/{split}/temporary")),
+            temporary=scratch("results/{dataset}/{model}/seed{seed}/{split}/temporary"),
             record="results/{dataset}/{model}/seed{seed}/{split}/train.json",
         log:
             "logs/{dataset}/{model}/seed{seed}/{split}/train_and_use.log",

@@ -94,7 +94,7 @@ rule sweep:
         training="results/{dataset}/{model}/seed{seed}/full/train.json",
     output:
         result="results/{dataset}/{model}/seed{seed}/full/sweeps/{paper}/{sweep}.json",
-        trial=temp(directory("results/{dataset}/{model}/seed{seed}/full/sweeps/{paper}/{sweep}.trial")),  # as in `tune`
+        trial=scratch("results/{dataset}/{model}/seed{seed}/full/sweeps/{paper}/{sweep}.trial"),  # as in `tune`
     log:
         "logs/{dataset}/{model}/seed{seed}/full/sweep-{paper}-{sweep}.log",
     conda:

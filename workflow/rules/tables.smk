@@ -1,4 +1,7 @@
 # Tables and figures need only records. These rules run on the machine on which Snakemake was started.
+from xmlc.suite.papers import table_of
+
+
 rule table:
     input:
         table_records,

@@ -6,7 +6,7 @@ rule tune:
         tuned=earlier_search,
     output:
         result="results/{dataset}/tuning/{model}.json",
-        trial=temp(directory("results/{dataset}/tuning/{model}.trial")),  # A killed job leaves a model here.
+        trial=scratch("results/{dataset}/tuning/{model}.trial"),  # A killed job leaves a model here.
     log:
         "logs/{dataset}/tuning/{model}.log",
     conda:
