@@ -10,6 +10,7 @@ from suite_cases import project_of, suite
 from xmlc.models.domains.forests import GROWING_BYTES
 from xmlc.models.registry import estimator_class
 from xmlc.models.trees.representations import MOST_VALUES
+from xmlc.suite.config import job_costs
 from xmlc.suite.config.catalogue import Size, load_catalogue
 from xmlc.suite.config.cost_model import (
     COLUMNS,
@@ -26,7 +27,6 @@ from xmlc.suite.config.cost_model import (
 from xmlc.suite.config.job_costs import (
     DEFAULTS,
     LONGEST,
-    MAPPED_BYTES,
     PROCESS,
     cost_of,
     estimates_of_row,
@@ -156,12 +156,16 @@ def test_size_estimate_of_hashed_weights_is_table_size(project):
     assert held.disk == 2**32
 
 
-def test_predictions_hold_a_part_of_a_mapped_model_and_the_whole_of_another(project):
+def test_predictions_hold_a_mapped_model_up_to_a_limit_and_the_whole_of_another(project, monkeypatch):
     size = size_of(project, "shape").bytes
-    for name, held in (("plt", MAPPED_BYTES), ("hashed", MAPPED_BYTES), ("mine", 10 * size)):
-        job = {"dataset": "shape", "model": name}
-        assert cost_of(project, "rank", job).memory == pytest.approx(PROCESS + size + held)
-        assert cost_of(project, "train", job).disk >= held
+    for limit in (1e8, 1e12):
+        monkeypatch.setattr(job_costs, "MAPPED_BYTES", limit)
+        for name in ("plt", "hashed", "mine"):
+            job = {"dataset": "shape", "model": name}
+            model = cost_of(project, "train", job).disk
+            held = model if name == "mine" else min(limit, model)
+            assert model > 1e8
+            assert cost_of(project, "rank", job).memory == pytest.approx(PROCESS + size + held)
 
 
 def test_large_trees_grow_in_limited_memory(tmp_path):
