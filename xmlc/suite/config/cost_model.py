@@ -42,7 +42,7 @@ WEIGHT = 0.3
 LEAST = 0.01
 MANY = 5000  # Measurements with fewer instances than this have a lower weight in the fit.
 # Maximum bytes of memory, apart from the data, for building a tree of 2-means. See `xmlc.models.trees.representations`.
-KMEANS_BYTES = 9e9
+KMEANS_BYTES = 8.6e9
 KMEANS = ("parabel", "plt-kmeans")
 # Maximum bytes of a label tree per pair of label and feature. Trees of small datasets nearly have this maximum size.
 MOST = 24
