@@ -44,8 +44,8 @@ def test_steps_do_not_depend_on_one_another():
         ("plt", {"plt"}, {"plt"}),
         ("parabel", {"plt"}, {"parabel", "plt"}),  # Parabel's trees are PLTs.
         ("oplt", {"oplt", "plt"}, {"oplt", "plt"}),  # OPLT learns with the kernels of a PLT and can become a PLT.
-        ("fastxml", {"fastxml"}, {"fastxml"}),
-        ("ldsm", {"ldsm"}, {"ldsm"}),
+        ("fastxml", {"fastxml"}, {"fastxml", "forests"}),
+        ("ldsm", {"ldsm"}, {"forests", "ldsm"}),
         ("swnn", {"nearest"}, {"swnn"}),
         ("br", {"linear"}, {"br"}),
         ("pcc", {"linear"}, {"br", "pcc"}),

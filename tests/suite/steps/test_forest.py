@@ -59,14 +59,14 @@ def test_each_row_of_a_sweep_equals_a_forest_with_its_value(trained):
     assert record.hyperparameters["n_trees"] == 2
 
 
-def test_models_of_a_sweep_are_temporary_folders_next_to_its_record(trained, monkeypatch):
+def test_models_of_a_sweep_are_in_a_temporary_folder_next_to_its_record(trained, monkeypatch):
     common, folder, _ = trained
     places, before = [], sorted(folder.iterdir())
     monkeypatch.setattr(FastXML, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
     assert run("sweep", *common, "--hyperparameter", "max_leaf", "--value", 5, "--value", 60) == 0
     of_models = [place.parent for place in places if place]  # All other calls only compile kernels.
     assert len({*of_models}) == len(of_models) == 2
-    assert all(place.parent == folder for place in of_models)
+    assert all(place.parent == folder / "out.trial" for place in of_models)
     assert sorted(folder.iterdir()) == sorted([*before, folder / "out.json"])
 
 
