@@ -45,7 +45,7 @@ def label_representations(
     most_features : int or None
         The largest number of features in the vector of a label. The vector keeps the features with the largest absolute
         sums. If absolute sums are equal, the feature with the smaller number is kept. None keeps all features, or as
-        many as `features_that_fit` allows. The vector of a label with many instances contains most features of the
+        many as fit into ``MOST_VALUES`` values. The vector of a label with many instances contains most features of the
         vocabulary. For a dataset of the size of Amazon-3M or Delicious-200K, vectors with all features would take 20 GB
         or more.
     weights : ndarray of float32, shape (n,), optional
