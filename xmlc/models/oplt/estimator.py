@@ -67,9 +67,9 @@ class OPLT(SparseProbabilityEstimator):
 
     Because of Definition 1, `fit` can learn in two phases. The first phase finds the final tree, one node after the
     other, and holds only the classifiers of one node's children in memory. The policy "random" needs no classifiers. In
-    the second phase, the classifiers of the final tree are trained as in `PLT`. Both phases use all threads. `fit`
-    builds the arrays for `partial_fit` only if ``online`` is set. The resulting weights are bit-identical with and
-    without ``online``.
+    the second phase, the classifiers of the final tree are trained as in `PLT`. Both phases use all threads, except
+    for the choices of the root. `fit` builds the arrays for `partial_fit` only if ``online`` is set. The resulting
+    weights are bit-identical with and without ``online``.
 
     Parameters
     ----------

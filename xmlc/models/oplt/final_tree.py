@@ -1,7 +1,7 @@
 """Find the tree that a whole stream grows, one node after the other. `OPLT.fit` does so instead of learning the stream.
 
 Each node sends new labels to its children. Its choices depend on the classifiers of its children and on the instances
-and labels that reach the node, but not on other nodes. The nodes of a level are therefore treated one by one, and on
+and labels that reach the node, but not on other nodes. The nodes of a level are therefore treated one by one, or on
 several threads, and memory holds only the classifiers of the children of one node per thread. By Definition 1 of
 oplt2021, these classifiers are the same as if all children had existed from the beginning, so auxiliary classifiers are
 not needed. The tree is bit-identical to the tree that `xmlc.models.oplt.learning.learn` grows.
@@ -136,9 +136,9 @@ def final_tree(
 ) -> LabelTree:
     """Return the tree that grows if the rows with the numbers ``order`` are learned one by one.
 
-    The time is linear in the number of non-zeros that reach the inner nodes. Peak memory is four bytes for each
-    instance and each of its positive nodes on one level, and for each thread the classifiers of the children of one
-    node.
+    The time is linear in the number of non-zeros that reach the inner nodes. Peak memory is about 20 bytes for each
+    entry of ``order``, four bytes for each positive node of its instance on one level, and for each thread the
+    classifiers of the children of one node.
 
     Parameters
     ----------
@@ -162,11 +162,11 @@ def final_tree(
     visits = np.arange(order.size)
     degrees = list[np.ndarray]()
     labels = list[np.ndarray]()
-    with Progress(float(level.labels.size), "growing the tree", "labels") as progress:
+    with Progress(0.0, "growing the tree", "nnz") as progress:  # the number of levels is unknown
         while level.is_leaf.size > 0:
-            choices, visits = choices_of(x, y, n_features, order, visits, arrival, level, given, settings, n_jobs)
+            known = (x, y, n_features, order, arrival, given, settings, n_jobs)
+            choices, visits = choices_of(level, visits, *known, progress)
             labels.append(np.where(level.is_leaf, level.labels[level.starts[:-1]], NONE))
-            progress.update(float(np.count_nonzero(level.is_leaf)))
             level, degree = next_level(level, choices, given, settings.program)
             degrees.append(degree)
     children = np.append(1, 1 + np.cumsum(np.concatenate(degrees)))
@@ -200,16 +200,17 @@ def inner_nodes(numbers: np.ndarray, given: LabelTree | None) -> tuple[np.ndarra
 
 
 def choices_of(
+    level: Level,
+    visits: np.ndarray,
     x: KernelCSR,
     y: KernelCSR,
     n_features: int,
     order: np.ndarray,
-    visits: np.ndarray,
     arrival: np.ndarray,
-    level: Level,
     given: LabelTree | None,
     settings: GrowthSettings,
     n_jobs: int | None,
+    progress: Progress,
 ) -> tuple[Choices, np.ndarray]:
     """Return the choices of all nodes of a level, and the visits that reach the nodes which had a choice.
 
@@ -232,9 +233,13 @@ def choices_of(
     nonzeros = count_nonzeros(x.indptr, reach)[nodes + 1]
     costly_first = np.argsort(-nonzeros, kind="stable")
     groups = cost_blocks(nonzeros[costly_first], NONZEROS_PER_TASK)
-    own = [nodes[costly_first[begin:end]] for begin, end in groups]
-    tasks = [(x, y, n_features, reach, visits, arrival, level, group, settings, choices) for group in own]
-    run_tasks(choose_children, tasks, n_jobs)
+    tasks = []
+    costs = []
+    for begin, end in groups:
+        own = costly_first[begin:end]
+        tasks.append((x, y, n_features, reach, visits, arrival, level, nodes[own], settings, choices))
+        costs.append(float(nonzeros[own].sum()))
+    run_tasks(choose_children, tasks, n_jobs, costs, progress=progress)
     return choices, visits[np.unique(reach.block_positions[reach.block_starts[1] :])]
 
 
@@ -319,14 +324,17 @@ def choose_children(x, y, n_features, reach, visits, arrival, level, nodes, sett
     learns = not settings.random and not (settings.program and settings.arity > 2 and level.depth > 0)
     for v in nodes:
         positions = reach.block_positions[reach.block_starts[v + 1] : reach.block_starts[v + 2]]
-        width = max(level.given_degrees[v], np.int64(settings.arity))
-        classifiers = new_classifiers(x, reach.order, positions, row_of, width)
+        labels = level.labels[level.starts[v] : level.starts[v + 1]]
+        width = max(level.given_degrees[v], min(np.int64(settings.arity), labels.size))
+        n_classifiers = width
+        if not learns:
+            n_classifiers = 1
+        classifiers = new_classifiers(x, reach.order, positions, row_of, n_classifiers)
         sizes = np.zeros(width, dtype=np.int64)
         rooms = np.full(width, NONE, dtype=np.int64)
         state = np.zeros(1, dtype=CHOOSER)[0]
         state.depth = level.depth
         state.n_children = level.given_degrees[v]
-        labels = level.labels[level.starts[v] : level.starts[v + 1]]
         done = place_given_labels(labels, arrival, state, sizes, choices)
         for position in positions:  # line 1 of Algorithm 3
             if done == labels.size:  # The classifiers are not needed for any further choice.
