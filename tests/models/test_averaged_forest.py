@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from time import sleep
 
 import numpy as np
 import pytest
@@ -73,25 +72,16 @@ def test_forests_are_bit_identical_on_any_number_of_threads(fitted, monkeypatch,
     assert not same_forest(one, clone(one).set_params(random_state=1).fit(X, Y))
 
 
-@pytest.mark.parametrize("model", [FastXML(n_trees=6), LdSM(**SMALL | {"n_trees": 6})])
+@pytest.mark.parametrize("model", [FastXML(n_jobs=4), LdSM(n_jobs=4)])
 def test_large_trees_grow_one_at_a_time(monkeypatch, model):
-    X = sparse.csr_array(np.eye(20, dtype=np.float32))
-    n_growing, most = [0], []
-
-    def grow(tree):
-        n_growing[0] += 1
-        most.append(n_growing[0])
-        sleep(0.01)  # other threads could begin meanwhile
-        n_growing[0] -= 1
-        return {"tree": tree}
-
-    for limit, at_once in ((0, 1), (2 * X.nnz * model.BYTES_PER_NONZERO, 2), (10**10, 4)):
+    threads = []
+    monkeypatch.setattr(averaged_forest, "run_tasks", lambda grow, tasks, n_jobs, **_: threads.append(n_jobs))
+    nonzeros = 1000
+    of_tree = nonzeros * model.BYTES_PER_NONZERO
+    for limit in (of_tree // 2, 2 * of_tree, 100 * of_tree):
         monkeypatch.setattr(averaged_forest, "GROWING_BYTES", limit)
-        grown = []
-        model.set_params(n_jobs=4)._grow_trees(grow, [(tree,) for tree in range(6)], X.nnz, grown.append)
-        assert grown == [{"tree": tree} for tree in range(6)]
-        assert max(most) <= at_once
-        most.clear()
+        model._grow_trees(print, [(tree,) for tree in range(6)], nonzeros, print)
+    assert threads == [1, 2, 4]
 
 
 @pytest.mark.parametrize("name", ALL)
