@@ -41,7 +41,9 @@ WEIGHT = 0.3
 # an LdSM tree of few nodes as a small fraction of a tree.
 LEAST = 0.01
 MANY = 5000  # Measurements with fewer instances than this have a lower weight in the fit.
-# Maximum bytes of memory, apart from the data, for building a tree of 2-means. See `xmlc.models.trees.representations`.
+# Maximum bytes of memory, apart from the data, for building a tree of 2-means. The limit on label vectors in
+# `xmlc.models.trees.representations` led to 8.5 GB on the shape of delicious-200k. Later phases of training took less
+# in all measurements. For datasets with more labels or features, the value is an extrapolation.
 KMEANS_BYTES = 8.6e9
 KMEANS = ("parabel", "plt-kmeans")
 # Maximum bytes of a label tree per pair of label and feature. Trees of small datasets nearly have this maximum size.
