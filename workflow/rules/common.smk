@@ -33,9 +33,9 @@ def memory(step, wildcards, attempt):
     return attempt * memory_mb(project, step, wildcards)
 
 
-def time(step, wildcards, attempt, runs=1):
-    """Return the minutes that a step requests for ``runs`` runs, times the number of the attempt."""
-    return attempt * runs * minutes(project, step, wildcards)
+def time(steps, wildcards, attempt, runs=1):
+    """Return the minutes that some steps of one job request for ``runs`` runs, times the number of the attempt."""
+    return attempt * runs * minutes(project, steps, wildcards)
 
 
 def scratch(path):

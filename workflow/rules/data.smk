@@ -36,7 +36,7 @@ rule synthesise:
     threads: project.settings.threads
     resources:
         mem_mb=lambda wildcards, attempt: memory("synth", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("synth", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["synth"], wildcards, attempt),
     params:
         code=lambda wildcards: code("synth", wildcards),
         entry=data_settings,
@@ -59,7 +59,7 @@ rule prepare:
         "../envs/xmlc.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: memory("prepare", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("prepare", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["prepare"], wildcards, attempt),
     params:
         code=lambda wildcards: code("prepare", wildcards),
         entry=data_settings,
@@ -84,7 +84,7 @@ rule simulate:
     threads: project.settings.threads
     resources:
         mem_mb=lambda wildcards, attempt: memory("simulate", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("simulate", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["simulate"], wildcards, attempt),
     params:
         code=lambda wildcards: code("simulate", wildcards),
     message:

@@ -123,9 +123,9 @@ def train_and_use(split, steps, models):
             "../envs/xmlc.yaml"
         threads: threads
         resources:
-            large_models=lambda wildcards: int(project.has_large_models(wildcards.dataset)),
+            large_models=lambda wildcards: project.large_models(wildcards.dataset),
             mem_mb=lambda wildcards, attempt: max(memory(step, wildcards, attempt) for step in commands),
-            runtime=lambda wildcards, attempt: sum(time(step, wildcards, attempt) for step in commands),
+            runtime=lambda wildcards, attempt: time(commands, wildcards, attempt),
         params:
             **{name: value for step in after for name, value in step["params"].items()},
             code=lambda wildcards: code("train", wildcards),

@@ -21,7 +21,7 @@ rule thresholds:
     threads: lambda wildcards: threads(wildcards, most=2)
     resources:
         mem_mb=lambda wildcards, attempt: memory("thresholds", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("thresholds", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["thresholds"], wildcards, attempt),
     params:
         code=lambda wildcards: code("thresholds", wildcards),
         methods=lambda wildcards: jobs.threshold_methods(project, wildcards.model, wildcards.dataset),
@@ -52,7 +52,7 @@ rule thresholds_without_validation:
     threads: lambda wildcards: threads(wildcards, most=2)
     resources:
         mem_mb=lambda wildcards, attempt: memory("thresholds", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("thresholds", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["thresholds"], wildcards, attempt),
     params:
         code=lambda wildcards: code("thresholds", wildcards),
         methods=lambda wildcards: jobs.unlabelled_methods(project, wildcards.model, wildcards.dataset),
@@ -84,7 +84,7 @@ rule infer:
     threads: lambda wildcards: threads(wildcards, most=4)
     resources:
         mem_mb=lambda wildcards, attempt: memory("infer", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("infer", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["infer"], wildcards, attempt),
     params:
         code=lambda wildcards: code("infer", wildcards),
         methods=lambda wildcards: inference_options(project, wildcards.model, wildcards.split),

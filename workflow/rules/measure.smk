@@ -17,7 +17,7 @@ rule rank:
     threads: lambda wildcards: threads(wildcards, most=4)
     resources:
         mem_mb=lambda wildcards, attempt: memory("rank", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("rank", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["rank"], wildcards, attempt),
     params:
         code=lambda wildcards: code("rank", wildcards),
         propensity=lambda wildcards: project.propensity(wildcards.dataset),
@@ -46,7 +46,7 @@ rule estimate:
     threads: lambda wildcards: threads(wildcards, most=4)
     resources:
         mem_mb=lambda wildcards, attempt: memory("estimate", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("estimate", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["estimate"], wildcards, attempt),
     params:
         code=lambda wildcards: code("estimate", wildcards),
         min_probability=lambda wildcards: project.min_probability(wildcards.dataset),
@@ -75,7 +75,7 @@ rule forest:
     threads: lambda wildcards: threads(wildcards, most=4)
     resources:
         mem_mb=lambda wildcards, attempt: memory("forest", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("forest", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["forest"], wildcards, attempt),
     params:
         code=lambda wildcards: code("forest", wildcards),
         sizes=lambda wildcards: options("--trees", project.ensemble_sizes(wildcards.model)),
@@ -102,8 +102,8 @@ rule sweep:
     threads: threads
     resources:
         mem_mb=lambda wildcards, attempt: memory("sweep", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("sweep", wildcards, attempt),
-        large_models=lambda wildcards: int(project.has_large_models(wildcards.dataset)),
+        runtime=lambda wildcards, attempt: time(["sweep"], wildcards, attempt),
+        large_models=lambda wildcards: project.large_models(wildcards.dataset),
     params:
         code=lambda wildcards: code("sweep", wildcards),
         sweep=lambda wildcards: sweep_options(project, wildcards.paper, wildcards.sweep, wildcards.dataset),
@@ -127,7 +127,7 @@ rule progressive:
         "../envs/xmlc.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: memory("progressive", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("progressive", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["progressive"], wildcards, attempt),
     params:
         code=lambda wildcards: code("progressive", wildcards),
         estimator=estimator,

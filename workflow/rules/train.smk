@@ -14,8 +14,8 @@ rule tune:
     threads: threads
     resources:
         mem_mb=lambda wildcards, attempt: memory("tune", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("tune", wildcards, attempt),
-        large_models=lambda wildcards: int(project.has_large_models(wildcards.dataset)),
+        runtime=lambda wildcards, attempt: time(["tune"], wildcards, attempt),
+        large_models=lambda wildcards: project.large_models(wildcards.dataset),
     params:
         code=lambda wildcards: code("tune", wildcards),
         estimator=estimator,
@@ -52,7 +52,7 @@ rule train:
     threads: threads
     resources:
         mem_mb=lambda wildcards, attempt: memory("train", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time("train", wildcards, attempt),
+        runtime=lambda wildcards, attempt: time(["train"], wildcards, attempt),
     params:
         code=lambda wildcards: code("train", wildcards),
         part=lambda wildcards: {"full": "train", "80": "fit"}[wildcards.split],
@@ -95,7 +95,7 @@ for seeds, models in jobs.batched_models(project).items():
         threads: threads
         resources:
             mem_mb=lambda wildcards, attempt: memory("train", wildcards, attempt),
-            runtime=lambda wildcards, attempt, seeds=seeds: time("train", wildcards, attempt, runs=len(seeds)),
+            runtime=lambda wildcards, attempt, seeds=seeds: time(["train"], wildcards, attempt, runs=len(seeds)),
         params:
             code=lambda wildcards: code("train", wildcards),
             code_of_ranking=lambda wildcards: code("rank", wildcards),

@@ -28,6 +28,7 @@ from xmlc.suite.config.job_costs import (
     DEFAULTS,
     LONGEST,
     PROCESS,
+    SHORTEST,
     cost_of,
     estimates_of_row,
     memory_mb,
@@ -69,7 +70,7 @@ def project(tmp_path, monkeypatch):
 def test_jobs_of_large_datasets_request_more_than_jobs_of_small_ones(project, step):
     small, large = ({"dataset": name, "model": "plt"} for name in ("bibtex", "shape"))
     assert memory_mb(project, step, large) > 2 * memory_mb(project, step, small) > PROCESS / 1e6
-    assert LONGEST >= minutes(project, step, large) > minutes(project, step, small)
+    assert LONGEST >= minutes(project, [step], large) > minutes(project, [step], small)
 
 
 @pytest.mark.parametrize("estimator", measured())
@@ -190,7 +191,14 @@ def test_costs_of_custom_estimator_have_a_default_and_can_be_configured(project)
     mine, known = ({"dataset": "shape", "model": name} for name in ("mine", "known"))
     assert cost_of(project, "train", mine).memory == pytest.approx(PROCESS + 51 * size)
     assert cost_of(project, "train", known).memory == pytest.approx(PROCESS + 3.5 * size)
-    assert minutes(project, "train", known) == 7
+    assert minutes(project, ["train"], known) == minutes(project, ["train", "rank"], known) == 7
+
+
+def test_a_job_of_several_steps_requests_their_time_and_one_minimum(project):
+    job = {"dataset": "shape", "model": "plt"}
+    train, rank, both = (minutes(project, steps, job) for steps in (["train"], ["rank"], ["train", "rank"]))
+    assert max(train, rank) < both <= train + rank - SHORTEST + 1
+    assert minutes(project, ["train"] * 10**5, job) == LONGEST
 
 
 # Estimates per instance above 1/10000, measured on synthetic copies: n is the number of training instances.

@@ -254,6 +254,17 @@ def test_search_can_have_extra_stages_on_single_datasets(tmp_path):
     assert search_options(project, "own", "scene") == options_of()
 
 
+def test_models_of_a_dataset_of_unknown_size_count_as_large_for_the_disk(tmp_path):
+    """With `keep_models: false`, a user's dataset may have models of any size."""
+    sizes = {"near-set": SYNTHETIC, "far-set": SYNTHETIC | {"n_train": 10**6}}
+    known = {name: {"synthetic": size} for name, size in sizes.items()}
+    project = project_of(
+        tmp_path, {}, catalogue=known, a=suite({"plt": {}}, datasets=["near-set", "far-set", "my-set"])
+    )
+    assert [project.large_models(name) for name in ("near-set", "far-set", "my-set")] == [0, 1, 1]
+    assert [project.drops(name) for name in ("near-set", "far-set", "my-set")] == [False, True, False]
+
+
 def test_jobs_use_threads_of_the_model_or_of_the_run(tmp_path):
     project = project_of(tmp_path, {"threads": 4}, a=suite({"plt": {}, "swnn": {"threads": 1}}))
     assert [project.models[name].threads or project.settings.threads for name in ("plt", "swnn")] == [4, 1]

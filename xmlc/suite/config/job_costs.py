@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -214,13 +214,16 @@ def memory_mb(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
     return math.ceil((PROCESS + MEMORY_MARGIN * (memory - PROCESS)) / 1e6)
 
 
-def minutes(project: Project, step: str, wildcards: Mapping[str, str]) -> int:
-    """Return the minutes of wall time that a job requests.
+def minutes(project: Project, steps: Iterable[str], wildcards: Mapping[str, str]) -> int:
+    """Return the minutes of wall time that a job of some steps requests.
 
     The estimated time on one processor is multiplied by `TIME_MARGIN`.
     """
     own = project.models[wildcards["model"]].minutes if wildcards.get("model") else None
-    return own or min(math.ceil(SHORTEST + TIME_MARGIN * cost_of(project, step, wildcards).seconds / 60), LONGEST)
+    if own:
+        return own
+    seconds = math.fsum(cost_of(project, step, wildcards).seconds for step in steps)
+    return min(math.ceil(SHORTEST + TIME_MARGIN * seconds / 60), LONGEST)
 
 
 def size_of(project: Project, dataset: str) -> Size:

@@ -146,6 +146,14 @@ class Project:
         """Return whether a dataset's arrays have more than `LARGE_MODELS` bytes, see `is_large`."""
         return self._exceeds(dataset, LARGE_MODELS)
 
+    def large_models(self, dataset: str) -> int:
+        """Return how much of the resource `large_models` a job takes that writes a temporary model.
+
+        The result is 1 if models of the dataset are large, or if the catalogue has no size of the dataset.
+        """
+        entry = self.entry(dataset)
+        return int(self.has_large_models(dataset) or not (entry.published or entry.synthetic))
+
     def _exceeds(self, dataset: str, size: float) -> bool:
         entry = self.entry(dataset)
         return bool(entry.published or entry.synthetic) and entry.size.bytes > size

@@ -184,7 +184,7 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     # A killed run may have left a model that is not kept. The job of another model may run before the job of this one.
     for pattern in (paths.TEMPORARY, paths.TRIAL_OF_TUNING, paths.TRIAL_OF_SWEEP):
         for temporary in Path().glob(re.sub(r"\{\w+\}", "*", pattern)):
-            shutil.rmtree(temporary)
+            shutil.rmtree(temporary, ignore_errors=True)
     threading.Thread(target=watch_disk, daemon=True).start()
 
 

@@ -139,11 +139,11 @@ def jobs_of_dropped_models(project: Project) -> dict[tuple[str, tuple[str, ...]]
     suites = {name: replace(suite, seeds=suite.seeds[:1]) for name, suite in project.suites.items()}
     every = replace(project, settings=replace(project.settings, models=None), suites=suites)
     dropped = {*project.dropped}
-    of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}
     steps: dict[tuple[str, str], set[str]] = {}
     for paper, suite in suites.items():
-        # On a dataset of a user's suite, the methods of papers' suites are not run (`threshold_methods`).
-        datasets = {*suite.datasets} if suite.own else {*suite.datasets} | dropped - of_own
+        datasets = {*suite.datasets}
+        if not suite.own:  # a paper's suite can run on any dataset
+            datasets |= dropped
         tables, figures = (of(every, paper, sorted(datasets)).values() for of in (tables_of, figures_of))
         records = [file for files in (*tables, *figures) for file in files]
         if suite.baselines:
