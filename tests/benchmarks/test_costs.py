@@ -10,8 +10,13 @@ from benchmarks.__main__ import group
 from benchmarks.costs import FINISHED, usage
 from xmlc.core.errors import XmlcError
 
-PRIVATE = "import time; a = bytearray(100_000_000); time.sleep(0.3)"
-MAPPED = "import mmap, time; f = open('file'); a = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); sum(a[::4096])"
+# Each program keeps its memory until `seen` has written a file.
+UNTIL_SEEN = "\nwhile not os.path.exists('seen'): time.sleep(0.01)"
+PRIVATE = f"import os, time; a = bytearray(100_000_000){UNTIL_SEEN}"
+MAPPED = (
+    "import mmap, os, time; f = open('file'); a = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); sum(a[::4096])"
+    + UNTIL_SEEN
+)
 CHILD = f"import os, time; os.fork() and os.wait() or exec({PRIVATE!r})"
 
 
@@ -68,25 +73,41 @@ def test_unknown_model_is_refused(tmp_path):
         measured(tmp_path, "--model", "ptl")
 
 
+@pytest.fixture
+def seen(tmp_path, monkeypatch):
+    """Write the file `seen` after a process has been found with 100 MB of private or mapped memory."""
+    memory_of = costs.memory_of
+
+    def memory_and_file(pid):
+        found = memory_of(pid)
+        if max(found.get("RssAnon", 0), found.get("RssFile", 0)) > 100e6:
+            (tmp_path / "seen").touch()
+        return found
+
+    monkeypatch.setattr(costs, "memory_of", memory_and_file)
+
+
+@pytest.mark.usefixtures("seen")
 @pytest.mark.parametrize("program", [PRIVATE, CHILD])
 def test_private_memory_is_that_of_the_process_or_its_child(program, tmp_path):
-    used = usage([sys.executable, "-c", program], tmp_path, limit=60)
+    used = usage([sys.executable, "-c", program], tmp_path, limit=600)
     assert 100e6 < used.private_bytes <= used.peak_bytes
     assert used.mapped_bytes < 50e6
     assert used.outcome == FINISHED
 
 
+@pytest.mark.usefixtures("seen")
 def test_mapped_memory_is_that_of_files(tmp_path):
     (tmp_path / "file").write_bytes(bytes(100_000_000))
-    used = usage([sys.executable, "-c", f"{MAPPED}; time.sleep(0.3)"], tmp_path, limit=60)
+    used = usage([sys.executable, "-c", MAPPED], tmp_path, limit=600)
     assert 100e6 < used.mapped_bytes <= used.peak_bytes
     assert used.private_bytes < 50e6
 
 
 def test_outcome_says_why_a_step_did_not_finish(tmp_path):
-    used = usage([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, limit=0.1)
+    used = usage([sys.executable, "-c", "import signal; signal.pause()"], tmp_path, limit=0)
     assert used.status
     assert used.outcome.startswith("stopped")
-    used = usage([sys.executable, "-c", "raise SystemExit('no disk')"], tmp_path, limit=60)
+    used = usage([sys.executable, "-c", "raise SystemExit('no disk')"], tmp_path, limit=600)
     assert used.status == 1
     assert "no disk" in used.outcome
