@@ -172,7 +172,8 @@ def prepare(copy: Copy, project: Project, out: Path) -> None:
     """Generate the copy, and measure its preparation."""
     shape = {**project.entry(copy.dataset).in_its_shape(copy.one_in)}
     shape["n_test"] = min(shape["n_test"], MOST_ROWS)
-    source, data = copy.path(paths.RESOURCE), copy.path(paths.DATA)
+    source = copy.path(paths.RESOURCE)
+    data = copy.path(paths.DATA)
     if not source.exists():
         make_dataset(copy.dataset, "labels", shape, source, copy.threads)
     words = [copy.dataset, "--source", str(source), "--catalogue", str(ROOT / paths.CATALOGUE)]
@@ -219,7 +220,9 @@ def jobs_of(copy: Copy, project: Project, searching: Project, model: str) -> lis
     jobs.append(Job("train", copy.path(paths.DATA), [*named, "--part", "fit", *to], [run / "model"]))
     methods = threshold_methods(project, model, copy.dataset)
     if methods:
-        estimates, records, values = run / "spe", run / "evaluation", run / "thresholds"
+        estimates = run / "spe"
+        records = run / "evaluation"
+        values = run / "thresholds"
         least = ["--min-probability", str(project.min_probability(copy.dataset))]
         jobs.append(Job("estimate", run / "model", [*trained, *least, "--out", str(estimates)], [estimates]))
         to = ["--thresholds", str(values), "--calibration", str(run / "calibration.json"), "--out", str(records)]
@@ -255,7 +258,8 @@ def jobs_of_sweeps(copy: Copy, project: Project, model: str, named: Sequence[str
 
 def record(out: Path, copy: Copy, project: Project, model: str, job: Job, used: Usage) -> None:
     """Append a row to the file ``out``, and print it."""
-    size, share = copy.size, project.settings.validation_share
+    size = copy.size
+    share = project.settings.validation_share
     is_held_out = job.wildcards["split"] == "80"
     n_train = round((1 - share) * size.n_train) if is_held_out else int(size.n_train)
     rows = {"estimate": size.n_test + size.n_train - n_train, "thresholds": size.n_test + size.n_train - n_train}

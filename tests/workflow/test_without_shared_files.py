@@ -12,7 +12,8 @@ from xmlc.suite.results.fingerprint import fingerprint
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("storage")]
 SUPPORT = Path(__file__).parents[1] / "support"  # Snakemake finds the executor `elsewhere` in this folder.
-TABLE, DROPPED = "results/tables/demo/table2.csv", "results/demo/plt/seed1/80/evaluation"
+TABLE = "results/tables/demo/table2.csv"
+DROPPED = "results/demo/plt/seed1/80/evaluation"
 
 
 def make_demo(folder):

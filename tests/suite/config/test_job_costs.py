@@ -171,7 +171,8 @@ def test_predictions_hold_a_mapped_model_up_to_a_limit_and_the_whole_of_another(
 
 def test_large_trees_grow_in_limited_memory(tmp_path):
     catalogue = ROOT / "config/datasets.yaml"
-    name, models = "wikilshtc-325k", {"ldsm": {"estimator": "ldsm", "hyperparameters": {"n_trees": 50}}}
+    name = "wikilshtc-325k"
+    models = {"ldsm": {"estimator": "ldsm", "hyperparameters": {"n_trees": 50}}}
     project = project_of(tmp_path, {"threads": 8}, catalogue=yaml.safe_load(catalogue.read_text()), a=suite(models))
     size = project.entry(name).size
     assert 1e9 < costs_of(size, size.n_train, "ldsm", {"n_trees": 1}).peak_bytes < GROWING_BYTES

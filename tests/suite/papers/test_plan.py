@@ -56,7 +56,8 @@ def test_dataset_target_requests_its_outputs_for_all_tables_and_figures(configur
 
 @pytest.mark.parametrize("settings", [{}, {"datasets": ["far-set", "yeast", "demo"], "keep_models": False}])
 def test_job_of_a_dropped_model_writes_each_record_that_a_table_needs(settings):
-    project, steps = Project.read({"papers": []} | settings, ROOT / "config"), {}
+    project = Project.read({"papers": []} | settings, ROOT / "config")
+    steps = {}
     for (split, rules), models in jobs_of_dropped_models(project).items():
         for model in models:
             assert (split, model) not in steps

@@ -36,7 +36,8 @@ def test_ranking_with_a_model_larger_than_the_memory_has_the_same_record(tmp_pat
     parameters = {"tree": "random", "arity": 16, "epochs": 1, "weight_threshold": None}
     trained = train(tmp_path, tmp_path / "data", "plt", **parameters)
     assert folder_bytes(tmp_path / "model") > 2 * LIMIT
-    free, limited = tmp_path / "free.json", tmp_path / "limited.json"
+    free = tmp_path / "free.json"
+    limited = tmp_path / "limited.json"
     assert run("rank", *trained, "--out", free) == 0
     forget(tmp_path / "model")
     done, n_reached = run_limited([XMLC, "rank", *map(str, trained), "--out", str(limited)], LIMIT)

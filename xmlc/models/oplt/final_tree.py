@@ -263,12 +263,15 @@ def next_level(level: Level, choices: Choices, given: LabelTree | None, is_progr
     child = np.where(choices.n_children[node] > 0, choices.child_of[level.labels], place)
     kept = np.flatnonzero(~level.is_leaf[node])
     kept = kept[np.lexsort((place[kept], child[kept], node[kept]))]
-    node, child, labels = node[kept], child[kept], level.labels[kept]
+    node = node[kept]
+    child = child[kept]
+    labels = level.labels[kept]
     is_first = np.ones(kept.size, dtype=bool)
     is_first[1:] = (node[1:] != node[:-1]) | (child[1:] != child[:-1])
     begins = np.flatnonzero(is_first)
     starts = np.append(begins, kept.size)
-    node, child = node[begins], child[begins]
+    node = node[begins]
+    child = child[begins]
     is_label = choices.n_children[node] == 0
     if is_program:  # a group of the program has at most two inner children, the first ones
         is_leaf = is_label | ((child >= 2) & (level.depth > 0))
@@ -509,7 +512,8 @@ def child_by_policy(state, sizes, scores, key, settings):
     for child in range(state.n_children):
         score = fit_and_balance(scores[child], sizes[child], n_leaves, state.n_children, settings)
         if score > best_score:
-            best, best_score = np.int64(child), score
+            best = np.int64(child)
+            best_score = score
     return best
 
 

@@ -263,7 +263,8 @@ def best_child(tree, v, ids, values, scratch, settings):
 
     If several children have the largest score, return the first of them.
     """
-    nodes, node = tree.nodes, tree.nodes[v]
+    nodes = tree.nodes
+    node = tree.nodes[v]
     scores = score_block(tree, v, ids, values, scratch)
     best = child = np.int64(node.first_child)
     best_score = -np.inf

@@ -92,7 +92,8 @@ def cost_of(project: Project, step: str, wildcards: Mapping[str, str]) -> Cost:
         return Cost(costs.seconds, PROCESS + size.bytes + costs.peak_bytes, costs.model_bytes)
     rows = size.n_test + (1 - share) * size.n_train * (is_held_out or step == "estimate")
     held = min(costs.model_bytes, MAPPED_BYTES if spec.estimator in LEARNERS else costs.peak_bytes)
-    seconds, memory = rows * costs.ranking_ms / 1e3, PROCESS + size.bytes + held
+    seconds = rows * costs.ranking_ms / 1e3
+    memory = PROCESS + size.bytes + held
     if step in ("rank", "forest"):
         return Cost(seconds, memory)
     count = rows * estimates_of_row(size, n, project.min_probability(dataset), spec.estimator, given)
