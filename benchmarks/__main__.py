@@ -11,7 +11,7 @@ import click
 
 from benchmarks.bits import check_bits
 from benchmarks.commands import group
-from xmlc.cli._options import FILE, FOLDER
+from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 
 # Import each module, which adds the command of its benchmark.

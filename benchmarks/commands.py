@@ -10,7 +10,7 @@ import click
 
 from benchmarks.harness import Report, write_report
 from benchmarks.render import to_text
-from xmlc.cli._options import FILE
+from xmlc.cli.options import FILE
 from xmlc.core.threads import set_process_threads
 
 Option = Callable[[Any], Any]  # A decorator that adds an option to a click command.

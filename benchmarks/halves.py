@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.commands import group
-from xmlc.cli._options import FOLDER
+from xmlc.cli.options import FOLDER
 from xmlc.core.files import atomic_folder
 from xmlc.data import load
 from xmlc.kernels.counter_random import random_permutation

@@ -16,7 +16,7 @@ from benchmarks.commands import count_option, group
 from benchmarks.fresh import ONE_VS_REST
 from benchmarks.harness import CPU_TIME, TRAINING, Data, Report, write_report
 from benchmarks.programs import QUALITIES, SPENT, add_rows, run_programs, table
-from xmlc.cli._options import FILE
+from xmlc.cli.options import FILE
 from xmlc.core.files import read_json
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.csr import unit_rows

@@ -21,7 +21,7 @@ from benchmarks.commands import group
 from benchmarks.fresh import PROGRAMS, TOP
 from benchmarks.harness import CPU_TIME, PERCENT, POINTS, PREDICTION, ROOT, TRAINING, Data, Report, write_report
 from benchmarks.render import markdown
-from xmlc.cli._options import FILE, FOLDER
+from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.core.sources import commit

@@ -7,7 +7,7 @@ from command_line import run
 from facts import absent, raises_with
 
 from xmlc.cli import group
-from xmlc.cli._options import parse_parameters
+from xmlc.cli.options import parse_parameters
 
 TRAIN = ("train", "--data", "d", "--estimator", "br", "--name", "br", "--out", "m", "--record", "r.json")
 

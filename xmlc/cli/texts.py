@@ -12,8 +12,8 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import FOLDER, SEED, out_option, parse_parameters, threads_option
 from xmlc.cli._predictions import Prediction, read_predictions, write_predictions
+from xmlc.cli.options import FOLDER, SEED, out_option, parse_parameters, threads_option
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import folder_bytes
 from xmlc.data.formats import FORMATS, detect_format, load

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER, parse_parameters
+from xmlc.cli.options import FILE, FOLDER, parse_parameters
 from xmlc.core.extensions import import_file
 from xmlc.suite.config.folders import config_files, config_folder
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from xmlc.cli._options import FOLDER
+from xmlc.cli.options import FOLDER
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import replace_folder
 from xmlc.suite.config.folders import SHIPPED

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER
+from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.advice import message_of
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import atomic_folder, write_text

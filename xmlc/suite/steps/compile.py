@@ -9,7 +9,7 @@ import click
 from tqdm import tqdm
 
 from xmlc import compiling
-from xmlc.cli._options import FILE
+from xmlc.cli.options import FILE
 
 LOOK_UP = ("oracle", "estimates")  # Estimators that look up stored values, and therefore need no kernels.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from xmlc.cli._options import out_option
+from xmlc.cli.options import out_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
 from xmlc.data.archives import SUFFIXES, is_compressed, open_plain, unpack

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import out_option
+from xmlc.cli.options import out_option
 from xmlc.core.files import atomic_folder
 from xmlc.suite.results.records.thresholds import EstimatesRecord, PartEstimates
 from xmlc.suite.steps.run import ModelStep, on_trained_model, write_estimates

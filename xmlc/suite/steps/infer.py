@@ -11,7 +11,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import FOLDER, out_option, threads_option
+from xmlc.cli.options import FOLDER, out_option, threads_option
 from xmlc.core.environment import WARM_UP_ROWS, peak_bytes, timed
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder

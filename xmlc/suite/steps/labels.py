@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from tabulate import tabulate
 
-from xmlc.cli._options import out_option, threads_option
+from xmlc.cli.options import out_option, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, write_json
 from xmlc.data.formats.npz import read_matrix

@@ -15,7 +15,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import FOLDER, out_option
+from xmlc.cli.options import FOLDER, out_option
 from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import Damaged, check_listed
 from xmlc.core.environment import step_costs

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from scipy import sparse
 
-from xmlc.cli._options import SEED, threads_option
+from xmlc.cli.options import SEED, threads_option
 from xmlc.core.environment import WARM_UP_ROWS, cpu_seconds, peak_bytes
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import threads_option
+from xmlc.cli.options import threads_option
 from xmlc.core.appendable import read_in_parts
 from xmlc.core.checksums import checksum_of
 from xmlc.core.environment import WARM_UP_ROWS, cpu_seconds, step_costs, timed, with_environment

@@ -16,7 +16,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import threads_option
+from xmlc.cli.options import threads_option
 from xmlc.core.environment import in_turns, step_costs, with_environment
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm

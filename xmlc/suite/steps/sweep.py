@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import threads_option
+from xmlc.cli.options import threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_and_ndcg

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from scipy import sparse
 
-from xmlc.cli._options import out_option, threads_option
+from xmlc.cli.options import out_option, threads_option
 from xmlc.core.environment import step_costs
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import atomic_folder, write_record

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli._options import FOLDER
+from xmlc.cli.options import FOLDER
 from xmlc.suite.options import file_option, prefix_option, records_argument, titles_option
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known, build_table, record_files, write_table

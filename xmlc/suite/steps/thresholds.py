@@ -13,7 +13,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import FOLDER, out_option
+from xmlc.cli.options import FOLDER, out_option
 from xmlc.core.environment import WARM_UP_ROWS, timed
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_folder

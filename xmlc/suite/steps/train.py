@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from xmlc.cli._options import SEED, out_option, threads_option
+from xmlc.cli.options import SEED, out_option, threads_option
 from xmlc.core.environment import peak_bytes
 from xmlc.core.files import folder_bytes
 from xmlc.kernels.estimator import Hyperparameters

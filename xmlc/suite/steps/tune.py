@@ -17,7 +17,7 @@ from typing import Any, cast
 import click
 import numpy as np
 
-from xmlc.cli._options import SEED, threads_option
+from xmlc.cli.options import SEED, threads_option
 from xmlc.core.environment import environment
 from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.core.progress import Progress
