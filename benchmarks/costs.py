@@ -24,10 +24,8 @@ import click
 from benchmarks.commands import count_option, group
 from benchmarks.harness import ROOT
 from xmlc.compiling import compile_parts, missing
-from xmlc.core.environment import environment
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import folder_bytes
-from xmlc.core.sources import commit
 from xmlc.data.matrices import load_csr
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Size
@@ -35,6 +33,8 @@ from xmlc.suite.config.cost_model import variant_of
 from xmlc.suite.config.job_costs import cost_of, memory_mb, size_of
 from xmlc.suite.config.jobs import options, search_options, sweep_options, threshold_methods
 from xmlc.suite.config.project import Project
+from xmlc.suite.provenance.code import commit
+from xmlc.suite.provenance.environment import environment
 from xmlc.suite.steps.compile import parts_of
 from xmlc.suite.steps.synth import make_dataset
 

@@ -10,8 +10,8 @@ from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
 from benchmarks.harness import TOP, TRAINING, Contender, Data, Report, Task, ranking_task
 from benchmarks.render import counted
 from benchmarks.settings import FASTXML_OTHERWISE, paper_setting
-from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.models.fastxml import FastXML
+from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 
 # Number of trees of the forest that was measured elsewhere on a dataset. For datasets that are not in TREES_ELSEWHERE,

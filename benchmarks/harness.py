@@ -16,12 +16,13 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.environment import environment, in_turns, peak_bytes
 from xmlc.core.files import atomic_file
-from xmlc.core.sources import commit
+from xmlc.core.machine import peak_bytes
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_at_k
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.suite.provenance.code import commit
+from xmlc.suite.provenance.environment import environment, in_turns
 from xmlc.suite.steps.prepared import Prepared
 
 ROOT = Path(__file__).parents[1]

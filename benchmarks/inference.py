@@ -12,10 +12,10 @@ from pathlib import Path
 from benchmarks.commands import benchmark, count_option, rounds_option
 from benchmarks.harness import PER_INSTANCE, PERCENT, TIME, TIMES, Contender, Data, Report, Task
 from benchmarks.settings import paper_setting
-from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.inference.samples import Samples
 from xmlc.metrics.classification import instance_f
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
+from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 from xmlc.suite.steps.simulate import task_of
 

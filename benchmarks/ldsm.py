@@ -18,9 +18,9 @@ from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
 from benchmarks.harness import PREDICTION, TOP, TRAINING, Contender, Data, Report, Task, precisions, ranking_task
 from benchmarks.render import counted
 from benchmarks.settings import LDSM_OTHERWISE, paper_setting
-from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.ldsm import LdSM
+from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 
 SIZES = (1, 10)

@@ -27,11 +27,11 @@ from benchmarks.harness import (
     ranking_task,
 )
 from benchmarks.settings import SWNN_OTHERWISE, paper_setting
-from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
+from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 
 DENSE = 5_000_000  # Largest size (n x d) of a training set on which brute force takes only seconds.

@@ -14,8 +14,9 @@ from pathlib import Path
 from benchmarks.commands import baselines_option, benchmark, count_option, several_option
 from benchmarks.harness import PER_INSTANCE, PREDICTION, TIME, TOP, TRAINING, Contender, Data, Report, precisions
 from benchmarks.settings import paper_setting
-from xmlc.core.environment import WARM_UP_ROWS, timed
+from xmlc.core.machine import timed
 from xmlc.models.registry import make_estimator
+from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 
 OURS, PROGRAM = "xmlc", "napkinXC"

@@ -18,16 +18,16 @@ from pathlib import Path
 import click
 
 from benchmarks.commands import group
-from xmlc.core.environment import cpu_seconds, own_peak_bytes
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, folder_bytes
-from xmlc.core.sources import commit
+from xmlc.core.machine import cpu_seconds, own_peak_bytes
 from xmlc.core.threads import set_process_threads
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.models.registry import make_estimator
 from xmlc.suite.config import cost_model, paths
 from xmlc.suite.config.catalogue import Size, catalogue_entry, load_catalogue
+from xmlc.suite.provenance.code import commit
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
 RANKED, WARM_UP = 2000, 64  # Number of instances that are ranked, and number of instances in the warm-up.

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.environment import cpu_name, timed
 from xmlc.core.errors import XmlcError, nearest
+from xmlc.core.machine import cpu_name, timed
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.estimator import Hyperparameters
 

@@ -33,7 +33,7 @@ def test_a_ranking_is_scored_at_1_3_and_5():
 
 def test_tasks_take_turns_and_minimum_is_reported(report, monkeypatch):
     calls, clock = [], iter([3.0, 5.0, 2.0, 6.0])
-    monkeypatch.setattr("xmlc.core.environment.timed", lambda task: (task(), next(clock)))
+    monkeypatch.setattr("xmlc.suite.provenance.environment.timed", lambda task: (task(), next(clock)))
     tasks = [
         Task("ours", "training", lambda: calls.append("ours")),
         Task("ours", "prediction", lambda: calls.append("two") or "ranking", "ms per instance", work=10, threads=2),

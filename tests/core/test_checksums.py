@@ -1,7 +1,6 @@
 """Test that changed files and records are found, and that errors name the command that rebuilds them."""
 
 import json
-import os
 import random
 
 import numpy as np
@@ -15,7 +14,6 @@ from xmlc.core.checksums import (
     check_content,
     checksum_of,
     content_checksum,
-    contents,
     listed_in,
     stamped,
     verify_file,
@@ -110,14 +108,3 @@ def test_an_edited_record_is_refused(tmp_path, change):
 def test_record_without_checksum_is_refused(tmp_path):
     with raises_with(Damaged, "r.json", "checksum"):
         check_content(tmp_path / "r.json", {"a": 1})
-
-
-def test_replacement_with_older_time_gets_new_checksum(tmp_path):
-    with atomic_folder(tmp_path / "data") as folder:
-        (folder / "train.txt").write_text("one")
-    file, listed = tmp_path / "data/train.txt", contents(tmp_path / "data")
-    file.write_text("two")
-    os.utime(file, (1, 1))
-    assert contents(tmp_path / "data") != listed
-    file.write_text("one")
-    assert contents(tmp_path / "data") == listed

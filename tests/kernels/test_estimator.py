@@ -81,7 +81,7 @@ import benchmarks.logistic
 import benchmarks.plt
 from xmlc.core.errors import XmlcError
 from xmlc.models import BinaryRelevance
-from xmlc.core.environment import environment
+from xmlc.suite.provenance.environment import environment
 environment(1)
 X = np.eye(6, 4, dtype=np.float32)
 try:

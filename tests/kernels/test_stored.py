@@ -9,7 +9,6 @@ from facts import raises_with
 from hostile_cases import good_pair
 from scipy import sparse
 
-from xmlc.core.advice import message_of
 from xmlc.core.checksums import Damaged, list_files
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_json
@@ -17,6 +16,7 @@ from xmlc.data.matrices import load_csr, save_csr
 from xmlc.kernels.indices import Malformed
 from xmlc.kernels.stored import FINITE, Field, check_fields, load_array, load_description
 from xmlc.models import OPLT, PLT
+from xmlc.suite.provenance.damage import message_of
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<i4' ", b"{}"])

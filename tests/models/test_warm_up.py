@@ -3,9 +3,8 @@
 import pytest
 from small_data import random_multilabel
 
-from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.warm_up import warm_up
+from xmlc.models.warm_up import WARM_UP_ROWS, warm_up
 
 FITTED = []
 

@@ -4,13 +4,14 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from xmlc.core.checksums import checksum_now, contents
+from xmlc.core.checksums import checksum_now
 from xmlc.core.errors import XmlcError
-from xmlc.core.planned_code import planned_code
 from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
 from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.job_costs import memory_mb, minutes
 from xmlc.suite.config.run_costs import Machine, cost_report
+from xmlc.suite.provenance.data import contents
+from xmlc.suite.provenance.planned_code import planned_code
 
 # This expression matches datasets whose models are kept (`keep_models`). Rules in dropped.smk use all other models.
 kept = rf"(?!(?:{jobs.one_of(project.dropped)})/){paths.NAME}"

@@ -29,7 +29,7 @@ if not find_spec("click"):
 import click
 
 from xmlc import __version__
-from xmlc.core.advice import message_of, sentence_of
+from xmlc.core.advice import sentence_of
 
 # The help lists commands under titles. GROUPS maps each title to its commands, and each command to its description.
 GROUPS = {
@@ -149,9 +149,9 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(INTERRUPTED, err=True)
         sys.exit(130)  # After Ctrl-C, the exit status is 130, as in shells.
     except XmlcError as error:
-        _fail(message_of(error))
+        _fail(_provenance("damage").message_of(error))
     except MemoryError as error:
-        from xmlc.core.environment import peak_bytes
+        from xmlc.core.machine import peak_bytes
         from xmlc.core.memory import OF_FILES, OF_STEPS, said_of_memory
 
         given = sys.argv[1:] if arguments is None else arguments
@@ -170,9 +170,13 @@ def _as_planned(arguments: list[str] | None) -> AbstractContextManager[None]:
     words = sys.argv[1:] if arguments is None else arguments
     if not words or not is_step(words[0]):
         return nullcontext()
-    from xmlc.core.planned_code import as_planned
+    context: AbstractContextManager[None] = _provenance("planned_code").as_planned(words[0], words[1:])
+    return context
 
-    return as_planned(words[0], words[1:])
+
+def _provenance(name: str) -> Any:
+    """Import a module of the suite, by its name, because the library has no import of the suite."""
+    return importlib.import_module(f"xmlc.suite.provenance.{name}")
 
 
 def _reworded(error: click.ClickException) -> click.ClickException:

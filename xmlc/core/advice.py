@@ -6,10 +6,8 @@ import errno
 import os
 import shutil
 
-from xmlc.core.checksums import Damaged
 from xmlc.core.errors import WRITING_ONLY
 
-MADE = "resources", "results"  # Steps of the workflow write their files to these two folders.
 AGAIN = "then run the same command again."
 MOVE_AWAY = f"Move it away or choose another path, {AGAIN}"
 ADVICE = {
@@ -56,16 +54,3 @@ def sentence_of(error: OSError) -> str | None:
     said = f"{where}{error.strerror or error}"
     advice = ADVICE.get(error.errno)
     return f"{said}. {advice}" if advice else said
-
-
-def message_of(error: Exception) -> str:
-    """Return the message that the command line prints for an exception.
-
-    If a result of the workflow is damaged, the message contains the command that rebuilds the result.
-
-    The text of `Damaged` itself does not contain the snakemake command, because users of the library may have no
-    workflow.
-    """
-    if isinstance(error, Damaged) and error.target.parts[:1] in [(folder,) for folder in MADE]:
-        return f"{error.file}: {error.fault}. Delete {error.target} and rebuild it: snakemake {error.target}"
-    return str(error)

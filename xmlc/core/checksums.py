@@ -1,4 +1,4 @@
-"""Detect damaged and edited files and records by checksums that the steps of the workflow write.
+"""Detect damaged and edited files and records by checksums that are written next to them.
 
 The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). XXH3 is as fast as reading memory, and has
 the same result on any machine. A checksum does not detect manipulation, because anyone who edits a file can also write
@@ -15,7 +15,6 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import cast
@@ -120,25 +119,6 @@ def checksum_of(path: str | os.PathLike[str]) -> str:
 def checksum_now(path: Path) -> str:
     """Return the checksum of a file's current content. A process reads each unchanged file only once."""
     return _checksum(str(path), state_of(path))
-
-
-def contents(folder: Path) -> list[str]:
-    """Return one text for each file in a folder, with the file's name and checksum.
-
-    If a file is older than the folder's list of checksums, its checksum is taken from the list. If the file is newer
-    than the list, its checksum is computed. The age of a file is its last status change (ctime), because `cp -p` gives
-    a new file an old modification time.
-    """
-    listed, since = Files(), 0
-    with suppress(Damaged):  # A folder that a user copied may have no list of checksums.
-        listed, since = listed_in(folder), (folder / NAME).stat().st_ctime_ns
-    found = []
-    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if file.is_file() and file.name not in (NAME, *SYSTEMS_OWN):
-            status, entry = file.stat(), listed.get(file.name)
-            same = entry and entry["bytes"] == status.st_size and status.st_ctime_ns <= since
-            found.append(f"{file.name} {entry['xxh3_128'] if entry and same else checksum_now(file)}")
-    return found
 
 
 def content_checksum(content: Mapping[str, object]) -> str:

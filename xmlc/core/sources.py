@@ -1,17 +1,14 @@
 """Find the source files that a module imports, directly or indirectly, in the package or next to a user's file.
 
-Each workflow rule has a digest of its step's files among its parameters. If a file is edited, only steps that use the
-file run again. No step runs again if only comments, docstrings or layout change. Imports are read from the syntax tree,
-including imports inside functions. Imports under TYPE_CHECKING never run and are ignored. Imports on demand by a
-package's ``__getattr__`` are not followed to other files. After an edit of one estimator in `xmlc.models`, the steps of
-other estimators therefore do not run again.
+Imports are read from the syntax tree, including imports inside functions. Imports under TYPE_CHECKING never run and are
+ignored. Imports on demand by a package's ``__getattr__`` are not followed to other files. After an edit of one
+estimator in `xmlc.models`, the files of other estimators are therefore unchanged.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import subprocess
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.machinery import PathFinder
@@ -20,30 +17,11 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 
 PACKAGE = Path(__file__).resolve().parents[1]  # The digests are the same if the folder of the package is a link.
-#: Modules that affect no result: they display progress, find source files, and compare them with the plan.
-WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py", "planned_code.py"))
+#: Modules that affect no result: they display progress and find source files.
+WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
 #: Fields of a syntax tree that are left out of the digest, because they do not affect results or follow from other
 #: fields. Some versions of Python lack some of the fields in LEFT_OUT.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
-
-
-def command_files(*commands: str) -> list[str]:
-    """Return the files that steps of `xmlc` depend on. The arguments are names of steps, such as ``train``.
-
-    Raises
-    ------
-    XmlcError
-        A step does not exist. If a misspelled name raised no error, edits of the step would go unnoticed.
-    """
-    for name in commands:
-        if not (PACKAGE / "suite/steps" / f"{name}.py").is_file():
-            raise XmlcError(f"found no step {name}, expected a command in xmlc/suite/steps/")
-    return source_files(*(f"{PACKAGE.name}.suite.steps.{name}" for name in commands))
-
-
-def step_files(command: str, *modules: str) -> list[str]:
-    """Return the files of a step, and of further modules or users' files, such as those of an estimator."""
-    return sorted({*command_files(command), *(file for module in modules for file in source_files(module))})
 
 
 def forget_sources() -> None:
@@ -66,21 +44,6 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
         digest.update(f"{name}\0{content}\0".encode())
     digest.update("\0".join(texts).encode())
     return digest.hexdigest()[:16]
-
-
-def commit() -> str:
-    """Return the commit of this clone, with "-dirty" if files were edited.
-
-    If xmlc does not run from a clone, or if git is missing, return an empty text.
-    """
-    # If xmlc is installed inside another project's repository, git would describe that repository.
-    if not (PACKAGE.parent / ".git").exists():
-        return ""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        return subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""
 
 
 @cache
@@ -153,15 +116,6 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
     """
     found = _closure(modules, Path.cwd(), packages, package)
     return list(found) if package else [file for file in found if PACKAGE not in Path(file).resolve().parents]
-
-
-def user_digest(files: Iterable[str]) -> str:
-    """Return the digest of users' files and of the modules that these files import from their folders.
-
-    If no user's files are given, return an empty text.
-    """
-    own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
-    return source_digest(own) if own else ""
 
 
 @cache

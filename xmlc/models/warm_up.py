@@ -9,11 +9,12 @@ from typing import Any
 
 from scipy import sparse
 
-from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.core.errors import XmlcError
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 
+#: Number of rows on which a step first runs to compile its kernels, so that measured times exclude compilation.
+WARM_UP_ROWS = 8
 # When a model is loaded, its estimates may change by up to 1e-6, because some programs sum in another order.
 CLOSE = 1e-6
 

@@ -10,13 +10,13 @@ from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.sources import step_files
 from xmlc.metrics.measures import MEASURE_METHODS
 from xmlc.suite.config import project as module
 from xmlc.suite.config.jobs import search_options, sweep_options
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.suite import Run
+from xmlc.suite.provenance.planned_code import step_files
 from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.thresholds.bounds import GRID
 from xmlc.thresholds.sweeps import METHODS

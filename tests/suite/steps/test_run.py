@@ -8,10 +8,10 @@ import pytest
 from scipy import sparse
 
 from xmlc.core import sources
-from xmlc.core.environment import WARM_UP_ROWS
 from xmlc.core.extensions import import_file
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.oracle import Oracle
+from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset
 from xmlc.suite.results.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
 from xmlc.suite.steps.run import Step, mean_of, predict_timed, step_to_train

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from xmlc.core.advice import MADE as MADE
+from xmlc.suite.provenance.damage import MADE as MADE
 
 NAME = r"[a-z0-9][a-z0-9._-]*"  # Regular expression that matches the name of a dataset.
 WORD = r"[a-z0-9-]+"

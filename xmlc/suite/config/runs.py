@@ -24,7 +24,6 @@ from typing import Self
 import msgspec
 import yaml
 
-from xmlc.core.advice import message_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, remove_leftovers, write_json
 from xmlc.core.sources import PACKAGE
@@ -32,6 +31,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import Settings, read_config
+from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 

@@ -10,7 +10,6 @@ from functools import cache, partial
 from pathlib import Path
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.planned_code import planned_code
 from xmlc.core.sources import source_digest
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
@@ -19,6 +18,7 @@ from xmlc.suite.config.runs import datasets_left_out
 from xmlc.suite.papers import enter_rooms, figure_of, modules_of, statements_of, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.plotting import METADATA
+from xmlc.suite.provenance.planned_code import planned_code
 from xmlc.suite.results.titles import model_title
 from xmlc.suite.schemas import located
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import click
 
-from xmlc.cli.options import FILE, FOLDER
-from xmlc.core.advice import message_of
+from xmlc.cli._options import FILE, FOLDER
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import atomic_folder, write_text
 from xmlc.suite.config import paths
@@ -27,6 +26,7 @@ from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.latex import panel_to_latex
 from xmlc.suite.papers.plan import plan_of
 from xmlc.suite.papers.printing import select, to_markdown
+from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report.compare import accept, compare, compared_fingerprints
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, with_contributed, write_archive
 from xmlc.suite.report.runs import read_spreads, runs_of, write_runs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from xmlc.core.environment import Environment
 from xmlc.kernels.estimator import Hyperparameters
+from xmlc.suite.provenance.environment import Environment
 from xmlc.suite.results.records.base import RecordFile
 
 # Keys of the environment metadata that are not names of packages. All remaining keys are names of packages, and their

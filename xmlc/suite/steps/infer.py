@@ -11,10 +11,10 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli.options import FOLDER, out_option, threads_option
-from xmlc.core.environment import WARM_UP_ROWS, peak_bytes, timed
+from xmlc.cli._options import FOLDER, out_option, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder
+from xmlc.core.machine import peak_bytes, timed
 from xmlc.data.matrices import load_csr
 from xmlc.inference.distributions import missed_below, truncation_loss
 from xmlc.inference.methods import METHODS, Method, infer_blocks, method_named, take_instances
@@ -26,6 +26,7 @@ from xmlc.metrics.classification import agreement, groups_by_frequency, measure_
 from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option, extension_option, training_option
 from xmlc.suite.results.records.inference import InferenceCosts, InferenceRecord, SizeWeights, TruncatedEstimates
 from xmlc.suite.results.records.thresholds import EstimatesRecord

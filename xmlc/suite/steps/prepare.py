@@ -18,7 +18,6 @@ from scipy import sparse
 from xmlc.cli.options import FOLDER, out_option
 from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import Damaged, check_listed
-from xmlc.core.environment import step_costs
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, read_json, sha256, write_json
 from xmlc.data.formats import WITHOUT_HEADER, load, read_coordinates
@@ -36,6 +35,7 @@ from xmlc.suite.config.catalogue import (
     load_catalogue,
 )
 from xmlc.suite.options import catalogue_option, entry_option, file_option
+from xmlc.suite.provenance.environment import step_costs
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, DatasetCounts, Meta, fit_mask, recorded_name
 

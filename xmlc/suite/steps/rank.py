@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from xmlc.cli.options import FOLDER, threads_option
-from xmlc.core.environment import peak_bytes
+from xmlc.cli._options import FOLDER, threads_option
+from xmlc.core.machine import peak_bytes
 from xmlc.metrics.propensity import propensities, propensity_parameters
 from xmlc.metrics.ranking import K, ranking_metrics, standard_errors
 from xmlc.metrics.resampling import resampled_ranking

@@ -18,17 +18,18 @@ from scipy import sparse
 from xmlc.cli.options import threads_option
 from xmlc.core.appendable import read_in_parts
 from xmlc.core.checksums import checksum_of
-from xmlc.core.environment import WARM_UP_ROWS, cpu_seconds, step_costs, timed, with_environment
 from xmlc.core.files import temporary_folder
-from xmlc.core.sources import user_digest
+from xmlc.core.machine import cpu_seconds, timed
 from xmlc.data.matrices import CSRWriter, places_of, without
 from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, released, some_rows
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_files, files_read, load_estimator, make_estimator
-from xmlc.models.warm_up import warm_up
+from xmlc.models.warm_up import WARM_UP_ROWS, warm_up
 from xmlc.suite.options import data_option, model_option, training_option
+from xmlc.suite.provenance.code import user_digest
+from xmlc.suite.provenance.environment import step_costs, with_environment
 from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset, TrainingSplit
 from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
 from xmlc.suite.steps.prepared import DataPart, Prepared, recorded_name

@@ -16,8 +16,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli.options import threads_option
-from xmlc.core.environment import in_turns, step_costs, with_environment
+from xmlc.cli._options import threads_option
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
@@ -27,6 +26,7 @@ from xmlc.kernels.counter_random import Stream
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.ranking import standard_error
 from xmlc.suite.options import record_option
+from xmlc.suite.provenance.environment import in_turns, step_costs, with_environment
 from xmlc.suite.results.records.simulation import ModelScores, SimulationRecord, TimesByLabels, TrialMeans
 
 SEED = 0

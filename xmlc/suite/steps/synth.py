@@ -10,8 +10,7 @@ from typing import Any
 import click
 from scipy import sparse
 
-from xmlc.cli.options import out_option, threads_option
-from xmlc.core.environment import step_costs
+from xmlc.cli._options import out_option, threads_option
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import atomic_folder, write_record
 from xmlc.core.parallel import row_blocks
@@ -22,6 +21,7 @@ from xmlc.data.synthetic.subjects import SubjectTexts
 from xmlc.data.writer import repository_writer
 from xmlc.suite.config.catalogue import Dataset, catalogue_entry, check_entry, file_facts, load_catalogue
 from xmlc.suite.options import catalogue_option, entry_option
+from xmlc.suite.provenance.environment import step_costs
 
 # Maximum number of rows of X and Y in memory at the same time. The posteriors of all rows are in memory.
 ROWS_AT_A_TIME = 1 << 16

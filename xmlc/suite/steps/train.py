@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from xmlc.cli.options import SEED, out_option, threads_option
-from xmlc.core.environment import peak_bytes
+from xmlc.cli._options import SEED, out_option, threads_option
 from xmlc.core.files import folder_bytes
+from xmlc.core.machine import peak_bytes
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.abilities import looks_up
 from xmlc.models.warm_up import check_kept

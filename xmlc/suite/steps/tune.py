@@ -17,8 +17,7 @@ from typing import Any, cast
 import click
 import numpy as np
 
-from xmlc.cli.options import SEED, threads_option
-from xmlc.core.environment import environment
+from xmlc.cli._options import SEED, threads_option
 from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import Stream, random_unit, stream_key
@@ -33,6 +32,7 @@ from xmlc.models.warm_up import check_kept
 from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Space, TrialObjective, parse_space
 from xmlc.suite.config.suite import Stages
 from xmlc.suite.options import data_option, estimator_option, file_option, json_option, record_option
+from xmlc.suite.provenance.environment import environment
 from xmlc.suite.results.records.search import SearchRecord, Trial, mean_precision
 from xmlc.suite.schemas import converted
 from xmlc.suite.steps.prepared import Prepared

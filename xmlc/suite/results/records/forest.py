@@ -7,8 +7,8 @@ from typing import Annotated, Self
 
 from msgspec import Meta
 
-from xmlc.core.environment import Environment, StepCosts
 from xmlc.metrics.resampling import OF_RANKINGS, Resampled, replicate
+from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, Fractions, JsonNumber, Numbers, Quantities, check_scores
 
 Count = Annotated[int, Meta(ge=0)]

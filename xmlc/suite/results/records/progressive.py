@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from xmlc.core.environment import Environment, StepCosts
+from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, Fraction, JsonNumber
 
 

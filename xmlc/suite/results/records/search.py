@@ -10,9 +10,9 @@ from typing import Annotated, Self, TypedDict
 from msgspec import Meta
 
 from xmlc.core.checksums import check_content
-from xmlc.core.environment import Environment
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
+from xmlc.suite.provenance.environment import Environment
 from xmlc.suite.results.records.base import SCHEMA, Fraction, JsonNumber, RecordedDataset, RecordFile
 
 # The precisions of a trial are fractions (not percentages) on the validation sets. A paired error compares a trial with

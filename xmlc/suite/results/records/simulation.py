@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from xmlc.core.environment import Environment, StepCosts
+from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import JsonNumber, RecordFile
 
 MODELS = ("independent", "dependent", "dependent-signed")

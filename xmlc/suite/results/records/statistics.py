@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from msgspec import Meta
 
-from xmlc.core.environment import StepCosts
+from xmlc.suite.provenance.environment import StepCosts
 from xmlc.suite.results.records.base import Numbers, RecordFile
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Annotated, Self
 
 from msgspec import Meta
 
-from xmlc.core.environment import Environment, StepCosts
+from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, Fractions, JsonNumber, Numbers, or_nan
 from xmlc.suite.results.records.forest import RankingRow
 

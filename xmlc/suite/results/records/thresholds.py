@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
-from xmlc.core.environment import Environment, StepCosts
 from xmlc.metrics.measures import OF_SETS, SET_METRICS, TUNABLE_MEASURES
 from xmlc.metrics.resampling import Resampled, replicate
+from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import Fractions, JsonNumber, Numbers, RecordFile, check_scores, costs_in, or_nan
 from xmlc.suite.results.records.ranking import measured_columns, shares_of
 from xmlc.suite.results.records.training import ModelRecord, TrainingCosts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from xmlc.core.environment import Environment, StepCosts
+from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, JsonNumber, Record
 
 # The method, the budget and the seed of a search, and the validation P@1 of its best trial.

@@ -1,15 +1,17 @@
 """Test that a job of the workflow runs the planned code, and keeps its results aside if the code changes."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 from facts import raises_with
 
-from xmlc.core import planned_code as module
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, write_text
-from xmlc.core.planned_code import ASIDE, VARIABLE, as_planned, planned_code
-from xmlc.core.sources import forget_sources
+from xmlc.core.sources import PACKAGE, forget_sources
+from xmlc.suite.provenance import planned_code as module
+from xmlc.suite.provenance.planned_code import ASIDE, VARIABLE, as_planned, planned_code
 
 CODE = "POWER = 1\n"
 MINE = "from helper_of_job import POWER\n"
@@ -101,3 +103,12 @@ def test_step_by_hand_checks_nothing(job, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     with as_planned("train", []):
         edit("mine.py", "EDITED = 1\n")()
+
+
+def test_digest_is_the_same_through_a_link_to_the_package(tmp_path):
+    (tmp_path / "xmlc").symlink_to(PACKAGE)
+    code = "from xmlc.suite.provenance.planned_code import planned_code; print(planned_code('train'))"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout
+    assert found.strip() == planned_code("train")

@@ -7,14 +7,15 @@ import weakref
 
 import numpy as np
 
-from xmlc.core import environment
-from xmlc.core.environment import cpu_seconds, in_turns, peak_bytes, step_costs
+from xmlc.core.machine import cpu_seconds, peak_bytes
+from xmlc.suite.provenance import environment
+from xmlc.suite.provenance.environment import in_turns, step_costs
 
 
 def test_seconds_count_from_process_start():
     """The seconds before a program imports the package count, too."""
     code = "import time; begun = time.monotonic(); import numpy, scipy.sparse\n"
-    code += "from xmlc.core.environment import process_seconds\n"
+    code += "from xmlc.suite.provenance.environment import process_seconds\n"
     code += "least = time.monotonic() - begun; print(least, process_seconds())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     least, found = map(float, done.stdout.split())

@@ -6,24 +6,19 @@ import importlib.metadata
 import math
 import os
 import platform
-import resource
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, TypeVar
 
 from xmlc import __version__
 from xmlc.core.files import folder_bytes
+from xmlc.core.machine import cpu_name, cpu_seconds, peak_bytes, timed
 
 T = TypeVar("T")
 LOADED = time.monotonic()  # Approximate start of this process, for systems that do not record when a process starts.
 _charged = [0.0, 0.0]  # Wall seconds and CPU seconds that this process has already recorded for earlier steps.
-# Number of rows on which a step first runs to compile its kernels, so that measured times exclude compilation.
-WARM_UP_ROWS = 8
-PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # Bytes of one unit of ``ru_maxrss``.
 
 
 class Environment(TypedDict, total=False):
@@ -107,35 +102,6 @@ def environment(threads: int) -> Environment:
     }
 
 
-@cache
-def cpu_name() -> str:
-    """Return the processor's name from the operating system."""
-    return _entry("/proc/cpuinfo", "model name") or platform.processor() or platform.machine()
-
-
-def _entry(file: str, name: str) -> str:
-    """Return the value in the first line of a Linux system file that begins with ``name``, or "" if no line does."""
-    with suppress(OSError), open(file, encoding="utf-8") as lines:
-        return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
-    return ""
-
-
-def peak_bytes() -> int:
-    """Return the largest resident memory so far, in bytes, of this process or of an ended child.
-
-    The peak of this process is VmHWM, which Linux resets for each program. The peak of ended children is from
-    ``getrusage``, in which a child starts with the peak of its parent. The larger of both peaks is correct, because a
-    child starts with at most the peak of this process.
-    """
-    return max(own_peak_bytes(), PEAK_UNIT * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-
-
-def own_peak_bytes() -> int:
-    """Return the largest resident memory of this process so far, in bytes."""
-    peak = _entry("/proc/self/status", "VmHWM:").removesuffix("kB")
-    return 1024 * int(peak) if peak else PEAK_UNIT * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 def process_seconds() -> float:
     """Return the wall seconds since this process began.
 
@@ -151,11 +117,6 @@ def process_seconds() -> float:
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, AttributeError):
         return time.monotonic() - LOADED
-
-
-def cpu_seconds() -> float:
-    """Return the CPU seconds, user and system, of all threads of this process and of its ended children."""
-    return time.process_time() + sum(os.times()[2:4])
 
 
 def step_costs(
@@ -211,13 +172,6 @@ def step_costs(
 def with_environment(costs: StepCosts) -> dict[str, Any]:
     """Return the last two keys of a record: the environment metadata of the process and the costs of the step."""
     return {"environment": environment(costs["threads"]), "step": costs}
-
-
-def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Call ``work``, and return its result and the wall seconds that it took."""
-    started = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - started
 
 
 def in_turns(

@@ -1,0 +1,27 @@
+"""Describe the content of the files of a dataset, so that a step runs again if a file changes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from xmlc.core.checksums import NAME, SYSTEMS_OWN, Damaged, Files, checksum_now, listed_in
+
+
+def contents(folder: Path) -> list[str]:
+    """Return one text for each file in a folder, with the file's name and checksum.
+
+    If a file is older than the folder's list of checksums, its checksum is taken from the list. If the file is newer
+    than the list, its checksum is computed. The age of a file is its last status change (ctime), because `cp -p` gives
+    a new file an old modification time.
+    """
+    listed, since = Files(), 0
+    with suppress(Damaged):  # A folder that a user copied may have no list of checksums.
+        listed, since = listed_in(folder), (folder / NAME).stat().st_ctime_ns
+    found = []
+    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if file.is_file() and file.name not in (NAME, *SYSTEMS_OWN):
+            status, entry = file.stat(), listed.get(file.name)
+            same = entry and entry["bytes"] == status.st_size and status.st_ctime_ns <= since
+            found.append(f"{file.name} {entry['xxh3_128'] if entry and same else checksum_now(file)}")
+    return found
