@@ -33,8 +33,7 @@ from xmlc.suite.config.cost_model import variant_of
 from xmlc.suite.config.job_costs import cost_of, memory_mb, size_of
 from xmlc.suite.config.jobs import options, search_options, sweep_options, threshold_methods
 from xmlc.suite.config.project import Project
-from xmlc.suite.provenance.code import commit
-from xmlc.suite.provenance.environment import environment
+from xmlc.suite.provenance.environment import commit, environment
 from xmlc.suite.steps.compile import parts_of
 from xmlc.suite.steps.synth import make_dataset
 

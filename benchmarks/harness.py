@@ -21,8 +21,7 @@ from xmlc.core.machine import peak_bytes
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_at_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.suite.provenance.code import commit
-from xmlc.suite.provenance.environment import environment, in_turns
+from xmlc.suite.provenance.environment import commit, environment, in_turns
 from xmlc.suite.steps.prepared import Prepared
 
 ROOT = Path(__file__).parents[1]

@@ -29,7 +29,7 @@ from xmlc.kernels.csr import unit_rows
 from xmlc.metrics import ece_at_k, instance_f, macro_f, micro_f, ndcg_at_k, precision_at_k, propensities, psp_at_k
 from xmlc.metrics.propensity import propensity_parameters
 from xmlc.metrics.resampling import REPLICATES, draws
-from xmlc.suite.provenance.code import commit
+from xmlc.suite.provenance.environment import commit
 from xmlc.thresholds import LabelSets, priors
 from xmlc.thresholds.label_sets import SetMeasure
 

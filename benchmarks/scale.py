@@ -27,7 +27,7 @@ from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.models.registry import make_estimator
 from xmlc.suite.config import cost_model, paths
 from xmlc.suite.config.catalogue import Size, catalogue_entry, load_catalogue
-from xmlc.suite.provenance.code import commit
+from xmlc.suite.provenance.environment import commit
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
 RANKED, WARM_UP = 2000, 64  # Number of instances that are ranked, and number of instances in the warm-up.

@@ -22,8 +22,8 @@ PROGRAM = {
     "xmlc/a/__init__.py": "from xmlc.a.constants import SUMMAND\n",
     "xmlc/a/constants.py": "from xmlc.a.more import MORE\n\nSUMMAND = MORE + 10\n",
     "xmlc/a/more.py": "MORE = 100\n",
-    "xmlc/a/domains/mine.py": "DOMAINS = [1]\n",
-    "xmlc/a/outer.py": "from xmlc.a import SUMMAND\nfrom xmlc.a.domains import mine\n"
+    "xmlc/models/domains/mine.py": "DOMAINS = [1]\n",
+    "xmlc/a/outer.py": "from xmlc.a import SUMMAND\nfrom xmlc.models.domains import mine\n"
     f"from xmlc.a import inner as other\n{KERNEL}outer(x):\n"
     "    return other_inner(x) + SUMMAND\n\n\nother_inner = other.inner\n",
     "xmlc/a/measure.py": "from typing import NamedTuple\nfrom xmlc.a.outer import outer\n",
@@ -45,7 +45,7 @@ def project(tmp_path):
     for file in (ROOT / "xmlc").glob("*.py"):
         shutil.copy(file, folder / "xmlc")
     for name, text in PROGRAM.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
 
     def run(how="script", **variables):
@@ -82,10 +82,10 @@ def test_edited_kernel_runs_new_code_for_every_call_form(project):
 def test_comments_docstrings_domains_and_files_without_kernels_compile_nothing(project):
     folder, run = project
     assert run() == (112, 1)
-    for name in ("inner", "outer", "more", "domains/mine"):
-        edit(folder, f"xmlc/a/{name}.py", "", f'"""A docstring of {name},\n\nof three lines."""\n# and a comment\n\n')
+    for name in ("a/inner", "a/outer", "a/more", "models/domains/mine"):
+        edit(folder, f"xmlc/{name}.py", "", f'"""A docstring of {name},\n\nof three lines."""\n# and a comment\n\n')
         assert run() == (112, 0)
-    edit(folder, "xmlc/a/domains/mine.py", "[1]", "[2]")
+    edit(folder, "xmlc/models/domains/mine.py", "[1]", "[2]")
     assert run() == (112, 0)
     edit(folder, "xmlc/a/measure.py", "import outer", "import outer\n\n\nclass Measure(NamedTuple):\n    name: str")
     assert run() == (112, 0)

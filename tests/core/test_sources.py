@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from xmlc.core import sources
-from xmlc.core.sources import imported_modules, source_digest, source_files
+from xmlc.core.sources import forget_sources, imported_modules, source_digest, source_files
 
 
 def imported_at_run_time(module):
@@ -23,7 +23,7 @@ def imported_at_run_time(module):
 @pytest.mark.parametrize("module", ["xmlc.suite.steps.train", "xmlc.suite.steps.table", "xmlc.models.plt"])
 def test_closure_covers_imported_modules(module, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # Outside the project's folder, the paths are absolute.
-    assert imported_at_run_time(module) <= {*source_files(module), *map(str, sources.WITHOUT_RESULT)}
+    assert imported_at_run_time(module) <= {*source_files(module)}
 
 
 def test_imports_are_found_in_every_kind_of_statement(tmp_path):
@@ -42,7 +42,21 @@ def test_imports_are_found_in_every_kind_of_statement(tmp_path):
     found |= {"kernels", "kernels.csr", "kernels.arrays", "kernels.top_k"}
     assert imported_modules(file) == {"xmlc"} | {f"xmlc.{name}" for name in found}
     assert any(name.endswith("kernels/arrays.py") for name in source_files(str(file)))
-    assert not any(name.endswith("progress.py") for name in source_files(str(file)))
+
+
+def test_exceptions_are_not_followed_from_the_package_but_from_a_users_file(tmp_path):
+    def depends(*modules, without):
+        return any(name.endswith("core/progress.py") for name in source_files(*modules, without=without))
+
+    assert depends("xmlc.core.parallel", without=())
+    assert depends("xmlc.core.progress", without=("xmlc.core.progress",))
+    for without in ("xmlc.core.progress", "xmlc.core"):
+        assert not depends("xmlc.core.parallel", without=(without,))
+    file = tmp_path / "mine.py"
+    for imported in ("import xmlc.core.progress", "from xmlc.core import progress"):
+        file.write_text(imported)
+        forget_sources()
+        assert depends(str(file), without=("xmlc.core.progress",))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from facts import raises_with
 from xmlc.core.errors import XmlcError
 from xmlc.models import Stacking
 from xmlc.models.plt import PLT
-from xmlc.models.registry import ESTIMATORS, domains_of, estimator_class, estimator_files, make_estimator
+from xmlc.models.registry import ESTIMATORS, domains_of, estimator_class, make_estimator
 from xmlc.models.warm_up import check_kept
 
 OWN_MODEL = '''
@@ -37,7 +37,6 @@ def test_every_name_has_an_estimator(name):
     cls = estimator_class(name)
     own = cls().get_params(deep=False)
     assert set(own) == set(cls(**own).get_params(deep=False))
-    assert not any(file.endswith(".py") for file in estimator_files(name))  # Paths count as a user's files.
 
 
 def test_estimator_is_created_from_configuration():
@@ -135,7 +134,6 @@ def test_typo_in_name_gets_a_suggestion():
 )
 def test_class_of_this_package_is_known_by_its_name_and_place(name):
     assert estimator_class(name) is estimator_class("plt")
-    assert estimator_files(name) == estimator_files("plt")
     assert domains_of(name) is domains_of("plt")
     assert Stacking([("member", name)]).members()["member"].get_params() == estimator_class("plt")().get_params()
 
@@ -152,7 +150,6 @@ def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
     model.save(tmp_path / "model")
     loaded = type(model).load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
-    assert estimator_files(f"{file}:Frequencies") == [str(file), "xmlc.models.wrapped"]
     with raises_with(XmlcError, "frequencies.py:np", "fit", "predict_proba"):
         estimator_class(f"{file}:np")
     with raises_with(XmlcError, "nowhere.py"):

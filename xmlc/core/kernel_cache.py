@@ -41,6 +41,8 @@ except ImportError:  # Without undocumented parts of numba, a first call takes 1
 
 
 KEPT = 3  # Number of kernel folders that are kept, for example for recent branches.
+#: Modules that kernels' files import, but no kernel uses: displays, source files, domains of hyperparameters.
+WITHOUT_KERNELS = "xmlc.core.progress", "xmlc.core.sources", "xmlc.models.domains"
 KERNEL = re.compile(r"^\s*@(njit|overload|intrinsic)\b", re.MULTILINE)
 
 
@@ -170,12 +172,9 @@ def kernel_folder() -> Path:
 
 
 def kernel_digest() -> str:
-    """Return 16 hexadecimal digits that identify the code of all files with kernels and of all their imports.
-
-    The digest excludes files with the domains of hyperparameters, because no kernel uses them.
-    """
+    """Return 16 hexadecimal digits that identify the code of all files with kernels and of all their imports."""
     kernels = [str(file) for file in PACKAGE.rglob("*.py") if KERNEL.search(file.read_text(encoding="utf-8"))]
-    return source_digest(file for file in source_files(*kernels, packages=False) if Path(file).parent.name != "domains")
+    return source_digest(source_files(*kernels, packages=False, without=WITHOUT_KERNELS))
 
 
 @cache

@@ -17,8 +17,6 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 
 PACKAGE = Path(__file__).resolve().parents[1]  # The digests are the same if the folder of the package is a link.
-#: Modules that affect no result: they display progress and find source files.
-WITHOUT_RESULT = frozenset(PACKAGE / "core" / name for name in ("progress.py", "sources.py"))
 #: Fields of a syntax tree that are left out of the digest, because they do not affect results or follow from other
 #: fields. Some versions of Python lack some of the fields in LEFT_OUT.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
@@ -90,7 +88,9 @@ def _code(tree: ast.AST) -> str:
     return "\0".join(written)
 
 
-def source_files(*modules: str, packages: bool = True, package: bool = True) -> list[str]:
+def source_files(
+    *modules: str, packages: bool = True, package: bool = True, without: tuple[str, ...] = ()
+) -> list[str]:
     """Return the sorted files that modules import, directly or indirectly.
 
     The result includes the files of the given modules.
@@ -108,28 +108,36 @@ def source_files(*modules: str, packages: bool = True, package: bool = True) -> 
         name from the module that defines it.
     package : bool
         Whether to include the files of xmlc. If ``package`` is false, only users' files are returned.
+    without : tuple of str
+        Modules and packages whose import by a module of xmlc is not followed. A user's import of them is followed.
 
     Returns
     -------
     list of str
         Paths of the files. Paths inside the working directory are returned relative to the working directory.
     """
-    found = _closure(modules, Path.cwd(), packages, package)
+    found = _closure(modules, Path.cwd(), packages, package, without)
     return list(found) if package else [file for file in found if PACKAGE not in Path(file).resolve().parents]
 
 
 @cache
-def _closure(modules: tuple[str, ...], here: Path, packages: bool, package: bool) -> tuple[str, ...]:
+def _closure(
+    modules: tuple[str, ...], here: Path, packages: bool, package: bool, without: tuple[str, ...]
+) -> tuple[str, ...]:
     files: set[Path] = set()
+    dotted = tuple(f"{name}." for name in without)
     waiting = [(file, import_folders(file)) for name in modules if name.endswith(".py") for file in _with_inits(name)]
     waiting += [(file, ()) for file in _package_files((n for n in modules if not n.endswith(".py")), packages)]
     while waiting:
         file, folders = waiting.pop()
-        if file not in files and file not in WITHOUT_RESULT:
+        if file not in files:
             files.add(file)
             imported = _parsed(file)[0]
             if package:
-                waiting += [(found, ()) for found in _package_files(filter(_is_ours, imported), packages)]
+                names = set(filter(_is_ours, imported))
+                if PACKAGE in file.parents:
+                    names -= {name for name in names if f"{name}.".startswith(dotted)}
+                waiting += [(found, ()) for found in _package_files(names, packages)]
             waiting += [(found, folders) for found in _files_beside(file, folders, imported)]
     return tuple(sorted({_short(file, here) for file in files}))
 

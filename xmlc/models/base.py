@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import signature
@@ -272,8 +271,9 @@ class SparseProbabilityEstimator(StoredEstimator):
             The predicted label sets. The stored entries of the matrix are the predicted labels.
         """
         if thresholds is None:
-            # With an import at the top, the workflow would retrain all models when `label_sets` changes.
-            spe = importlib.import_module("xmlc.models.label_sets").estimates_of_sets(self, X, measure)
+            from xmlc.models.label_sets import estimates_of_sets  # which imports this module
+
+            spe = estimates_of_sets(self, X, measure)
         elif measure != "instance_f":
             found = f"found thresholds and measure={measure!r}, expected only one of them"
             raise InvalidParameterError(f"{type(self).__name__}.predict: {found}")

@@ -86,26 +86,19 @@ def estimator_class(name: str) -> Any:
     if name in ESTIMATORS:
         module_name, _, attribute = ESTIMATORS[name].partition(":")
         return getattr(importlib.import_module(module_name), attribute)
+    from xmlc.models import wrapped  # it loads SciPy, which is slow
+
     if ".py:" in name:
         file, _, attribute = name.rpartition(":")
         found = getattr(import_file(file), attribute, None)
     elif ":" in name:
-        found = _wrapped().class_of(name)
+        found = wrapped.class_of(name)
     else:
         expected = f"{nearest(name, ESTIMATORS)}, module:Class or path/to/file.py:Class"
         raise InvalidParameterError(f"found estimator {name!r}, expected {expected}")
     if not isfunction(found):
-        _wrapped().check_wrapped_methods(name, found)
+        wrapped.check_wrapped_methods(name, found)
     return found
-
-
-def _wrapped() -> Any:
-    """Import and return the module `xmlc.models.wrapped`.
-
-    The import is inside a function, so that the workflow does not retrain models of this package when
-    `xmlc.models.wrapped` changes.
-    """
-    return importlib.import_module("xmlc.models.wrapped")
 
 
 def _is_ours(found: object) -> bool:
@@ -125,14 +118,17 @@ def make_estimator(
     XmlcError
         The estimator does not have a given hyperparameter, or is of another library and does not estimate label sets.
     """
+    from xmlc.models import wrapped
+
     name = registered_name(name)
+    estimator: SparseProbabilityEstimator
     if name == PRESET:
-        # `import_module`, so that other models are not retrained if PLT changes
-        name, parameters = "plt", importlib.import_module("xmlc.models.plt.estimator").RANKING | parameters
-    found = estimator_class(name)
-    if not _is_ours(found):
-        return _wrapped().adapt(name, found, parameters, seed, n_jobs)
-    estimator: SparseProbabilityEstimator = found()
+        estimator = estimator_class("plt").for_ranking()
+    else:
+        found = estimator_class(name)
+        if not _is_ours(found):
+            return wrapped.adapt(name, found, parameters, seed, n_jobs)
+        estimator = found()
     known = estimator.get_params()
     if unknown := sorted(set(parameters) - set(known)):
         found = ", ".join(map(repr, unknown))
@@ -151,8 +147,10 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
     XmlcError
         The estimator does not exist, or the folder contains no model of this estimator.
     """
+    from xmlc.models.wrapped import Wrapped
+
     found = estimator_class(name)
-    model = (found if _is_ours(found) else _wrapped().Wrapped).load(folder, trusted=True)
+    model = (found if _is_ours(found) else Wrapped).load(folder, trusted=True)
     return model.set_params(n_jobs=n_jobs) if "n_jobs" in model.get_params() else model
 
 
@@ -173,6 +171,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
         model.
     """
     from xmlc.models.storage import DESCRIPTION
+    from xmlc.models.wrapped import Wrapped
 
     described, found = checked_path(path) / DESCRIPTION, ""
     if described.exists():
@@ -184,7 +183,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
         expected += ". Read this folder with TextClassifier.load." if (Path(path) / "texts.json").exists() else ""
         error = XmlcError if found else MissingFileError
         raise error(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
-    kind = _wrapped().Wrapped if found == "Wrapped" else estimator_class(names[0])
+    kind = Wrapped if found == "Wrapped" else estimator_class(names[0])
     model: SparseProbabilityEstimator = kind.load(path, trusted)
     return model
 
@@ -255,18 +254,3 @@ def _texts_in(value: object) -> list[str]:
     if isinstance(value, list | tuple):
         return [text for part in value for text in _texts_in(part)]
     return [value] if isinstance(value, str) and value else []
-
-
-def estimator_files(name: str) -> list[str]:
-    """Return the source files of an estimator that the workflow checks for changes.
-
-    Modules of xmlc have dotted names. If the list contained their paths, the workflow would follow imports within the
-    package's folder, as for user files. The folder of an installed xmlc contains all other libraries, too. For a class
-    of another library, the list contains its file only if the library is under development (not in site-packages).
-    """
-    name = registered_name(name)
-    place = name.rpartition(":")[0]
-    own = [place] if ".py:" in name else []
-    if place and not own and (spec := find_spec(place)) and (file := Path(spec.origin or "")).suffix == ".py":
-        own = [] if {"site-packages", "dist-packages"} & {*file.parts} else [str(file)]
-    return [*own, ESTIMATORS[name].partition(":")[0] if name in ESTIMATORS else "xmlc.models.wrapped"]

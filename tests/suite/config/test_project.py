@@ -16,7 +16,7 @@ from xmlc.suite.config.jobs import search_options, sweep_options
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.suite import Run
-from xmlc.suite.provenance.planned_code import step_files
+from xmlc.suite.provenance.code import step_files
 from xmlc.suite.results.methods import THRESHOLD_METHODS
 from xmlc.thresholds.bounds import GRID
 from xmlc.thresholds.sweeps import METHODS

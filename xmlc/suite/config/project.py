@@ -11,7 +11,7 @@ from typing import Self
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics.propensity import propensity_parameters
-from xmlc.models.registry import estimator_files, files_read, program_of
+from xmlc.models.registry import LEARNERS, files_read, program_of
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Dataset, catalogue_entry, load_catalogue
 from xmlc.suite.config.checks import check_models, check_reserved_names
@@ -21,6 +21,7 @@ from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.shared import check_shared_settings, models_of_all
 from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
+from xmlc.suite.provenance.code import estimator_files
 from xmlc.suite.schemas import located, nearest
 
 LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
@@ -344,8 +345,14 @@ class Project:
 
     def modules_for(self, command: str, model: str) -> list[str]:
         """Return the modules and files of a model's estimator, and of users' methods that a command runs."""
-        extensions = self.extensions if command in ("thresholds", "infer") else []
-        return [*estimator_files(self.models[model].estimator), *extensions]
+        described = self.models[model]
+        modules = estimator_files(described.estimator)
+        if any("estimators" in given for given in (described.hyperparameters, *described.datasets.values())):
+            modules += [place.partition(":")[0] for place in LEARNERS.values()]  # members of an ensemble
+            modules.append("xmlc.models.wrapped")
+        if command in ("thresholds", "infer"):
+            modules += self.extensions
+        return modules
 
 
 def is_installed(estimator: str) -> bool:

@@ -1,12 +1,73 @@
-"""Identify the code of a record: the digest of users' files, and the commit of the clone."""
+"""Say which code a result depends on, and identify it by a digest.
+
+A step depends on its module, on the modules of its model, and on all that these import, directly or indirectly. So an
+edit cannot be overlooked, and the lists of this module have only the exceptions.
+"""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
+from xmlc.core.errors import XmlcError
 from xmlc.core.sources import PACKAGE, source_digest, source_files
+from xmlc.models.registry import ESTIMATORS, registered_name
+
+#: Modules whose edits make no result stale, although steps or estimators import them. They still count for a user's
+#: file that imports them.
+NO_EFFECT = (
+    "xmlc.core.progress",
+    "xmlc.core.sources",
+    "xmlc.suite.provenance.code",
+    "xmlc.models.label_sets",  # the method `predict`, which no step calls
+    "xmlc.models.wrapped",  # counts for models of other libraries, see `estimator_files`
+)
+WRAPPED = "xmlc.models.wrapped"
+#: Estimators that train other estimators by default, which they import by name.
+MEMBERS = {"stacking": ("plt", "swnn")}
+
+
+def step_files(command: str, *modules: str) -> list[str]:
+    """Return the files that a step depends on.
+
+    Parameters
+    ----------
+    command : str
+        The name of the step, such as ``train``.
+    *modules : str
+        Further modules and users' files, such as those of `estimator_files`.
+
+    Raises
+    ------
+    XmlcError
+        The step does not exist. If a misspelled name raised no error, edits of the step would go unnoticed.
+    """
+    if not (PACKAGE / "suite/steps" / f"{command}.py").is_file():
+        raise XmlcError(f"found no step {command}, expected a command in xmlc/suite/steps/")
+    return source_files(f"xmlc.suite.steps.{command}", *modules, without=NO_EFFECT)
+
+
+def estimator_files(name: str) -> list[str]:
+    """Return the modules and users' files that a model depends on, given the name of its estimator.
+
+    Modules of xmlc have dotted names. If the list contained their paths, imports within the package's folder would be
+    followed as for users' files, and the folder of an installed xmlc contains all other libraries, too. A class of
+    another library counts only if the library is under development (not in site-packages).
+    """
+    name = registered_name(name)
+    if name in ESTIMATORS:
+        names = [name, *MEMBERS.get(name, ())]
+        return [ESTIMATORS[name].partition(":")[0] for name in names]
+    place = name.rpartition(":")[0]
+    if ".py:" in name:
+        return [place, WRAPPED]
+    spec = find_spec(place) if place else None
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return [WRAPPED]
+    if {"site-packages", "dist-packages"} & {*Path(spec.origin).parts}:
+        return [WRAPPED]
+    return [spec.origin, WRAPPED]
 
 
 def user_digest(files: Iterable[str]) -> str:
@@ -16,18 +77,3 @@ def user_digest(files: Iterable[str]) -> str:
     """
     own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
     return source_digest(own) if own else ""
-
-
-def commit() -> str:
-    """Return the commit of this clone, with "-dirty" if files were edited.
-
-    If xmlc does not run from a clone, or if git is missing, return an empty text.
-    """
-    # If xmlc is installed inside another project's repository, git would describe that repository.
-    if not (PACKAGE.parent / ".git").exists():
-        return ""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        return subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return ""

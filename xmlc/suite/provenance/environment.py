@@ -6,6 +6,7 @@ import importlib.metadata
 import math
 import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 from xmlc import __version__
 from xmlc.core.files import folder_bytes
 from xmlc.core.machine import cpu_name, cpu_seconds, peak_bytes, timed
+from xmlc.core.sources import PACKAGE
 
 T = TypeVar("T")
 LOADED = time.monotonic()  # Approximate start of this process, for systems that do not record when a process starts.
@@ -100,6 +102,21 @@ def environment(threads: int) -> Environment:
         "threads": threads,
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
+
+
+def commit() -> str:
+    """Return the commit of this clone, with "-dirty" if files were edited.
+
+    If xmlc does not run from a clone, or if git is missing, return an empty text.
+    """
+    # If xmlc is installed inside another project's repository, git would describe that repository.
+    if not (PACKAGE.parent / ".git").exists():
+        return ""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        return subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def process_seconds() -> float:

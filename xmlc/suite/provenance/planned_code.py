@@ -20,31 +20,13 @@ from pathlib import Path
 from xmlc.core import files as core_files
 from xmlc.core.checksums import State, checksum_of, state_of
 from xmlc.core.errors import XmlcError
-from xmlc.core.sources import PACKAGE, forget_sources, source_digest, source_files
+from xmlc.core.sources import forget_sources, source_digest
+from xmlc.suite.provenance.code import step_files
 
 #: The variable with the plan of a job as a JSON list: the digest, and the modules or files beyond those of the step.
 VARIABLE = "XMLC_PLANNED_CODE"
 ASIDE = ".other-code"  # The suffix of results that were kept although the code changed during the job.
 AGAIN = "Run the same command again, which plans with the present code"
-
-
-def command_files(*commands: str) -> list[str]:
-    """Return the files that steps of `xmlc` depend on. The arguments are names of steps, such as ``train``.
-
-    Raises
-    ------
-    XmlcError
-        A step does not exist. If a misspelled name raised no error, edits of the step would go unnoticed.
-    """
-    for name in commands:
-        if not (PACKAGE / "suite/steps" / f"{name}.py").is_file():
-            raise XmlcError(f"found no step {name}, expected a command in xmlc/suite/steps/")
-    return source_files(*(f"{PACKAGE.name}.suite.steps.{name}" for name in commands))
-
-
-def step_files(command: str, *modules: str) -> list[str]:
-    """Return the files of a step, and of further modules or users' files, such as those of an estimator."""
-    return sorted({*command_files(command), *(file for module in modules for file in source_files(module))})
 
 
 def planned_code(step: str, modules: Sequence[str] = ()) -> str:

@@ -16,7 +16,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 
 from xmlc.core.sources import PACKAGE
-from xmlc.suite.provenance.code import commit
+from xmlc.suite.provenance.environment import commit
 from xmlc.suite.results.environments import environment_of
 from xmlc.suite.results.records.base import Record, RecordFile
 

@@ -25,10 +25,10 @@ from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, r
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.registry import estimator_files, files_read, load_estimator, make_estimator
+from xmlc.models.registry import files_read, load_estimator, make_estimator
 from xmlc.models.warm_up import WARM_UP_ROWS, warm_up
 from xmlc.suite.options import data_option, model_option, training_option
-from xmlc.suite.provenance.code import user_digest
+from xmlc.suite.provenance.code import estimator_files, user_digest
 from xmlc.suite.provenance.environment import step_costs, with_environment
 from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset, TrainingSplit
 from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
