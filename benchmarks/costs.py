@@ -227,9 +227,8 @@ def jobs_of(copy: Copy, project: Project, searching: Project, model: str) -> lis
         to = ["--thresholds", str(values), "--calibration", str(run / "calibration.json"), "--out", str(records)]
         tuned = [*methods, *trained, "--estimates", str(estimates), *to]
         jobs.append(Job("thresholds", estimates, tuned, [records, values]))
-    propensity = ["--propensity", *map(str, project.propensity(copy.dataset))]
-    ranking = run / "ranking.json"
-    jobs.append(Job("rank", run / "model", [*trained, *propensity, "--out", str(ranking)], [ranking]))
+    ranking = run / "ranking"
+    jobs.append(Job("rank", run / "model", [*trained, "--out", str(ranking)], [ranking]))
     sizes = project.ensemble_sizes(model)
     if sizes:
         forest = run / "forest.json"

@@ -23,7 +23,7 @@ STEPS = [
 # Further inputs: the box that they lead to, their content and their path.
 INPUTS = [(6, "names of records", "config/*.yaml"), (7, "numbers of the papers", "results/published/")]
 # Rankings have no thresholds: the first and the last box, and the commands between them.
-RANKINGS = (1, 5, ["train", "rank"])
+RANKINGS = (1, 5, ["train", "rank", "score"])
 LEFT, WIDTH, HEIGHT, GAP, SIDE = 10, 430, 42, 34, 500  # pixels
 GREY = "#555"
 

@@ -17,7 +17,8 @@ FULL, HELD_OUT = "results/tiny/plt/seed0/full", "results/tiny/plt/seed0/80"
 STATISTICS, DATA = "results/tiny/statistics.json", "results/tiny/data"
 MODEL, RECORD = f"{FULL}/model", f"{FULL}/train.json"
 HELD_OUT_MODEL, SPE = f"{HELD_OUT}/model", f"{HELD_OUT}/spe"
-SWEEP, RANKING, EVALUATION = f"{FULL}/sweeps/p/C.json", f"{FULL}/ranking.json", f"{HELD_OUT}/evaluation/sto.json"
+RANKED, RANKING = f"{FULL}/ranking", f"{FULL}/ranking.json"
+SWEEP, EVALUATION = f"{FULL}/sweeps/p/C.json", f"{HELD_OUT}/evaluation/sto.json"
 TRAIN = ("--data", DATA, "--estimator", "plt", "--name", "plt", "--tuned", TUNED)
 ABOUT = ("--data", DATA, "--model", HELD_OUT_MODEL, "--training", f"{HELD_OUT}/train.json")
 STEPS = {
@@ -25,7 +26,8 @@ STEPS = {
     "tune": ("tune", "--data", DATA, "--estimator", "plt", "--stages", '[[{"C": 1.0}]]', "--out", TUNED),
     "train": ("train", *TRAIN, "--part", "train", "--out", MODEL, "--record", RECORD),
     "train-80": ("train", *TRAIN, "--part", "fit", "--out", HELD_OUT_MODEL, "--record", f"{HELD_OUT}/train.json"),
-    "rank": ("rank", "--data", DATA, "--model", MODEL, "--training", RECORD, "--out", RANKING),
+    "rank": ("rank", "--data", DATA, "--model", MODEL, "--training", RECORD, "--out", RANKED),
+    "score": ("score", "--data", DATA, "--ranking", RANKED, "--out", RANKING),
     "sweep": ("sweep", "--data", DATA, "--training", RECORD, "--hyperparameter", "C", "--value", "1.0", "--out", SWEEP),
     "estimate": ("estimate", *ABOUT, "--min-probability", "0.001", "--out", SPE),
     "thresholds": ("thresholds", "sto", *ABOUT, "--estimates", SPE, "--out", f"{HELD_OUT}/evaluation"),
@@ -38,6 +40,7 @@ READ = {
     "train": [f"{DATA}/meta.json", f"{DATA}/train", TUNED],
     "train-80": [f"{DATA}/split.npy"],
     "rank": [f"{DATA}/test", MODEL, RECORD, f"{DATA}/{NAME}"],
+    "score": [RANKED],
     "sweep": [RECORD],
     "estimate": [HELD_OUT_MODEL, f"{HELD_OUT}/train.json"],
     "thresholds": [SPE],

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from command_line import run
+from command_line import rank_and_score, run
 from facts import raises_with
 from scipy import sparse
 from small_data import random_multilabel, train
@@ -84,7 +84,7 @@ def test_estimates_in_files_give_the_same_records_as_a_model(tiny, tmp_path, see
         inferred = ["--data", tiny, "--from", out / "spe", "--training", out / "train.json", "--out", out / "inference"]
         assert run("infer", "--method", "meuf", *inferred) == 0
         train(out, tiny, estimator, "train", estimator, seed, **given)
-        assert run("rank", *about, "--out", out / "ranking.json") == 0
+        rank_and_score(*about[1::2], out / "ranking.json")
         records = [read_json(out / f"evaluation/{method}.json") for method in ("fta", "ofo-ab")]
         scores.append([(record["grid"], record["best"]) for record in records])
         scores[-1] += [read_json(out / name)["metrics"] for name in ("inference/meuf.json", "ranking.json")]

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 import yaml
-from command_line import run
+from command_line import rank_and_score, run
 from facts import raises_with
 from repository import ROOT
 from scipy import sparse
@@ -200,7 +200,7 @@ def steps(folder, estimator, given):
     assert run("estimate", *about, "--min-probability", "0.001", "--out", folder / "spe") == 0
     assert run("thresholds", "fta", *about, "--estimates", folder / "spe", "--out", folder / "evaluation") == 0
     train(folder, folder / "data", estimator, "train", "mine", 4, **given)
-    assert run("rank", *about, "--out", folder / "ranking.json") == 0
+    rank_and_score(*about[1::2], folder / "ranking.json")
     return read_json(folder / "train.json"), read_json(folder / "ranking.json")
 
 

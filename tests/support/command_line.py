@@ -26,6 +26,13 @@ def run(*arguments):
     return stop.value.code
 
 
+def rank_and_score(data, model, training, out, *further):
+    """Run `xmlc rank` and `xmlc score`, and write the record to ``out``. The ranking is in a folder next to it."""
+    ranking = out.with_suffix("")
+    assert run("rank", "--data", data, "--model", model, "--training", training, "--out", ranking) == 0
+    assert run("score", "--data", data, "--ranking", ranking, "--out", out, *further) == 0
+
+
 def call(command, *arguments):
     """Run one command of `xmlc` and return its output.
 

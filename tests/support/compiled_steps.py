@@ -45,7 +45,8 @@ def run_steps(suite, folder):
         about = ("--name", part.title, "--estimator", estimator, "--parameters", json.dumps(hyperparameters))
         run("train", *data, *about, "--part", "fit", "--out", model, "--record", record, "--threads", 2)
         common = (*data, "--training", record, "--threads", 2)
-        run("rank", *common, "--model", model, "--out", folder / "ranking.json")
+        run("rank", *common, "--model", model, "--out", folder / "ranking")
+        run("score", *data, "--ranking", folder / "ranking", "--out", folder / "ranking.json")
         spe = folder / f"{part.title}.spe"
         run("estimate", *common, "--model", model, "--min-probability", 0.0001, "--out", spe)
         for step in parts_of(suite):

@@ -2,12 +2,13 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
 
 import pytest
-from project_copy import Project
+from project_copy import Project, counts_of
 
 pytestmark = pytest.mark.slow
 DROP = ("--config", "keep_models=false")
@@ -105,14 +106,16 @@ def test_second_run_is_empty_after_models_are_dropped(projects):
     assert dropped.planned("demo", *DROP) == {}
 
 
-def test_missing_record_reruns_all_steps_of_its_model(projects):
+def test_missing_ranking_reruns_all_steps_of_its_model(projects):
     _, dropped = projects
-    ranking = dropped.folder / "results/demo/plt/seed0/full/ranking.json"
+    target = "results/demo/plt/seed0/full/ranking"
+    ranking = dropped.folder / target
     before = dropped.tables()
-    ranking.unlink()
-    planned = dropped.planned("results/demo/plt/seed0/full/ranking.json", *DROP)
-    assert planned == {"train_full_rank": 1}
-    dropped.run_well("results/demo/plt/seed0/full/ranking.json", *DROP)
+    ranking.with_suffix(".json").unlink()
+    assert dropped.planned(f"{target}.json", *DROP) == {"score": 1}
+    shutil.rmtree(ranking)
+    assert dropped.planned(f"{target}.json", *DROP) == {"train_full_rank": 1, "score": 1}
+    dropped.run_well(target, *DROP)
     # For a target, Snakemake keeps the folder, without the model.
     assert [path.name for path in ranking.with_name("temporary").iterdir()] == [".snakemake_timestamp"]
     dropped.run_well("demo", *DROP)
@@ -123,9 +126,24 @@ def test_missing_record_reruns_all_steps_of_its_model(projects):
     assert "train_full_rank" not in planned
 
 
+def test_new_measure_ranks_nothing_again_and_the_plan_names_models_to_train(projects):
+    _, dropped = projects
+    file = "xmlc/metrics/ranking.py"
+    with dropped.restored(file):
+        edited = dropped.folder / file
+        edited.write_text(f"{edited.read_text()}\nNEW = 1\n")
+        said = dropped.run_well("demo", "--dry-run", *DROP)
+    planned = counts_of(said)
+    assert planned["score"] == 2
+    assert {rule for rule in planned if rule.startswith("train_")} == {
+        "train_80_estimate_thresholds", "train_80_estimate_thresholds_infer"
+    }  # fmt: skip
+    assert re.search(r"trained again.*keep_models.*: 2 models", said)
+
+
 def test_batched_seeds_are_separate_jobs_if_models_are_dropped(projects):
     kept, _ = projects
     settings = (*DROP, "mirror=http://localhost/none", "datasets=[far-set]")
     rankings = [f"results/far-set/oplt-b-1-pass/seed{seed}/full/ranking.json" for seed in (0, 4)]
     planned = kept.planned(rankings[0], rankings[1], *settings)
-    assert planned == {"download": 1, "prepare": 1, "train_full_rank": 2}
+    assert planned == {"download": 1, "prepare": 1, "train_full_rank": 2, "score": 2}

@@ -4,7 +4,8 @@ import pytest
 from command_line import run
 from project_copy import counts_of, snakemake
 
-JOBS = {"synthesise": 1, "prepare": 1, "tune": 1, "train": 6, "rank": 3, "estimate": 3, "thresholds": 3, "table": 2}
+JOBS = {"synthesise": 1, "prepare": 1, "tune": 1, "train": 6, "rank": 3, "score": 3}
+JOBS |= {"estimate": 3, "thresholds": 3, "table": 2}
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_custom_dataset_with_several_seeds_has_table(plan):
     (plan.folder / "data/my-set").mkdir(parents=True)
     for part in ("train", "test"):
         (plan.folder / f"data/my-set/{part}.txt").write_text("1 2 2\n0 1:1\n")
-    jobs = {"download": 1, "prepare": 1, "tune": 1, "train": 6, "rank": 6, "table": 1}
+    jobs = {"download": 1, "prepare": 1, "tune": 1, "train": 6, "rank": 6, "score": 6, "table": 1}
     assert plan(*words) == jobs | {"costs": True}
 
 

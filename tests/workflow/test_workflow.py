@@ -50,6 +50,12 @@ def test_edit_of_inference_reruns_inference_without_estimation(finished):
     assert finished.planned_after_an_edit("xmlc/inference/gfm.py") == {"infer": 1, "table": 1}
 
 
+def test_edit_of_measures_reruns_scores_but_no_prediction(finished):
+    planned = finished.planned_after_an_edit("xmlc/metrics/ranking.py")
+    assert planned["score"] == planned["thresholds"] == 2
+    assert not {"train", "rank", "estimate"} & set(planned)
+
+
 def test_hyperparameters_rerun_only_their_model(finished):
     suite = "config/demo.yaml"
     with finished.restored(suite):
@@ -73,12 +79,14 @@ EDITS = {
     "propensities of a dataset": (
         CATALOGUE,
         lambda content: content["demo"].update(propensity=[0.5, 0.4]),
-        {"rank": 2, "table": 1},
+        {"score": 2, "table": 1},
     ),
     "seed of a generated dataset": (
         CATALOGUE,
         lambda content: content["demo"]["synthetic"].update(seed=5),
-        {"synthesise": 1, "prepare": 1, "train": 4, "rank": 2, "estimate": 2, "thresholds": 2, "infer": 1} | TABLES,
+        {"synthesise": 1, "prepare": 1, "train": 4, "rank": 2, "score": 2}
+        | {"estimate": 2, "thresholds": 2, "infer": 1}
+        | TABLES,
     ),
     "order of methods": (SUITE, lambda content: content["methods"].reverse(), TABLES),
     "another method": (
@@ -148,7 +156,7 @@ def test_edited_record_and_damaged_data_are_refused_and_rebuilt(finished):
     array.write_bytes(whole)  # The array is restored, because all jobs would run again if it were deleted.
     assert finished.xmlc("verify", "--delete").stdout.count("deleted: ") == 1
     assert not record.exists()
-    assert finished.planned()["rank"] == 1
+    assert finished.planned()["score"] == 1
     finished.run_well("demo")
     assert finished.tables() == before
     assert finished.xmlc("verify").returncode == 0

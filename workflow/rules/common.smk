@@ -139,7 +139,8 @@ def tell_plan():
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
     here = Machine.here(cores if cores > 1 else os.cpu_count())
-    console.say(cost_report(project, made, here, plan.remarks(project, made)))
+    remarks = plan.remarks(project, made) + trained_again(made)
+    console.say(cost_report(project, made, here, remarks))
 
 
 @atexit.register

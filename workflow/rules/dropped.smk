@@ -18,14 +18,11 @@ TRAIN = (
 AFTER_TRAINING = {
     "rank": dict(
         command="rank",
-        output=dict(ranking="results/{dataset}/{model}/seed{seed}/{split}/ranking.json"),
-        params=dict(
-            code_of_rank=lambda wildcards: code("rank", wildcards),
-            propensity=lambda wildcards: project.propensity(wildcards.dataset),
-        ),
+        output=dict(ranking=directory("results/{dataset}/{model}/seed{seed}/{split}/ranking")),
+        params=dict(code_of_rank=lambda wildcards: code("rank", wildcards)),
         shell="XMLC_PLANNED_CODE={params.code_of_rank:q}"
         " xmlc rank --data {input.data} --model {output.temporary}/model --training {output.record}"
-        " --propensity {params.propensity} --threads {params.up_to_4} --out {output.ranking} 2>> {log}",
+        " --threads {params.up_to_4} --out {output.ranking} 2>> {log}",
     ),
     "forest": dict(
         command="forest",

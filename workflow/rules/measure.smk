@@ -1,11 +1,11 @@
-# These rules rank labels, write estimates, and score forests, sweeps over a hyperparameter, and streams.
+# These rules rank labels, score rankings, write estimates, and score forests, sweeps over a hyperparameter, and streams.
 rule rank:
     input:
         data="results/{dataset}/data",
         model="results/{dataset}/{model}/seed{seed}/full/model",
         training="results/{dataset}/{model}/seed{seed}/full/train.json",
     output:
-        "results/{dataset}/{model}/seed{seed}/full/ranking.json",
+        directory("results/{dataset}/{model}/seed{seed}/full/ranking"),
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
@@ -20,13 +20,38 @@ rule rank:
         runtime=lambda wildcards, attempt: time(["rank"], wildcards, attempt),
     params:
         code=lambda wildcards: code("rank", wildcards),
-        propensity=lambda wildcards: project.propensity(wildcards.dataset),
     message:
         "Rank with {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "XMLC_PLANNED_CODE={params.code:q}"
-        " xmlc rank --data {input.data} --model {input.model} --training {input.training} --propensity {params.propensity}"
+        " xmlc rank --data {input.data} --model {input.model} --training {input.training}"
         " --threads {threads} --out {output} 2> {log}"
+
+
+# This rule scores rankings, which are kept even if the models are deleted. So a new measure needs no model.
+rule score:
+    input:
+        data="results/{dataset}/data",
+        ranking="results/{dataset}/{model}/seed{seed}/full/ranking",
+    output:
+        "results/{dataset}/{model}/seed{seed}/full/ranking.json",
+    log:
+        "logs/{dataset}/{model}/seed{seed}/full/score.log",
+    localrule: True  # It takes seconds, less than a job of a cluster takes to start.
+    conda:
+        "../envs/xmlc.yaml"
+    resources:
+        mem_mb=lambda wildcards, attempt: memory("prepare", {"dataset": wildcards.dataset}, attempt),
+        runtime=lambda wildcards, attempt: time(["prepare"], {"dataset": wildcards.dataset}, attempt),
+    params:
+        # Without the model's modules, because the ranking is read.
+        code=lambda wildcards: planned_code("score"),
+        propensity=lambda wildcards: project.propensity(wildcards.dataset),
+    message:
+        "Score the rankings of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
+    shell:
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc score --data {input.data} --ranking {input.ranking} --propensity {params.propensity} --out {output} 2> {log}"
 
 
 # This rule writes sparse probability estimates, the input of threshold methods.

@@ -84,7 +84,7 @@ for seeds, models in jobs.batched_models(project).items():
         output:
             model=directory(expand("results/{{dataset}}/{{model}}/seed{seed}/full/model", seed=seeds)),
             record=expand("results/{{dataset}}/{{model}}/seed{seed}/full/train.json", seed=seeds),
-            ranking=expand("results/{{dataset}}/{{model}}/seed{seed}/full/ranking.json", seed=seeds),
+            ranking=directory(expand("results/{{dataset}}/{{model}}/seed{seed}/full/ranking", seed=seeds)),
         log:
             "logs/{dataset}/{model}/seeds/full/train_and_rank.log",
         wildcard_constraints:
@@ -103,7 +103,6 @@ for seeds, models in jobs.batched_models(project).items():
             hyperparameters=hyperparameters,
             given=lambda wildcards, seeds=seeds: given(wildcards, seeds),
             tuned=tuned,
-            propensity=lambda wildcards: project.propensity(wildcards.dataset),
             seeds=options("--seed", seeds),
             models=lambda wildcards, output: options("--out", output.model),
             records=lambda wildcards, output: options("--record", output.record),
@@ -117,5 +116,5 @@ for seeds, models in jobs.batched_models(project).items():
             " --parameters {params.hyperparameters:q} {params.tuned:q} {params.seeds} {params.models} {params.records}"
             " --threads {threads} 2> {log}"
             " && XMLC_PLANNED_CODE={params.code_of_ranking:q}"
-            " xmlc rank --data {input.data} {params.trained} --propensity {params.propensity} {params.rankings}"
+            " xmlc rank --data {input.data} {params.trained} {params.rankings}"
             " --threads {threads} 2>> {log}"

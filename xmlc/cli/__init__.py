@@ -47,7 +47,8 @@ GROUPS = {
     "Steps": {
         "train": "Train one model on one dataset.",
         "tune": "Search hyperparameters on the 80/20 training split.",
-        "rank": "Score a model's ranking: P@k, nDCG@k, PSP@k.",
+        "rank": "Rank the five best labels of each test instance.",
+        "score": "Score a ranking: P@k, nDCG@k, PSP@k.",
         "estimate": "Save probability estimates of validation and test set.",
         "thresholds": "Tune and evaluate all threshold methods of one model.",
         "infer": "Infer label sets of test instances by several methods.",

@@ -25,7 +25,8 @@ def all_outputs(project):
     for dataset in project.datasets_of("plt2016"):
         rankings = outputs_of_dataset(project, dataset)
         made += [f"results/{dataset}/data", f"resources/{dataset}", *rankings]
-        made += [ranking.replace("ranking.json", "model") for ranking in rankings]
+        for written in ("model", "ranking"):
+            made += [ranking.replace("ranking.json", written) for ranking in rankings]
     return made
 
 
@@ -64,6 +65,7 @@ def test_each_job_of_a_model_is_estimated_once(project):
     jobs = estimate(project, all_outputs(project))
     assert {job.step for job in jobs} == {"train", "rank"}
     assert len(jobs) == 16
+    assert estimate(project, [path for path in all_outputs(project) if path.endswith("ranking.json")]) == {}
     assert jobs[Job("train", "big", "plt", "0", "full")] == jobs[Job("train", "big", "plt", "1", "full")]
     assert estimate(project, ["results/tables/plt2016/table1.csv", "results/nobody-knows/plt/seed0/full/model"]) == {}
 

@@ -24,6 +24,7 @@ from xmlc.suite.config.runs import (
     in_one_line,
     made_by,
     sweep,
+    trained_again,
 )
 
 
@@ -160,3 +161,15 @@ def test_temporary_files_of_ended_processes_are_deleted(tmp_path):
         assert unfinished.exists()
     assert not any(path.exists() for path in left)
     assert (tmp_path / "plt/model").exists()
+
+
+def test_models_that_are_trained_again_after_deletion_are_counted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = [f"results/yeast/plt/seed{seed}/80/{name}" for seed in (0, 1) for name in ("temporary", "train.json")]
+    assert trained_again(made) == []
+    Path(made[1]).parent.mkdir(parents=True)
+    Path(made[1]).touch()
+    (line,) = trained_again(made)
+    assert "1 model" in line
+    assert "keep_models" in line
+    assert trained_again(["results/yeast/plt/seed0/80/model", "results/yeast/plt/seed0/80/train.json"]) == []

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from command_line import run
+from command_line import rank_and_score, run
 from small_data import prepare_tiny, train
 
 from xmlc.core.files import read_json
@@ -59,7 +59,7 @@ def test_true_labels_lack_only_the_filtered_pairs(tiny):
 def test_rankings_skip_filtered_pairs(tiny, tmp_path):
     about, plain, _, pairs = tiny
     Y = plain.part("test")[1].toarray()
-    assert run("rank", *about["full"], "--out", tmp_path / "ranking.json") == 0
+    rank_and_score(*about["full"][1::2], tmp_path / "ranking.json")
     assert run("forest", *about["full"], "--trees", 3, "--out", tmp_path / "forest.json") == 0
     swept = ("--hyperparameter", "n_trees", "--value", 3, "--out", tmp_path / "sweep.json")
     assert run("sweep", *(about["full"][i] for i in (0, 1, 4, 5)), *swept) == 0

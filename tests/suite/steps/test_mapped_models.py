@@ -4,10 +4,10 @@ Models are mapped, so Linux takes back the pages of a model that the step does n
 if the memory of a program can be limited.
 """
 
-import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import run
 from memory_cgroup import forget, run_limited
@@ -15,6 +15,7 @@ from small_data import train
 
 from xmlc.core.files import folder_bytes
 from xmlc.suite.config.catalogue import Dataset
+from xmlc.suite.results.records.ranked import RankedRecord
 from xmlc.suite.steps.prepare import prepare
 from xmlc.suite.steps.synth import make_dataset
 
@@ -24,7 +25,7 @@ SIZES = {"n_train": 700, "n_test": 100, "n_features": 100_000, "n_labels": 30_00
 LIMIT = 160_000_000  # Bytes; Python, NumPy and numba take about 90 MB.
 
 
-def test_ranking_with_a_model_larger_than_the_memory_has_the_same_record(tmp_path):
+def test_ranking_with_a_model_larger_than_the_memory_has_the_same_labels(tmp_path):
     make_dataset(
         "large",
         "labels",
@@ -36,13 +37,13 @@ def test_ranking_with_a_model_larger_than_the_memory_has_the_same_record(tmp_pat
     parameters = {"tree": "random", "arity": 16, "epochs": 1, "weight_threshold": None}
     trained = train(tmp_path, tmp_path / "data", "plt", **parameters)
     assert folder_bytes(tmp_path / "model") > 2 * LIMIT
-    free = tmp_path / "free.json"
-    limited = tmp_path / "limited.json"
+    free = tmp_path / "free"
+    limited = tmp_path / "limited"
     assert run("rank", *trained, "--out", free) == 0
     forget(tmp_path / "model")
     done, n_reached = run_limited([XMLC, "rank", *map(str, trained), "--out", str(limited)], LIMIT)
     assert done.returncode == 0, done.stderr
     assert n_reached > 0
-    expected, record = (json.loads(file.read_text()) for file in (free, limited))
-    assert record["metrics"] == expected["metrics"]
-    assert record["resampled"] == expected["resampled"]
+    expected, found = (np.load(folder / RankedRecord.LABELS) for folder in (free, limited))
+    assert found.shape == (SIZES["n_test"], RankedRecord.DEPTH)
+    np.testing.assert_array_equal(found, expected)

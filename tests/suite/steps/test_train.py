@@ -20,7 +20,7 @@ def test_several_seeds_in_one_process_equal_single_runs(tmp_path):
     for folder, *seeds in (("both", 0, 3), ("alone", 0), ("alone", 3)):
         given = [word for seed in seeds for word in ("--seed", seed)]
         assert run("train", *data, *model, *given, *each(folder, seeds, out="model", record="train.json")) == 0
-        assert run("rank", *data, *each(folder, seeds, model="model", training="train.json", out="ranking.json")) == 0
+        assert run("rank", *data, *each(folder, seeds, model="model", training="train.json", out="ranking")) == 0
         for seed in seeds:
             swept = each(folder, [seed], training="train.json", out="sweep.json")
             assert run("sweep", *data, *value, *swept) == 0
@@ -29,17 +29,18 @@ def test_several_seeds_in_one_process_equal_single_runs(tmp_path):
         names = {file.name for file in both.glob("model/*.npy")}
         assert names == {file.name for file in alone.glob("model/*.npy")} != set()
         assert all((both / "model" / name).read_bytes() == (alone / "model" / name).read_bytes() for name in names)
-        ranked, swept = ([read_json(at / name) for at in (both, alone)] for name in ("ranking.json", "sweep.json"))
+        ranked, swept = ([read_json(at / name) for at in (both, alone)] for name in ("ranking/rank.json", "sweep.json"))
         assert [record["seed"] for record in ranked + swept] == 4 * [int(seed)]
-        assert ranked[0]["metrics"] == ranked[1]["metrics"]
+        assert (both / "ranking/labels.npy").read_bytes() == (alone / "ranking/labels.npy").read_bytes()
         assert swept[0]["rows"][0]["metrics"] == swept[1]["rows"][0]["metrics"]
 
 
 def test_propensities_come_from_options_or_dataset_name(tmp_path, capsys):
-    about, found = train(tmp_path, prepare_tiny(tmp_path), "plt", epochs=1), []
+    data, found = prepare_tiny(tmp_path), []
+    assert run("rank", *train(tmp_path, data, "plt", epochs=1), "--out", tmp_path / "ranking") == 0
     for given in ((), ("--propensity", 0.55, 1.5), ("--propensity", 0.6, 2.6)):
         out = tmp_path / "ranking.json"
-        assert run("rank", *about, "--out", out, *given) == 0
+        assert run("score", "--data", data, "--ranking", tmp_path / "ranking", "--out", out, *given) == 0
         found.append([read_json(out)["metrics"][name] for name in ("psp@5", "psndcg@5", "r@5")])
         assert f"A = {given[1] if given else 0.55}" in capsys.readouterr().err
     assert found[0] == found[1] != found[2]

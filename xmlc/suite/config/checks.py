@@ -28,7 +28,7 @@ from xmlc.suite.schemas import Keys, located, nearest
 #: paths and targets would be ambiguous.
 RESERVED = frozenset(
     "all tables baselines study small large manual digests figures published reference benchmarks simulations "
-    "download synthesise prepare simulate tune train rank estimate thresholds thresholds_without_validation "
+    "download synthesise prepare simulate tune train rank score estimate thresholds thresholds_without_validation "
     "infer forest sweep progressive table figure".split()
 )
 # Names that no model may have, because folders with these names are next to the models' folders.

@@ -17,6 +17,7 @@ from xmlc.suite.config.project import Project
 STEPS = {
     "model": "train",
     "train.json": "train",
+    "ranking": "rank",
     "ranking.json": "rank",
     "forest.json": "forest",
     "progressive.json": "progressive",
@@ -80,7 +81,8 @@ def estimate(project: Project, made: Iterable[str]) -> Jobs:
 
     A job is left out if the size of its dataset is unknown.
     """
-    jobs = sorted({job for job in map(job_of, made) if job and job.model in project.models})
+    costly = [path for path in made if not paths.RANKING.read(path)]  # `score` takes seconds
+    jobs = sorted({job for job in map(job_of, costly) if job and job.model in project.models})
     jobs = [job for job in jobs if is_size_known(project, job.dataset)]
     alike = {job._replace(seed="") for job in jobs}  # Estimated costs do not depend on the seed.
     known = {job: cost_of(project, job.step, job._asdict()) for job in alike}

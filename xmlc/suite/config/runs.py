@@ -237,6 +237,15 @@ def disk_used() -> str:
     return f"{now / 1e9:.3g} GB on disk, at most {most / 1e9:.3g} GB in all runs ({DISK})"
 
 
+def trained_again(made: Iterable[str]) -> list[str]:
+    """Return a remark on models that a run trains again because they were deleted. ``made`` lists the run's outputs."""
+    records = [Path(path).with_name("train.json") for path in made if paths.TEMPORARY.read(path)]
+    again = [record for record in records if record.exists()]
+    if not again:
+        return []
+    return [f"trained again, because the models and estimates were deleted (`keep_models`): {len(again)} models"]
+
+
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
     """Return the datasets that have trained models of the given papers, but that the settings do not select."""
     pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", split="*")

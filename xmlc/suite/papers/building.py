@@ -174,7 +174,7 @@ def read_record(path: Path) -> RecordFile:
     content = parsed(path, "record")
     if isinstance(content, dict) and "kind" not in content and "train" in content:
         return Statistics.of(path, content)
-    kind = check_header(path, content, kinds(), "rank`, `xmlc thresholds` or `xmlc infer")
+    kind = check_header(path, content, kinds(), "score`, `xmlc thresholds` or `xmlc infer")
     return kinds()[kind].of(path, content)
 
 

@@ -23,6 +23,8 @@ NO_EFFECT = (
     "xmlc.models.label_sets",  # the method `predict`, which no step calls
     "xmlc.models.wrapped",  # counts for models of other libraries, see `estimator_files`
 )
+#: The same for single steps. These two compute no measure, although the modules of records name measures.
+NO_EFFECT_ON = {"estimate": ("xmlc.metrics",), "rank": ("xmlc.metrics",)}
 WRAPPED = "xmlc.models.wrapped"
 #: Estimators that train other estimators by default, which they import by name.
 MEMBERS = {"stacking": ("plt", "swnn")}
@@ -45,7 +47,8 @@ def step_files(command: str, *modules: str) -> list[str]:
     """
     if not (PACKAGE / "suite/steps" / f"{command}.py").is_file():
         raise XmlcError(f"found no step {command}, expected a command in xmlc/suite/steps/")
-    return source_files(f"xmlc.suite.steps.{command}", *modules, without=NO_EFFECT)
+    without = NO_EFFECT + NO_EFFECT_ON.get(command, ())
+    return source_files(f"xmlc.suite.steps.{command}", *modules, without=without)
 
 
 def estimator_files(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Define the record of `xmlc rank`, which contains scores of rankings and costs of a model."""
+"""Define the record of `xmlc score`, which contains scores of rankings and costs of a model."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class RankingCosts(TrainingCosts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankingRecord(ModelRecord, kind="ranking", command="rank"):
-    """Represent the record of `xmlc rank`.
+class RankingRecord(ModelRecord, kind="ranking", command="score"):
+    """Represent the record of `xmlc score`.
 
     Attributes
     ----------

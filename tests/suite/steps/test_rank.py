@@ -1,0 +1,49 @@
+"""Test that rankings are stored, and that a measure is computed from the stored ranking."""
+
+import numpy as np
+from command_line import run
+from small_data import prepare_tiny, train
+
+from xmlc.core.files import read_json
+from xmlc.metrics.ranking import K, ndcg_at_k, precision_at_k
+from xmlc.models.plt import PLT
+from xmlc.suite.provenance.code import step_files
+from xmlc.suite.results.records.ranked import RankedRecord
+from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.steps.prepared import Prepared
+
+
+def test_ranking_is_stored_and_scored_without_the_model(tmp_path, capsys):
+    data = prepare_tiny(tmp_path)
+    about = train(tmp_path, data, "plt", epochs=1)
+    folder, record = tmp_path / "ranking", tmp_path / "ranking.json"
+    assert run("rank", *about, "--out", folder) == 0
+    X, Y = Prepared(data).part("test")
+    expected, _ = PLT.load(tmp_path / "model").predict_top_k(X, RankedRecord.DEPTH)
+    labels = np.load(folder / RankedRecord.LABELS)
+    assert labels.dtype == np.int32
+    np.testing.assert_array_equal(labels, expected)
+    assert run("score", "--data", data, "--ranking", folder, "--out", record) == 0
+    scored, ranked = RankingRecord.read(record), RankedRecord.read(folder / RankedRecord.FILE)
+    for k in K:
+        assert scored.metrics[f"p@{k}"] == precision_at_k(Y, expected, k)
+        assert scored.metrics[f"ndcg@{k}"] == ndcg_at_k(Y, expected, k)
+    for name in ("dataset", "hyperparameters", "costs", "certified", "environment", "step", "tuning"):
+        assert getattr(scored, name) == getattr(ranked, name), name
+    assert scored.settings == ranked.settings | {"propensity": "0.55 1.5"}
+    first = read_json(record)
+    assert run("score", "--data", data, "--ranking", folder, "--out", record) == 0
+    assert read_json(record) == first
+    (folder / RankedRecord.LABELS).write_bytes(b"")
+    assert run("score", "--data", data, "--ranking", folder, "--out", record) == 1
+    assert str(folder / RankedRecord.LABELS) in capsys.readouterr().err
+
+
+def test_stored_rankings_are_deep_enough_for_all_measures():
+    assert RankedRecord.DEPTH >= max(K)
+
+
+def test_new_measure_makes_no_ranking_and_no_estimates_stale():
+    for step, counts in (("rank", False), ("estimate", False), ("score", True), ("thresholds", True)):
+        assert any("/metrics/ranking.py" in file for file in step_files(step)) == counts, step
+    assert not any("/models/" in file for file in step_files("score"))
