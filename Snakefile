@@ -13,7 +13,8 @@ from xmlc.suite.papers import plan
 from xmlc.suite.config import jobs
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.runs import begin, check_program, check_settings, disk_used, end, in_one_line, made_by, trained_again
+from xmlc.suite.config.runs import begin, check_program, check_settings, disk_used, end
+from xmlc.suite.config.runs import in_one_line, made_by, trained_again
 from xmlc.suite.config.sources import mirror_at
 from xmlc.suite.console import Console
 

@@ -27,9 +27,10 @@ def run(*arguments):
 
 
 def rank_and_score(data, model, training, out, *further):
-    """Run `xmlc rank` and `xmlc score`, and write the record to ``out``. The ranking is in a folder next to it."""
+    """Run `xmlc rank` and `xmlc score`. The ranking is in a folder next to the record ``out``."""
     ranking = out.with_suffix("")
-    assert run("rank", "--data", data, "--model", model, "--training", training, "--out", ranking) == 0
+    about = ("--data", data, "--model", model, "--training", training)
+    assert run("rank", *about, "--out", ranking) == 0
     assert run("score", "--data", data, "--ranking", ranking, "--out", out, *further) == 0
 
 

@@ -138,7 +138,7 @@ def test_new_measure_ranks_nothing_again_and_the_plan_names_models_to_train(proj
     assert {rule for rule in planned if rule.startswith("train_")} == {
         "train_80_estimate_thresholds", "train_80_estimate_thresholds_infer"
     }  # fmt: skip
-    assert re.search(r"trained again.*keep_models.*: 2 models", said)
+    assert re.search(r"trained again.*keep_models.*: 2\n", said)
 
 
 def test_batched_seeds_are_separate_jobs_if_models_are_dropped(projects):

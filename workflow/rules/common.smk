@@ -39,6 +39,11 @@ def time(steps, wildcards, attempt, runs=1):
     return attempt * runs * minutes(project, steps, wildcards)
 
 
+def of_dataset(wildcards):
+    """Return the wildcards without the model, for steps whose costs depend only on the dataset."""
+    return {"dataset": wildcards.dataset}
+
+
 def scratch(path):
     """Return a folder that Snakemake deletes after the job. Snakemake 9.27 cannot delete it if jobs share no files."""
     return directory(path) if workflow.storage_settings.default_storage_provider else temp(directory(path))

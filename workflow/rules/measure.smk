@@ -1,4 +1,5 @@
-# These rules rank labels, score rankings, write estimates, and score forests, sweeps over a hyperparameter, and streams.
+# These rules rank labels, score rankings, write estimates, and score forests, sweeps over a
+# hyperparameter, and streams.
 rule rank:
     input:
         data="results/{dataset}/data",
@@ -28,7 +29,8 @@ rule rank:
         " --threads {threads} --out {output} 2> {log}"
 
 
-# This rule scores rankings, which are kept even if the models are deleted. So a new measure needs no model.
+# This rule scores a ranking, which is kept even if the model is deleted. So a new measure needs no
+# model.
 rule score:
     input:
         data="results/{dataset}/data",
@@ -41,8 +43,8 @@ rule score:
     conda:
         "../envs/xmlc.yaml"
     resources:
-        mem_mb=lambda wildcards, attempt: memory("prepare", {"dataset": wildcards.dataset}, attempt),
-        runtime=lambda wildcards, attempt: time(["prepare"], {"dataset": wildcards.dataset}, attempt),
+        mem_mb=lambda wildcards, attempt: memory("prepare", of_dataset(wildcards), attempt),
+        runtime=lambda wildcards, attempt: time(["prepare"], of_dataset(wildcards), attempt),
     params:
         # Without the model's modules, because the ranking is read.
         code=lambda wildcards: planned_code("score"),
@@ -51,7 +53,8 @@ rule score:
         "Score the rankings of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:
         "XMLC_PLANNED_CODE={params.code:q}"
-        " xmlc score --data {input.data} --ranking {input.ranking} --propensity {params.propensity} --out {output} 2> {log}"
+        " xmlc score --data {input.data} --ranking {input.ranking} --propensity {params.propensity}"
+        " --out {output} 2> {log}"
 
 
 # This rule writes sparse probability estimates, the input of threshold methods.

@@ -171,7 +171,8 @@ def _as_planned(arguments: list[str] | None) -> AbstractContextManager[None]:
     words = sys.argv[1:] if arguments is None else arguments
     if not words or not is_step(words[0]):
         return nullcontext()
-    context: AbstractContextManager[None] = _provenance("planned_code").as_planned(words[0], words[1:])
+    planned_code = _provenance("planned_code")
+    context: AbstractContextManager[None] = planned_code.as_planned(words[0], words[1:])
     return context
 
 

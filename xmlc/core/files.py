@@ -29,7 +29,7 @@ FORGOTTEN = 7 * 86400.0
 SETTLED = 1.0  # A process locks a temporary file within this number of seconds after creating it.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
 
-#: The files and folders that this process has written. The suite renames them if its code changed meanwhile.
+#: The files and folders that this process has written. The suite renames them if code changed.
 written: list[Path] = []
 
 

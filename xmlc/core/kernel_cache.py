@@ -41,7 +41,7 @@ except ImportError:  # Without undocumented parts of numba, a first call takes 1
 
 
 KEPT = 3  # Number of kernel folders that are kept, for example for recent branches.
-#: Modules that kernels' files import, but no kernel uses: displays, source files, domains of hyperparameters.
+#: Modules that kernels' files import, but no kernel uses.
 WITHOUT_KERNELS = "xmlc.core.progress", "xmlc.core.sources", "xmlc.models.domains"
 KERNEL = re.compile(r"^\s*@(njit|overload|intrinsic)\b", re.MULTILINE)
 

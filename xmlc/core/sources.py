@@ -109,7 +109,8 @@ def source_files(
     package : bool
         Whether to include the files of xmlc. If ``package`` is false, only users' files are returned.
     without : tuple of str
-        Modules and packages whose import by a module of xmlc is not followed. A user's import of them is followed.
+        Modules and packages whose import by a module of xmlc is not followed. A user's import of
+        them is followed.
 
     Returns
     -------

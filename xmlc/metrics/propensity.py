@@ -47,7 +47,7 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     name = re.sub(r"^g?lf|^mm(?=amazon)", "", re.sub(r"[^a-z0-9]", "", dataset_name.lower()))
     if name not in _KNOWN and ("amazon" in name or "wiki" in name):
         values = "0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon, 0.55 and 1.5 for others such as AmazonCat"
-        places = "`propensities`, `xmlc rank --propensity`, or `propensity: [A, B]` in config/datasets.yaml"
+        places = "`propensities`, `xmlc score --propensity`, or `propensity: [A, B]` in config/datasets.yaml"
         remedy = f"Set A and B in {places}. Use {values}."
         raise InvalidDataError(f"dataset {dataset_name}: found no A and B for its propensities. {remedy}")
     return _KNOWN.get(name, _OTHER)

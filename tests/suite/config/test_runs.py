@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import run
-from facts import raises_with
+from facts import absent, raises_with
 from suite_cases import project_of, suite
 
 from xmlc.core.checksums import Damaged
@@ -165,11 +165,11 @@ def test_temporary_files_of_ended_processes_are_deleted(tmp_path):
 
 def test_models_that_are_trained_again_after_deletion_are_counted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    made = [f"results/yeast/plt/seed{seed}/80/{name}" for seed in (0, 1) for name in ("temporary", "train.json")]
+    one, other = (Path(f"results/yeast/plt/seed{seed}/80") for seed in (0, 1))
+    made = [str(run / name) for run in (one, other) for name in ("temporary", "train.json")]
     assert trained_again(made) == []
-    Path(made[1]).parent.mkdir(parents=True)
-    Path(made[1]).touch()
+    one.mkdir(parents=True)
+    (one / "train.json").touch()
     (line,) = trained_again(made)
-    assert "1 model" in line
-    assert "keep_models" in line
-    assert trained_again(["results/yeast/plt/seed0/80/model", "results/yeast/plt/seed0/80/train.json"]) == []
+    assert absent(line, "1", "keep_models") == []
+    assert trained_again([str(one / "model"), str(one / "train.json")]) == []

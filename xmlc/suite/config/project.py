@@ -21,7 +21,7 @@ from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.shared import check_shared_settings, models_of_all
 from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
-from xmlc.suite.provenance.code import estimator_files
+from xmlc.suite.provenance.code import WRAPPED, estimator_files
 from xmlc.suite.schemas import located, nearest
 
 LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
@@ -347,9 +347,10 @@ class Project:
         """Return the modules and files of a model's estimator, and of users' methods that a command runs."""
         described = self.models[model]
         modules = estimator_files(described.estimator)
-        if any("estimators" in given for given in (described.hyperparameters, *described.datasets.values())):
-            modules += [place.partition(":")[0] for place in LEARNERS.values()]  # members of an ensemble
-            modules.append("xmlc.models.wrapped")
+        values = [described.hyperparameters, *described.datasets.values()]
+        if any("estimators" in given for given in values):  # The members may be any estimators.
+            modules += [place.partition(":")[0] for place in LEARNERS.values()]
+            modules.append(WRAPPED)
         if command in ("thresholds", "infer"):
             modules += self.extensions
         return modules

@@ -238,12 +238,13 @@ def disk_used() -> str:
 
 
 def trained_again(made: Iterable[str]) -> list[str]:
-    """Return a remark on models that a run trains again because they were deleted. ``made`` lists the run's outputs."""
+    """Return a remark on deleted models that a run trains again. ``made`` lists its outputs."""
     records = [Path(path).with_name("train.json") for path in made if paths.TEMPORARY.read(path)]
     again = [record for record in records if record.exists()]
     if not again:
         return []
-    return [f"trained again, because the models and estimates were deleted (`keep_models`): {len(again)} models"]
+    why = "because they and their estimates were deleted (`keep_models`)"
+    return [f"models that are trained again, {why}: {len(again)}"]
 
 
 def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:

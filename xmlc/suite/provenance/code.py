@@ -1,7 +1,7 @@
 """Say which code a result depends on, and identify it by a digest.
 
-A step depends on its module, on the modules of its model, and on all that these import, directly or indirectly. So an
-edit cannot be overlooked, and the lists of this module have only the exceptions.
+A step depends on its module, on the modules of its model, and on all that these import, directly or
+indirectly. So an edit cannot be overlooked, and the lists of this module have only the exceptions.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.sources import PACKAGE, source_digest, source_files
 from xmlc.models.registry import ESTIMATORS, registered_name
 
-#: Modules whose edits make no result stale, although steps or estimators import them. They still count for a user's
-#: file that imports them.
+#: Modules whose edits make no result stale, although steps or estimators import them. They still
+#: count for a user's file that imports them.
 NO_EFFECT = (
     "xmlc.core.progress",
     "xmlc.core.sources",
@@ -23,7 +23,8 @@ NO_EFFECT = (
     "xmlc.models.label_sets",  # the method `predict`, which no step calls
     "xmlc.models.wrapped",  # counts for models of other libraries, see `estimator_files`
 )
-#: The same for single steps. These two compute no measure, although the modules of records name measures.
+#: The same for single steps. These two compute no measure, although the modules of records name
+#: measures. A model that uses measures in training is trained again, and therefore ranks again.
 NO_EFFECT_ON = {"estimate": ("xmlc.metrics",), "rank": ("xmlc.metrics",)}
 WRAPPED = "xmlc.models.wrapped"
 #: Estimators that train other estimators by default, which they import by name.
@@ -43,7 +44,7 @@ def step_files(command: str, *modules: str) -> list[str]:
     Raises
     ------
     XmlcError
-        The step does not exist. If a misspelled name raised no error, edits of the step would go unnoticed.
+        The step does not exist. Without an error, edits of the step would go unnoticed.
     """
     if not (PACKAGE / "suite/steps" / f"{command}.py").is_file():
         raise XmlcError(f"found no step {command}, expected a command in xmlc/suite/steps/")
@@ -54,9 +55,10 @@ def step_files(command: str, *modules: str) -> list[str]:
 def estimator_files(name: str) -> list[str]:
     """Return the modules and users' files that a model depends on, given the name of its estimator.
 
-    Modules of xmlc have dotted names. If the list contained their paths, imports within the package's folder would be
-    followed as for users' files, and the folder of an installed xmlc contains all other libraries, too. A class of
-    another library counts only if the library is under development (not in site-packages).
+    Modules of xmlc have dotted names. If the list contained their paths, imports within the
+    package's folder would be followed as for users' files, and the folder of an installed xmlc
+    contains all other libraries, too. A class of another library counts only if the library is
+    under development (not in site-packages).
     """
     name = registered_name(name)
     if name in ESTIMATORS:

@@ -25,9 +25,13 @@ from xmlc.suite.steps.run import TrainedStep, mean_of, rank_timed
 @threads_option
 @out_option("Folder to write.", multiple=True)
 def command(
-    data: Path, models: tuple[Path, ...], training: tuple[Path, ...], threads: int, out: tuple[Path, ...]
+    data: Path,
+    models: tuple[Path, ...],
+    training: tuple[Path, ...],
+    threads: int,
+    out: tuple[Path, ...],
 ) -> None:
-    """Rank the labels of the test instances with each model, and write the ranked labels and the costs."""
+    """Rank the labels of the test set with each model, and write the labels and the costs."""
     for folder, trained, ranking in each_in_turn(model=models, training=training, out=out):
         step = TrainedStep.read("rank", data, trained, threads)
         model = step.load(folder)

@@ -12,13 +12,13 @@ from xmlc.suite.results.records.training import ModelRecord
 
 @dataclass(frozen=True, kw_only=True)
 class RankedRecord(ModelRecord, command="rank"):
-    """The part of a ranking's record that does not depend on measures. `xmlc score` adds the measures.
+    """The part of a ranking's record without measures, which `xmlc score` adds.
 
     ``certified`` is described in `RankingRecord`.
     """
 
     FILE: ClassVar[str] = "rank.json"
-    LABELS: ClassVar[str] = "labels.npy"  # int32 of shape (n_test, DEPTH), best first, padded with -1
+    LABELS: ClassVar[str] = "labels.npy"  # int32 (n_test, DEPTH), best first, padded with -1
     DEPTH: ClassVar[int] = 5  # The papers' measures are of the five best labels.
 
     costs: RankingCosts
