@@ -14,6 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.sources import PACKAGE, source_digest, source_files
 from xmlc.models.registry import ESTIMATORS, registered_name
 
+WRAPPED = "xmlc.models.wrapped"
 #: Modules whose edits make no result stale, although steps or estimators import them. They still
 #: count for a user's file that imports them.
 NO_EFFECT = (
@@ -21,12 +22,11 @@ NO_EFFECT = (
     "xmlc.core.sources",
     "xmlc.suite.provenance.code",
     "xmlc.models.label_sets",  # the method `predict`, which no step calls
-    "xmlc.models.wrapped",  # counts for models of other libraries, see `estimator_files`
+    WRAPPED,  # counts for models of other libraries, see `estimator_files`
 )
 #: The same for single steps. These two compute no measure, although the modules of records name
 #: measures. A model that uses measures in training is trained again, and therefore ranks again.
 NO_EFFECT_ON = {"estimate": ("xmlc.metrics",), "rank": ("xmlc.metrics",)}
-WRAPPED = "xmlc.models.wrapped"
 #: Estimators that train other estimators by default, which they import by name.
 MEMBERS = {"stacking": ("plt", "swnn")}
 
