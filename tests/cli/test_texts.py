@@ -333,7 +333,7 @@ def test_names_select_ranking_preset_and_defaults(train, tmp_path):
 # An import of a module that is None in sys.modules fails as if it were not installed.
 OF_THE_WORKFLOW = """
 import sys
-names = "gdown jinja2 matplotlib msgspec pandas pygments requests snakemake tabulate textalloc yaml"
+names = "gdown jinja2 matplotlib msgspec pandas pooch pygments requests snakemake tabulate textalloc yaml"
 sys.modules.update(dict.fromkeys(names.split()))
 from xmlc.cli import main
 main(sys.argv[1:])

@@ -17,7 +17,8 @@ from repository import ROOT
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 PAGE = (ROOT / "docs/examples.md").read_text()
 #: Packages of the extra `workflow`. The value `None` in `sys.modules` hides a package.
-WORKFLOW = "click gdown jinja2 matplotlib msgspec pandas psutil requests snakemake tabulate textalloc yaml".split()
+WORKFLOW = "click gdown jinja2 matplotlib msgspec pandas pooch psutil requests snakemake tabulate".split()
+WORKFLOW += ["textalloc", "yaml"]
 BEYOND = {"replacing_omikuji": "baselines", "serving": "serve"}  # the examples that need an extra
 BROUGHT = {"serving": {"click"}}  # this extra also installs them
 VARIES = re.compile(r"\d+\.\d s\b|^.*omikuji.*\n", re.MULTILINE)  # seconds, omikuji's log and its P@1

@@ -30,8 +30,9 @@ def files_of(estimator):
         ("import xmlc.suite.config.project", "numba pandas matplotlib"),
         (f"import {RECORDS}", "numba pandas matplotlib"),
         (LISTING, "numba matplotlib"),
+        ("import xmlc.suite.steps.download", "gdown numba pooch"),
     ],
-    ids=["measures", "steps", "configuration", "records", "tables"],
+    ids=["measures", "steps", "configuration", "records", "tables", "download"],
 )
 def test_unneeded_packages_are_not_imported(statement, packages):
     code = f"{statement}\nimport sys\nprint([name for name in {packages.split()} if name in sys.modules])"

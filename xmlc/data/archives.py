@@ -37,9 +37,6 @@ COMPRESSIONS = (
     Compression(b"BZh", bz2.BZ2Decompressor, 1),
     Compression(b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), 4),
 )
-#: DEFLATE describes the HTTP encoding "deflate". The first bytes of a file do not show whether the file is encoded by
-#: "deflate".
-DEFLATE = Compression(b"", zlib.decompressobj, 1)
 
 
 def open_plain(path: Path) -> BinaryIO:
@@ -63,7 +60,7 @@ def is_compressed(path: Path) -> bool:
         return _compression(file) is not None
 
 
-def plain(file: Any, name: str, compression: Compression | None = None) -> BinaryIO:
+def plain(file: Any, name: str) -> BinaryIO:
     """Decompress an open file if its first bytes mark the content as compressed.
 
     Parameters
@@ -72,8 +69,6 @@ def plain(file: Any, name: str, compression: Compression | None = None) -> Binar
         A file with ``peek``. Closing the returned file also closes ``file``.
     name : str
         Name of the file in messages.
-    compression : Compression, optional
-        Compression of the file. By default the first bytes of the file determine the compression.
 
     Raises
     ------
@@ -81,7 +76,7 @@ def plain(file: Any, name: str, compression: Compression | None = None) -> Binar
         The compressed data is damaged or incomplete. The error is not raised by the call itself, but when the returned
         file is read.
     """
-    compression = compression or _compression(file)
+    compression = _compression(file)
     return io.BufferedReader(_Content(file, compression, name), CHUNK) if compression else file
 
 

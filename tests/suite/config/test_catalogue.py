@@ -33,7 +33,7 @@ def test_published_averages_agree_with_published_counts():
 def test_shipped_catalogue_has_no_dead_sources():
     entries = load_catalogue(SHIPPED).values()
     places = [entry for listed in entries for entry in (listed, *listed.alternatives)]
-    drive = [address for entry in places for kind, address in entry.sources if kind == "drive"]
+    drive = [entry.drive for entry in places if entry.drive]
     assert not [address for address in drive if address.startswith("0B3lPMIHmG6vG")]
     assert len(drive) == len(set(drive))
     assert all(entry.sources or entry.synthetic for entry in entries)

@@ -7,6 +7,7 @@ import lzma
 import os
 import shutil
 import subprocess
+import time
 from dataclasses import replace
 
 import pytest
@@ -20,7 +21,8 @@ from xmlc.core.files import read_json
 from xmlc.suite.config.catalogue import Dataset, load_catalogue
 from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.steps import fetching
-from xmlc.suite.steps.download import download, no_data
+from xmlc.suite.steps.download import download
+from xmlc.suite.steps.fetching import fetch
 
 TRAIN, TEST = b"1 2 2\n0 0:1\n", b"1 2 2\n1 1:1\n"
 FILES = {"train.txt": TRAIN, "test.txt": TEST}
@@ -30,7 +32,7 @@ HTML = b"<!DOCTYPE html><html><title>Quota exceeded</title></html>"
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(fetching, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
     with serve() as server:
         yield server
 
@@ -155,7 +157,7 @@ def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(server, 
         (lzma.compress(b"[1]"), "JSON"),
         (b" \n\n", "an empty file"),
         (bz2.compress(b""), "an empty file"),
-        (gzip.compress(b"1 2 3\n" * 99, mtime=0)[:12], "a damaged"),
+        (gzip.compress(b"1 2 3\n" * 99, mtime=0)[:12], "damaged"),
         *(
             (data, "")
             for data in (TRAIN, GOOD, tar_of(FILES), gzip.compress(TRAIN, mtime=0), b"@relation x", b"0 | a:1\n")
@@ -165,8 +167,12 @@ def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(server, 
 )
 def test_responses_other_than_data_are_recognized(tmp_path, content, found):
     (tmp_path / "f").write_bytes(content)
-    assert no_data(tmp_path / "f").startswith(found and f"found {found}")
-    assert bool(no_data(tmp_path / "f")) == bool(found)
+    if found:
+        with raises_with(XmlcError, f"found {found}"):
+            fetch(str(tmp_path / "f"), tmp_path / "got")
+    else:
+        fetch(str(tmp_path / "f"), tmp_path / "got")
+        assert (tmp_path / "got").read_bytes() == content
 
 
 @pytest.mark.parametrize("wrong", [HTML, b'{"error": "quota"}', gzip.compress(b"[]", mtime=0), b""])
@@ -191,7 +197,8 @@ def test_full_disk_stops_download_and_leaves_no_files(tmp_path, server, resource
     server.files = {"/a.zip": GOOD}
     for name in {"file": ["copyfile"], "archive": ["copyfileobj"], "address": []}[way]:
         monkeypatch.setattr(shutil, name, full)
-    monkeypatch.setattr(fetching, "Progress", full if way == "address" else fetching.Progress)
+    if way == "address":
+        monkeypatch.setattr(fetching, "Progress", full)
     put(tmp_path / "m/tiny", {"a.zip": GOOD} if way == "archive" else FILES)
     with pytest.raises(OSError) as error:
         download(
@@ -229,7 +236,6 @@ def test_folders_and_addresses_with_special_names_are_found(tmp_path, server, na
     for place in (
         tmp_path / name,
         f"~/{name}/",
-        (tmp_path / name).as_uri(),
         f"{server.url}/Möbius x",
         f"{server.url}/M%C3%B6bius%20x/",
     ):
@@ -255,7 +261,6 @@ def test_command_names_used_and_failed_sources(tmp_path, server, resources, caps
     arguments = ["tiny", "--out", resources / "tiny", "--catalogue", tmp_path / "c.yaml", "--mirror", tmp_path]
     assert run("download", *arguments) == 0
     said = capsys.readouterr().err
-    assert f"{tmp_path}/tiny" in said
     assert f"{server.url}/a.zip" in said
     assert list(read_json(resources / "digests/tiny.json")) == [f"{server.url}/a.zip"]
 
@@ -279,7 +284,7 @@ def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path):
     ):
         with raises_with(XmlcError, *facts):
             check_source(Dataset(name), place and str(place), resources, ["yeast"])
-    (resources / "manual/medicl").mkdir(parents=True)
+    put(resources / "manual/medicl", {"medicl.zip": b""})
     check_source(Dataset("medicl"), None, resources, [])
     (mirror / "medical/test.txt").unlink()
     with raises_with(XmlcError, "medical", "train.txt.gz", "test.txt"):

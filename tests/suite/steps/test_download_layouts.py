@@ -96,10 +96,11 @@ def test_incomplete_or_invalid_copies_of_a_dataset_are_refused(tmp_path, server,
     assert server.requests == [], "no address is requested"
 
 
-def test_unrelated_files_are_not_used_as_a_dataset(tmp_path, server):
-    for place in ("manual", "mirror"):
-        origin, *_ = prepared(tmp_path, server, place, {"a.csv": b"1,2\n", "b.csv": b"1,2\n"})
-        assert origin.split() == [f"{server.url}/far/{name}" for name in VW]
+@pytest.mark.parametrize("place", ["mirror", "manual"])
+def test_no_address_replaces_a_folder_with_unrelated_files(tmp_path, server, place):
+    with raises_with(XmlcError, "a.csv, b.csv", "a_train.vw, a_test.vw"):
+        prepared(tmp_path, server, place, {"a.csv": b"1,2\n", "b.csv": b"1,2\n"})
+    assert server.requests == []
 
 
 @pytest.mark.parametrize("place", ["mirror", "manual", "archive"])

@@ -18,7 +18,7 @@ from xmlc.suite.schemas import converted, located, read_yaml
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
-SOURCES = ("drive", "url", "urls")
+DRIVE = "https://drive.google.com/uc?id="  # The address of a file on Google Drive begins with this text.
 # Keys of an entry that define how the dataset's files are read.
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
 #: Whether each key of an entry changes the arrays that are prepared. If such a key is edited, the workflow fetches and
@@ -216,12 +216,26 @@ class Dataset:
             object.__setattr__(self, part, [names] if isinstance(names, str) else [*names])
 
     @property
-    def sources(self) -> list[tuple[str, Any]]:
-        """Return each source of the data as a pair of kind and address.
+    def sources(self) -> list[dict[str, str]]:
+        """Return the addresses of each source of the data, a dict from file name to address.
 
-        A pair has the form ``("drive", id)``, ``("url", address)`` or ``("urls", {file name: address})``.
+        If the address is that of an archive with all files, the file name is empty.
         """
-        return [(kind, address) for kind in SOURCES if (address := getattr(self, kind))]
+        sources = []
+        if self.drive:
+            sources.append({"": DRIVE + self.drive})
+        if self.url:
+            sources.append({"": self.url})
+        if self.urls:
+            sources.append({name: self.address(name)["url"] for name in self.urls})
+        return sources
+
+    def address(self, name: str) -> Address:
+        """Return the address of a file, with its git id, or an empty text if the entry has none."""
+        address = self.urls.get(name, "")
+        if isinstance(address, str):
+            return {"url": address, "blob": ""}
+        return address
 
     @property
     def size(self) -> Size:

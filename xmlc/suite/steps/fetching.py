@@ -1,12 +1,9 @@
-"""Download single files over HTTP and from Google Drive."""
+"""Fetch single files from folders, over HTTP and from Google Drive."""
 
 from __future__ import annotations
 
 import shutil
-import socket
-import ssl
 import sys
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,116 +11,134 @@ import requests
 
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.progress import Progress
-from xmlc.data.archives import DEFLATE, is_compressed, plain
+from xmlc.data.archives import is_compressed, plain
+from xmlc.suite.config.catalogue import DRIVE
+from xmlc.suite.config.sources import WEB
 
-ATTEMPTS = 4
-# Seconds before the second attempt. Before each further attempt, the pause is twice as long as before.
-FIRST_PAUSE = 1.0
-SILENCE = 20.0  # If no byte arrives for this number of seconds, an attempt to download a file fails.
+RETRIES = 3
+SILENCE = 20.0  # An attempt to download a file fails if no byte arrives for these seconds.
 CHUNK = 1 << 16
-PASSING = (408, 425, 429, 500, 502, 503, 504)
-MISSING = (403, 404, 410)  # An object store may return the status 403 for a file that does not exist.
+MISSING = (403, 404, 410)  # An object store may return 403 for a file that does not exist.
+#: Maps the first bytes of a file that is not data to a description of the file. Some servers send
+#: an error page or a similar file instead of data.
+NO_DATA = {
+    b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
+    b"<html": "an HTML page (a quota, sign-in or error page)",
+    b"{": "JSON",
+    b"[": "JSON",
+    b"version https://git-lfs": "a Git LFS pointer",
+}
 
 
-class NotThere(XmlcError):
-    """Raised if a source does not have a file, so that the caller can try another source."""
+class Unreachable(XmlcError):
+    """Raised if a download fails, so that nobody knows whether the server has the file."""
 
 
-def fetch_http(url: str, target: Path) -> None:
-    """Download a file. After a temporary failure, the download is started again from the beginning.
+def fetch(address: str, target: Path) -> None:
+    """Fetch a file, and check that its first bytes may be data or an archive.
+
+    Parameters
+    ----------
+    address : str
+        A path, a web address, or the address of a file on Google Drive.
+    target : Path
 
     Raises
     ------
-    NotThere
-        The server reports that the file does not exist, or refuses access to the file.
+    Unreachable
+        The server failed or did not answer. The error message states why the last attempt failed.
     XmlcError
-        The download failed. The error message states why the last attempt failed.
+        The file does not exist, the server refuses access to it, or it is no data, for example an
+        error page.
     """
-    for attempt in range(ATTEMPTS):
-        if attempt:
-            time.sleep(FIRST_PAUSE * 2 ** (attempt - 1))
+    copy(address, target)
+    with plain(open(target, "rb"), "the file") as file:
+        head = file.read(512).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if not head:
+        raise XmlcError("found an empty file")
+    for mark, what in NO_DATA.items():
+        if head.startswith(mark):
+            text = " ".join(head[:60].decode(errors="replace").split())
+            raise XmlcError(f"found {what} instead of data: {text!r}")
+
+
+def copy(address: str, target: Path) -> None:
+    """Copy a file without a check of its content. A failed download starts again at its first byte.
+
+    Raises
+    ------
+    Unreachable, XmlcError
+    """
+    if not address.startswith(WEB):
+        if not Path(address).is_file():
+            raise XmlcError("found no such file")
+        shutil.copyfile(address, target)
+        return
+    if address.startswith(DRIVE):
+        import gdown
+
         try:
-            return _attempt(url, target)
-        except requests.HTTPError as error:
-            if (status := error.response.status_code) in MISSING:
-                raise NotThere(f"the server refused the file or does not have it ({status})") from None
-            problem = f"the server answered {status}"
-            if status not in PASSING:
-                break
-        # The address of a redirection may be invalid, which raises a ValueError.
-        except (requests.RequestException, ValueError) as error:
-            problem = f"{error}, after {attempt + 1} attempt{'s' if attempt else ''}"
-            if _lasts(error):
-                break
-    raise XmlcError(problem)
+            gdown.download(address, str(target), quiet=not sys.stderr.isatty(), use_cookies=False)
+        except Exception as error:  # gdown raises errors of many classes
+            let_through(error)
+            reason = " ".join(str(error).split())
+            raise XmlcError(f"Google Drive refused the download ({reason})") from error
+        return
+    import pooch
+
+    pooch.get_logger().setLevel("WARNING")
+    target.unlink(missing_ok=True)  # pooch would keep an existing file
+    name = target.name
+    files = pooch.create(
+        path=target.parent.absolute(),
+        base_url="",
+        registry={name: None},
+        urls={name: address},
+        retry_if_failed=RETRIES,
+    )
+    try:
+        files.fetch(name, downloader=_transfer)
+    # The address of a redirection may be invalid, which raises a ValueError.
+    except (requests.RequestException, ValueError) as error:
+        raise Unreachable(f"{error}, after {RETRIES + 1} attempts") from error
 
 
-def _lasts(error: Exception) -> bool:
-    """Return whether another attempt would also fail, because the address, the host or its certificate is wrong."""
-    cause: BaseException | None = error
-    while cause:
-        unknown = isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME
-        if unknown or isinstance(cause, ssl.SSLCertVerificationError):
-            return True
-        cause = cause.__cause__ or cause.__context__
-    return isinstance(error, requests.TooManyRedirects | ValueError)
+def _transfer(url: str, path: str, files: object) -> None:
+    """Download a file for pooch, which tries again after a `RequestException` or a ValueError.
 
-
-def _attempt(url: str, target: Path) -> None:
-    with requests.get(url, headers={"Accept-Encoding": "identity"}, stream=True, timeout=SILENCE) as response:
-        response.raise_for_status()
-        # For example, the status 206 means that the content is only a part of the file.
-        if response.status_code != 200:
-            raise requests.HTTPError(response=response)
-        # The response header Content-Encoding is removed, so that `requests` returns the bytes as the server sent them.
-        # The header Content-Length counts the bytes as sent.
+    The downloader of pooch would accept a part of a file (status 206), request a missing file
+    again, and decode content without noticing that its end is missing.
+    """
+    file = Path(path)
+    file.unlink()  # pooch has created the file with rights for its owner only
+    headers = {"Accept-Encoding": "identity"}
+    with requests.get(url, headers=headers, stream=True, timeout=SILENCE) as response:
+        status = response.status_code
+        if status in MISSING:
+            raise XmlcError(f"the server refused the file or does not have it ({status})")
+        if status != 200:
+            raise requests.HTTPError(f"the server answered {status}")
+        # Without this header, `requests` returns the bytes as the server sent them.
         coding = response.raw.headers.pop("Content-Encoding", "").strip().lower()
         total = response.raw.length_remaining or 0
-        with open(target, "wb") as file, Progress(total, url, "B") as progress:
+        with open(file, "wb") as content, Progress(total, url, "B") as progress:
             for chunk in response.iter_content(CHUNK):
-                progress.update(file.write(chunk))
-            if file.tell() < total:  # Versions of urllib3 before 2 do not check the length of the content.
-                raise requests.ConnectionError(f"found {file.tell()} bytes, expected {total}")
-    if coding not in ("", "identity"):
-        _decode(target, coding, named_gz=urlsplit(url).path.endswith(".gz"))
+                progress.update(content.write(chunk))
+    # Some servers send a file ``train.txt.gz`` as ``train.txt`` with the encoding gzip. If the
+    # address ends with ``.gz``, the compressed file is kept.
+    if coding in ("gzip", "x-gzip"):
+        if not urlsplit(url).path.endswith(".gz"):
+            _decode(file)
+    # The encoding may be a compression format that xmlc can read, so the file needs no decoding.
+    elif coding not in ("", "identity") and not is_compressed(file):
+        raise XmlcError(f"found the encoding {coding}, expected gzip or none")
 
 
-def _decode(file: Path, coding: str, named_gz: bool) -> None:
-    """Decode a downloaded file that the server encoded, although the request asked for no encoding.
-
-    Some servers send a file ``train.txt.gz`` as ``train.txt`` with the encoding gzip. If the address of a file ends
-    with ``.gz``, the compressed file is kept.
-    """
-    if coding not in ("gzip", "x-gzip", "deflate"):
-        # The encoding is a compression format that xmlc can read, so the file needs no decoding.
-        if is_compressed(file):
-            return
-        raise XmlcError(f"found the encoding {coding}, expected gzip, deflate or none")
+def _decode(file: Path) -> None:
     decoded = file.with_name(f"{file.name}.decoded")
     try:
-        source = plain(open(file, "rb"), f"encoded as {coding}", DEFLATE if coding == "deflate" else None)
-        with source, open(decoded, "wb") as content:
+        with plain(open(file, "rb"), "the content") as source, open(decoded, "wb") as content:
             shutil.copyfileobj(source, content, CHUNK)
     except XmlcError as error:
-        raise requests.exceptions.ContentDecodingError(str(error)) from error
-    if named_gz and coding != "deflate" and not is_compressed(decoded):
-        decoded.unlink()
-    else:
-        decoded.replace(file)
-
-
-def fetch_drive(identifier: str, target: Path) -> None:
-    """Download a file from Google Drive.
-
-    Raises
-    ------
-    XmlcError
-        Google Drive refused the download, for example because the file was downloaded too often.
-    """
-    import gdown
-
-    try:
-        gdown.download(id=identifier, output=str(target), quiet=not sys.stderr.isatty(), use_cookies=False)
-    except Exception as error:  # gdown raises errors of many classes, so any error is caught here.
-        let_through(error)
-        raise XmlcError(f"Google Drive refused the download ({' '.join(str(error).split())})") from error
+        raise ValueError(error) from error
+    decoded.replace(file)
