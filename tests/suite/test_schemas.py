@@ -1,5 +1,6 @@
 """Test that ambiguous or invalid YAML is refused in a short sentence."""
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,12 @@ from msgspec import Meta
 from xmlc.core.errors import XmlcError
 from xmlc.suite.schemas import converted, parsed_yaml, read_yaml
 
+#: Texts around the rules of YAML 1.1.
+YAML_1_1 = "0 00 0.5 1.5 -1.5 +3 1.0e-3 1.0e+3 1.0E+3 1.0e3 1e+3 1E3 0b11 -0b1 0_1 1_0 1_0.0".split()
+YAML_1_1 += "0x_f 0xF 0o7 0O7 08 09 1_0e3 1.5_0e+3 ._1 1._5".split()
+YAML_1_1 += "1:1 -1:1 01:10 1:60 1:30:00 1:30:00.5 yes Yes YES no No on OFF true TRUE False null Null NULL ~".split()
+YAML_1_1 += ".inf -.INF +.inf .NAN .nan 2001-12-14 2001-1-1 2001-12-14t21:59:43.10-05:00 = <<".split()
+
 
 def read(tmp_path, text):
     (tmp_path / "f.yaml").write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
@@ -23,8 +30,8 @@ def read(tmp_path, text):
     [
         ("a: 1\nb: 2\na: 3", 3, "a"),
         ("b: {a: 1, a: 1}", 1, "a"),
-        ("b: 1\n1: a", 2, ["1", "'1'"]),
-        ("no: a", 1, ["no", "'no'"]),
+        ("b: 1\n1: a", 2, ["'1'", "quotes"]),
+        ("no: a", 1, ["'no'", "quotes"]),
         ("? [a, b]\n: 1", 1, "key"),
         ("a: [x]\nb:\n\tc: 1", 3, "tab"),
         ("a: b: c", 1, "quotes"),
@@ -44,43 +51,58 @@ def test_unreadable_yaml_is_refused(tmp_path, text, line, said):
 @pytest.mark.parametrize(
     ("scalar", "instead"),
     [
-        ("010", None),
-        ("08", "8.0"),
-        ("007", None),
-        ("-010", None),
-        ("0x10", None),
-        ("0o17", "15"),
-        ("1_2", None),
-        ("1_2.5", None),
-        ("1:30", None),
-        ("1e-3", "0.001"),
-        ("-1.5E3", "-1500.0"),
-        ("1e5", "100000.0"),
-        ("1e-30", "1.0e-30"),
-        ("yes", "true"),
-        ("Off", "false"),
+        ("010", "leading zero"),
+        ("08", "leading zero"),
+        ("007", "leading zero"),
+        ("-010", "leading zero"),
+        ("0x10", "leading zero"),
+        ("0o17", "leading zero"),
+        ("0b1", "leading zero"),
+        ("1_2", "underscores"),
+        ("1_2.5", "underscores"),
+        ("1:30", "colons"),
+        ("1:30.5", "colons"),
+        ("1e-3", "1.0e-3"),
+        ("-1.5E3", "1.0e-3"),
+        ("1e5", "1.0e-3"),
+        (".5e3", "1.0e-3"),
+        ("yes", "true or false"),
+        ("Off", "true or false"),
         ("~", "null"),
-        (".inf", None),
-        (".NaN", None),
-        ("2020-01-01", None),
-        ("=", None),
+        (".inf", "finite"),
+        ("-.Inf", "finite"),
+        (".NaN", "finite"),
+        ("2020-01-01", "quotes"),
+        ("2020-1-1T1:00:00", "quotes"),
+        ("=", "quotes"),
+        ("<<", "quotes"),
+        ("!!str 010", "leading zero"),
     ],
 )
 def test_ambiguous_scalar_is_refused_with_its_spelling(tmp_path, scalar, instead):
-    with raises_with(XmlcError, f"f.yaml:2: found {scalar}", f"'{scalar}'", instead or scalar):
+    text = scalar.removeprefix("!!str ")
+    with raises_with(XmlcError, f"f.yaml:2: found {text}", f"'{text}'", instead):
         read(tmp_path, f"a:\n- [{scalar}]")
-    with raises_with(XmlcError, f"config: a={scalar}: found {scalar}"):
+    with raises_with(XmlcError, f"config: a={scalar}: found {text}"):
         parsed_yaml(scalar, "a=")
-    assert read(tmp_path, f"a: '{scalar}'") == {"a": scalar}
-    if instead:
-        read(tmp_path, f"a: {instead}")
+    assert read(tmp_path, f"a: '{text}'") == {"a": text}
+
+
+@pytest.mark.parametrize("text", [*map(str, range(-11, 12)), *YAML_1_1])
+def test_every_scalar_that_yaml_reads_as_no_text_is_plain_or_refused(tmp_path, text):
+    """A number, a truth value or null that is not refused has the same value in JSON."""
+    try:
+        value = read(tmp_path, f"a: {text}")["a"]
+    except XmlcError:
+        return
+    if not isinstance(value, str):
+        assert value == json.loads(text.lower().removeprefix("+"))
 
 
 def test_unambiguous_scalars_are_read(tmp_path):
     written = "[1, -3, +3, 0, 1.5, .5, 1., 1.0e-3, true, False, null, , 1.0.0, 3-4, y, 1:a, no way, __x__, 'yes']"
     read_as = [1, -3, 3, 0, 1.5, 0.5, 1.0, 0.001, True, False, None, "1.0.0", "3-4", "y", {"1": "a"}]
     assert read(tmp_path, written.replace(", ,", ",").replace("1:a", "'1': a")) == [*read_as, "no way", "__x__", "yes"]
-    assert read(tmp_path, "a: !!str 010") == {"a": "010"}
 
 
 def test_missing_file_outside_a_project_is_refused_with_advice(tmp_path, monkeypatch):

@@ -5,7 +5,6 @@ An error is raised for a mistake, and for a value that YAML reads differently th
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -23,28 +22,24 @@ from xmlc.core.errors import nearest as nearest
 # The YAML loader is safe: it creates plain values and no objects of Python classes. PyYAML's loader in C is used if it
 # exists, because it is faster and a dry run reads ten YAML files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-TAG, _RESOLVER = "tag:yaml.org,2002:", yaml.resolver.Resolver()
-# Maps a type of YAML scalars to a regular expression. It matches scalars that people read as YAML 1.1 does, such as 12,
-# but not 012, which YAML 1.1 reads as 10.
-_CLEAR = {
-    "int": re.compile(r"[-+]?(0|[1-9][0-9]*)"),
-    "float": re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)(e[-+][0-9]+)?", re.I),
-    "bool": re.compile("true|false", re.I),
-    "null": re.compile("null|", re.I),
-    "str": re.compile(r"(?!([-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[-+]?[0-9]+)?|0o[0-7]+)\Z).*", re.I | re.S),
+TAG = "tag:yaml.org,2002:"
+# Maps a pattern of text without quotes that YAML 1.1 reads differently than most people to the
+# spelling to use.
+UNCLEAR = {
+    "yes|no|on|off": "true or false, or ",
+    "~": "null, or ",
+    r"[-+]?\.(inf|nan)": "a finite number, or ",
+    r"[-+]?0[0-9_]+|[-+]?0[box][0-9a-f_]+": "decimal digits without a leading zero, or ",
+    r"[-+]?[0-9][0-9.]*_[0-9_.e+-]*": "digits without underscores, or ",
+    r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?": "decimal digits without colons, or ",
+    r"[-+]?[0-9]+e[-+]?[0-9]+|[-+]?[0-9.]+e[0-9]+": "a point and a sign as in 1.0e-3, or ",
+    r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([t ].*)?|=|<<": "",
 }
-_HINTS = {
-    "mapping values are not allowed": ". Put text with a colon in quotes",
-    "cannot start any token": ". Put text that begins with this character in quotes",
-    "could not find expected ':'": ", expected `key: value`",
-    "unexpected end of stream": ". Close every quote",
-    "found another document": ", expected one document",
-    "did not find expected": ". Close every bracket, indent keys of one level alike, and put text in quotes",
-}
+REMEDY = "Put such text in quotes, close every bracket, and use no tab to indent"
 
 
-def read_yaml(file: Path, kind: Any = Any) -> object:
-    """Read a YAML file and return its content. ``kind`` has the same meaning as for `parsed_yaml`.
+def read_yaml(file: Path) -> object:
+    """Read a YAML file and return its content.
 
     Raises
     ------
@@ -54,42 +49,44 @@ def read_yaml(file: Path, kind: Any = Any) -> object:
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise XmlcError(
-            f"{file}: found byte {error.object[error.start]:#04x}, expected a text file in UTF-8"
-        ) from error
+        byte = error.object[error.start]
+        raise XmlcError(f"{file}: found byte {byte:#04x}, expected a text file in UTF-8") from error
     except OSError as error:
         is_elsewhere = isinstance(error, FileNotFoundError) and not Path("config/config.yaml").exists()
         advice = ". Run this in a clone of the project or in a study from `xmlc new`" if is_elsewhere else ""
         raise XmlcError((sentence_of(error) or f"{file}: {error}") + advice) from error
-    return parsed_yaml(text, str(file), kind)
+    return parsed_yaml(text, str(file))
 
 
-def parsed_yaml(text: str, source: str, kind: Any = Any) -> object:
+def parsed_yaml(text: str, source: str) -> object:
     """Parse a YAML text and return its content.
 
-    Error messages contain ``source``, which is the path of a file, or ``key=`` for a setting. ``kind`` is the type of
-    the content. The type decides what the message about an unclear scalar suggests.
+    Error messages contain ``source``, which is the path of a file, or ``key=`` for a setting.
 
     Raises
     ------
     XmlcError
-        The text is not YAML, one of its keys is not a text, or a key occurs twice. An error is also raised for a scalar
-        that YAML 1.1 reads differently than most people, such as ``010`` or ``yes``.
+        The text is not YAML, one of its keys is not a text, or a key occurs twice. An error is also
+        raised for text that YAML 1.1 reads differently than most people, such as ``010``.
     """
     try:
-        loader = _SAFE(text)  # If a key occurs twice, `yaml.safe_load` would keep the last value without an error.
-        if (node := loader.get_single_node()) is not None:
-            _check(node, set(), kind)
-        return None if node is None else loader.construct_document(node)
+        loader = _SAFE(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _check(node, set())
+        return loader.construct_document(node)
     except (yaml.YAMLError, ValueError) as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
-        hint = next((words for part, words in _HINTS.items() if part in problem), "")
-        if mark and "\t" in "".join(text.split("\n")[mark.line : mark.line + 1])[mark.column :][:1]:
-            hint = ". Replace the tab with spaces"
-        where = f"config: {source}{text}" if source.endswith("=") else f"{source}:{mark.line + 1}" if mark else source
-        said = " ".join(problem.split())
-        said = said if isinstance(error, _UnclearError) else f"found invalid YAML{'' if hint else f' ({said})'}"
-        raise XmlcError(f"{where}: {said}{hint}") from error
+        mark = getattr(error, "problem_mark", None)
+        problem = " ".join((getattr(error, "problem", None) or str(error)).split())
+        if not isinstance(error, _UnclearError):
+            problem = f"found invalid YAML ({problem}). {REMEDY}"
+        where = source
+        if source.endswith("="):
+            where = f"config: {source}{text}"
+        elif mark:
+            where = f"{source}:{mark.line + 1}"
+        raise XmlcError(f"{where}: {problem}") from error
 
 
 class _UnclearError(yaml.MarkedYAMLError):
@@ -99,76 +96,31 @@ class _UnclearError(yaml.MarkedYAMLError):
         super().__init__(problem=problem, problem_mark=node.start_mark)
 
 
-def _check(node: yaml.Node, seen: set[int], kind: Any) -> None:
-    """Raise an error for an unclear scalar or key in a YAML node of type ``kind`` and its descendants.
-
-    If a node has several aliases, it is checked only once.
-    """
-    if id(node) in seen:
+def _check(node: yaml.Node, seen: set[int]) -> None:
+    """Raise an error for an unclear scalar, and for a key that is no text or occurs twice."""
+    if id(node) in seen:  # an alias
         return
     seen.add(id(node))
-    if isinstance(node, yaml.ScalarNode):
-        is_implicit = not node.style and node.tag == _RESOLVER.resolve(yaml.ScalarNode, node.value, (True, False))
-        if is_implicit and (said := _unclear(node.tag.removeprefix(TAG), node.value, kind)):
-            raise _UnclearError(f"found {node.value}, {said}", node)
-    elif isinstance(node, yaml.MappingNode):
+    if isinstance(node, yaml.MappingNode):
         names = set()
         for key, value in node.value:
             if key.tag not in (f"{TAG}str", f"{TAG}merge"):
-                text = f"{key.value}, expected text: write '{key.value}' in quotes"
-                said = text if isinstance(key, yaml.ScalarNode) else "with parts, expected text"
-                raise _UnclearError(f"found the key {said}", key)
+                problem = f"found the key {shown_scalar(key.value)}, expected text"
+                raise _UnclearError(f"{problem}: put it in quotes", key)
+            # `yaml.safe_load` would keep the last value without an error.
             if key.value in names:
                 raise _UnclearError(f"found the key {key.value} twice, expected each key once", key)
             names.add(key.value)
-            _check(value, seen, _kind_of_part(kind, key.value))
-    else:
+            _check(value, seen)
+    elif isinstance(node, yaml.SequenceNode):
         for part in node.value:
-            _check(part, seen, _kind_of_part(kind))
-
-
-def _kind_of_part(kind: Any, key: str = "") -> Any:
-    """Return the type of the value of a key, or of the entries of a list. The type is Any if it is unknown."""
-    origin, of = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return _kind_of_part(of[0], key)
-    if origin in (Union, UnionType):
-        known = [part for one in of if (part := _kind_of_part(one, key)) is not Any]
-        return known[0] if known else Any
-    if not key:
-        return of[0] if origin is list else Any
-    if origin is dict:
-        return of[1]
-    return fields_of(kind)[key][0] if key in fields_of(kind) else Any
-
-
-def _fits(value: object, kind: Any) -> bool:
-    return kind is Any or not _misfits(value, kind, (), True)
-
-
-def _unclear(tag: str, text: str, kind: Any) -> str:
-    """Explain how YAML 1.1 reads an unclear scalar without quotes, and what a user can write for a value of a type.
-
-    If the scalar is clear, return an empty text.
-    """
-    if (clear := _CLEAR.get(tag)) and clear.fullmatch(text):
-        return ""
-    quoted = f"'{text}' in quotes for text"
-    if tag == "str":  # For YAML 1.1, some numbers are texts, such as 1e-3 or 0o17.
-        number = repr(int(text, 0) if "o" in text.lower() else float(text))
-        plain = number if "e" not in number or "." in number else number.replace("e", ".0e")
-        return f"which YAML 1.1 reads as text: write {plain}, or {quoted}"
-    if tag not in _CLEAR:
-        return f"which YAML 1.1 reads as {'a date' if tag == 'timestamp' else 'something else'}: write {quoted}"
-    value = yaml.safe_load(text)
-    if tag == "bool" and not _fits(value, kind):
-        instead = f"{quoted}" if _fits(text, kind) else wording(kind, value)
-        return f"which YAML 1.1 reads as {shown_scalar(value)}, expected {instead}"
-    if tag == "float" and not math.isfinite(value):
-        return f"expected a finite number, or {quoted}"
-    instead = shown_scalar(value) if tag in ("bool", "null") else "the number in plain decimal digits"
-    as_text = f", or {quoted}" if _fits(text, kind) else ""
-    return f"which YAML 1.1 reads as {shown_scalar(value)}: write {instead}{as_text}"
+            _check(part, seen)
+    elif isinstance(node, yaml.ScalarNode) and not node.style:
+        for pattern, spelling in UNCLEAR.items():
+            if re.fullmatch(pattern, node.value, re.IGNORECASE):
+                text = node.value
+                problem = "which YAML 1.1 reads differently than most people"
+                raise _UnclearError(f"found {text}, {problem}: write {spelling}'{text}' in quotes", node)
 
 
 SHOWN = 60  # Maximum number of characters of a value in a message. Longer values are shortened.

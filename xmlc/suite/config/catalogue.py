@@ -357,7 +357,7 @@ def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
 def _catalogue(path: Path) -> dict[str, Dataset]:
     if not path.is_file():
         raise XmlcError(f"{path}: found no such file, expected a catalogue of datasets")
-    content = converted(read_yaml(path, Catalogue) or {}, Catalogue, str(path))
+    content = converted(read_yaml(path) or {}, Catalogue, str(path))
     catalogue = {name: _named(name, entry) for name, entry in content.items()}
     problems = [(name, "unknown key: found 'name'. Remove it") for name, entry in content.items() if entry.name]
     problems += [(name, text) for name, entry in catalogue.items() for text in _contradictions(entry)]

@@ -30,8 +30,7 @@ from xmlc.core.sources import PACKAGE
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.settings import Settings, read_config
-from xmlc.suite.provenance.damage import message_of
+from xmlc.suite.config.settings import read_config
 from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
@@ -115,7 +114,7 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
     """End the process if Snakemake would misread a value in config.yaml, ``--configfile`` or ``--config``."""
     for file in files:
         if file.suffix in (".yaml", ".yml"):
-            read_yaml(file, Settings)
+            read_yaml(file)
     read_config(config_folder() / "config.yaml", settings)
 
 

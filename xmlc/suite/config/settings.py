@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from msgspec import Meta
 
@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config.catalogue import DatasetName
 from xmlc.suite.config.folders import STUDY, is_study
 from xmlc.suite.config.suite import Name, Seed, Some, Text, ThreadCount
-from xmlc.suite.schemas import converted, fields_of, parsed_yaml, read_yaml, shown_scalar
+from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown_scalar
 
 # Keys whose values are lists. A single name is converted to a list, and repeated names are removed.
 LISTS = ("papers", "datasets", "models", "seeds")
@@ -92,7 +92,7 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
     XmlcError
         The file cannot be read, or a setting does not have the form ``key=value``.
     """
-    content = read_yaml(file, Settings) if file.is_file() or not is_study(file.parent) else {}
+    content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
     if not isinstance(content, dict):
         raise XmlcError(f"{file}: found {shown_scalar(content)}, expected keys with values, such as papers: [plt2016]")
     for setting in settings:
@@ -102,6 +102,5 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
         if not value:
             expected = f"a value, such as {key}=null for the default of the suites"
             raise XmlcError(f"--config: found {setting!r} without a value, expected {expected}")
-        kind = fields_of(Settings)[key][0] if key in fields_of(Settings) else Any
-        content[key] = parsed_yaml(value, f"{key}=", kind)
+        content[key] = parsed_yaml(value, f"{key}=")
     return content

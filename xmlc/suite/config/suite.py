@@ -396,7 +396,7 @@ def read_suite(file: Path) -> Suite:
     XmlcError
         A file cannot be read or is not a suite, or ``from_suite`` refers to a model that does not exist.
     """
-    written = read_yaml(file, Experiments)
+    written = read_yaml(file)
     content = converted(written, Experiments, str(file))
     assert isinstance(written, dict)
     found: dict[str, dict[str, ModelSpec]] = {"models": {}, "baselines": {}}
@@ -430,7 +430,7 @@ def _copied(model: ModelSpec, keys: tuple[str, str], file: Path) -> ModelSpec:
     papers = sorted({paper.stem for paper in place.parent.glob("*.yaml")} - {file.stem})
     if not place.is_file() or other == file.stem:
         raise XmlcError(refused(f"found {other}, expected another suite: {nearest(other, papers)}"))
-    content = converted(read_yaml(place, Experiments), Experiments, str(place))
+    content = converted(read_yaml(place), Experiments, str(place))
     models = content.baselines | content.models
     if name not in models:
         known = sorted(known for known, spec in models.items() if spec.estimator)
