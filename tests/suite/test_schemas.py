@@ -194,9 +194,9 @@ def test_invalid_content_of_a_file_is_refused_with_its_line(tmp_path):
     content = read(tmp_path, "name: a\nparts:\n  b: {x: 1}\n  c:\n    z: 1\nends: [1,\n  x]\n")
     with pytest.raises(XmlcError) as error:
         converted(content, Thing, str(tmp_path / "f.yaml"))
-    assert re.findall(r"f[.]yaml:(\d+): ([^:]*)", str(error.value)) == [("5", "parts.c"), ("7", "ends[1]")]
+    assert re.findall(r"f[.]yaml:(\d+): ([^:]*)", str(error.value)) == [("5", "parts.c.z"), ("7", "ends[1]")]
 
 
-def test_number_instead_of_text_is_refused_with_quoted_form():
-    with raises_with(XmlcError, "123", "'123'"):
+def test_number_instead_of_text_is_refused_with_advice_to_quote_it():
+    with raises_with(XmlcError, "123", "quotes"):
         converted({"name": 123}, Named, "f")

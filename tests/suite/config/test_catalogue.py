@@ -67,9 +67,9 @@ def test_each_shipped_dataset_has_edition_and_propensities_of_its_family():
         ("a: {url: 'ftp://x/y'}", "a.url"),
         ("a: {urls: {train.txt: {url: 'http://x/y', blob: 12}}}", "a.urls.train.txt"),
         ("a: {propensity: [0.5, 0]}", "a.propensity[1]"),
-        ("a: {drvie: abcdefghijk}", "a: unknown key: found 'drvie', expected one of drive"),
+        ("a: {drvie: abcdefghijk}", "a.drvie: unknown key: found 'drvie', expected one of drive"),
         ("a: {published: {n_train: 3}}", "a.published"),
-        ("manual: {}", "key: found 'manual'"),
+        ("manual: {}", "manual: key: found 'manual'"),
         ("- a", "found ['a']"),
     ],
 )
