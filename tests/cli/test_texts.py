@@ -215,6 +215,38 @@ def test_file_options_apply_and_warnings_reach_console(tmp_path, capsys):
     assert absent(capsys.readouterr().out, "6 labels", "2.00") == []
 
 
+def test_refused_cell_is_read_with_option_that_message_names(tmp_path, capsys):
+    path = tmp_path / "uris.csv"
+    path.write_text("text,subject_uris\nboil rice,<http://x/1> <http://x/2>\nprune roses,http://x/3\n")
+    assert run("fit", path, "--out", tmp_path / "model") == 1
+    message = capsys.readouterr().err
+    assert absent(message, f"{path}:2", "column 'subject_uris'", "--separator", "' '") == []
+    assert not (tmp_path / "model").exists()
+    assert run("fit", path, "--separator", " ", "--estimator", "plt", "--out", tmp_path / "model") == 0
+    assert absent(capsys.readouterr().out, "3 labels", "1.50") == []
+    path.write_text("boil rice\thttp://x/1\thttp://x/2\nprune roses\thttp://x/3\n")
+    assert run("fit", path, "--format", "tsv", "--out", tmp_path / "other") == 1
+    assert absent(capsys.readouterr().err, f"{path}:1", r"--separator '\t'") == []
+    tabs = ("--format", "tsv", "--separator", r"\t")
+    assert run("fit", path, *tabs, "--estimator", "plt", "--out", tmp_path / "other") == 0
+    assert [*TextClassifier.load(tmp_path / "other").classes_] == ["http://x/1", "http://x/2", "http://x/3"]
+
+
+def test_label_with_carriage_return_is_read_back_from_csv(tmp_path, capsys):
+    names = ["a\rb", "c\r", 'd, "e"']
+    rows = [{"text": f"rice {word}", "labels": [name]} for word, name in zip(["boiled", "fried", "raw"], names)]
+    path = tmp_path / "train.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows * 4))
+    assert run("fit", path, "--estimator", "plt", "--out", tmp_path / "model") == 0
+    capsys.readouterr()
+    assert run("predict", path, "--model", tmp_path / "model", "--to", "csv") == 0
+    written = capsys.readouterr().out
+    assert {row["label"] for row in csv.DictReader(io.StringIO(written, newline=""))} == {"a\rb", "c", 'd, "e"'}
+    (tmp_path / "predictions.csv").write_text(written, newline="")
+    assert run("evaluate", tmp_path / "predictions.csv", path) == 0
+    assert scores_of(capsys)["P@1"] == "100.00"
+
+
 def test_svmlight_features_are_accepted_instead_of_texts(multilabel, tmp_path, capsys):
     X, Y = multilabel(40, 12, 5)
     dump_svmlight_file(X, csr_matrix(Y), str(tmp_path / "train.svm"), multilabel=True)

@@ -83,26 +83,19 @@ def write_given(rng, end):
 
 
 def write_uris(rng, end):
-    rows = [
-        (
-            text,
-            [
-                *dict.fromkeys(
-                    f"{rng.choice(['http://', 'urn:'])}x/{rng.randint(0, 9)}" for _ in range(rng.randint(0, 9))
-                )
-            ],
-        )
-        for text, _ in rows_of(rng, "\0\ud800")
-    ]
-    cells = [
-        rng.choice([" ", "\t", "  "]).join(rng.choice(["<{}>", "{}"]).format(n) for n in names) for _, names in rows
-    ]
-    return rows, table(rng, rows, cells, ",", end), Columns()
+    rows = []
+    cells = []
+    mark = rng.choice([" ", "\t", ", "])
+    for text, _ in rows_of(rng, "\0\ud800"):
+        names = [f"{rng.choice(['http://', 'urn:'])}x/{rng.randint(0, 9)}" for _ in range(rng.randint(0, 9))]
+        rows.append((text, [*dict.fromkeys(names)]))
+        cells.append(mark.join(rng.choice(["<{}>", "{}"]).format(name) for name in names))
+    return rows, table(rng, rows, cells, ",", end), Columns(separator=mark)
 
 
 def write_lists(rng, end):
     rows = rows_of(rng, "\0\ud800", "\0\ud800")
-    cells = [rng.choice([str, json.dumps, lambda names: str(tuple(names))])(names) for _, names in rows]
+    cells = [json.dumps(names, ensure_ascii=rng.random() < 0.5) for _, names in rows]
     return rows, table(rng, rows, cells, ",", end), Columns()
 
 
@@ -131,19 +124,15 @@ def write_array(rng, end):
 
 
 def write_annif(rng, end):
-    given = rows_of(rng)
-    subjects = [[(name, f"http://x/{rng.randint(0, 3)}") for name in names] for _, names in given]
-    uris = {
-        name: {uri for each in subjects for other, uri in each if other == name} for _, names in given for name in names
-    }
-    rows = [
-        (text, [*dict.fromkeys(uri if len(uris[name]) > 1 else name for name, uri in each)])
-        for (text, _), each in zip(given, subjects)
-    ]
-    lines = [
-        json.dumps({"text": text, "subjects": [{"uri": uri, "label": name} for name, uri in each]}) + end
-        for (text, _), each in zip(given, subjects)
-    ]
+    rows = rows_of(rng)
+    uris = {}
+    lines = []
+    for text, names in rows:
+        subjects = []
+        for name in names:
+            uri = uris.setdefault(name, f"http://x/{rng.randint(0, 99)}")
+            subjects.append(rng.choice([{"label": name}, {"label": name, "uri": uri}, {"uri": name}]))
+        lines.append(json.dumps({"text": text, "subjects": subjects}) + end)
     return rows, "".join(lines), Columns()
 
 

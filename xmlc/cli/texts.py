@@ -88,9 +88,7 @@ def vectorizer_for(texts: Sequence[str], analyzer: str | None, ngrams: tuple[int
 def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add options for reading a file of texts."""
     for option in (
-        click.option(
-            "--separator", callback=not_empty, help="Separator of labels.  [default: ; or blanks between URIs]"
-        ),
+        click.option("--separator", callback=not_empty, help="Separator of labels.  [default: ;, or JSON in a cell]"),
         click.option(
             "--delimiter",
             callback=not_empty,

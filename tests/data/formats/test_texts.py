@@ -1,6 +1,7 @@
 """Test files of texts: all formats, as other programs write them, give the same documents."""
 
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -30,7 +31,10 @@ FILES = {
     "a.ndjson": "".join(json.dumps({"text": text, "labels": ";".join(names)}) + "\n" for text, names, _ in DOCUMENTS),
     "a.json": json.dumps([{"text": text, "labels": {name: 1.0 for name in names}} for text, names, _ in DOCUMENTS]),
     "b.json": json.dumps([{"text": text, "labels": names or None} for text, names, _ in DOCUMENTS], indent=4) + "\n\n",
-    "c.json": "".join(json.dumps({"text": text, "labels": str(names)}) + "\n" for text, names, _ in DOCUMENTS),
+    "c.json": "".join(json.dumps({"text": text, "labels": json.dumps(names)}) + "\n" for text, names, _ in DOCUMENTS),
+    "excel.csv": 'sep=;\nid;text;labels\n1;rice, boiled;"cooking;easy meals"\n2;"a ""quoted"" rose";\n3;soil;garden\n',
+    "studio.csv": 'text,labels\n"rice, boiled","{""choices"": [""cooking"", ""easy meals""]}"\n'
+    '"a ""quoted"" rose",\nsoil,garden\n',
     "semicolons.csv": 'id;text;labels\n1;rice, boiled;"cooking;easy meals"\n2;"a ""quoted"" rose";\n3;soil;garden\n',
     "bars.csv": 'text| labels \nrice, boiled|cooking;easy meals\n"a ""quoted"" rose"|\nsoil|garden\n',
     "tabs.csv": 'labels\ttext\ncooking;easy meals\trice, boiled\n\t"a ""quoted"" rose"\ngarden\tsoil\n',
@@ -57,13 +61,14 @@ def test_compressed_files_are_read(suffix, compress, tmp_path):
     assert list(documents(path)) == DOCUMENTS
 
 
-def test_annif_uris_and_fasttext_words_are_read(tmp_path):
+def test_uris_with_given_separator_and_fasttext_words_are_read(tmp_path):
     (tmp_path / "a.tsv").write_text("Rosa canina\t<http://x/1>\thttp://x/2\n")
+    (tmp_path / "b.tsv").write_text("Rosa canina\t<http://x/1> <http://x/2>\n")
     (tmp_path / "a.csv").write_text("text,subject_uris\nRosa canina,<http://x/1> <http://x/2>\n")
     (tmp_path / "a.txt").write_text("__label__a __label__b-c Rosa canina\n\nrice __label__c __label__c\n")
     expected = [Document("Rosa canina", ["http://x/1", "http://x/2"])]
-    assert list(documents(tmp_path / "a.tsv")) == expected
-    assert list(documents(tmp_path / "a.csv")) == expected
+    for name, separator in (("a.tsv", "\t"), ("b.tsv", " "), ("a.csv", " ")):
+        assert list(documents(tmp_path / name, columns=Columns(separator=separator))) == expected
     found = list(documents(tmp_path / "a.txt"))
     assert found == [Document("Rosa canina", ["a", "b-c"]), Document("", []), Document("rice", ["c"])]
 
@@ -74,6 +79,14 @@ def test_annif_uris_and_fasttext_words_are_read(tmp_path):
         ("a.csv", "title,labels\nrice,a\n", ["a.csv:1", "title, labels", "text"]),
         ("a.csv", "text,labels\nrice,a\nrice, boiled,a\n", ["a.csv:3", "3 columns", "2"]),
         ("a.tsv", "rice\ta\tb\n", ["a.tsv:1", "3 columns"]),
+        ("a.tsv", "rose\ta\nrice\thttp://x/1\thttp://x/2\n", ["a.tsv:2", "3 columns", r"--separator '\t'"]),
+        ("a.tsv", "rose\ta\nrice\thttp://x/1 http://x/2\n", ["a.tsv:2", "column 2", "--separator"]),
+        ("a.csv", "text,subjects\nrose,a\nrice,urn:a urn:b\n", ["a.csv:3", "column 'subjects'", "'urn:a urn:b'"]),
+        ("a.csv", 'text,labels\nboil rice, "cooking"\n', ["a.csv:2", "column 'labels'", "cooking", "quotes"]),
+        ("a.csv", "text,labels\nrose,a\nrice,AT&amp;T\n", ["a.csv:3", "column 'labels'", "'AT&amp;T'"]),
+        ("a.csv", """text,labels\nrice,"['a', 'b']"\n""", ["a.csv:2", "column 'labels'", "['a', 'b']", '["a", "b"]']),
+        ("a.jsonl", """{"text": "rice", "tags": 1, "labels": "{'a'}"}\n""", ["a.jsonl:1", "key 'labels'", "{'a'}"]),
+        ("a.csv", "text,labels\nrice,1;0;1\n", ["a.csv:2", "column 'labels'", "['1', '0', '1']"]),
         ("a.jsonl", '{"text": "rice"}\n{"title": "rose"}\n', "a.jsonl:2"),
         ("a.jsonl", '{"text": 3, "labels": ["a"]}\n', ["a.jsonl:1", "3", "text"]),
         ("a.jsonl", '{"title": "rice"}\n', ["'title'", "text"]),
@@ -82,7 +95,7 @@ def test_annif_uris_and_fasttext_words_are_read(tmp_path):
         ("a.jsonl", '{"text": ' + "[" * 100_000, "a.jsonl:1"),
         ("a.jsonl", '{"text": "rice"}\n{"text": "\\ud800"}\n', "a.jsonl:2"),
         ("a.jsonl", '{"text": "rice", "labels": ["\\udc00"]}\n', "a.jsonl:1"),
-        ("a.csv", """text,labels\nrice,['\\ud800']\n""", "a.csv:2"),
+        ("a.csv", 'text,labels\nrice,"[""\\ud800""]"\n', "a.csv:2"),
         ("a.json", '[\n{"text": "rice"},\n\n{"title": "rose"}]\n', "a.json:4"),
         ("a.json", '[\n{"text": "rice"},\n{"text": "rose"}\n', "a.json:4: found ''"),
         ("a.json", '[{"text": "rice"}]\n[]', "a.json:2: found '[]'"),
@@ -97,7 +110,7 @@ def test_annif_uris_and_fasttext_words_are_read(tmp_path):
         ("a.csv", "text,subjects,subjects\nrice,a,b\n", ["a.csv:1", "text, subjects, subjects"]),
         ("a.tsv", "title\tsubjects\nboil rice\ta\n", ["a.tsv:1", "title, subjects"]),
         ("a.tsv", "text\tlabels\tlabels\nrice\ta\tb\n", ["a.tsv:1", "text, labels, labels"]),
-        ("a.txt", "__label__a,__label__b rice\n", "a.txt:1: found 'a,__label__b'"),
+        ("a.txt", "__label__a,__label__b rice\n", "a.txt:1: found '__label__a,__label__b'"),
         ("a.txt", '"__label__a __label__b rice"\n', """a.txt:1: found '"__label__a'"""),
         ("a.jsonl", '{"text": "rice", "label": "a", "answer": "reject"}\n', ["a.jsonl:1", "'reject'"]),
         ("a.csv", "text,text,labels\nrice,rice,a\n", ["a.csv:1", "text, text, labels"]),
@@ -186,7 +199,7 @@ def test_first_line_like_header_causes_warning(tmp_path):
         list(documents(tmp_path / "a.tsv", columns=Columns("Title")))
 
 
-@pytest.mark.parametrize("mark", [",", "|"])
+@pytest.mark.parametrize("mark", [",", "|", "#"])
 def test_cells_with_another_separator_cause_hint(mark, tmp_path, recwarn):
     lines = "".join(f'text {i},"a{mark} b"\n' for i in range(4))
     (tmp_path / "a.csv").write_text(f"text,labels\n{lines}soil,garden\n")
@@ -213,20 +226,26 @@ def test_options_that_mismatch_file_are_refused(name, text, columns, tmp_path):
         list(documents(tmp_path / name, columns=columns))
 
 
-def test_labels_with_shared_name_are_identified_by_uri(tmp_path, monkeypatch):
+def test_label_with_two_uris_is_refused(tmp_path, monkeypatch):
     rows = [
         {"text": "tea", "subjects": [{"uri": "http://x/1", "label": "Java"}, {"uri": "http://x/2", "label": "Tea"}]},
         {"text": "code", "subjects": [{"uri": "http://x/3", "label": "Java"}]},
     ]
     written = "".join(json.dumps(row) + "\n" for row in rows)
-    for name, content in [("a.jsonl", written), ("a.json", json.dumps(rows))]:
+    facts = ["key 'subjects'", "'Java'", "'http://x/1'", "'http://x/3'", "list of URIs"]
+    for name, content in [("a.jsonl", written), ("a.json", json.dumps(rows, indent=None).replace("}, {", "},\n{"))]:
         (tmp_path / name).write_text(content)
-        with warns_with(UserWarning, "1 labels", "'Java'"):
-            found = list(documents(tmp_path / name))
-        assert found == [Document("tea", ["http://x/1", "Tea"]), Document("code", ["http://x/3"])]
+        with raises_with(XmlcError, name, *facts):
+            list(documents(tmp_path / name))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(written.encode())))
-    with raises_with(XmlcError, "-:2", "'Java'", "'http://x/1'", "'http://x/3'"):
+    with raises_with(XmlcError, "-:2", *facts):
         list(documents(Path("-"), "jsonl"))
+    rows = [{"text": row["text"], "subjects": [each["uri"] for each in row["subjects"]]} for row in rows]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    assert [document.labels for document in documents(tmp_path / "a.json")] == [
+        ["http://x/1", "http://x/2"],
+        ["http://x/3"],
+    ]
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
@@ -278,7 +297,7 @@ def test_header_of_several_words_causes_warning(header, tmp_path):
 
 
 def test_one_semicolon_does_not_hide_another_separator(tmp_path):
-    cells = ["AT&amp;T", *(f"a{i % 5},b{i % 3}" for i in range(50))]
+    cells = ["R&D;b", *(f"a{i % 5},b{i % 3}" for i in range(50))]
     (tmp_path / "a.csv").write_text("text,labels\n" + "".join(f'rice,"{cell}"\n' for cell in cells))
     with warns_with(UserWarning, "50 of 51", "--separator"):
         list(documents(tmp_path / "a.csv"))
@@ -294,3 +313,24 @@ def test_infinite_number_to_keep_is_refused_with_its_line(number, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "a", "no": 1}\n{"text": "a", "no": ' + number + "}\n")
     with raises_with(XmlcError, "a.jsonl:2", "finite"):
         list(documents(tmp_path / "a.jsonl", columns=Columns(keep=("no",))))
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|", ","])
+def test_delimiter_of_excel_is_read_and_lines_keep_their_numbers(mark, tmp_path):
+    rows = [["text", "labels"], ["rice; a, b", "cooking"], ["soil", "garden", "more"]]
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=mark, lineterminator="\r\n").writerows(rows)
+    (tmp_path / "a.csv").write_bytes(f"SEP={mark}\r\n{file.getvalue()}".encode("utf-8-sig"))
+    found = documents(tmp_path / "a.csv")
+    assert next(found) == Document("rice; a, b", ["cooking"])
+    with raises_with(XmlcError, "a.csv:4", "3 columns"):
+        next(found)
+    (tmp_path / "a.csv").write_text("sep=;\ntext,labels\nrice;a,b\n")
+    assert list(documents(tmp_path / "a.csv", columns=Columns(delimiter=","))) == [Document("rice;a", ["b"])]
+
+
+def test_language_names_cause_no_hint(tmp_path, recwarn):
+    lines = "".join(f"text {i},{name}\n" for i in range(9) for name in ("C#", "F#", "C"))
+    (tmp_path / "a.csv").write_text(f"text,labels\n{lines}")
+    assert {document.labels[0] for document in documents(tmp_path / "a.csv")} == {"C#", "F#", "C"}
+    assert len(recwarn) == 0
