@@ -22,17 +22,26 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def use_threads(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
-    """Limit numba to ``value`` threads, and return ``value``. Click calls this function before numba is imported."""
+    """Limit numba to ``value`` threads. Click calls this function before numba is imported."""
     set_process_threads(value)
     return value
 
 
-THREADS: dict[str, Any] = {"default": 1, "show_default": True, "callback": use_threads, "is_eager": True}
-threads_option = click.option("--threads", **THREADS, help="Number of threads.")
+threads_option = click.option(
+    "--threads",
+    default=1,
+    show_default=True,
+    callback=use_threads,
+    is_eager=True,
+    help="Number of threads.",
+)
 
 
 def out_option(
-    help: str, required: bool = True, multiple: bool = False, name: str = "--out"
+    help: str,
+    required: bool = True,
+    multiple: bool = False,
+    name: str = "--out",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add an option, ``--out`` by default, for a folder that the command replaces.
 
@@ -40,20 +49,30 @@ def out_option(
     """
 
     def check(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
-        for folder in value if multiple else [value] if value else []:
-            check_replaceable(folder)
+        folders = value
+        if not multiple:
+            folders = [value]
+        for folder in folders:
+            if folder:
+                check_replaceable(folder)
         return value
 
-    return click.option(name, type=FOLDER, required=required, multiple=multiple, callback=check, help=help + REPLACED)
+    return click.option(
+        name,
+        type=FOLDER,
+        required=required,
+        multiple=multiple,
+        callback=check,
+        help=help + REPLACED,
+    )
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> Hyperparameters:
-    """Return a JSON object as a dict.
-
-    Raise an error if a key is repeated, because Python's parser would keep only the key's last value.
-    """
-    if twice := [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]:
-        raise click.BadParameter(f"found {twice[0]} twice, expected each hyperparameter once")
+    """Return a JSON object as a dict, and refuse repeated keys, of which Python keeps the last."""
+    counts = Counter(key for key, _ in pairs)
+    for key, count in counts.items():
+        if count > 1:
+            raise click.BadParameter(f"found {key} twice, expected each hyperparameter once")
     return dict(pairs)
 
 
@@ -62,8 +81,9 @@ def parse_parameters(text: str) -> Hyperparameters:
     try:
         parameters = json.loads(text, object_pairs_hook=_each_once)
     except json.JSONDecodeError as error:
-        expected = f"""a JSON object such as '{{"n_trees": 5}}'. Check character {error.pos + 1}."""
-        raise click.BadParameter(f"found {text!r}, expected {expected}") from error
+        expected = """a JSON object such as '{"n_trees": 5}'"""
+        remedy = f"Check character {error.pos + 1}."
+        raise click.BadParameter(f"found {text!r}, expected {expected}. {remedy}") from error
     if not isinstance(parameters, dict):
         raise click.BadParameter(f'found {text!r}, expected a JSON object such as {{"n_trees": 3}}')
     return parameters
