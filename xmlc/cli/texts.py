@@ -1,7 +1,8 @@
-"""Run `xmlc fit`, `predict` and `evaluate`, which train and use models on users' files without the workflow."""
+"""Run `xmlc fit`, `predict` and `evaluate` on users' files, without the workflow."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice, pairwise, repeat
@@ -19,7 +20,16 @@ from xmlc.core.files import folder_bytes
 from xmlc.data.formats import FORMATS, detect_format, load
 from xmlc.data.formats.lines import first_line
 from xmlc.data.formats.npz import load_npz
-from xmlc.data.formats.texts import FASTTEXT, READERS, STDIN, USUAL, Columns, Document, documents, format_of
+from xmlc.data.formats.texts import (
+    FASTTEXT,
+    READERS,
+    STDIN,
+    USUAL,
+    Columns,
+    Document,
+    documents,
+    format_of,
+)
 from xmlc.kernels.csr import top_k_of
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.classification import classification_metrics
@@ -44,9 +54,13 @@ from xmlc.thresholds.label_sets import SetMeasure
 
 BATCH = 1000  # Number of texts in a batch. The commands predict or learn one batch after the other.
 AT = (1, 3, 5)
-RANKED = 5  # Minimum number of labels in a ranking. If a label set is larger, its ranking is as long as the set.
+RANKED = 5  # Minimum number of labels in a ranking, which is as long as a larger label set.
 DIGITS = 6  # Number of digits with which an estimate is printed.
-SETS = {"macro_f_present": "macro-F, labels present", "micro_f": "micro-F", "instance_f": "instance-F"}
+SETS = {
+    "macro_f_present": "macro-F, labels present",
+    "micro_f": "micro-F",
+    "instance_f": "instance-F",
+}
 OWN_CLASS = "Your own class: module:Class or path/to/file.py:Class."
 ESTIMATORS_HELP = f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. {OWN_CLASS}"
 FORMATS_HELP = f"Formats of texts: {', '.join(READERS)}. Formats of features: {', '.join(FORMATS)}."
@@ -56,7 +70,8 @@ INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
     r"""Raise an error if the value of an option is empty.
 
-    Replace ``\t`` and ``\n`` in the value by a tab and a newline, which are hard to type in a shell.
+    Replace ``\t`` and ``\n`` in the value by a tab and a newline, which are hard to type in a
+    shell.
     """
     if value == "":
         raise click.BadParameter("found '', expected at least one character", param=option)
@@ -67,19 +82,29 @@ def parse_ngrams(text: str | None) -> tuple[int, int] | None:
     """Read the value of --ngrams: two numbers, or one number for n-grams of one length."""
     if text is None:
         return None
-    numbers = [int(part) for part in text.split(",") if part.isascii() and part.isdigit()]
-    low, high = numbers[:1] + numbers[-1:] if numbers else (0, 0)
-    if len(numbers) != text.count(",") + 1 or len(numbers) > 2 or not 1 <= low <= high:
-        raise click.BadParameter(f"found {text!r}, expected LOW,HIGH with 1 <= LOW <= HIGH, such as 1,2")
-    return low, high
+    match = re.fullmatch(r"([0-9]+)(?:,([0-9]+))?", text)
+    if match:
+        low = int(match[1])
+        high = int(match[2] or low)
+        if 1 <= low <= high:
+            return low, high
+    expected = "LOW,HIGH with 1 <= LOW <= HIGH, such as 1,2"
+    raise click.BadParameter(f"found {text!r}, expected {expected}")
 
 
-def vectorizer_for(texts: Sequence[str], analyzer: str | None, ngrams: tuple[int, int] | None, stream: bool) -> Any:
-    """Return the vectorizer for the options --analyzer and --ngrams, which win over the choice from the texts."""
+def vectorizer_for(
+    texts: Sequence[str],
+    analyzer: str | None,
+    ngrams: tuple[int, int] | None,
+    stream: bool,
+) -> Any:
+    """Return the vectorizer for --analyzer and --ngrams, which win over a choice by the texts."""
     if analyzer is None:
         settings = settings_for(texts)
+    elif analyzer == "word":
+        settings = {"analyzer": analyzer, "ngram_range": (1, 1)}
     else:
-        settings = {"analyzer": analyzer, "ngram_range": (1, 1) if analyzer == "word" else (1, 2)}
+        settings = {"analyzer": analyzer, "ngram_range": (1, 2)}
     if ngrams:
         settings["ngram_range"] = ngrams
     return default_vectorizer(settings, stream)
@@ -88,7 +113,11 @@ def vectorizer_for(texts: Sequence[str], analyzer: str | None, ngrams: tuple[int
 def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add options for reading a file of texts."""
     for option in (
-        click.option("--separator", callback=not_empty, help="Separator of labels.  [default: ;, or JSON in a cell]"),
+        click.option(
+            "--separator",
+            callback=not_empty,
+            help="Separator of labels.  [default: ;, or JSON in a cell]",
+        ),
         click.option(
             "--delimiter",
             callback=not_empty,
@@ -100,7 +129,12 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Column or key of the labels, or a second file with the labels.",
         ),
-        click.option("--text", default=USUAL.text, show_default=True, help="Column or key of the text."),
+        click.option(
+            "--text",
+            default=USUAL.text,
+            show_default=True,
+            help="Column or key of the text.",
+        ),
         click.option(
             "--format",
             type=click.Choice([*READERS, *FORMATS]),
@@ -113,23 +147,41 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command(
-    help="Train a classifier on the labelled texts or features in FILE.", epilog=f"{ESTIMATORS_HELP}\n\n{FORMATS_HELP}"
+    help="Train a classifier on the labelled texts or features in FILE.",
+    epilog=f"{ESTIMATORS_HELP}\n\n{FORMATS_HELP}",
 )
 @click.argument("file", type=INPUT)
 @click.option(
-    "--estimator", metavar="NAME", help=f"Estimator, see below.  [default: {DEFAULT}, or {STREAMING} with --stream]"
+    "--estimator",
+    metavar="NAME",
+    help=f"Estimator, see below.  [default: {DEFAULT}, or {STREAMING} with --stream]",
 )
-@click.option("--parameters", metavar="JSON", default="{}", callback=lambda ctx, _, text: parse_parameters(text),
-              help="Hyperparameters as a JSON object.")  # fmt: skip
+@click.option(
+    "--parameters",
+    metavar="JSON",
+    default="{}",
+    callback=lambda ctx, _, text: parse_parameters(text),
+    help="Hyperparameters as a JSON object.",
+)
 @click.option("--stream", is_flag=True, help="Train on batches of FILE, with hashed words.")
-@click.option("--analyzer", type=click.Choice(["word", "char", "char_wb"]),
-              help="Unit of the features: words, characters, or characters within words.  "
-                   "[default: words, and characters of scripts without blanks]")  # fmt: skip
-@click.option("--ngrams", metavar="LOW,HIGH", callback=lambda ctx, _, text: parse_ngrams(text),
-              help="Lengths of sequences of words or characters, such as 1,2.  "
-                   "[default: 1,1 for words, 1,2 for characters]")  # fmt: skip
-@click.option("--measure", type=click.Choice(MEASURE.choices),
-              help="F-measure that label sets of texts maximise.  [default: instance_f]")  # fmt: skip
+@click.option(
+    "--analyzer",
+    type=click.Choice(["word", "char", "char_wb"]),
+    help="""Unit of the features: words, characters, or characters within words.  [default: words,
+    and characters of scripts without blanks]""",
+)
+@click.option(
+    "--ngrams",
+    metavar="LOW,HIGH",
+    callback=lambda ctx, _, text: parse_ngrams(text),
+    help="""Lengths of sequences of words or characters, such as 1,2.  [default: 1,1 for words,
+    1,2 for characters]""",
+)
+@click.option(
+    "--measure",
+    type=click.Choice(MEASURE.choices),
+    help="F-measure that label sets of texts maximise.  [default: instance_f]",
+)
 @columns_options
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
 @threads_option
@@ -148,32 +200,48 @@ def fit_command(
     **given: Any,
 ) -> None:
     """Train and save a model, and print the size of the training data."""
-    estimator = estimator or (STREAMING if stream else DEFAULT)
+    if not estimator:
+        estimator = DEFAULT
+        if stream:
+            estimator = STREAMING
     name = registered_name(estimator)
     if ":" not in name and name not in (*ESTIMATORS, PRESET):
-        said = f"expected {nearest(name, [*LEARNERS, PRESET])}, module:Class or path/to/file.py:Class"
-        raise XmlcError(f"--estimator: found {estimator!r}, {said}")
+        names = nearest(name, [*LEARNERS, PRESET])
+        expected = f"{names}, module:Class or path/to/file.py:Class"
+        raise XmlcError(f"--estimator: found {estimator!r}, expected {expected}")
     model: Any = make_estimator(name, parameters, seed, threads)
     if looks_up(model):
-        raise XmlcError(f"--estimator: found {estimator!r}, expected a trainable estimator such as plt")
-    if stream and not hasattr(model, "partial_fit"):
-        expected = f"one that trains on batches, such as {STREAMING}. Leave out --stream or --estimator."
+        expected = "a trainable estimator such as plt"
         raise XmlcError(f"--estimator: found {estimator!r}, expected {expected}")
-    n = total = n_unlabelled = n_empty = 0
+    if stream and not hasattr(model, "partial_fit"):
+        expected = f"one that trains on batches, such as {STREAMING}"
+        remedy = "Leave out --stream or --estimator."
+        raise XmlcError(f"--estimator: found {estimator!r}, expected {expected}. {remedy}")
+    n = 0
+    total = 0
     about = ""
     if is_texts(file, given["format"]):
+        n_unlabelled = 0
+        n_empty = 0
+        size = None
+        if stream:
+            size = BATCH
         model = TextClassifier(model, measure=measure or INSTANCE_F)
-        for batch in text_batches(file, given, BATCH if stream else None):
-            n, total = n + len(batch), total + sum(len(document.labels) for document in batch)
+        for batch in text_batches(file, given, size):
             texts, label_lists, _ = zip(*batch, strict=True)
+            n += len(batch)
+            total += sum(map(len, label_lists))
             n_unlabelled += sum(not labels for labels in label_lists)
             n_empty += sum(not text.strip() for text in texts)
             if model.vectorizer is None and (analyzer or ngrams):
                 model.vectorizer = vectorizer_for(texts, analyzer, ngrams, stream)
-            if stream or total:
-                (model.partial_fit if stream else model.fit)(texts, label_lists)
+            if stream:
+                model.partial_fit(texts, label_lists)
+            elif total:
+                model.fit(texts, label_lists)
         if n == 0:
-            raise XmlcError(f"{file}: found no texts, expected at least one. The file may be empty.")
+            expected = "at least one. The file may be empty."
+            raise XmlcError(f"{file}: found no texts, expected {expected}")
         if total == 0:
             raise _no_label(file, f"{n} texts and no label", given)
         model.save(out)
@@ -184,31 +252,56 @@ def fit_command(
         if with_characters(model.vectorizer_):
             about += ", features: words and characters of scripts without blanks"
     else:
-        if option := "--analyzer" if analyzer else "--ngrams" if ngrams else "--measure" if measure else "":
-            raise XmlcError(f"{option}: found a file of features, expected a file of texts. Leave out {option}.")
+        options = {"--analyzer": analyzer, "--ngrams": ngrams, "--measure": measure}
+        for option, value in options.items():
+            if value:
+                expected = f"a file of texts. Leave out {option}."
+                raise XmlcError(f"{option}: found a file of features, expected {expected}")
         X, Y = features_and_labels(file, given)
         model.fit_to_disk(out, X, Y)
-        n, total = X.shape[0], Y.nnz
-    found = f"{n} instances, {model.classes_.size} labels, {total / n:.2f} labels per instance"
-    click.echo(f"{out}: {found}, {folder_bytes(out) / 1e6:.1f} MB{about}")
+        n = X.shape[0]
+        total = Y.nnz
+    counts = f"{n} instances, {model.classes_.size} labels, {total / n:.2f} labels per instance"
+    click.echo(f"{out}: {counts}, {folder_bytes(out) / 1e6:.1f} MB{about}")
 
 
 @click.command(
-    help="Predict label rankings and label sets for the instances in FILE. If FILE is -, read standard input. "
-    "By default each label set has the largest expected F-measure.",
+    help="""Predict label rankings and label sets for the instances in FILE. If FILE is -, read
+    standard input. By default each label set has the largest expected F-measure.""",
     epilog=FORMATS_HELP,
 )
 @click.argument("file", type=INPUT)
 @click.option("--model", "folder", type=FOLDER, required=True, help="Folder from `xmlc fit`.")
 @click.option("-k", type=click.IntRange(1), help="Write the k best labels and no label set.")
-@click.option("--threshold", type=click.FloatRange(0, 1), help="Predict all labels with a greater probability.")
-@click.option("--measure", type=click.Choice(MEASURE.choices),
-              help="F-measure that label sets maximise. macro_f and micro_f find thresholds from all of FILE.  "
-                   "[default: as in `xmlc fit`]")  # fmt: skip
-@click.option("--to", type=click.Choice(["jsonl", "csv"]), default="jsonl", show_default=True,
-              help="Output format.")  # fmt: skip
-@click.option("--keep", multiple=True, metavar="COLUMN", help="Column or key of FILE to copy to the output.")
-@click.option("--trusted", is_flag=True, help="Load joblib files, which can run code from the folder.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Predict all labels with a greater probability.",
+)
+@click.option(
+    "--measure",
+    type=click.Choice(MEASURE.choices),
+    help="""F-measure that label sets maximise. macro_f and micro_f find thresholds from all of
+    FILE.  [default: as in `xmlc fit`]""",
+)
+@click.option(
+    "--to",
+    type=click.Choice(["jsonl", "csv"]),
+    default="jsonl",
+    show_default=True,
+    help="Output format.",
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column or key of FILE to copy to the output.",
+)
+@click.option(
+    "--trusted",
+    is_flag=True,
+    help="Load joblib files, which can run code from the folder.",
+)
 @columns_options
 @threads_option
 def predict_command(
@@ -224,37 +317,50 @@ def predict_command(
 ) -> None:
     """Write the rankings and label sets of texts or feature vectors."""
     options = {"-k": k, "--threshold": threshold, "--measure": measure}
-    if len(chosen := [name for name, value in options.items() if value is not None]) > 1:
-        raise XmlcError(f"found {' and '.join(chosen)}, expected only one of them. Leave out the others.")
+    chosen = [name for name, value in options.items() if value is not None]
+    if len(chosen) > 1:
+        expected = "only one of them. Leave out the others."
+        raise XmlcError(f"found {' and '.join(chosen)}, expected {expected}")
     limits: float | np.ndarray | None = threshold
-    keep = given["keep"] = tuple(dict.fromkeys(given["keep"]))
+    keep = tuple(dict.fromkeys(given["keep"]))
+    given["keep"] = keep
     parts: Iterator[tuple[Any, Any]]
     if (folder / DESCRIPTION).exists():
         texts = TextClassifier.load(folder, trusted)
-        estimator, names = texts.estimator_, texts.classes_.tolist()
+        estimator = texts.estimator_
+        names = texts.classes_.tolist()
         if threshold is None and measure is None:
             limits = texts.own_thresholds()
-        parts = (
-            (texts.features([document.text for document in batch]), [document.kept for document in batch])
-            for batch in text_batches(file, given, BATCH, labelled=False)
-        )
+        parts = features_of_texts(texts, file, given)
     else:
         estimator = load_model(folder, trusted)
         names = estimator.classes_.tolist()
         if keep:
-            expected = "texts as csv, tsv, jsonl or json. Leave out --keep."
-            raise XmlcError(f"--keep {keep[0]}: found a model of features, expected a model of {expected}")
+            expected = "a model of texts as csv, tsv, jsonl or json. Leave out --keep."
+            raise XmlcError(f"--keep {keep[0]}: found a model of features, expected {expected}")
         parts = iter([(features(file, given, estimator), repeat(()))])
     if measure not in (None, INSTANCE_F):
         parts = joined(parts)
     chosen_by = (k, limits, measure or INSTANCE_F)
-    found = (each for X, kept in parts for each in zip(predicted_labels(estimator, names, X, *chosen_by), kept))
-    write_predictions(to, keep, found)
+    rows = (zip(predicted_labels(estimator, names, X, *chosen_by), kept) for X, kept in parts)
+    write_predictions(to, keep, chain.from_iterable(rows))
+
+
+def features_of_texts(
+    model: TextClassifier,
+    file: Path,
+    given: dict[str, Any],
+) -> Iterator[tuple[Any, list[tuple[Any, ...]]]]:
+    """Yield the features of batches of texts, and the columns to keep."""
+    for batch in text_batches(file, given, BATCH, labelled=False):
+        texts, _, kept = zip(*batch, strict=True)
+        yield model.features(list(texts)), list(kept)
 
 
 def joined(parts: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-    """Yield all features as one matrix, and all columns to keep, because thresholds follow from all instances."""
-    features, kept = [], []
+    """Yield all features as one matrix, because thresholds follow from all instances."""
+    features = []
+    kept = []
     for X, rows in parts:
         features.append(X)
         kept.append(rows)
@@ -273,37 +379,65 @@ def joined(parts: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
 def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     """Print precision, nDCG and recall at k, and F-measures of predictions."""
     if predictions == file == STDIN:
-        said = "found standard input (-) for both, expected it once. Save the predictions in a file."
-        raise XmlcError(f"PREDICTIONS and FILE: {said}")
-    found = read_predictions(predictions)
+        expected = "it once. Save the predictions in a file."
+        found = f"standard input (-) for both, expected {expected}"
+        raise XmlcError(f"PREDICTIONS and FILE: found {found}")
+    rankings = []
+    sets = []
+    for labels, chosen in read_predictions(predictions):
+        rankings.append([name for name, _ in labels])
+        sets.append(chosen or [])
+    truths: list[list[str]] = []
     if is_texts(file, given["format"]):
-        truths = [document.labels for batch in text_batches(file, given, BATCH) for document in batch]
+        for batch in text_batches(file, given, BATCH):
+            truths.extend(document.labels for document in batch)
     else:
         Y = features_and_labels(file, given)[1]
-        truths = [[*map(str, Y.indices[start:end].tolist())] for start, end in pairwise(Y.indptr)]
-    if len(found) != len(truths):
-        raise XmlcError(f"{predictions}: found {len(found)} predictions, expected {len(truths)}, as in {file}")
+        for start, end in pairwise(Y.indptr):
+            truths.append([str(label) for label in Y.indices[start:end].tolist()])
+    if len(rankings) != len(truths):
+        expected = f"{len(truths)}, as in {file}"
+        raise XmlcError(f"{predictions}: found {len(rankings)} predictions, expected {expected}")
     if not any(truths):
         raise _no_label(file, "no label", given)
-    rankings = [[name for name, _ in labels] for labels, _ in found]
-    sets = [chosen or [] for _, chosen in found]
-    if any(rankings) and {*chain(*rankings)}.isdisjoint(chain(*truths)):
-        labels_of = [next(chain(*lists)) for lists in (rankings, truths)]
-        said = "found no label of {}, such as {!r}, but {!r}. Use the same names.".format(file, *labels_of[::-1])
-        warnings.warn(f"{predictions}: {said}", stacklevel=1)
-    column = {name: j for j, name in enumerate(dict.fromkeys(chain(*truths, *rankings, *sets)))}
-    Y, width = indicator(truths, column), max(map(len, rankings), default=0)
-    labels = np.full((len(found), max(width, 1)), -1, dtype=np.int32)
+    if any(rankings) and set(chain(*rankings)).isdisjoint(chain(*truths)):
+        true = next(chain(*truths))
+        predicted = next(chain(*rankings))
+        found = f"no label of {file}, such as {true!r}, but {predicted!r}. Use the same names."
+        warnings.warn(f"{predictions}: found {found}", stacklevel=1)
+    scores = scores_of(truths, rankings, sets)
+    cells = {title: f"{100 * score:.2f}" for title, score in scores.items()}
+    left = max(map(len, cells))
+    right = max(map(len, cells.values()))
+    rule = f"{'-' * left}  {'-' * right}"
+    click.echo(rule)
+    for title, cell in cells.items():
+        click.echo(f"{title:{left}}  {cell}")
+    click.echo(rule)
+
+
+def scores_of(
+    truths: list[list[str]],
+    rankings: list[list[str]],
+    sets: list[list[str]],
+) -> dict[str, float]:
+    """Return the measures of rankings and label sets by their titles."""
+    names = dict.fromkeys(chain(*truths, *rankings, *sets))
+    column = {name: j for j, name in enumerate(names)}
+    Y = indicator(truths, column)
+    width = max(map(len, rankings), default=0)
+    labels = np.full((len(rankings), max(width, 1)), -1, dtype=np.int32)
     for row, ranking in zip(labels, rankings, strict=True):
         row[: len(ranking)] = [column[name] for name in ranking]
-    measures = {"P": precision_at_k, "nDCG": ndcg_at_k, "R": recall_at_k}
-    rows = [(f"{name}@{k}", of(Y, labels, k)) for name, of in measures.items() for k in AT if k <= width]
-    scores = classification_metrics(Y, indicator(sets, column))
-    rows += [(title, scores[name]) for name, title in SETS.items()]
-    cells = [(title, f"{100 * value:.2f}") for title, value in rows]
-    left, right = (max(map(len, column)) for column in zip(*cells, strict=True))
-    rule = f"{'-' * left}  {'-' * right}"
-    click.echo("\n".join([rule, *(f"{title:{left}}  {value}" for title, value in cells), rule]))
+    scores = {}
+    for title, measure in (("P", precision_at_k), ("nDCG", ndcg_at_k), ("R", recall_at_k)):
+        for k in AT:
+            if k <= width:
+                scores[f"{title}@{k}"] = measure(Y, labels, k)
+    of_sets = classification_metrics(Y, indicator(sets, column))
+    for name, title in SETS.items():
+        scores[title] = of_sets[name]
+    return scores
 
 
 def _no_label(file: Path, found: str, given: dict[str, Any]) -> XmlcError:
@@ -316,31 +450,43 @@ def is_texts(file: Path, format: str | None) -> bool:
 
     The answer depends on the format, or on the file's suffix if no format is given.
 
-    Files with the suffix ``.txt`` can contain texts or features. A ``.txt`` file contains texts if fastText's
-    ``__label__`` is in the first line.
+    Files with the suffix ``.txt`` can contain texts or features. A ``.txt`` file contains texts if
+    fastText's ``__label__`` is in the first line.
     """
-    found = format or format_of(file)
-    if file == STDIN and not found:
-        return True  # If standard input is read without a format, `documents` raises an error that asks for the format.
-    return found in READERS and (format is not None or found != "fasttext" or FASTTEXT in first_line(file))
+    if format is not None:
+        return format in READERS
+    if file == STDIN:
+        return True  # Without a format, `documents` raises an error that asks for the format.
+    implied = format_of(file)
+    if implied == "fasttext":
+        return FASTTEXT in first_line(file)
+    return implied in READERS
 
 
 def refuse_standard_input(file: Path) -> None:
     """Raise an error if a file of features is standard input, which only texts can be read from."""
     if file == STDIN:
-        raise XmlcError(f"{STDIN}: found standard input for features, expected a file. Save the features in a file.")
+        expected = "a file. Save the features in a file."
+        raise XmlcError(f"{STDIN}: found standard input for features, expected {expected}")
 
 
-def features_and_labels(file: Path, given: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
+def features_and_labels(
+    file: Path,
+    given: dict[str, Any],
+    n_features: int | None = None,
+) -> tuple[Any, Any]:
     """Read features and labels from one file or from two files."""
-    second = None if given["labels"] == USUAL.labels else given["labels"]
-    for each in (file, Path(second or file)):
-        refuse_standard_input(each)
+    refuse_standard_input(file)
+    second = None
+    if given["labels"] != USUAL.labels:
+        second = given["labels"]
+        refuse_standard_input(Path(second))
     try:
         return load(file, given["format"], labels=second, n_features=n_features)
     except XmlcError as error:
         if given["format"] is None and "format=" in str(error):
-            raise XmlcError(f"{error}. For texts, set --format to one of {', '.join(READERS)}.") from None
+            formats = ", ".join(READERS)
+            raise XmlcError(f"{error}. For texts, set --format to one of {formats}.") from None
         raise
 
 
@@ -358,11 +504,19 @@ def features(file: Path, given: dict[str, Any], model: Any) -> Any:
 def text_batches(
     file: Path, given: dict[str, Any], size: int | None, labelled: bool = True
 ) -> Iterator[list[Document]]:
-    """Yield the documents of a file in lists of ``size`` documents, or in a single list if ``size`` is None."""
-    columns = Columns(given["text"], given["labels"], given["separator"], given["delimiter"], given.get("keep", ()))
-    found = documents(file, given["format"], columns, labelled)
-    while batch := list(islice(found, size)):
+    """Yield the documents of a file in lists of ``size``, or in a single list if it is None."""
+    columns = Columns(
+        given["text"],
+        given["labels"],
+        given["separator"],
+        given["delimiter"],
+        given.get("keep", ()),
+    )
+    rest = documents(file, given["format"], columns, labelled)
+    batch = list(islice(rest, size))
+    while batch:
         yield batch
+        batch = list(islice(rest, size))
 
 
 def predicted_labels(
@@ -375,20 +529,26 @@ def predicted_labels(
 ) -> Iterator[Prediction]:
     """Rank the labels of each instance, and mark the labels in its label set.
 
-    If k is given, a ranking has k labels. If k is None, a ranking has as many labels as the label set, but at least
-    `RANKED`. The ranking may lack a label of the set, because the beam search missed the label or because estimates are
-    equal. Labels that are in the label set but not in the ranking are added to its end.
+    If k is given, a ranking has k labels. If k is None, a ranking has as many labels as the label
+    set, but at least `RANKED`. The ranking may lack a label of the set, because the beam search
+    missed the label or because estimates are equal. Labels that are in the label set but not in the
+    ranking are added to its end.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
             yield pairs, None
         return
-    sets = estimates_of_sets(model, X, measure) if threshold is None else model.predict_proba(X, threshold)
+    if threshold is None:
+        sets = estimates_of_sets(model, X, measure)
+    else:
+        sets = model.predict_proba(X, threshold)
     most = max(RANKED, int(np.diff(sets.indptr).max(initial=0)))
     ranked = named_labels(names, *model.predict_top_k(X, min(most, len(names))), DIGITS)
-    for ranking, chosen in zip(ranked, named_labels(names, *top_k_of(sets, most), DIGITS), strict=True):
-        pairs, members = ranking[: max(RANKED, len(chosen))], [name for name, _ in chosen]
-        missing = {*members} - {name for name, _ in pairs}
+    chosen_of = named_labels(names, *top_k_of(sets, most), DIGITS)
+    for ranking, chosen in zip(ranked, chosen_of, strict=True):
+        pairs = ranking[: max(RANKED, len(chosen))]
+        members = [name for name, _ in chosen]
+        missing = set(members) - {name for name, _ in pairs}
         last = min((score for _, score in pairs), default=1.0)
         pairs += [(name, min(score, last)) for name, score in chosen if name in missing]
         yield pairs, members
