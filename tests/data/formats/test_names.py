@@ -141,7 +141,9 @@ def test_cells_of_other_forms_are_refused_with_an_option(cell, facts):
         of_cell(cell)
 
 
-@pytest.mark.parametrize("cell", ["(1, 0, 0)", "(True, False, True)", "0|1|0", "1;0;0;", "0, 1, 0", "0 1 0 0"])
+@pytest.mark.parametrize(
+    "cell", ["(1, 0, 0)", "(True, False, True)", "0|1|0", "1;;0;1", "1;0;0;", "0, 1, 0", "0 1 0 0"]
+)
 def test_vectors_of_zeros_and_ones_are_refused(cell):
     with raises_with(LineError, "0s and 1s"):
         of_cell(cell)

@@ -376,7 +376,7 @@ def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tup
             start = rows.line_num + 1
     except csv.Error as error:
         found = f"an unreadable row ({error})"
-        expected = "closing quotes, doubled quotes in a cell, and carriage returns only in quotes"
+        expected = "closing quotes, doubled quotes in a cell, and \\r only in quotes or before \\n"
         raise XmlcError(f"{path}:{start}: found {found}, expected {expected}") from None
 
 
