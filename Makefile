@@ -114,9 +114,8 @@ five-seeds: $(ENV)/has-base
 	PATH="$(BIN):$$PATH" xmlc seed-variation results/tables --out config/runs.csv
 	PATH="$(BIN):$$PATH" xmlc archive --out $(FIVE)/records.tar.xz
 
-# The rehearsal checks that everything works on this machine, and compares measured costs with estimated costs. The
-# rehearsal runs all models and tables of the papers with one seed, in a separate folder. The rehearsal's datasets are
-# synthetic, with the shapes of the papers' large datasets, but 1/ROWS of the instances.
+# The rehearsal checks that everything works on this machine. It runs all models and tables of the papers with one seed,
+# in a separate folder, on synthetic datasets with the shapes of the papers' large datasets, but 1/ROWS of the instances.
 ROWS ?= 1024
 LARGE = rcv1-2k amazoncat-13k wiki10-31k delicious-200k wikilshtc-325k amazon-670k amazon-3m
 SHAPES = one-in-$(ROWS)
@@ -128,7 +127,6 @@ rehearsal: $(ENV)/has-base
 		--catalogue config/datasets.yaml --threads $(CORES) --out rehearsal/$(SHAPES)/$$set || exit; done
 	cd rehearsal && PATH="$(BIN):$$PATH" snakemake --cores $(CORES) \
 		--config datasets=large seeds='[0]' mirror=$(SHAPES) -- tables
-	@cd rehearsal && PATH="$(BIN):$$PATH" python -m benchmarks cost-estimates --out cost-estimates.csv
 
 # The report is built without Snakemake, so that it also works during a run.
 report: $(ENV)/has-base

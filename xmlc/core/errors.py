@@ -37,7 +37,6 @@ RENAMED = {
     "counted_on": "report_on",
     "portion": "split",
     "deviations": "seed-variation",
-    "foretold": "cost-estimates",
     "passport": "environment",
     "calibrated": "fitted",
 }
