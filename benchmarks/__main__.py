@@ -15,7 +15,7 @@ from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 
 # Import each module, which adds the command of its benchmark.
-MODULES = "costs defaults expected_f fastxml halves inference ldsm logistic nearest one_vs_rest oplt"
+MODULES = "cost_table costs defaults expected_f fastxml halves inference ldsm logistic nearest one_vs_rest oplt"
 MODULES += " out_of_fold plt programs requests scale stacking"
 for module in MODULES.split():
     import_module(f"benchmarks.{module}")

@@ -1,7 +1,8 @@
-"""Measure the costs of the workflow's steps on synthetic copies of datasets, next to the costs that a run plans.
+"""Measure the costs of the workflow's steps on synthetic copies of datasets.
 
 A copy has as many labels and features as a dataset of the catalogue, but only a share of its instances. Each step is
 the command of its rule and runs in its own process, whose memory is read from /proc while it runs.
+`benchmarks.cost_table` scales the costs to the whole datasets.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import chdir, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 import click
 
 from benchmarks.commands import count_option, group
+from benchmarks.cost_model import variant_of
 from benchmarks.harness import ROOT
 from xmlc.compiling import compile_parts, missing
 from xmlc.core.errors import XmlcError, nearest
@@ -29,8 +30,7 @@ from xmlc.core.files import folder_bytes
 from xmlc.data.matrices import load_csr
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Size
-from xmlc.suite.config.cost_model import variant_of
-from xmlc.suite.config.job_costs import cost_of, memory_mb, size_of
+from xmlc.suite.config.costs import size_of
 from xmlc.suite.config.jobs import options, search_options, sweep_options, threshold_methods
 from xmlc.suite.config.project import Project
 from xmlc.suite.provenance.environment import commit, environment
@@ -41,9 +41,11 @@ OUT = ROOT / paths.MEASURED / "costs.csv"
 XMLC = str(Path(sys.executable).with_name("xmlc"))
 SHAPE = ("n_train", "rows", "d", "m", "nonzeros", "labels", "units")
 MEASURED = ("cpu_seconds", "wall_seconds", "peak_bytes", "private_bytes", "mapped_bytes", "written_bytes")
-PLANNED = ("planned_seconds", "planned_bytes", "requested_bytes", "planned_disk_bytes")
 ABOUT = ("outcome", "load", "commit", "machine", "date")
-COLUMNS = ("dataset", "share", "model", "step", *SHAPE, "threads", *MEASURED, "estimates_per_row", *PLANNED, *ABOUT)
+COLUMNS = (
+    *("dataset", "share", "model", "step", *SHAPE, "threads"),
+    *(*MEASURED, "estimates_per_row", *ABOUT),
+)
 STEPS = ("prepare", "train", "estimate", "thresholds", "rank", "forest", "tune", "sweep")
 USUAL = STEPS[:6]
 SCORING = ("rank", "forest")  # Steps that predict the test set only.
@@ -85,8 +87,8 @@ class Job(NamedTuple):
     #: The words of the command after the name of the step, without the number of threads.
     words: Sequence[str]
     written: Sequence[Path]
-    #: The wildcards of the job's rule, besides dataset, model and seed.
-    wildcards: Mapping[str, str] = MappingProxyType({"split": "80"})
+    #: The training instances of the model: 80 % of them, or all.
+    split: str = "80"
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ def prepare(copy: Copy, project: Project, out: Path) -> None:
     used = copy.run([XMLC, "prepare", *words])
     if used.status:
         raise XmlcError(f"{copy.dataset}: {used.outcome}")
-    record(out, copy, project, "", Job("prepare", source, words, [data], {"split": "full"}), used)
+    record(out, copy, project, "", Job("prepare", source, words, [data], "full"), used)
 
 
 def compile_models(models: Sequence[str], cores: int) -> None:
@@ -248,9 +250,9 @@ def jobs_of_sweeps(copy: Copy, project: Project, model: str, named: Sequence[str
                 given = sweep_options(project, paper, name, copy.dataset)
                 words = ["--data", str(copy.path(paths.DATA)), "--training", str(full / "train.json"), *given]
                 out = full / f"{name}.json"
-                of_rule = {"split": "full", "paper": paper, "sweep": name}
-                jobs.append(Job("train", copy.path(paths.DATA), [*named, *to], [full / "model"], {"split": "full"}))
-                jobs.append(Job("sweep", full / "train.json", [*words, "--out", str(out)], [out], of_rule))
+                train = Job("train", copy.path(paths.DATA), [*named, *to], [full / "model"], "full")
+                words += ["--out", str(out)]
+                jobs += [train, Job("sweep", full / "train.json", words, [out], "full")]
     return jobs
 
 
@@ -258,8 +260,9 @@ def record(out: Path, copy: Copy, project: Project, model: str, job: Job, used: 
     """Append a row to the file ``out``, and print it."""
     size = copy.size
     share = project.settings.validation_share
-    is_held_out = job.wildcards["split"] == "80"
-    n_train = round((1 - share) * size.n_train) if is_held_out else int(size.n_train)
+    n_train = int(size.n_train)
+    if job.split == "80":
+        n_train = round((1 - share) * size.n_train)
     rows = {"estimate": size.n_test + size.n_train - n_train, "thresholds": size.n_test + size.n_train - n_train}
     rows |= dict.fromkeys((*SCORING, "sweep"), size.n_test)
     n_rows = int(rows.get(job.step, 0))
@@ -283,7 +286,7 @@ def record(out: Path, copy: Copy, project: Project, model: str, job: Job, used: 
         per_row = f"{count / n_rows:.2f}"
     row = [copy.dataset, f"1/{copy.one_in}", model, job.step, *shape, copy.threads]
     row += [f"{used.cpu_seconds:.2f}", f"{used.wall_seconds:.2f}", used.peak_bytes, used.private_bytes]
-    row += [used.mapped_bytes, written, per_row, *planned(copy, project, model, job, n_rows)]
+    row += [used.mapped_bytes, written, per_row]
     described = environment(copy.threads)
     row += [used.outcome, f"{used.load:.2f}", commit(), described["cpu"], described["time"]]
     is_new = not out.exists()
@@ -293,25 +296,6 @@ def record(out: Path, copy: Copy, project: Project, model: str, job: Job, used: 
             writer.writerow(COLUMNS)
         writer.writerow(row)
     click.echo(", ".join(f"{column} {value}" for column, value in zip(COLUMNS, row, strict=True)))
-
-
-def planned(copy: Copy, project: Project, model: str, job: Job, n_rows: int) -> list[int | str]:
-    """Return the seconds, bytes of memory, requested bytes and bytes on disk that a run plans for a job.
-
-    All steps but those of a sweep use a model of 80 % of the instances. A run plans to predict the validation set with
-    such a model, too, so the seconds of steps that predict the test set only are scaled down to the test set.
-    """
-    wildcards = {"dataset": copy.dataset, **job.wildcards}
-    if model:
-        wildcards["model"] = model
-    with chdir(copy.folder):
-        size = size_of(project, copy.dataset)
-        cost = cost_of(project, job.step, wildcards)
-        requested = 1_000_000 * memory_mb(project, job.step, wildcards)
-    seconds = cost.seconds
-    if job.step in SCORING:
-        seconds *= n_rows / (size.n_test + project.settings.validation_share * size.n_train)
-    return [f"{seconds:.2f}", round(cost.memory), requested, round(cost.disk)]
 
 
 def usage(words: Sequence[str], folder: Path, limit: float) -> Usage:

@@ -1,4 +1,4 @@
-"""Measure training costs for data of different shapes. `xmlc.suite.config.cost_model` is fitted to the results.
+"""Measure training costs for data of different shapes, to which `benchmarks.cost_model` is fitted.
 
 Each training runs in a separate process, on a share of the rows of a synthetic dataset. The synthetic dataset has as
 many labels and features as a dataset in the catalogue. The costs exclude compilation and the time and memory of loading
@@ -12,11 +12,11 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
+from benchmarks import cost_model
 from benchmarks.commands import group
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, folder_bytes
@@ -25,30 +25,24 @@ from xmlc.core.threads import set_process_threads
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.models.registry import make_estimator
-from xmlc.suite.config import cost_model, paths
+from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Size, catalogue_entry, load_catalogue
 from xmlc.suite.provenance.environment import commit
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
 RANKED, WARM_UP = 2000, 64  # Number of instances that are ranked, and number of instances in the warm-up.
-HELP = """Measure one training on a share of a dataset's rows.
-
-The measurement is appended to a CSV file. Without --set, the command measures nothing and prints errors of cost models.
-The cost models are fitted to other datasets, or to trainings on few instances."""
+HELP = "Measure one training on a share of a dataset's rows, and append the costs to a CSV file."
 
 
 @group.command("scale", help=HELP)
-@click.option("--set", "name", help="Dataset of the catalogue whose shape is generated, such as amazon-670k.")
+@click.option("--set", "name", required=True, help="Dataset of the catalogue to imitate, such as amazon-670k.")
 @click.option("--share", default=0.0625, show_default=True, type=click.FloatRange(0, 1, min_open=True))
 @click.option("--estimator", default="plt", show_default=True)
 @click.option("--parameters", default="{}", help="Hyperparameters as JSON.")
 @click.option("--threads", default=2, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="CSV file to append to.")
-def bench_scale(name: str | None, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
-    """Measure one training. If ``name`` is None, check the cost model instead."""
-    if name is None:
-        click.echo("\n".join(held_out_errors()))
-        return
+def bench_scale(name: str, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
+    """Measure one training on a synthetic dataset of the given shape."""
     size, given = catalogue_entry(name, load_catalogue(Path(paths.CATALOGUE))).size, json.loads(parameters)
     n = int(share * size.n_train)
     with tempfile.TemporaryDirectory() as folder:
@@ -95,38 +89,6 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
     model.predict_top_k(X_test, 5)
     ms = 1e3 * (cpu_seconds() - started) / X_test.shape[0]
     return round(seconds, 3), peak, folder_bytes(folder / "model"), round(ms, 4)
-
-
-def held_out_errors() -> list[str]:
-    """Return two lines for each estimator, with ranges of the ratio predicted / measured cost.
-
-    The first line is for a cost model that predicts the costs on each dataset, and is fitted to the other datasets. The
-    second line is for a cost model that is fitted to trainings on at most a sixteenth of a dataset's instances. This
-    cost model predicts the costs of trainings on more instances.
-    """
-    lines = []
-    for estimator, rows in cost_model.measured().items():
-        small = [row for row in rows if not _large(row)]
-        for title, pairs in {
-            "other sets": [(row, [other for other in rows if other["set"] != row["set"]]) for row in rows],
-            "small shares": [(row, small) for row in rows if _large(row)],
-        }.items():
-            found = [f"{estimator:16} {title:12} {len(pairs):3} rows"]
-            for target in cost_model.USUAL:
-                ratios = [
-                    cost_model.predicted(fitted, [float(row[name]) for name in cost_model.COLUMNS]) / float(row[target])
-                    for row, known in pairs
-                    if row[target] and (fitted := cost_model.fit(known, target, estimator in cost_model.FORESTS))
-                ]
-                found.append(f"{target} {min(ratios):.2f} to {max(ratios):.2f}" if ratios else f"{target} -")
-            lines.append("  ".join(found))
-    return lines
-
-
-def _large(row: Mapping[str, str]) -> bool:
-    """Return whether a measurement used more than a sixteenth of its dataset's training instances."""
-    whole = catalogue_entry(row["set"].removesuffix("-shape"), load_catalogue(Path(paths.CATALOGUE)))
-    return float(row["n"]) > whole.size.n_train / 15.9
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Test that the costs of the workflow's steps are measured in separate processes, next to the planned costs."""
+"""Test that the costs of the workflow's steps are measured in separate processes."""
 
 import csv
 import sys
@@ -46,7 +46,6 @@ def test_each_step_of_a_model_has_a_row(tmp_path):
         assert row["outcome"] == FINISHED
         for column in ("cpu_seconds", "wall_seconds", "peak_bytes", "private_bytes", "mapped_bytes", "written_bytes"):
             assert float(row[column]) > 0
-        assert float(row["requested_bytes"]) >= float(row["planned_bytes"]) > 0
         assert max(float(row["private_bytes"]), float(row["mapped_bytes"])) <= float(row["peak_bytes"])
         assert (float(row["estimates_per_row"] or 0) > 0) == (row["step"] == "estimate")
     by_step = {row["step"]: row for row in rows if row["model"] == "fastxml"}

@@ -68,7 +68,7 @@ class Choice(Printed, total=False):
 WAYS = {"value", "by_dataset", "among", "between", "reaches", "includes"}
 OPEN = "not said"
 # Keys that determine no result, except times and the use of memory.
-TECHNICAL = {"title", "tables", "figures", "extensions", "batch_seeds", "optional", "threads", "memory", "minutes"}
+TECHNICAL = {"title", "tables", "figures", "extensions", "batch_seeds", "optional", "threads"}
 TECHNICAL |= {"time_limit", "memory_limit"}
 # Keys of a model that contain hyperparameters or describe their values.
 OF_VALUES = {"estimator", "hyperparameters", "datasets", "provenance", "selected", "search"}

@@ -25,9 +25,7 @@ ELSEWHERE = (
     "suite/papers/common/figures.py",
     "suite/papers/common/curves.py",
     "metrics/plots.py",
-    "suite/config/cost_model.py",
-    "suite/config/job_costs.py",
-    "suite/config/run_costs.py",
+    "suite/config/costs.py",
 )
 ALLOWED = {
     ("suite/results/columns.py", "math.log10"): "digits of costs in print; other columns have a fixed number",

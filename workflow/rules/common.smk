@@ -1,18 +1,18 @@
 # The rules call these helper functions. Most functions look up a job's settings in the configuration by its wildcards.
 import atexit
-import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
 from xmlc.core.checksums import checksum_now
 from xmlc.core.errors import XmlcError
+from xmlc.core.memory import machine_memory
+from xmlc.core.planned_code import planned_code
 from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
 from xmlc.suite.results.manifest import in_project
-from xmlc.suite.config.job_costs import memory_mb, minutes
-from xmlc.suite.config.run_costs import Machine, cost_report
-from xmlc.suite.provenance.data import contents
-from xmlc.suite.provenance.planned_code import planned_code
+from xmlc.suite.config.costs import Costs
 
+costs = Costs.read(project)
 # This expression matches datasets whose models are kept (`keep_models`). Rules in dropped.smk use all other models.
 kept = rf"(?!(?:{jobs.one_of(project.dropped)})/){paths.NAME}"
 # If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`.
@@ -31,12 +31,12 @@ def code(command, wildcards):
 
 def memory(step, wildcards, attempt):
     """Return the memory that a step requests, in MB, times the number of the attempt."""
-    return attempt * memory_mb(project, step, wildcards)
+    return attempt * costs.request([step], wildcards)[0]
 
 
 def time(steps, wildcards, attempt, runs=1):
     """Return the minutes that some steps of one job request for ``runs`` runs, times the number of the attempt."""
-    return attempt * runs * minutes(project, steps, wildcards)
+    return attempt * runs * costs.request(steps, wildcards)[1]
 
 
 def of_dataset(wildcards):
@@ -139,13 +139,11 @@ def prefix(wildcards, output):
 
 def tell_plan():
     """Print what this run's tables omit, the estimated cost of its jobs, and whether this machine is large enough."""
-    # `resource_settings.cores` is 1 in a dry run by default, and None on a cluster.
-    cores = workflow.resource_settings.cores or 1
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
-    here = Machine.here(cores if cores > 1 else os.cpu_count())
-    remarks = plan.remarks(project, made) + trained_again(made)
-    console.say(cost_report(project, made, here, remarks))
+    free = shutil.disk_usage(Path()).free
+    lines = [*plan.remarks(project, made), *costs.report(made, machine_memory() / 1e6, free / 1e6)]
+    console.say("\n".join(lines))
 
 
 @atexit.register

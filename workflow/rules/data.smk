@@ -83,8 +83,8 @@ rule simulate:
         "../envs/xmlc.yaml"
     threads: project.settings.threads
     resources:
-        mem_mb=lambda wildcards, attempt: memory("simulate", wildcards, attempt),
-        runtime=lambda wildcards, attempt: time(["simulate"], wildcards, attempt),
+        mem_mb=lambda wildcards, attempt: 1200 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         code=lambda wildcards: code("simulate", wildcards),
     message:

@@ -123,6 +123,8 @@ EDITED = {
     "alternatives": [Dataset("mine", url="https://example.org/b.zip")],
     "published": {"n_train": 5, "source": "a paper"},
     "shape": {"m": 5},
+    "memory": 16_000,
+    "runtime": 600,
     "splits": {"plt2016": {"same": True, "evidence": "the sizes are the same", "report_on": "other"}},
     "propensity": (0.5, 0.4),
     "edition": "the first",

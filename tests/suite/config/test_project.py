@@ -163,7 +163,6 @@ def test_dataset_hyperparameters_override_common_ones_and_are_sorted(tmp_path):
         ("datasets", suite({"x": {}}), suite({"x": {"datasets": {"yeast": {"arity": 64}}}})),
         ("selected", suite({"x": {}}), suite({"x": {"selected": {"yeast": {"by": "hand"}}}})),
         ("share_search_with", suite({"x": {}}), suite({"x": {"share_search_with": "y"}, "y": {}})),
-        ("memory", suite({"x": {}}), suite({"x": {"memory": 3}})),
     ],
 )
 def test_model_name_means_one_model_in_all_suites(tmp_path, key, first, second):

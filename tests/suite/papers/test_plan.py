@@ -12,8 +12,8 @@ from suite_cases import project_of, suite
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_json
 from xmlc.suite.config import paths
+from xmlc.suite.config.costs import job_of
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.run_costs import job_of
 from xmlc.suite.papers.plan import (
     figures_of,
     jobs_of_dropped_models,

@@ -34,6 +34,8 @@ CHANGES_DATA = dict.fromkeys(LAYOUT, True) | {
     "alternatives": False,
     "published": False,
     "shape": False,
+    "memory": False,
+    "runtime": False,
     "splits": False,
     "propensity": False,  # The rules that use propensities have them as a parameter.
     "edition": False,
@@ -199,6 +201,10 @@ class Dataset:
     published: PublishedCounts | None = None
     #: Unpublished numbers about the size of a large dataset, for cost estimates and for rehearsals with synthetic data.
     shape: Shape | None = None
+    #: MB of memory that each job on this dataset requests, instead of what `xmlc.suite.config.costs` expects.
+    memory: PositiveCount | None = None
+    #: Minutes of wall time that each job on this dataset requests.
+    runtime: PositiveCount | None = None
     #: Maps a paper to evidence about the training and test split that the paper uses.
     splits: dict[str, SplitEvidence] = field(default_factory=dict)
     #: Propensity parameters A and B. If ``propensity`` is None, the parameters depend on the dataset's name.

@@ -152,12 +152,6 @@ class ModelSpec:
     share_search_with: Name | None = None
     #: Number of threads of the model's jobs. If the value is None, the setting `threads` of the run is used.
     threads: ThreadCount | None = None
-    #: Bytes of memory for training, divided by the bytes of the data. If the value is None, the cost model estimates
-    #: the memory.
-    memory: Annotated[float, Meta(gt=0, le=100_000)] | None = None
-    #: Minutes of wall time that each step of the model requests. If the value is None, the cost model estimates the
-    #: time.
-    minutes: Annotated[int, Meta(ge=1, le=100_000)] | None = None
     #: The task of the datasets on which the model runs. If the task is None, the model runs on all datasets.
     task: Task | None = None
     #: Whether one job trains the models of all seeds and ranks labels with them. A job for all seeds is sensible if

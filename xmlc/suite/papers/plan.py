@@ -12,8 +12,8 @@ from pathlib import Path
 from xmlc.core.errors import XmlcError
 from xmlc.core.sources import source_digest
 from xmlc.suite.config import paths
+from xmlc.suite.config.costs import job_of
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.run_costs import job_of
 from xmlc.suite.config.runs import datasets_left_out
 from xmlc.suite.papers import enter_rooms, figure_of, modules_of, statements_of, table_of
 from xmlc.suite.papers.claims_table import CLAIMS

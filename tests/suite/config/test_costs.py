@@ -1,0 +1,252 @@
+"""Test what jobs request, and the estimate of a run's costs, with a small table of costs."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from facts import absent, raises_with
+from repository import ROOT
+from suite_cases import project_of, suite
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config import paths
+from xmlc.suite.config.costs import (
+    LONGEST,
+    MEMORY_MARGIN,
+    PROCESS,
+    SHORTEST,
+    TIME_MARGIN,
+    UNKNOWN,
+    Cost,
+    Costs,
+    Job,
+    job_of,
+)
+from xmlc.suite.config.project import Project
+from xmlc.suite.papers.plan import outputs_of_dataset, plan_of
+
+SHAPE = {"n_train": 490449, "n_test": 153025, "n_features": 100, "n_labels": 670091, "nonzeros": 77}
+LITTLE = SHAPE | {"n_train": 500, "n_test": 100, "n_labels": 20}
+CATALOGUE = {
+    "big": {"synthetic": SHAPE},
+    "little": {"synthetic": LITTLE},
+    "double": {"synthetic": SHAPE | {"n_train": 2 * 490449, "n_test": 2 * 153025}},
+    "limited": {"synthetic": SHAPE, "memory": 7000, "runtime": 90},
+    "mine": {"source": "mirror"},
+}
+TABLE = """dataset,model,step,seconds,memory_mb,disk_mb
+big,,download,0,800,400
+big,,prepare,20,2800,1000
+big,plt,train,7200,5800,30000
+big,plt,rank,600,9800,0
+big,plt,estimate,60,9800,2000
+big,swnn,train,60,4800,100
+big,swnn,rank,3600,4800,0
+big,swnn,tune,60,900,50
+little,,prepare,3,900,1
+little,plt,train,3,900,5
+little,plt,rank,3,900,0
+little,swnn,train,3,900,2
+little,swnn,rank,3,900,0
+"""
+MODELS = {"plt": {}, "swnn": {"estimator": "swnn"}}
+OTHERS = {"other": {"estimator": "plt"}, "own": {"estimator": "mine.py:Mine"}}
+ENOUGH = (64e3, 1e6)
+
+
+def costs_in(folder, datasets=("big", "little"), models=MODELS, settings=None):
+    known = suite(models, datasets=[*datasets], seeds=[0, 1], tables=["table1"])
+    project = project_of(folder / "config", settings, catalogue=CATALOGUE, plt2016=known)
+    (folder / "config/costs.csv").write_text(TABLE)
+    return Costs.read(project)
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("class Mine(Base): ...")
+
+
+@pytest.fixture
+def costs(tmp_path):
+    return costs_in(tmp_path, models=MODELS | OTHERS)
+
+
+def all_outputs(project):
+    """Return the paths that all jobs of the tables write in an empty folder."""
+    made = []
+    for dataset in project.datasets_of("plt2016"):
+        rankings = outputs_of_dataset(project, dataset)
+        made += [f"results/{dataset}/data", f"resources/{dataset}", *rankings]
+        made += [ranking.replace("ranking.json", "model") for ranking in rankings]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("path", "job"),
+    [
+        ("results/big/plt/seed1/full/model", ("train", "big", "plt", "1", "full")),
+        ("results/big/plt/seed1/full/train.json", ("train", "big", "plt", "1", "full")),
+        ("results/big/plt/seed1/80/spe", ("estimate", "big", "plt", "1", "80")),
+        ("results/big/plt/seed1/80/temporary", ("estimate", "big", "plt", "1", "80")),
+        ("results/big/plt/seed1/full/temporary", ("train", "big", "plt", "1", "full")),
+        ("results/big/plt/seed1/80/evaluation/sto.json", ("thresholds", "big", "plt", "1", "80")),
+        ("results/big/plt/seed1/80/calibration.json", ("thresholds", "big", "plt", "1", "80")),
+        ("results/big/plt/seed1/80/inference", ("infer", "big", "plt", "1", "80")),
+        (
+            "results/big/plt/seed1/full/sweeps/a/b.json",
+            ("sweep", "big", "plt", "1", "full", "sweeps/a/b.json"),
+        ),
+        ("results/big/tuning/plt.json", ("tune", "big", "plt")),
+        ("results/big/data", ("prepare", "big")),
+        ("resources/big", ("download", "big")),
+        ("results/big/plt/seed1/full/mine.json", None),
+        ("results/tables/plt2016/table1.csv", None),
+    ],
+)
+def test_job_is_identified_by_its_outputs(path, job):
+    assert job_of(path) == (job and Job(*job))
+
+
+def test_requests_are_costs_of_the_row_with_a_margin(costs):
+    job = {"dataset": "big", "model": "plt"}
+    train = MEMORY_MARGIN * 5800
+    rank = MEMORY_MARGIN * 9800
+    assert costs.request(["train"], job) == (train, SHORTEST + TIME_MARGIN * 120)
+    assert costs.request(["train", "rank"], job) == (rank, SHORTEST + TIME_MARGIN * 130)
+    assert costs.request(["train"] * 100, job) == (train, LONGEST)
+    assert costs.request(["prepare"], {"dataset": "big"}) == (MEMORY_MARGIN * 2800, SHORTEST + 1)
+
+
+def test_a_dataset_without_rows_has_those_of_the_nearest_times_its_size(costs):
+    for model in ("plt", "other"):  # A model without rows has those of its estimator.
+        cost = costs.of(Job("train", "double", model))
+        assert cost == pytest.approx((2 * 7200, PROCESS + 2 * 5000, 2 * 30000))
+
+
+def test_a_model_of_80_percent_costs_less(costs):
+    full, part = (costs.of(Job("train", "big", "plt", "0", split)) for split in ("full", "80"))
+    assert part == pytest.approx((0.8 * full.seconds, PROCESS + 0.8 * 5000, 0.8 * full.disk))
+    job = {"dataset": "big", "model": "plt", "split": "80"}
+    assert costs.request(["train"], job)[0] == MEMORY_MARGIN * part.memory
+
+
+def test_memory_and_runtime_of_a_dataset_win(costs):
+    job = {"dataset": "limited", "model": "plt"}
+    assert costs.request(["train", "rank"], job) == (7000, 90)
+
+
+def test_a_search_that_the_settings_request_costs_its_trainings(tmp_path):
+    settings = {"tuning": {"method": "random", "budget": 7}}
+    costs = costs_in(tmp_path, settings=settings)
+    assert costs.of(Job("tune", "big", "swnn")) == Cost(7 * 60, 4800, 100)
+    assert costs_in(tmp_path).of(Job("tune", "big", "swnn")) == Cost(60, 900, 50)
+
+
+@pytest.mark.parametrize(("dataset", "model"), [("big", "own"), ("mine", "plt")])
+def test_a_job_without_a_row_or_a_size_has_a_default_request_and_is_named(costs, dataset, model):
+    job = {"dataset": dataset, "model": model}
+    assert costs.of(Job("train", dataset, model)) is None
+    assert costs.request(["train"], job) == (MEMORY_MARGIN * UNKNOWN.memory, 210)
+    made = [f"results/{dataset}/{model}/seed{seed}/full/model" for seed in (0, 1)]
+    assert absent(*costs.report(made, *ENOUGH), "2", f"{model} on {dataset}") == []
+    made.append("results/big/plt/seed0/full/model")
+    *_, last = costs.report(made, *ENOUGH)
+    assert absent(last, "2", f"{model} on {dataset}") == []
+
+
+def test_jobs_are_planned_despite_a_damaged_record(costs):
+    job = {"dataset": "double", "model": "plt"}
+    before = costs.request(["train"], job)
+    path = Path(paths.STATISTICS.of(dataset="double"))
+    path.parent.mkdir(parents=True)
+    path.write_text('{"d": 1836, "m":')
+    assert costs.request(["train"], job) == before
+
+
+@pytest.mark.parametrize("row", ["big,plt,train,1,2", "big,plt,train,1,2,3,4", "big,plt,rank,a,1,1"])
+def test_a_malformed_row_is_refused_with_its_line(tmp_path, row):
+    project = costs_in(tmp_path).project
+    Path("config/costs.csv").write_text(f"{TABLE}{row}\n")
+    with raises_with(XmlcError, "config/costs.csv", f"line {TABLE.count(chr(10)) + 1}", row):
+        Costs.read(project)
+
+
+def test_rows_of_a_study_extend_and_override_those_of_the_package(tmp_path, monkeypatch):
+    project = costs_in(tmp_path).project
+    study = tmp_path / "study"
+    study.mkdir()
+    (study / "suite.yaml").touch()
+    header, *_ = TABLE.splitlines()
+    (study / "costs.csv").write_text(f"{header}\nbibtex,plt,train,1,2,3\nmine,own,train,4,5,6\n")
+    monkeypatch.chdir(study)
+    costs = Costs.read(project)
+    assert costs.rows["plt", "train"]["bibtex"] == (1, 2, 3)
+    assert costs.rows["own", "train"] == {"mine": (4, 5, 6)}
+    assert costs.rows["plt", "train"]["delicious"].seconds > 1
+
+
+def known_costs(costs, made):
+    return {job: costs.of(job) for job in map(job_of, made)}
+
+
+def test_disk_estimate_counts_largest_dropped_model_or_all_kept_models(tmp_path):
+    for keep, expected in (
+        (None, 1001 + 30000 + 2 * (5 + 2)),
+        (True, 1001 + 2 * (30000 + 100 + 5 + 2)),
+        (False, 1001 + 30000),
+    ):
+        costs = costs_in(tmp_path, settings={"keep_models": keep})
+        jobs = known_costs(costs, all_outputs(costs.project))
+        jobs = {job: cost for job, cost in jobs.items() if cost}
+        assert costs.disk(jobs) == pytest.approx(expected)
+
+
+def test_disk_estimate_adds_estimates_to_a_dropped_model_and_counts_one_trial(costs):
+    run = "results/big/plt/seed0/80"
+    jobs = known_costs(costs, [f"{run}/temporary", f"{run}/train.json"])
+    assert costs.disk(jobs) == 0.8 * 30000 + 2000
+    jobs = known_costs(costs, ["results/big/tuning/swnn.json", "results/big/data"])
+    assert costs.disk(jobs) == 50 + 1000
+
+
+def test_report_has_a_line_per_dataset_with_sums(tmp_path):
+    costs = costs_in(tmp_path)
+    made = all_outputs(costs.project)
+    header, *lines, machine = costs.report(made, *ENOUGH)
+    assert header.split()[0] == "dataset"
+    assert [line.split()[0] for line in lines] == ["little", "big", "all"]
+    hours, disk, download, *largest = lines[1].split()[1:]
+    assert (hours, disk, download) == ("6", "31", "0.4")  # 2 seeds of 7200 + 600 + 60 + 3600 s
+    assert " ".join(largest) == "10 GB, rank plt on big"
+    assert absent(machine, "64 GB", "1,000 GB") == []
+    assert costs.report(["results/big/data", "resources/big"], *ENOUGH) == []
+
+
+def test_too_little_memory_and_disk_have_a_line_each_and_no_file_is_written(tmp_path):
+    costs = costs_in(tmp_path)
+    made = all_outputs(costs.project)
+    before = sorted(tmp_path.rglob("*"))
+    memory, disk = costs.report(made, 9000, 20000)[-2:]
+    assert absent(memory, "memory", "9.8 GB", "9.0 GB", "datasets", "models") == []
+    assert absent(disk, "disk", "31.0 GB", "20.0 GB", "keep_models") == []
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_plan_of_all_papers_fits_the_default_profile_and_200_gb(monkeypatch):
+    """A job that requests more than the profile's limit would run alone, or on no machine."""
+    monkeypatch.chdir(ROOT)
+    settings = yaml.safe_load(Path("config/config.yaml").read_text())
+    project = Project.read(settings)
+    costs = Costs.read(project)
+    limit = yaml.safe_load(Path("profiles/default/profile.yaml").read_text())["resources"]["mem_mb"]
+    plans = [plan for plan in plan_of(project).values() if plan.requested]
+    made = {step for plan in plans for step in plan.steps}
+    for plan in plans:
+        made |= {file for files in (plan.tables | plan.figures).values() for file in files}
+    jobs = {job for job in map(job_of, made) if job}
+    known = {job: costs.of(job) for job in jobs}
+    assert len(known) > 400
+    assert [job for job, cost in known.items() if cost is None] == []
+    assert [job for job, cost in known.items() if MEMORY_MARGIN * cost.memory > limit] == []
+    assert 100e3 < costs.disk(known) < 200e3

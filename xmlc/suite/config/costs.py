@@ -1,0 +1,268 @@
+"""Look up the costs of jobs in costs.csv, for their requests and for the estimate before a run.
+
+`python -m benchmarks cost-table` writes the file, and config/README.md describes it.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config import paths
+from xmlc.suite.config.catalogue import Size
+from xmlc.suite.config.folders import config_files, config_folder
+from xmlc.suite.config.project import Project
+from xmlc.suite.config.settings import RequestedSearch
+from xmlc.suite.results.records.statistics import Statistics
+
+FILE = "costs.csv"
+COLUMNS = ("dataset", "model", "step", "seconds", "memory_mb", "disk_mb")
+PROCESS = 800  # MB of a process without data, in which kernels are compiled.
+MEMORY_MARGIN = 1.5  # Requested memory, divided by the expected peak.
+TIME_MARGIN = 3  # Requested wall time above SHORTEST, divided by the expected CPU time.
+SHORTEST, LONGEST = 30, 2880  # Fewest and most minutes that a job requests.
+TRYING = ("tune", "sweep")  # Steps that train several models, and delete each after scoring it.
+# The step that writes a file or folder, named by its pattern or by its place in a run.
+OF_DATASET = {"download": paths.RESOURCE, "prepare": paths.DATA, "tune": paths.TUNING}
+OF_RUN = {
+    "model": "train",
+    "train.json": "train",
+    "temporary": "train",
+    "ranking.json": "rank",
+    "forest.json": "forest",
+    "progressive.json": "progressive",
+    "sweeps": "sweep",
+    "spe": "estimate",
+    "evaluation": "thresholds",
+    "calibration.json": "thresholds",
+    "inference": "infer",
+}
+
+
+class Cost(NamedTuple):
+    """CPU seconds of a job, MB of its peak memory, and MB of the files that it leaves."""
+
+    seconds: float
+    memory: float
+    disk: float
+
+
+UNKNOWN = Cost(3600, 4000, 0)  # What a job without a row requests.
+
+
+class Job(NamedTuple):
+    """One step of the workflow on a dataset, without a model if the step needs only data."""
+
+    step: str
+    dataset: str
+    model: str = ""
+    seed: str = ""
+    split: str = ""
+    #: The file of a sweep, which tells sweeps of a model apart.
+    sweep: str = ""
+
+
+def job_of(path: str) -> Job | None:
+    """Return the job that writes a file, or None if it belongs to no dataset or no known step."""
+    for step, pattern in OF_DATASET.items():
+        found = pattern.read(path)
+        if found:
+            return Job(step, **found)
+    run = paths.IN_RUN.read(path) or {"rest": ""}
+    rest = run.pop("rest")
+    place = rest.partition("/")[0]
+    if place not in OF_RUN:
+        return None
+    if place == "temporary" and run["split"] == "80":
+        return Job("estimate", **run)
+    return Job(OF_RUN[place], **run, sweep=rest if place == "sweeps" else "")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The costs of a project's jobs.
+
+    Attributes
+    ----------
+    project : Project
+    rows : dict of (str, str) to dict of str to Cost
+        Maps a model and a step to the costs on each dataset.
+    """
+
+    project: Project
+    rows: Mapping[tuple[str, str], Mapping[str, Cost]]
+
+    @classmethod
+    def read(cls, project: Project) -> Self:
+        """Read the costs of the project. In a study, its own rows win over those of this package.
+
+        Raises
+        ------
+        XmlcError
+            A row has too few or too many columns, or a text where a number is expected.
+        """
+        rows: dict[tuple[str, str], dict[str, Cost]] = {}
+        for path in filter(Path.is_file, config_files(FILE, config_folder())):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            for number, row in enumerate(csv.reader(lines[1:]), 2):
+                try:
+                    dataset, model, step, *amounts = row
+                    cost = Cost(*map(float, amounts))
+                except (TypeError, ValueError) as error:
+                    problem = f"found {','.join(row)}, expected {','.join(COLUMNS)}"
+                    raise XmlcError(f"{path}, line {number}: {problem}") from error
+                rows.setdefault((model, step), {})[dataset] = cost
+        return cls(project, rows)
+
+    def of(self, job: Job) -> Cost | None:
+        """Return the costs of a job, or None if it has no row or its dataset no known size.
+
+        A model without rows has those of its estimator. On a dataset without a row, the costs are
+        those on the nearest dataset of the catalogue, times the ratio of the bytes of the data.
+        A model of the split 80 learns from that share of the data.
+        """
+        known = self.rows.get((job.model, job.step), {})
+        if job.model:
+            spec = self.project.models[job.model]
+            known = known or self.rows.get((spec.estimator, job.step), {})
+            tuning = self.project.settings.tuning
+            if job.step == "tune" and not spec.search.always:
+                if isinstance(tuning, RequestedSearch):
+                    train = self.of(job._replace(step="train"))
+                    return train and train._replace(seconds=tuning.budget * train.seconds)
+        nearest = job.dataset
+        ratio = 1.0
+        if nearest not in known:
+            size = size_of(self.project, job.dataset)
+            catalogue = self.project.catalogue
+            others = {name: catalogue[name].size for name in known if name in catalogue}
+            if size == Size() or not others:
+                return None
+            nearest = min(others, key=lambda name: _distance(size, others[name]))
+            ratio = size.bytes / others[nearest].bytes
+        if job.step == "train" and job.split == "80":
+            ratio *= 1 - self.project.settings.validation_share
+        seconds, memory, disk = known[nearest]
+        return Cost(ratio * seconds, PROCESS + ratio * (memory - PROCESS), ratio * disk)
+
+    def request(self, steps: Iterable[str], wildcards: Mapping[str, str]) -> tuple[int, int]:
+        """Return the MB of memory and the minutes that a job requests to run some steps."""
+        names = [wildcards.get(name, "") for name in ("dataset", "model", "seed", "split")]
+        costs = [self.of(Job(step, *names)) or UNKNOWN for step in steps]
+        memory = math.ceil(MEMORY_MARGIN * max(cost.memory for cost in costs))
+        seconds = math.fsum(cost.seconds for cost in costs)
+        minutes = min(math.ceil(SHORTEST + TIME_MARGIN * seconds / 60), LONGEST)
+        entry = self.project.entry(wildcards["dataset"])
+        return entry.memory or memory, entry.runtime or minutes
+
+    def disk(self, jobs: Mapping[Job, Cost]) -> float:
+        """Return the most MB that jobs occupy: the data, kept models, and one model that goes.
+
+        A run has at most one large model at a time that is not kept, or that is a trial.
+        """
+        kept = 0.0
+        temporary: dict[Job, float] = {}
+        for job, cost in jobs.items():
+            if job.model and (job.step in TRYING or self.project.drops(job.dataset)):
+                run = job._replace(step="")
+                temporary[run] = temporary.get(run, 0.0) + cost.disk
+            elif job.step != "download":  # The row of `prepare` has the files of the dataset.
+                kept += cost.disk
+        return kept + max(temporary.values(), default=0.0)
+
+    def report(self, made: Iterable[str], memory: float, disk: float) -> list[str]:
+        """Return lines on the costs of a run, and on what does not fit a machine.
+
+        Parameters
+        ----------
+        made : iterable of str
+            The paths of the files that the run writes.
+        memory, disk : float
+            MB of memory and of free disk of the machine.
+        """
+        known: dict[Job, Cost] = {}
+        unknown: dict[Job, str] = {}
+        for job in sorted({job for job in map(job_of, made) if job}):
+            cost = self.of(job)
+            if cost:
+                known[job] = cost
+            elif job.model:
+                unknown[job] = f"{job.model} on {job.dataset}"
+        lines = []
+        if any(job.model for job in known):
+            lines = self._table(known)
+            lines.append(
+                "estimates are accurate to a factor of 3 for jobs longer than a minute. This"
+                f" machine has {_gb(memory)} GB of memory and {_gb(disk)} GB of free disk"
+            )
+            largest = max(cost.memory for cost in known.values())
+            for name, needed, here in (
+                ("memory", largest, memory),
+                ("disk", self.disk(known), disk),
+            ):
+                if needed > here:
+                    lines.append(
+                        f"too little {name}: the run needs {needed / 1e3:,.1f} GB of"
+                        f" {here / 1e3:,.1f} GB; choose other `datasets` or `models`, or set"
+                        " `keep_models` to false"
+                    )
+        if unknown:
+            names = ", ".join(dict.fromkeys(unknown.values()))
+            lines.append(
+                f"{len(unknown)} jobs are not counted, because {FILE} has no row of their model or"
+                f" because the size of their dataset is unknown: {names}"
+            )
+        return lines
+
+    def _table(self, jobs: Mapping[Job, Cost]) -> list[str]:
+        """Return a line per dataset, from the fewest to the most CPU hours, and one on all."""
+        groups: dict[str, dict[Job, Cost]] = {}
+        for job, cost in jobs.items():
+            groups.setdefault(job.dataset, {})[job] = cost
+        if len(groups) > 1:
+            groups["all"] = {**jobs}
+        title = f"{'CPU hours':>9} {'disk, GB':>9} {'download, GB':>13}  largest job"
+        lines = [f"{'dataset':26} {title}"]
+        for name, some in sorted(groups.items(), key=lambda group: _hours(group[1])):
+            fetched = sum(cost.disk for job, cost in some.items() if job.step == "download")
+            amounts = f"{_amount(_hours(some)):>9} {_gb(self.disk(some)):>9} {_gb(fetched):>13}"
+            job = max(some, key=lambda job: (some[job].memory, job))
+            job_name = f"{job.step} {job.model}".rstrip()
+            largest = f"{_gb(some[job].memory)} GB, {job_name} on {job.dataset}"
+            lines.append(f"{name:26} {amounts}  {largest}")
+        return lines
+
+
+def _hours(jobs: Mapping[Job, Cost]) -> float:
+    return math.fsum(cost.seconds for cost in jobs.values()) / 3600
+
+
+def _distance(size: Size, other: Size) -> float:
+    return abs(math.log(size.bytes / other.bytes)) + abs(math.log(size.m / other.m))
+
+
+def _gb(megabytes: float) -> str:
+    return _amount(megabytes / 1e3)
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if value >= 9.5 else f"{value:.1g}"
+
+
+def size_of(project: Project, dataset: str) -> Size:
+    """Return the size of a dataset from its statistics, or from the catalogue."""
+    path = Path(paths.STATISTICS.of(dataset=dataset))
+    with suppress(XmlcError):  # `prepare` reports a damaged file.
+        if path.is_file():
+            found = Statistics.read(path)
+            train = found.train
+            nonzeros = train.activations_per_instance.mean
+            labels = train.labels_per_instance.mean
+            return Size(train.instances, found.test.instances, found.d, found.m, nonzeros, labels)
+    return project.entry(dataset).size
