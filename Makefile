@@ -194,7 +194,7 @@ report-of-five-seeds: $(ENV)/has-base
 	"$(BIN)/python" -m tarfile -e $(FIVE)/records.tar.xz docs/_runs
 	ln -s "$(CURDIR)/config" docs/_runs/config
 	ln -s "$(CURDIR)/results/published" "$(CURDIR)/results/reference" docs/_runs/results
-	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --contributed --out ../_page/report
+	cd docs/_runs && PATH="$(BIN):$$PATH" xmlc report --out ../_page/report
 
 # A release (docs/releasing.md) is the wheel and the source archive of the commit, in dist/. All files that contain the
 # version number must agree.

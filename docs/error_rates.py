@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from xmlc.suite.papers import table_of
 from xmlc.suite.papers.outcome import Effect, outcome_of, verdict
-from xmlc.suite.report.verdicts import Judge, NumberKind
-from xmlc.suite.results.frame import Number, make_row
+from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.verdicts import ClaimVerdict, Verdict
 
 PAGE = Path(__file__).parent / "claims.md"
@@ -33,19 +33,20 @@ def number_verdicts(level: float, deviation: float, shift: float, runs: int = RU
     drawn = level + deviation * np.random.default_rng(0).standard_normal((runs, 1 + SEEDS))
     means = shift + drawn[:, 1:].mean(axis=1)
     deviations = drawn[:, 1:].std(axis=1, ddof=1)
+    spec = table_of(TABLE, PAPER)
     verdicts: Counter[str] = Counter()
     for published, mean, over_seeds in zip(drawn[:, 0].tolist(), means.tolist(), deviations.tolist(), strict=True):
-        number = Number(
-            quantity=COLUMN,
-            dataset=DATASET,
-            model=MODEL,
-            published=f"{published:.2f}",
-            value=mean,
-            deviation=over_seeds,
-            kind=NumberKind.MEASURED,
-        )
-        row = {COLUMN: number} | make_row((DATASET, MODEL), {"seeds": SEEDS})
-        verdicts[str(judge.judge(PAPER, TABLE, number, row).verdict)] += 1
+        number = {
+            "dataset": DATASET,
+            "model": MODEL,
+            "quantity": COLUMN,
+            "published": f"{published:.2f}",
+            "value": mean,
+            "deviation": over_seeds,
+            "seeds": SEEDS,
+            "is_repeated": False,
+        }
+        verdicts[str(judge.judgement(PAPER, spec, number).verdict)] += 1
     return verdicts
 
 

@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from xmlc.suite.papers.plotting import BLUE, VERMILION
 from xmlc.suite.report.compare import compare
 from xmlc.suite.report.runs import read_spreads
 from xmlc.suite.report.verdicts import Judge
-from xmlc.suite.results.frame import Number
 
 ROOT = Path(__file__).parents[1]
 FIGURE = ROOT / "docs/interval.svg"
 # Paper and table, row and column of each number, and the title of its line.
 NUMBERS = {
-    ("ldsm2020/table7", ("delicious-ldsm", "ldsm"), "p@1"): "LdSM on Delicious, P@1",
-    ("ldsm2020/table7", ("bibtex", "ldsm"), "p@1"): "LdSM on Bibtex, P@1",
-    ("gfm2011/table1", ("enron", "br", "h"), "macro_f"): "BR on enron, macro-F",
+    ("ldsm2020/table7", "delicious-ldsm / ldsm", "p@1"): "LdSM on Delicious, P@1",
+    ("ldsm2020/table7", "bibtex / ldsm", "p@1"): "LdSM on Bibtex, P@1",
+    ("gfm2011/table1", "enron / br / h", "macro_f"): "BR on enron, macro-F",
 }
 LEFT, WIDTH, ROW, TOP, LARGEST = 226, 304, 56, 72, 4  # pixels, and points at the end of the axis
 
 
-def judged() -> list[Number]:
-    """Return the numbers of the five seeds with their intervals and verdicts."""
-    judge, found = Judge.of_project(ROOT / "config", read_spreads(ROOT / "config/runs.csv")), {}
-    for table in {table for table, _, _ in NUMBERS}:
+def judged() -> list[dict[str, Any]]:
+    """Return the cells of the five seeds with their intervals and verdicts."""
+    judge = Judge.of_project(ROOT / "config", read_spreads(ROOT / "config/runs.csv"))
+    found = []
+    for table, row, column in NUMBERS:
         file = f"{table}.csv"
-        for one in compare(ROOT / "results/published" / file, ROOT / "results/reference/five-seeds" / file, judge):
-            found.update({(table, number.key, number.quantity): number for number in one.numbers})
-    return [found[place] for place in NUMBERS]
+        sides = ROOT / "results/published" / file, ROOT / "results/reference/five-seeds" / file
+        cells = compare(*sides, judge, columns=[column]).cells
+        found += cells[cells["row"] == row].to_dict("records")
+    return found
 
 
 def signed(value: float, digits: int = 0) -> str:
@@ -55,16 +57,19 @@ def figure() -> Iterator[str]:
         yield f'<text x="{at(tick):.1f}" y="{end + 2}" text-anchor="middle">{signed(tick)}</text>'
     yield f'<path d="M{at(0):.1f} {TOP - 20}V{end - 14}" stroke="black" stroke-width="2"/>'
     for line, (title, number) in enumerate(zip(NUMBERS.values(), judged())):
-        y, value = TOP + ROW * line, float(number.value)
-        difference = value - float(number.published)
-        low, high = at(-number.interval), at(number.interval)
+        y = TOP + ROW * line
+        value = float(number["new"])
+        difference = value - float(number["old"])
+        interval = number["variation"]
+        low = at(-interval)
+        high = at(interval)
         yield f'<text x="20" y="{y - 4}">{title}</text>'
-        yield f'<text x="20" y="{y + 14}">published {number.published}, xmlc {value:.2f}</text>'
+        yield f'<text x="20" y="{y + 14}">published {number["old"]}, xmlc {value:.2f}</text>'
         yield f'<path d="M{low:.1f} {y}H{high:.1f}M{low:.1f} {y - 8}v16M{high:.1f} {y - 8}v16"'
         yield f' stroke="{BLUE}" stroke-width="2"/>'
         yield f'<circle cx="{at(difference):.1f}" cy="{y}" r="5" fill="{VERMILION}"/>'
-        yield f'<text x="{LEFT + WIDTH + 20}" y="{y - 4}" font-weight="bold">{number.verdict}</text>'
-        width = f"{number.interval:.{2 if number.interval >= 0.01 else 3}f}"
+        yield f'<text x="{LEFT + WIDTH + 20}" y="{y - 4}" font-weight="bold">{number["verdict"]}</text>'
+        width = f"{interval:.{2 if interval >= 0.01 else 3}f}"
         yield f'<text x="{LEFT + WIDTH + 20}" y="{y + 14}">{signed(difference, 2)}, interval ± {width}</text>'
     yield f'<text x="{LEFT + WIDTH / 2:g}" y="{end + 26}" text-anchor="middle">'
     yield "xmlc minus the published number, points</text></svg>"

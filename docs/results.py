@@ -13,8 +13,8 @@ from pathlib import Path
 import yaml
 
 from xmlc.suite.papers.building import build_table
-from xmlc.suite.papers.claims_table import CLAIMS, counted, counted_rows
-from xmlc.suite.papers.declared import Table
+from xmlc.suite.papers.claims_table import CLAIMS, counted
+from xmlc.suite.papers.tables import Table
 from xmlc.suite.report.compare import compare, count_outcomes
 from xmlc.suite.report.runs import read_spreads
 from xmlc.suite.report.verdicts import Judge
@@ -51,11 +51,11 @@ def claims_of(finished: Sequence[Manifest]) -> dict[str, Table]:
 def outcomes() -> dict[str, dict[str, object]]:
     """Count the verdicts on the published numbers of each paper."""
     judge = Judge.of_project(ROOT / "config", read_spreads(ROOT / "config/runs.csv"))
-    found = {}
+    counts = {}
     for paper in PAPERS:
-        comparisons = compare(ROOT / "results/published" / paper, ARCHIVE / paper, judge)
-        found[paper] = count_outcomes([number for one in comparisons for number in one.numbers])
-    return found
+        comparison = compare(ROOT / "results/published" / paper, ARCHIVE / paper, judge)
+        counts[paper] = count_outcomes(comparison.cells)
+    return counts
 
 
 def page(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, Table]) -> str:
@@ -71,7 +71,13 @@ def page(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, Tab
         raise ValueError("docs/results.md: found no sentence on the claims that are not counted")
     for paper, table in claims.items():
         begin = text.index(f"## {paper}: ")
-        listed = [[row["statement"].value, row["verdict"].words] for row in counted_rows(table)]
+        verdicts = counted(table)
+        cells = table.cells
+        listed = []
+        for claim in table.means["claim"].unique():
+            statement = cells[(claim,), "statement"].value
+            if statement in verdicts:
+                listed.append([statement, cells[(claim,), "verdict"].text])
         text = text[:begin] + with_table(text[begin:], ["statement", "verdict"], listed)
     return text
 
@@ -95,7 +101,7 @@ def totals(numbers: dict[str, dict[str, object]]) -> list[int]:
 
 def counts_of(table: Table) -> list[int]:
     """Return how many statements a paper makes, and how many of them have each verdict."""
-    counts = counted(table)
+    counts = Counter(counted(table))
     return [counts.total(), *(counts[verdict] for verdict in ClaimVerdict)]
 
 
@@ -103,8 +109,8 @@ def left_out(claims: dict[str, Table]) -> str:
     """Return the sentence about the claims that are not counted."""
     kinds: Counter[str] = Counter()
     for table in claims.values():
-        for row in table.rows.values():
-            kinds[str(row["stated"].value) if row["verdict"].value else "cost"] += 1
+        claims_of_paper = table.means.pivot(index="claim", columns="quantity", values="value")
+        kinds.update(claims_of_paper["stated"].where(claims_of_paper["verdict"].notna(), "cost"))
     others = f"{kinds['derived']} statements derived from the papers, {kinds['xmlc']} of xmlc"
     return f"The counts leave out {others}, and {kinds['cost']} on time and memory."
 

@@ -34,4 +34,4 @@ def test_table_has_no_column_for_a_missing_measure(tmp_path):
     content["metrics"].pop("r@1", None)
     (source,) = write(tmp_path, [content])
     assert "r@1" not in next(row for _, row in read_record(source).numbers())
-    assert "tail" not in build_table(Manifest("table1", "demo", (source,))).frame
+    assert "tail" not in build_table(Manifest("table1", "demo", (source,))).content

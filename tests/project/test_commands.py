@@ -108,4 +108,6 @@ def folder(tmp_path_factory):
 def test_documented_xmlc_commands_run(line, folder, monkeypatch):
     monkeypatch.chdir(folder)
     done = CliRunner().invoke(group, words_of(line), catch_exceptions=False)
-    assert done.exit_code == (1 if "status" in line else 0), done.output  # 1: results are missing
+    # Results are missing, or the tables have other seeds.
+    differs = "status" in line or line.startswith("xmlc compare results/reference")
+    assert done.exit_code == int(differs), done.output

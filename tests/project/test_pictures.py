@@ -33,7 +33,7 @@ def test_pipeline_names_commands():
 
 
 def test_intervals_show_three_verdicts():
-    assert [number.verdict for number in PICTURES["interval"]["judged"]()] == ["inside", "below", "above"]
+    assert [cell["verdict"] for cell in PICTURES["interval"]["judged"]()] == ["inside", "below", "above"]
 
 
 def test_products_along_paths_equal_estimates():

@@ -1,7 +1,6 @@
 """README.md, the pages of docs/ and config/README.md name existing files, and their examples run."""
 
 import re
-from dataclasses import replace
 
 import msgspec
 import pytest
@@ -14,10 +13,10 @@ from xmlc.suite.config.catalogue import Dataset
 from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.suite import Experiments, read_suite
 from xmlc.suite.papers import table_of
-from xmlc.suite.papers.declared import Table
 from xmlc.suite.papers.printing import panel_to_markdown
+from xmlc.suite.papers.tables import Table
 from xmlc.suite.results.fingerprint import fingerprint
-from xmlc.suite.results.frame import read_numbers
+from xmlc.suite.results.numbers import read_cells
 
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
@@ -51,9 +50,10 @@ def test_named_files_exist():
 def test_demo_output_in_readme_matches_reference_results():
     accepted = ROOT / "results/reference/demo"
     table2 = table_of("table2", "demo")
-    rows = read_numbers(accepted / "table2.csv", table2.keys)
-    means = {key: {"macro_f": replace(row["macro_f"], value=float(row["macro_f"].value))} for key, row in rows.items()}
-    (panel,) = table2.panels[0].panels_of(Table(table2, "demo", [], {}, None, (), means))
+    cells = read_cells(accepted / "table2.csv", table2.keys)
+    means = cells[cells["quantity"] == "macro_f"]
+    means = means.assign(value=means["value"].astype(float), is_run=True)
+    (panel,) = table2.panels[0].panels_of(Table(table2, "demo", means, means[:0], None, means))
     # The reference tables are exactly the tables of the demo.
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
     expected = f"{panel_to_markdown(panel)}\nresults/tables/demo  {fingerprint(accepted).word}\n"

@@ -24,4 +24,14 @@ def build_from(folder, name, paper, records, published=None, models=None, **suit
 
 def texts(panel):
     """Return the printed texts of a panel, row by row."""
-    return [[text for text, _ in line] for line in panel.cells()]
+    return [[text for text, _ in line] for line in lines(panel)]
+
+
+def headings(panel):
+    """Return the printed headings of a panel."""
+    return panel.printed()[0]
+
+
+def lines(panel):
+    """Return the printed cells of a panel, row by row, each as its text and whether it is bold."""
+    return panel.printed()[1]

@@ -1,10 +1,26 @@
 """Decide claims on hand-made records."""
 
+from pathlib import Path
+
 import pytest
 from record_files import as_record
 
+from xmlc.suite.results.numbers import read
+
+
+def numbers_of(*given):
+    """Return the numbers of lists of records, or of the contents of their files."""
+    records = [as_record(one) if isinstance(one, dict) else one for some in given for one in some]
+    files = {Path(f"{record.KIND}-{place}.json"): record for place, record in enumerate(records)}
+    return read(files, details=False)
+
+
+def outcome_of(claim, *given):
+    """Return the outcome of a claim on lists of records."""
+    return claim.outcome(numbers_of(*given))
+
 
 def decided(claim, *given):
-    """Return the effect and verdict of a claim, from records or the contents of their files."""
-    outcome = claim.outcome(*([as_record(one) if isinstance(one, dict) else one for one in some] for some in given))
+    """Return the effect and verdict of a claim on lists of records."""
+    outcome = outcome_of(claim, *given)
     return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word

@@ -1,4 +1,4 @@
-"""Provide two tables to compare, and the verdicts on their cells."""
+"""Provide two tables to compare."""
 
 TABLE = """\
 dataset,model,method,macro_f,test_ms,inner_products,c
@@ -11,10 +11,6 @@ dataset,model,method,macro_f,test_ms,inner_products,c
 yeast,plt,fta,40.1,0.5,55.0,10
 yeast,plt,sto,36.0,0.5,,100
 """
-
-
-def statuses(comparison):
-    return {(*one.key, one.quantity): one.verdict for one in comparison.numbers if one.verdict}
 
 
 def change(text, old, new):

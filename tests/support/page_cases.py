@@ -14,17 +14,10 @@ from xmlc.suite.papers.building import build_table, draw_figure, write_table
 from xmlc.suite.papers.plan import SuitePlan
 from xmlc.suite.papers.plotting import write_figure
 from xmlc.suite.report.page.content import report_of
+from xmlc.suite.report.page.models import models_on_datasets
 from xmlc.suite.report.page.render import pages_of
-from xmlc.suite.report.page.tables import (
-    difference_on_page,
-    interval_on_page,
-    order_on_page,
-    text_on_page,
-)
-from xmlc.suite.report.page.winners import contests_of
 from xmlc.suite.report.status import failures
 from xmlc.suite.report.verdicts import Judge
-from xmlc.suite.results.frame import Source
 from xmlc.suite.results.manifest import Manifest, finished_tables
 
 PAPER = "plt2016"
@@ -52,9 +45,9 @@ def make_table(run, name, records, paper=PAPER, suite=None):
     """Build a table as `xmlc table` does, and write it next to its manifest."""
     made = Manifest(name, paper, tuple(records), run / "results/published", suite)
     table = build_table(made)
-    prefix = run / "results/tables" / paper / table.name
+    prefix = run / "results/tables" / paper / table.spec.name
     write_table(table, prefix)
-    replace(made, table=table.name, digests=table.digests).write(prefix)
+    replace(made, table=table.spec.name, digests=table.digests).write(prefix)
     return table
 
 
@@ -118,41 +111,30 @@ class Reader(HTMLParser):
             self.text.append(data)
 
 
-def on_page(number, **marks):
-    """Return the parts of a number that the page shows."""
-    return SimpleNamespace(
-        text=text_on_page(number),
-        order=order_on_page(number),
-        difference=difference_on_page(number),
-        interval=interval_on_page(number),
-        **{name: getattr(number, name) for name in ("published", "verdict", "reason", "fitted_settings", "records")},
-        **marks,
-    )
-
-
 def cell(report, table, panel, row, heading):
     """Return the cell of a printed table that has the given row and heading."""
-    found = next(t for t in report.papers[0].tables if t.title == table).panels[panel]
-    place = list(map(list, found.rows)).index(row)
-    return on_page(next(part.numbers[place] for part in found.columns if part.heading == heading))
+    found = next(one for one in report.papers[0].tables if one.title == table).panels[panel]
+    place = [list(names) for names in found.panel.rows].index(row)
+    headings = [part.heading for part in found.panel.columns]
+    return found.cells[place][headings.index(heading)]
 
 
-def contests(*records, earlier=(), of_papers=("yeast",), suites=(), failed=()):
-    """Return the contests of hand-made records, with the papers' names of models."""
+def comparisons(*records):
+    """Return the comparisons of models of hand-made records, with the papers' names of models."""
     enter_rooms()
-    given, others = ([Source(Path(f"{kind}{i}"), as_record(one)) for i, one in enumerate(some)]
-                     for kind, some in (("r", records), ("e", earlier)))  # fmt: skip
-    return contests_of(given, others, of_papers, suites, failed)
+    by_path = {Path(f"r{place}"): as_record(record) for place, record in enumerate(records)}
+    return models_on_datasets(by_path)
 
 
-def shown(contest, heading):
-    """Return a column of a contest as a dict from model name to number."""
-    place = [part.heading for part in contest.panel.columns].index(heading)
-    marks = [{"best": (i, place) in contest.panel.best, "tied": (i, place) in contest.tied}
-             for i in range(len(contest.panel.rows))]  # fmt: skip
-    numbers = contest.panel.columns[place].numbers
-    names = [name for (name,) in contest.panel.rows]
-    return {name: on_page(one, by=one.method, **mark) for name, one, mark in zip(names, numbers, marks)}
+def shown(comparison, heading):
+    """Return a column of a comparison as a dict from model name to cell."""
+    one = comparison.panel
+    place = [part.heading for part in one.panel.columns].index(heading)
+    cells = {}
+    for row, (name,) in enumerate(one.panel.rows):
+        cell = one.cells[row][place]._asdict()
+        cells[name] = SimpleNamespace(**cell, best=row in one.best[place])
+    return cells
 
 
 def plan_with(tables, figures=None):

@@ -54,7 +54,7 @@ def test_every_table_begins_with_its_keys(build):
             continue
         given = [few_shot] if (paper, definition.name) == ("oplt2021", "table3") else records
         table = build(definition.name, given, "plt2016" if paper == COMMON else paper)
-        assert tuple(table.frame.columns[: len(definition.keys)]) == definition.keys == table.keys
+        assert tuple(table.content.columns[: len(definition.keys)]) == definition.keys
 
 
 @pytest.fixture
@@ -62,20 +62,23 @@ def files(tmp_path):
     return write(tmp_path, [inference(), ranking(), simulation(), statistics(), search()])
 
 
+def needs_of(*needs, files, partial=False):
+    """Return the paths of the records that each need selects."""
+    numbers = read_needs(Declared("x", needs), files, partial)
+    return [[*numbers.loc[numbers["need"] == place, "record"].unique()] for place in range(len(needs))]
+
+
 def test_each_need_gets_files_of_its_kind(files):
-    needs = (INFERRED, SIMULATIONS, STATISTICS, SEARCHES, RANKINGS)
-    found = read_needs(Declared("x", needs), files)
-    assert [len(records) for records in found] == [1] * len(needs)
-    assert [type(records[0].record).__name__ for records in found] == [
-        "InferenceRecord", "SimulationRecord", "Statistics", "SearchRecord", "RankingRecord",
-    ]  # fmt: skip
+    needs = (INFERRED, RANKINGS, SIMULATIONS, STATISTICS, SEARCHES)
+    assert needs_of(*needs, files=files) == [[file] for file in files]
 
 
 def test_missing_records_are_refused_only_for_first_need(files):
-    assert read_needs(Declared("x", (RANKINGS, SIMULATIONS, SEARCHES)), files[1:2])[1:] == [[], []]
-    assert read_needs(Declared("x", (SIMULATIONS, RANKINGS)), files[1:2], partial=True)[0] == []
+    ranked = files[1:2]
+    assert needs_of(RANKINGS, SIMULATIONS, SEARCHES, files=ranked) == [ranked, [], []]
+    assert needs_of(SIMULATIONS, RANKINGS, files=ranked, partial=True) == [[], ranked]
     with raises_with(XmlcError, "simulation", 1, "`xmlc simulate`"):
-        read_needs(Declared("x", (SIMULATIONS, RANKINGS)), files[1:2])
+        needs_of(SIMULATIONS, RANKINGS, files=ranked)
 
 
 @pytest.mark.parametrize("other", [ranking(seed=1), statistics(), search()])

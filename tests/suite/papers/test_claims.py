@@ -1,41 +1,46 @@
 """Test claims and effects: declaration, verdicts, and the table of claims."""
 
 import math
+from collections import Counter
 from dataclasses import replace
-from pathlib import Path
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
+from claim_cases import numbers_of
 from facts import absent, raises_with
-from record_files import as_record
 from report_cases import ranking, thresholds
 from repository import ROOT
 
+from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
-from xmlc.suite.papers.claims import Claim, Claims, Statement, by_model, datasets, ranked_apart
+from xmlc.suite.papers.claims import Claim, Claims, Statement, about, common, datasets, least, ratio, scores, union
 from xmlc.suite.papers.claims_table import claims_line, claims_table, counted
 from xmlc.suite.papers.outcome import OTHER_SPLITS, Effect, Scale, outcome_of
 from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
-from xmlc.suite.papers.resampling import errors_on_tests
 from xmlc.suite.report.verdicts import Judge
-from xmlc.suite.results.frame import Source
+
+NOT_PUBLISHED = pd.DataFrame(columns=["claim", "quantity", "value"], dtype=object)
 
 
-def manifest(table, *given):
+def table_of(claims, *given, suite=None):
     """Build a table of claims from the records of each need."""
-    sources = [[Source(Path(str(i)), record) for i, record in enumerate(records)] for records in given]
-    return made(table, sources)
-
-
-def made(definition, sources, suite=None):
-    table = definition.table("plt2016", sources, None, suite)
-    table.notes = definition.notes[0](table)
+    spec = claims_table(claims)
+    numbers = [numbers_of(records).assign(need=place) for place, records in enumerate(given)]
+    table = spec.build("plt2016", pd.concat(numbers, ignore_index=True), NOT_PUBLISHED, suite)
+    table.notes = spec.notes[0](table)
     return table
 
 
-def points(records, *others):
-    return (Effect(r.dataset.name, r.model, r.seed, 100 * r.metrics["p@1"] - 50) for r in records)
+def points(numbers):
+    """Return effects of each model: P@1 minus 50 points."""
+    return about(scores(numbers, "p@1") - 50)
+
+
+def outcome(claim, *given):
+    return claim.outcome(numbers_of(*given))
 
 
 def declared(name="high", needs=(RANKINGS,), measure=points, about=None, printed=None, margin=(None, ""), **said):
@@ -45,56 +50,60 @@ def declared(name="high", needs=(RANKINGS,), measure=points, about=None, printed
 
 
 def ranked(*scores, name="yeast", model="mine"):
-    return [as_record(ranking(name, model, seed, p1)) for seed, p1 in enumerate(scores)]
+    return [ranking(name, model, seed, p1) for seed, p1 in enumerate(scores)]
 
 
 def test_each_claim_has_a_row_and_a_panel_of_its_cases():
-    table = claims_table([declared(), declared("low", margin=(50.0, "all is lower"))])
-    made = manifest(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
-    assert made.frame["claim"].tolist() == ["high", "low"]
-    assert made.frame["verdict"].tolist() == ["holds", "does not hold"]
-    assert made.frame.loc[0, ["effect", "supports", "contradicts", "cases", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
+    claims = [declared(), declared("low", margin=(50.0, "all is lower"))]
+    made = table_of(claims, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
+    assert made.content["claim"].tolist() == ["high", "low"]
+    assert made.content["verdict"].tolist() == ["holds", "does not hold"]
+    assert made.content.loc[0, ["effect", "supports", "contradicts", "cases", "seeds"]].tolist() == [17.5, 2, 0, 2, 2]
     text = " ".join(to_markdown(made).split())
     first = ["P@1 is high.", "Section 1, page 2", "points", "verbatim", "+17.50", "–", "", "holds on 2 of 2"]
-    assert made.panels[0].cells()[0] == [(cell, False) for cell in first]
+    assert made.panels[0].printed()[1][0] == [(cell, False) for cell in first]
     assert "| yeast | mine | +25.00 [+12.58, +37.42] | – | 3 | for |" in text
     assert "| scene | mine | +10.00 [+10.00, +10.00] | – | 2 | for |" in text
     assert any(absent(note, "P@1 is low.", 50, "all is lower") == [] for note in made.notes)
 
 
+def value_counts(table):
+    return Counter(counted(table))
+
+
 def test_verbatim_claims_are_counted_by_verdict_without_costs():
     low = {"margin": (50.0, "all is lower")}
     claims = [declared(), declared("low", **low), declared("drawn", stated="derived"), declared("own", stated="ours")]
-    table = claims_table([*claims, declared("dear", cost=True)])
-    made = manifest(table, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
-    assert counted(made) == {"holds": 1, "does not hold": 1}
-    assert absent(claims_line(counted(made)), "1 of 2", "1") == []
-    assert made.frame["stated"].tolist() == ["verbatim", "verbatim", "derived", "ours", "verbatim"]
-    assert counted(manifest(table, [])) == {"not run": 2}
-    assert [panel.detail for panel in made.panels] == [False, True, True, True, True, True]
+    claims.append(declared("dear", cost=True))
+    made = table_of(claims, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
+    assert value_counts(made) == {"holds": 1, "does not hold": 1}
+    assert absent(claims_line(value_counts(made)), "1 of 2", "1") == []
+    assert made.content["stated"].tolist() == ["verbatim", "verbatim", "derived", "ours", "verbatim"]
+    assert value_counts(table_of(claims, [])) == {"not run": 2}
+    assert [panel.details for panel in made.panels] == [False, True, True, True, True, True]
 
 
 def test_claim_counts_only_the_records_that_it_is_about():
-    yeast = declared(about=("yeast", lambda record: record.dataset.name == "yeast"))
-    made = manifest(claims_table([yeast]), [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")])
-    assert made.frame[["verdict", "cases"]].values.tolist() == [["holds", 1]]
+    yeast = declared(about=("yeast", lambda numbers: numbers["dataset"] == "yeast"))
+    made = table_of([yeast], [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")])
+    assert made.content[["verdict", "cases"]].values.tolist() == [["holds", 1]]
     assert any(absent(note, "P@1 is high.", "about yeast") == [] for note in made.notes)
-    assert yeast.outcome(ranked(0.7, 0.75, name="scene")).word == "not run"
+    assert outcome(yeast, ranked(0.7, 0.75, name="scene")).word == "not run"
 
 
 def test_same_instances_are_one_case_on_the_split_of_the_authors():
     given = [*ranked(0.7, 0.7), *ranked(0.6, 0.6, name="delicious"), *ranked(0.8, 0.8, name="delicious-ldsm")]
-    found = declared().outcome([*given, *ranked(0.9, 0.9, name="scene")])
+    found = outcome(declared(), given, ranked(0.9, 0.9, name="scene"))
     assert [case.dataset for case in found.cases] == ["yeast", "delicious-ldsm", "scene"]
     assert found.effect.mean == pytest.approx((20 + 30 + 40) / 3)
     assert found.effect.has_interval
-    assert not declared().outcome(given).effect.has_interval  # two datasets
-    about = declared(about=datasets("one of the paper", "delicious"))
-    assert [case.dataset for case in about.outcome(given).cases] == ["delicious-ldsm"]
+    assert not outcome(declared(), given).effect.has_interval  # two datasets
+    of_one = declared(about=datasets("one of the paper", "delicious"))
+    assert [case.dataset for case in outcome(of_one, given).cases] == ["delicious-ldsm"]
     # A subject that was run only on the other split keeps its case, and both are one dataset in the mean.
     other = ranked(0.9, 0.9, name="delicious", model="other")
-    both = declared().outcome([*given, *other, *ranked(0.9, 0.9, name="scene")])
-    assert [case.dataset for case in both.cases] == ["yeast", "delicious-ldsm", "delicious", "scene"]
+    both = outcome(declared(), given, other, ranked(0.9, 0.9, name="scene"))
+    assert [case.dataset for case in both.cases] == ["yeast", "delicious", "delicious-ldsm", "scene"]
     assert both.effect.mean == pytest.approx((20 + (30 + 40) / 2 + 40) / 3)
 
 
@@ -107,27 +116,28 @@ def test_numbers_and_statements_count_the_same_splits():
 def test_case_within_margin_and_against_published_sign_is_opposite_sign():
     margin = (-5.0, "behind by so much is as good")
     one = declared(margin=margin, printed={"": {"yeast": 1.5, "delicious": 2.5}})
-    assert one.outcome(ranked(0.49, 0.491)).verdict == "undecided: 0 of 1 for, 0 against, 1 with opposite sign"
-    assert one.outcome(ranked(0.44, 0.441)).word == "does not hold"
+    assert outcome(one, ranked(0.49, 0.491)).verdict == "undecided: 0 of 1 for, 0 against, 1 with opposite sign"
+    assert outcome(one, ranked(0.44, 0.441)).word == "does not hold"
     for same in (ranked(0.51, 0.511), ranked(0.4995, 0.5005), ranked(0.49, 0.491, name="scene")):
         # The cases have the published sign, an unclear sign, and no published value.
-        assert one.outcome(same).word == "holds"
+        assert outcome(one, same).word == "holds"
     both = [*ranked(0.49, 0.491), *ranked(0.51, 0.511, model="other")]
-    assert (one.outcome(both).word, one.outcome(both).sides) == ("undecided", (1, 0, 1))
-    split = one.outcome(ranked(0.49, 0.491, name="delicious-ldsm"))
+    assert (outcome(one, both).word, outcome(one, both).sides) == ("undecided", (1, 0, 1))
+    split = outcome(one, ranked(0.49, 0.491, name="delicious-ldsm"))
     assert (split.word, split.cases[0].printed) == ("undecided", 2.5)
-    of_other = declared(margin=margin, printed={"other": {"yeast": 1.5}}).outcome(both)
+    of_other = declared(margin=margin, printed={"other": {"yeast": 1.5}})
+    of_other = outcome(of_other, both)
     assert [case.printed for case in of_other.cases] == [pytest.approx(math.nan, nan_ok=True), 1.5]
-    made = manifest(claims_table([one]), both)
-    assert made.frame[["printed", "supports", "opposites"]].values.tolist() == [[2, 1, 1]]
+    made = table_of([one], both)
+    assert made.content[["printed", "supports", "opposites"]].values.tolist() == [[2, 1, 1]]
     assert "| yeast | mine | -0.95 [-1.59, -0.31] | +1.50 | 2 | opposite sign |" in " ".join(to_markdown(made).split())
 
 
 def test_distance_holds_within_margin_on_either_side():
     one = declared(margin=(-5.0, "so far apart is alike"), scale="distance")
-    words = [one.outcome(ranked(p1, p1)).word for p1 in (0.44, 0.46, 0.54, 0.56)]
+    words = [outcome(one, ranked(p1, p1)).word for p1 in (0.44, 0.46, 0.54, 0.56)]
     assert words == ["does not hold", "holds", "holds", "does not hold"]
-    assert one.outcome(ranked(0.54, 0.54)).effect.mean == pytest.approx(4)
+    assert outcome(one, ranked(0.54, 0.54)).effect.mean == pytest.approx(4)
 
 
 def test_claims_on_settings_fitted_to_published_results_are_marked():
@@ -137,47 +147,57 @@ def test_claims_on_settings_fitted_to_published_results_are_marked():
             "br": SimpleNamespace(fitted_settings="", selected={}),
         }
     )
-    own = declared("own", about=("mine", lambda record: record.model == "mine"))
-    other = declared("other", about=("br", lambda record: record.model == "br"))
-    given = [Source(Path("1"), record) for record in [*ranked(0.7, 0.7), *ranked(0.8, 0.8, model="br")]]
-    table = made(claims_table([own, other]), [given], suite)
+    own = declared("own", about=("mine", lambda numbers: numbers["model"] == "mine"))
+    other = declared("other", about=("br", lambda numbers: numbers["model"] == "br"))
+    table = table_of([own, other], [*ranked(0.7, 0.7), *ranked(0.8, 0.8, model="br")], suite=suite)
     lines = to_markdown(table).splitlines()
     assert [" ‡ |" in line for line in lines if line.startswith(("| P@1 is own", "| P@1 is other"))] == [True, False]
     assert any(note.startswith("‡") and note.endswith(": “P@1 is own.”") for note in table.notes)
+
+
+def is_marked(table, claim):
+    return table.cells[(claim,), "verdict"].text.endswith("‡")
 
 
 def test_claim_about_a_quantity_that_chose_settings_is_marked():
     origin = SimpleNamespace(fitted=("depth",))
     suite = SimpleNamespace(all_models={"mine": SimpleNamespace(fitted_settings="", selected={"yeast": origin})})
     claims = [declared("deep", quantity="depth"), declared("high", quantity="p@1"), declared("other")]
-    given = [Source(Path("1"), record) for record in ranked(0.7, 0.7)]
-    table = made(claims_table(claims), [given], suite)
-    assert [row["verdict"].text.endswith("‡") for row in table.rows.values()] == [True, False, False]
-    elsewhere = [Source(Path("1"), record) for record in ranked(0.7, 0.7, name="scene")]
-    table = made(claims_table(claims), [elsewhere], suite)
-    assert not any(row["verdict"].text.endswith("‡") for row in table.rows.values())
+    table = table_of(claims, ranked(0.7, 0.7), suite=suite)
+    assert [is_marked(table, name) for name in ("deep", "high", "other")] == [True, False, False]
+    table = table_of(claims, ranked(0.7, 0.7, name="scene"), suite=suite)
+    assert not any(is_marked(table, name) for name in ("deep", "high", "other"))
+
+
+@pytest.mark.parametrize("paper", ["gfm2011", "ldsm2020", "oplt2021", "plt2016", "swnn2018"])
+@pytest.mark.filterwarnings("error")
+def test_claims_of_papers_are_not_run_without_numbers(paper):
+    claims = import_module(f"xmlc.suite.papers.{paper}.claims").statements.all()
+    content = table_of(claims, []).content
+    assert {*content["verdict"].fillna(content["cost_verdict"])} == {"not run"}
+    other = table_of(claims, [ranking("far", "mine"), thresholds("far", "mine")]).content
+    assert {*other["verdict"].fillna(other["cost_verdict"])} == {"not run"}
 
 
 def test_claim_gets_the_records_of_its_needs():
     taken = []
 
-    def both(*records):
-        taken.extend(records)
+    def measure(numbers):
+        taken.append({*numbers["quantity"]} & {"p@1", "macro_f"})
         return []
 
-    table = claims_table([declared("one"), declared("both", (THRESHOLDS, RANKINGS), both)])
-    assert [need.kind for need in table.needs] == ["ranking", "thresholds"]
-    ranked_, tuned = ranked(0.7), [as_record(thresholds())]
-    manifest(table, ranked_, tuned)
-    assert taken == [tuned, ranked_]
+    claims = [declared("one", measure=measure), declared("both", (THRESHOLDS, RANKINGS), measure)]
+    assert [need.kind for need in claims_table(claims).needs] == ["ranking", "thresholds"]
+    table_of(claims, ranked(0.7), [thresholds()])
+    assert taken == [{"p@1"}, {"p@1", "macro_f"}]
 
 
 def test_effects_on_time_and_memory_do_not_change_fingerprint():
-    table = claims_table([declared(cost=True)])
-    made, other = (manifest(table, ranked(*scores)) for scores in ((0.9, 0.91), (0.1, 0.12)))
+    made = table_of([declared(cost=True)], ranked(0.9, 0.91))
+    other = table_of([declared(cost=True)], ranked(0.1, 0.12))
     assert to_csv(made) != to_csv(other)
     assert fingerprint_of(made) == fingerprint_of(other)
-    assert made.frame["cost_verdict"].tolist() == ["holds"]
+    assert made.content["cost_verdict"].tolist() == ["holds"]
     assert any(note.endswith(": “P@1 is high.”") for note in made.notes)
 
 
@@ -189,13 +209,46 @@ def test_margin_needs_a_reason_only_if_it_differs_from_no_effect(about):
         declared(**about)
 
 
-def test_statement_without_measure_is_refused():
-    claims = Claims({name: declared().said for name in ("first", "second")})
+def test_statement_without_measure_and_measure_without_statement_are_refused():
+    claims = Claims({name: declared().said for name in ("first", "second")}, "mine/claims.yaml")
     claims.claim("second", RANKINGS)(points)
-    with raises_with(ValueError, "first"):
+    with raises_with(XmlcError, "mine/claims.yaml", "first"):
         claims.all()
+    with raises_with(XmlcError, "mine/claims.yaml", "'secont'", "second"):
+        claims.claim("secont", RANKINGS)
     claims.claim("first", RANKINGS)(points)
     assert [claim.name for claim in claims.all()] == ["first", "second"]
+
+
+def test_scores_are_matched_by_run():
+    numbers = numbers_of(ranked(0.7, 0.6), ranked(0.5, model="other"), ranked(0.9, name="scene", model="other"))
+    mine, other = (scores(numbers, "p@1", model=name)[0] for name in ("mine", "other"))
+    assert (mine - other).dropna().to_dict() == {("yeast", 0): pytest.approx(20)}
+    assert [one.to_dict() for one in common(mine, other)] == [{("yeast", 0): 70}, {("yeast", 0): 50}]
+    assert scores(numbers, "p@1")[0]["yeast", "other", 0] == 50
+    assert scores(numbers, "unknown").empty
+    with raises_with(ValueError, "p@1", "yeast"):
+        scores(numbers_of(ranked(0.7), ranked(0.8)), "p@1")
+
+
+def test_scores_of_several_methods_have_a_level():
+    numbers = numbers_of([thresholds(method=name, f=f) for name, f in (("fta", 0.5), ("sto", 0.25))])
+    assert scores(numbers, "macro_f", method=("fta", "sto"))[0].to_dict() == {
+        ("yeast", "plt", 0, "fta"): 50,
+        ("yeast", "plt", 0, "sto"): 25,
+    }
+    assert scores(numbers, "macro_f", model="plt", method="sto")[0].to_dict() == {("yeast", 0): 25}
+
+
+def test_least_effect_counts_and_costs_that_are_0_give_no_ratio():
+    numbers = numbers_of(ranked(0.7, 0.2), [ranking(model="other", p1=0.5, seconds=seed) for seed in (0,)])
+    first = about(scores(numbers, "p@1", model="mine"), "x")
+    second = about(40 - scores(numbers, "p@1", model="mine").iloc[:1], "x")
+    assert least(first, second)[0].to_dict() == {("yeast", "x", 0): -30, ("yeast", "x", 1): 20}
+    assert least().empty
+    assert union().empty
+    seconds = scores(numbers, "train_seconds")
+    assert ratio(seconds, seconds)[0].dropna().index.get_level_values("model").tolist() == ["mine", "mine"]
 
 
 CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # The effects of three seeds are clearly above 0, or undecided.
@@ -256,46 +309,51 @@ def test_interval_with_test_set_error_is_wider_and_decides_nothing():
     assert not outcome_of(values[1:2], 0, errors=errors).cases[0].on_tests.has_interval
 
 
+def ahead(numbers):
+    return about(scores(numbers, "p@1", model="mine") - scores(numbers, "p@1", model="other"), "")
+
+
+def test_equal_scores_have_no_negative_effect():
+    claim = declared(measure=lambda numbers: -points(numbers))
+    made = table_of([claim], ranked(0.5, 0.5))
+    assert "| +0.00 [+0.00, +0.00] |" in " ".join(to_markdown(made).split())
+
+
+def lowest(numbers):
+    return about(scores(numbers, "p@1").groupby(level=["dataset", "seed"]).min(), "")
+
+
+def share_above(numbers):
+    shares = (scores(numbers, "p@1") > 60).groupby(level="seed").mean()
+    return pd.concat({("all", ""): shares}, names=["dataset", "subject"])
+
+
 def test_effects_have_bootstrap_standard_error_of_test_set():
     rng = np.random.default_rng(0)
-    pairs = []
-    for seed in range(3):
-        apart = {model: {"p@1": rng.uniform(-0.05, 0.05, 50).tolist()} for model in ("mine", "other")}
-        pairs += [as_record(ranking("yeast", name, seed, 0.6, resampled=kept)) for name, kept in apart.items()]
-
-    def ahead(records):
-        for models in by_model(records).values():
-            yield ranked_apart("", models["mine"], models["other"], "p@1")
-
+    drawn = {(name, seed): rng.uniform(-0.05, 0.05, 50) for name in ("mine", "other") for seed in range(3)}
+    records = [ranking("yeast", *run, 0.6, resampled={"p@1": list(values)}) for run, values in drawn.items()]
+    apart = [100 * (drawn["mine", seed] - drawn["other", seed]) for seed in range(3)]  # in percentage points
     one = declared(measure=ahead)
-    apart = [
-        np.subtract(mine.resampled["p@1"], other.resampled["p@1"]) * 100  # in percentage points
-        for mine, other in zip(pairs[::2], pairs[1::2], strict=True)
-    ]
-    (errors,) = errors_on_tests([one], {RANKINGS: pairs}).values()
+    _, errors = one.effects(numbers_of(records))
     # This is not the mean of the errors of seeds. The part specific to a seed shrinks with more seeds.
     assert errors == {("yeast", ""): pytest.approx(np.mean(apart, axis=0).std(ddof=1))}
-    (case,) = one.outcome(pairs, errors=errors).cases
+    (case,) = outcome(one, records).cases
     assert case.on_tests.upper == pytest.approx(1.959964 * errors["yeast", ""], abs=1e-6)
-    still = [replace(record, resampled={"p@1": [0.0] * 50}) for record in pairs]
-    assert errors_on_tests([one], {RANKINGS: still}) == {one: {}}
+    still = [record | {"resampled": {"p@1": [0.0] * 50}} for record in records]
+    assert one.effects(numbers_of(still))[1] == {}
+    assert not outcome(replace(one, said=replace(one.said, cost=True)), records).tested
 
 
-def test_claim_on_records_of_earlier_version_has_no_test_set_error():
-    kept = [as_record(ranking("yeast", name, 0, 0.6, resampled={"p@1": [0.5, 0.6] * 25})) for name in ("a", "b")]
-    earlier = [replace(record, dataset=replace(record.dataset, name="scene"), resampled={}) for record in kept]
-
-    def first(records):
-        for record in records:
-            yield Effect(record.dataset.name, record.model, record.seed, record.metrics["p@1"])
-
-    of_all = declared(measure=first)
-    of_yeast = replace(of_all, about=datasets("yeast", "yeast"))
-    given = {RANKINGS: [*kept, *earlier]}
-    assert {*errors_on_tests([of_all, of_yeast, replace(of_all, said=replace(of_all.said, scale="ratio"))], given)} == {
-        of_yeast
-    }
-    assert {*errors_on_tests([of_all], {RANKINGS: kept})} == {of_all}
+def test_case_on_records_of_earlier_version_has_no_test_set_error():
+    drawn = {"p@1": [-0.1, 0.1] * 25}
+    earlier = ranked(0.6, name="scene")
+    numbers = numbers_of([ranking(model="mine", p1=0.6, resampled=drawn)], earlier)
+    assert {*declared().effects(numbers)[1]} == {("yeast", "mine")}
+    assert declared(scale="ratio").effects(numbers)[1] == {}
+    mixed = [ranking(model="mine", p1=0.6, resampled=drawn), ranking(model="other", p1=0.5)]
+    assert declared(measure=ahead).effects(numbers_of(mixed))[1] == {}
+    assert declared(measure=lowest).effects(numbers_of(mixed))[1] == {}
+    assert declared(measure=share_above).effects(numbers_of(mixed, ranked(0.6, name="scene")))[1] == {}
 
 
 def test_cases_whose_interval_with_test_set_error_has_margin_are_counted():

@@ -4,14 +4,17 @@ import re
 from itertools import combinations
 
 import matplotlib as mpl
+import pandas as pd
 import pytest
+from facts import raises_with
 from matplotlib.text import Text
 from report_cases import every_method, forest, ranking, sweep, write
 
+from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import plotting
 from xmlc.suite.papers.building import draw_figure
 from xmlc.suite.papers.plan import FIGURE_FILES
-from xmlc.suite.papers.plotting import BLUE, BOTH, COLUMN, panels, write_figure
+from xmlc.suite.papers.plotting import BLUE, BOTH, COLUMN, GREEN, draw_lines, means, panels, write_figure
 
 DATASETS = ("yeast", "bibtex", "delicious")
 FORESTS = [forest(name, **more) for name in DATASETS for more in ({}, {"model": "ldsm-mean"}, {"model": "fastxml"})]
@@ -39,12 +42,12 @@ def test_figure_fits_one_or_two_columns_and_is_readable(tmp_path, paper, name, r
 
 
 @pytest.mark.parametrize(
-    ("number", "together", "shape", "width"),
-    [(1, 1, (1, 1), COLUMN), (2, 1, (1, 2), COLUMN), (4, 1, (1, 4), BOTH), (6, 1, (2, 3), BOTH), (5, 1, (2, 3), BOTH),
-     (2, 2, (1, 2), COLUMN), (6, 2, (2, 4), BOTH), (3, 3, (1, 3), BOTH), (6, 3, (2, 3), BOTH), (5, 5, (1, 5), BOTH)],
+    ("number", "columns", "shape", "width"),
+    [(1, 0, (1, 1), COLUMN), (2, 0, (1, 2), COLUMN), (4, 0, (1, 4), BOTH), (6, 0, (2, 3), BOTH), (5, 0, (2, 3), BOTH),
+     (3, 1, (3, 1), COLUMN), (6, 3, (2, 3), BOTH), (14, 7, (2, 7), BOTH)],
 )  # fmt: skip
-def test_panels_share_a_row_while_they_are_wide_enough(number, together, shape, width):
-    sheet, grid = panels(number, 1.6, together)
+def test_panels_share_a_row_while_they_are_wide_enough(number, columns, shape, width):
+    sheet, grid = panels(number, 1.6, 1.0, columns)
     assert len(grid) == len(sheet.axes) == number
     assert grid[0].get_gridspec().get_geometry() == shape
     assert sheet.get_figwidth() == width
@@ -70,36 +73,80 @@ def overlaps(texts):
 
 
 @pytest.mark.parametrize(
-    ("limits", "values", "shown"),
-    [((0.01, 10), (), "0.01 0.03 0.1 0.3 1 3 10"), ((0.3, 0.55), (), "0.3 0.35 0.4 0.45 0.5 0.55"),
-     ((1e-4, 1e5), (), "0.0001 0.01 1 100 10,000"), ((0.97, 0.98), (), "0.97 0.972 0.974 0.976 0.978 0.98"),
-     ((0.84, 1.95), (), "0.9 1.2 1.5 1.8"),
-     ((16, 32768), (16, 64, 256, 1024, 2048, 4096, 16384, 32768), "64 1,024 4,096 32,768")],
+    ("limits", "shown"),
+    [((0.01, 10), "0.01 0.1 1 10"), ((0.02, 10), "0.03 0.1 0.3 1 3 10"),
+     ((1e-3, 1e4), "0.001 0.01 0.1 1 10 100 1,000 10,000"),
+     ((0.3, 0.55), "0.3 0.35 0.4 0.45 0.5 0.55"), ((0.97, 0.98), "0.97 0.972 0.974 0.976 0.978 0.98")],
 )  # fmt: skip
 @mpl.rc_context(plotting.SETTINGS)
-def test_labels_on_logarithmic_axis_do_not_overlap(limits, values, shown):
-    sheet, (axes,) = panels(1)
+def test_labels_on_logarithmic_axis_do_not_overlap(limits, shown):
+    sheet, (axes,) = panels(1, 2.0, 2.0)
     axes.set(xscale="log", xlim=limits)
-    plotting.log_ticks(axes.xaxis, values)
+    plotting.log_ticks(axes.xaxis)
     sheet.draw_without_rendering()
-    assert " ".join(text.get_text() for text in axes.get_xticklabels()) == shown
-    assert not overlaps(axes.get_xticklabels())
+    low, high = limits
+    inside = [text for text in axes.get_xticklabels() if low * 0.999 <= text.get_position()[0] <= high * 1.001]
+    assert " ".join(text.get_text() for text in inside) == shown
+    assert not overlaps(inside)
     assert not axes.xaxis.get_minorticklocs().size
 
 
+POINTS = [
+    {"x": 1.0, "y": 1.0, "label": "line", "color": BLUE, "low": 0.5, "high": 2.0, "name": "first"},
+    {"x": 2.0, "y": 3.0, "label": "line", "color": BLUE, "low": 2.5, "high": 4.0, "name": None},
+    {"x": 1.5, "y": 2.0, "label": "_bound", "color": GREEN, "linestyle": "dotted"},
+]
+
+
 @mpl.rc_context(plotting.SETTINGS)
-def test_names_of_points_and_lines_do_not_overlap():
-    sheet, (left, right) = panels(2, 2)
+def test_points_become_lines_with_styles_bands_and_a_legend():
+    sheet, (axes, other) = panels(2, 1.0, 1.0)
+    height = sheet.get_figheight()
+    for panel in (axes, other):
+        draw_lines(panel, pd.DataFrame(POINTS))
+    line, bound = axes.get_lines()
+    assert line.get_xydata().tolist() == [[1, 1], [2, 3]]
+    assert (line.get_color(), bound.get_color(), bound.get_linestyle()) == (BLUE, GREEN, ":")
+    band = axes.collections[0].get_paths()[0].vertices.tolist()
+    assert all(corner in band for corner in ([1, 0.5], [1, 2], [2, 2.5], [2, 4]))
+    plotting.add_legend(sheet, [axes, other])
+    (legend,) = sheet.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["line"]
+    assert sheet.get_figheight() > height
+    plotting.name_points(axes, pd.DataFrame(POINTS))
+    assert [text.get_text() for text in axes.texts] == ["first"]
+
+
+@mpl.rc_context(plotting.SETTINGS)
+def test_names_of_points_do_not_overlap():
+    sheet, (axes,) = panels(1, 2.0, 2.2)
     names = [f"name {place}" for place in range(12)]
-    for place, name in enumerate(names):
-        left.plot([1 + place % 4 / 50], [1 + place // 4 / 20], "o", color=BLUE, label=name)
-        right.plot([0, 1], [0, place / 50], label=name)
-    left.set(xlim=(0, 2), ylim=(0, 2))
-    right.plot([0, 1], [0, 5], label="_without a name")
-    plotting.label_lines([left, right])
-    plotting.label_points([left])
+    places = range(12)
+    points = pd.DataFrame({"x": [1 + i % 4 / 50 for i in places], "y": [1 + i // 4 / 20 for i in places]})
+    points = points.assign(label="points", name=names, color=BLUE, marker="o", linestyle="none")
+    draw_lines(axes, points)
+    axes.set(xlim=(0, 2), ylim=(0, 2))
+    plotting.name_points(axes, points)
     sheet.draw_without_rendering()
-    for axes in (left, right):
-        assert [text.get_text() for text in axes.texts] == names
-        assert not overlaps(axes.texts)
-    assert {text.get_color() for text in left.texts} == {plotting.dark(BLUE)}
+    assert [text.get_text() for text in axes.texts] == names
+    assert not overlaps(axes.texts)
+
+
+def numbers_of(*rows):
+    """Return numbers of a threshold method: seed, variant, quantity and value of each."""
+    names = {"dataset": "yeast", "model": "plt", "method": "fta"}
+    columns = ["record", "variant", "quantity", "value"]
+    return pd.DataFrame(rows, columns=columns, dtype=object).assign(**names)
+
+
+def test_means_are_taken_at_each_place_of_a_curve():
+    curve = [(seed, f"grid {c}", name, value) for seed in (0, 1) for c in (2, 5)
+             for name, value in (("c", c), ("macro_f", c + seed))]  # fmt: skip
+    numbers = numbers_of(*curve, (0, "", "macro_f", 7.0), (0, "", "c", 2))
+    assert means(numbers, "grid .*", ["method", "c"], "macro_f").to_numpy().tolist() == [
+        ["fta", 2, 2.5],
+        ["fta", 5, 5.5],
+    ]
+    assert means(numbers, "", ["model"], "macro_f")["macro_f"].tolist() == [7]
+    with raises_with(XmlcError, "c", "fta", "yeast", "seeds lack"):
+        means(numbers_of(*curve[:-2]), "grid .*", ["method", "c"], "macro_f")

@@ -7,32 +7,33 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from built_tables import build_from
+from built_tables import build_from, headings, lines
 from facts import raises_with
 from report_cases import every_method, ranking, write
 from repository import ROOT
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.papers import table_of
-from xmlc.suite.papers.building import build_table, read_printed, write_table
-from xmlc.suite.papers.latex import latex, panel_to_latex, to_latex
-from xmlc.suite.papers.panels import GAP, Panel, PanelColumn
-from xmlc.suite.papers.printing import escaped, select, to_csv, to_markdown
+from xmlc.suite.papers.building import build_table, published_numbers, write_table
+from xmlc.suite.papers.printing import escaped, latex, select, to_csv, to_latex, to_markdown
+from xmlc.suite.papers.tables import GAP, Cell, Panel, PanelColumn
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
-from xmlc.suite.results.frame import Number, published_of
 from xmlc.suite.results.manifest import Manifest
 
 
 def test_published_values_keep_their_digits():
-    printed = read_printed(Manifest("table1", "plt2016", (), ROOT / "results/published"))
-    keys = table_of("table1", "plt2016").keys
-    assert printed["rcv1-2k", "plt-hashed"]["p@3"].value == "72.4"
-    assert printed["amazoncat-13k", "fastxml"]["p@3"].value == "77.50"
-    assert ("yeast", "plt") not in printed
-    # A value published for a dataset belongs to all its rows.
-    assert published_of(printed, keys, ("wiki10-31k", "mine"), "m").value == "30938"
-    assert published_of(printed, keys, ("wiki10-31k", "mine"), "p@1") is None
+    printed = published_numbers(Manifest("table1", "plt2016", (), ROOT / "results/published"))
+    values = printed.set_index(["dataset", "model", "quantity"])["value"]
+    assert values["rcv1-2k", "plt-hashed", "p@3"] == "72.4"
+    assert values["amazoncat-13k", "fastxml", "p@3"] == "77.50"
+    assert "yeast" not in {*printed["dataset"]}
+
+
+def test_published_size_of_a_dataset_belongs_to_all_its_rows(build):
+    printed = "dataset,model,m,p@1\nyeast,fastxml,30938,78.9\n"
+    datasets, scores = build("table1", [ranking()], printed).panels
+    assert (headings(datasets)[-1], lines(datasets)[0][-1]) == ("#labels (paper)", ("30938", False))
+    assert not any("(paper)" in heading for heading in headings(scores))
 
 
 @pytest.fixture
@@ -55,68 +56,50 @@ def test_markdown_has_title_panels_and_notes(build):
 
 
 def test_latex_has_an_escaped_float_for_each_panel(build):
-    text = to_latex(build("table2", every_method("a_b") + every_method("c&d")))
-    for environment in ("table", "tabular"):
+    text = to_latex(build("table2", every_method("a_b") + every_method("c&d") + every_method("[1] e")))
+    for environment in ("table*", "tabular"):
         assert text.count(rf"\begin{{{environment}}}") == text.count(rf"\end{{{environment}}}") > 0
     assert text.count(r"\toprule") == text.count(r"\midrule") == text.count(r"\bottomrule") == 3
     assert r"\textbf{42.00}" in text
     assert r"a\_b & PLT" in text
     assert r"c\&d & PLT" in text
+    assert "\n{[}1] e & PLT" in text
     assert text.splitlines()[-1].startswith("% ")  # the notes
+    table = build("table2", every_method())
+    table.notes = ["first\nsecond"]
+    assert to_latex(table).splitlines()[-1] == "% first second"
     assert latex(r"50 % of x_1 \ {~}") == r"50 \% of x\_1 \textbackslash{} \{\textasciitilde{}\}"
-    assert latex("OFO − FTA ± 1") == r"OFO $-$ FTA $\pm$ 1"
-
-
-def panel_with(columns, rows, text="12.34 ± 0.56", names="a name of a model"):
-    numbers = [Number(quantity="p@1", value=text, key=("a", str(i))) for i in range(rows)]
-    parts = [PanelColumn("Precision at one (%)", "p@1", numbers) for _ in range(columns)]
-    return Panel("Wide", ["Dataset", "Model"], [("a", names)] * rows, parts)
+    assert latex("Mine\nand yours") == "Mine and yours"
+    assert latex(f"OFO − FTA ± 1{GAP}") == r"OFO $-$ FTA $\pm$ 1\enspace{}"
 
 
 def test_repeated_columns_and_settings_are_stated_below_a_panel():
-    def part(heading, quantity, *values, own=True):
-        return PanelColumn(heading, quantity, [Number(quantity=quantity, value=value) for value in values], own=own)
+    def part(heading, quantity, *values, own=False):
+        return PanelColumn(heading, quantity, [Cell((), quantity, value) for value in values], own=own)
 
     columns = [part(name, "p@1", 5, 6, 7, own=name in "CD") for name in "ABCD"]
-    columns += [part("Seeds", "seeds", 5, 5, 5), part("Trees", "n_trees", 1, 1, 2)]
-    panel = Panel("", ["Row"], [("x",), ("y",), ("z",)], columns).compact()
-    assert (panel.rule, panel.headings()) == (2, ["Row", "A", "B", GAP, "C", "Trees"])
+    columns += [part("Seeds", "seeds", 5, 5, 5, own=True), part("Trees", "n_trees", 1, 1, 2, own=True)]
+    panel = Panel("", (), ["Row"], [("x",), ("y",), ("z",)], columns).compact()
+    assert (panel.rule, headings(panel)) == (2, ["Row", "A", "B", GAP, "C", "Trees"])
+    assert [text for text, _ in lines(panel)[2]] == ["z", "7.00", "7.00", GAP, "7.00", "2"]
     assert panel.note == "D: equal to C in all rows. Seeds: 5 in all rows."
-    assert r"7.00 & \enspace{} & 7.00 & 2" in panel_to_latex(table_of("table1", "demo").table("demo", []), panel, 1)
     assert replace(panel, columns=columns[:2]).rule is replace(panel, columns=columns[2:]).rule is None
-
-
-@pytest.mark.parametrize(
-    ("panel", "environments"),
-    [
-        (panel_with(2, 3), ["table"]),
-        (panel_with(5, 3), ["table*"]),
-        (panel_with(20, 3), ["table*", "table*", "table*"]),
-        (panel_with(2, 60), ["table"] * 2),
-        (panel_with(3, 3, text="many words " * 30), ["table*"]),
-    ],
-)
-def test_panel_fits_one_column_two_columns_or_several_floats(build, panel, environments):
-    text = panel_to_latex(build("table2", every_method()), panel, 1)
-    assert re.findall(r"begin\{(table\*?)\}", text) == environments
-    assert text.count("caption") == 1
-    rows = [line for line in text.splitlines() if line.startswith("a & ")]
-    assert len(rows) == len(panel.rows) * (len(environments) if len(panel.columns) > 5 else 1)
-    assert (r"p{" in text) == ("many words" in text)
 
 
 def test_table_can_be_limited_to_selected_parts(build):
     table = build("table2", every_method() + every_method("bibtex") + every_method(model="fastxml"))
     part = select(table, datasets=["yeast"], models=["plt"], methods=["fta", "sto"], columns=["macro_f"])
-    assert part.frame.columns.tolist() == ["dataset", "model", "method", "macro_f", "seeds"]
-    assert part.frame["method"].tolist() == ["fta", "sto"]
+    assert part.content.columns.tolist() == ["dataset", "model", "method", "macro_f", "seeds"]
+    assert part.content["method"].tolist() == ["fta", "sto"]
     (panel,) = part.panels
-    assert panel.headings() == ["Dataset", "Model", "FTA", "STO"]
-    assert panel.cells() == [[("yeast", False), ("PLT", False), ("40.00", True), ("35.00", False)]]
+    assert headings(panel) == ["Dataset", "Model", "FTA", "STO"]
+    assert lines(panel) == [[("yeast", False), ("PLT", False), ("40.00", True), ("35.00", False)]]
     assert [panel.title for panel in select(table, panel=2).panels] == [table.panels[1].title]
     with raises_with(XmlcError, "mine", "3 panels", "yeast", "bibtex", "plt"):
         select(table, methods=["mine"])
-    with raises_with(XmlcError, "datasets enron", "panel 9"):
+    with raises_with(XmlcError, "columns p@9", "macro_f"):
+        select(table, columns=["p@9"])
+    with raises_with(XmlcError, "enron", "panel 9"):
         select(table, datasets=["enron"], panel=9)
 
 

@@ -1,18 +1,29 @@
-"""Test the comparison of tables, each status of a cell, and how reference tables are accepted."""
+"""Test the comparison of tables, its text and Markdown, and how reference tables are accepted."""
 
 import pandas as pd
 import pytest
-from compare_cases import TABLE, change, statuses
-from facts import raises_with
+from compare_cases import MIXED, TABLE, change
+from facts import absent, raises_with
 from hypothesis import given
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.report.compare import accept, compare, compare_rows, compared_fingerprints, count, in_order
+from xmlc.suite.report.compare import (
+    LIMIT,
+    LISTED,
+    accept,
+    compare,
+    compare_cells,
+    first_lines,
+    listing,
+    published_lines,
+    to_markdown,
+    to_text,
+)
 from xmlc.suite.report.verdicts import Judge, NumberKind, Spread, Tolerance
 from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
-from xmlc.suite.results.frame import make_row
 from xmlc.suite.results.manifest import Manifest
+from xmlc.suite.results.numbers import cells_of
 from xmlc.suite.results.verdicts import Verdict
 
 FTA, STO = ("yeast", "plt", "fta"), ("yeast", "plt", "sto")
@@ -23,48 +34,58 @@ JUDGE = Judge(
 )
 
 
+def places(cells):
+    """Return the verdicts on cells, rows, columns and tables by their place."""
+    judged = cells[cells["verdict"] != ""]
+    return {(one.row, one.column): one.verdict for one in judged.itertuples()}
+
+
+def moved(cells):
+    """Return the places that are not equal."""
+    return {place: verdict for place, verdict in places(cells).items() if verdict != Verdict.EQUAL}
+
+
+def row(key):
+    return " / ".join(key)
+
+
 def test_costs_are_never_judged(files):
     left, right = files(TABLE, change(TABLE, "40.0,0.25", "40.0,99.9"))
-    for judge in (None, JUDGE):
-        (comparison,) = compare(left, right, judge)
-        assert comparison.same
-        assert [one.value for one in comparison.numbers if not one.verdict] == ["99.9", "0.5"]
+    assert moved(compare(left, right).cells) == {}
+    judged = compare(left, right, JUDGE).cells
+    costs = judged[judged["kind"] == NumberKind.COST]
+    assert [(one.old, one.new, one.verdict) for one in costs.itertuples()] == [("0.25", "99.9", ""), ("0.5", "0.5", "")]
 
 
-def test_comparison_with_a_paper_counts_each_kind_of_cell_separately(files):
+def test_comparison_with_a_paper_judges_each_kind_of_cell(files):
     left, right = files(TABLE, change(change(TABLE, "60.0,100", "61.0,7"), "40.0", "40.1"))
-    (comparison,) = compare(left, right, JUDGE)
-    assert statuses(comparison) == {
-        (*FTA, "macro_f"): Verdict.INSIDE,
-        (*STO, "macro_f"): Verdict.EQUAL,
-        (*FTA, "inner_products"): Verdict.EQUAL,
-        (*STO, "inner_products"): Verdict.UNDECIDED,
-        (*FTA, "c"): Verdict.EQUAL,
-        (*STO, "c"): Verdict.BELOW,
+    cells = compare(left, right, JUDGE).cells
+    assert places(cells) == {
+        (row(FTA), "macro_f"): Verdict.INSIDE,
+        (row(STO), "macro_f"): Verdict.EQUAL,
+        (row(FTA), "inner_products"): Verdict.EQUAL,
+        (row(STO), "inner_products"): Verdict.UNDECIDED,
+        (row(FTA), "c"): Verdict.EQUAL,
+        (row(STO), "c"): Verdict.BELOW,
     }
-    assert count(comparison.numbers, NumberKind.MEASURED) == {
-        Verdict.EQUAL: 2,
-        Verdict.INSIDE: 1,
-        Verdict.UNDECIDED: 1,
-    }
-    assert count(comparison.numbers, NumberKind.CONFIGURATION) == {Verdict.EQUAL: 1, Verdict.BELOW: 1}
-    assert comparison.same
+    facts = [["measured", "4 of 4", "1 of 1", "2 equal", "1 inside", "1 undecided"], ["configuration", "1 below"]]
+    assert [absent(line, *some) for line, some in zip(published_lines(cells), facts, strict=True)] == [[], []]
 
 
 def test_statistic_repeated_in_rows_of_a_dataset_is_one_cell(files):
     text = "dataset,model,m,p@1\nyeast,plt,14,1\nyeast,fastxml,14,1\nscene,plt,6,1\n"
-    (comparison,) = compare(*files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), Judge())
-    assert count(comparison.numbers, NumberKind.DATASET) == {Verdict.EQUAL: 1, Verdict.ABOVE: 1}
+    cells = compare(*files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), Judge()).cells
+    statistics = cells[cells["kind"] == NumberKind.DATASET]
+    assert dict(zip(statistics["dataset"], statistics["verdict"], strict=True)) == {"yeast": "equal", "scene": "above"}
+    assert len(statistics) == 2
 
 
 def test_additional_results_are_no_difference_from_a_paper(files):
     printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
     ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.46,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
     judge = Judge({("left", "table1", ("a", "plt"), "p@1"): Spread(2, 0.07)}, same_split=frozenset({("left", "a")}))
-    (comparison,) = compare(*files(printed, ours, "table1.csv"), judge)
-    assert statuses(comparison) == {("a", "plt", "p@1"): Verdict.INSIDE, ("b", "plt", "p@1"): Verdict.NOT_RUN}
-    assert comparison.parts == [("row", ("b", "plt"), Verdict.NOT_RUN)]
-    assert comparison.same
+    cells = compare(*files(printed, ours, "table1.csv"), judge).cells
+    assert places(cells) == {("a / plt", "p@1"): Verdict.INSIDE, ("b / plt", "p@1"): Verdict.NOT_RUN}
 
 
 @pytest.mark.parametrize(
@@ -81,10 +102,10 @@ def test_additional_results_are_no_difference_from_a_paper(files):
 )
 def test_two_runs_are_compared_exactly_or_within_a_tolerance(files, text, tolerance, same):
     left, right = files(TABLE, change(TABLE, "35.123456", text))
-    (comparison,) = compare(left, right, tolerance=tolerance)
-    assert comparison.same == same
-    assert [(one.key, one.quantity) for one in comparison.moved()] == [(STO, "macro_f")] * (not same)
-    assert compare(left, right, tolerance=tolerance, columns=["c", "inner_products"])[0].same
+    assert [*moved(compare(left, right, tolerance=tolerance).cells)] == [(row(STO), "macro_f")] * (not same)
+    cells = compare(left, right, tolerance=tolerance, columns=["c", "inner_products"]).cells
+    assert {*cells["column"]} == {"c", "inner_products"}
+    assert moved(cells) == {}
 
 
 def without_column(column):
@@ -97,19 +118,35 @@ def without_column(column):
 @pytest.mark.parametrize(
     ("left", "right", "parts"),
     [
-        (TABLE, change(TABLE, "plt,sto", "plt,ofo"), [("row", STO, "missing"), ("row", (*STO[:2], "ofo"), "new")]),
-        (TABLE, without_column("macro_f"), [("column", ("macro_f",), "missing")]),
-        (without_column("macro_f"), TABLE, [("column", ("macro_f",), "new")]),
+        (
+            TABLE,
+            change(TABLE, "plt,sto", "plt,ofo"),
+            [("row", row(STO), "missing"), ("row", "yeast / plt / ofo", "new")],
+        ),
+        (TABLE, without_column("macro_f"), [("column", "macro_f", "missing")]),
+        (without_column("macro_f"), TABLE, [("column", "macro_f", "new")]),
         # Reference tables have no costs.
         (without_column("test_ms"), TABLE, []),
         (TABLE, without_column("test_ms"), []),
     ],
 )
-def test_rows_and_columns_missing_on_one_side_are_named(files, left, right, parts):
-    (comparison,) = compare(*files(left, right))
-    assert comparison.parts == parts
-    assert comparison.same == (not parts)
-    assert comparison.moved() == []  # A missing row or column is reported as a part, not cell by cell.
+def test_rows_and_columns_missing_on_one_side_are_named_once(files, left, right, parts):
+    cells = compare(*files(left, right)).cells
+    others = cells[cells["part"] != "cell"]
+    assert [(one.part, one.row + one.column, one.verdict) for one in others.itertuples()] == parts
+    assert len(moved(cells)) == len(parts)
+
+
+def test_deviations_over_seeds_are_compared(files):
+    one = "dataset,model,p@1,seeds\na,plt,1,1\n"
+    five = "dataset,model,p@1,p@1_std,seeds\na,plt,1,0.5,5\n"
+    assert moved(compare(*files(one, five, "table1.csv")).cells) == {
+        ("", "p@1_std"): Verdict.NEW,
+        ("a / plt", "seeds"): Verdict.ABOVE,
+    }
+    assert moved(compare(*files(five, change(five, "0.5", "0.25"), "table1.csv")).cells) == {
+        ("a / plt", "p@1_std"): Verdict.BELOW
+    }
 
 
 def test_only_suites_of_the_left_side_are_compared(tmp_path):
@@ -122,22 +159,29 @@ def test_only_suites_of_the_left_side_are_compared(tmp_path):
         (tmp_path / side / "tuning").mkdir()
         (tmp_path / side / "tuning/arity-and-weights.csv").write_text("model,arity\nplt,16\n")
     sides = tmp_path / "left", tmp_path / "right"
-    assert [(c.name, c.same) for c in compare(*sides)] == [
-        ("demo/table2.csv", True), ("demo/table9.csv", False), ("gone/table2.csv", False)
-    ]  # fmt: skip
-    left, right = compared_fingerprints(*sides)
+    found = compare(*sides)
+    parts = found.cells[found.cells["part"] == "table"]
+    assert [*zip(parts["table"], parts["verdict"])] == [("demo/table9", "new"), ("gone/table2", "missing")]
+    assert {*found.cells["table"]} == {"demo/table2", "demo/table9", "gone/table2"}
+    left, right = found.fingerprints
     assert left == of_parts({name: fingerprint(tmp_path / "left" / name) for name in ("demo", "gone")}) != right
     assert right == of_parts({"demo": fingerprint(tmp_path / "right/demo")})
     (tmp_path / "right/demo/table9.csv").unlink()
     (tmp_path / "left/gone/table2.csv").unlink()
-    assert all(comparison.same for comparison in compare(*sides))
-    left, right = compared_fingerprints(*sides)
-    assert left == right
+    found = compare(*sides)
+    assert moved(found.cells) == {}
+    assert found.fingerprints[0] == found.fingerprints[1]
 
 
-def test_tables_are_in_order_of_the_paper_with_claims_last():
-    names = ["a/table1.csv", "a/table2.csv", "a/table10.csv", "a/measures.csv", "b/table1.csv", "a/claims.csv"]
-    assert sorted(reversed(names), key=in_order) == names
+def test_tables_are_in_the_order_of_suites_and_of_the_paper(tmp_path):
+    (tmp_path / "right").mkdir()
+    for name in ("b/table1", "a/measures", "a/table10", "a/table2", "a/table1"):
+        file = tmp_path / "left" / f"{name}.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(TABLE)
+    cells = compare(tmp_path / "left", tmp_path / "right").cells
+    assert [*cells["table"]] == ["a/table1", "a/table2", "a/table10", "a/measures", "b/table1"]
+    assert {*cells["verdict"]} == {Verdict.MISSING}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +191,7 @@ def test_tables_are_in_order_of_the_paper_with_claims_last():
         (TABLE, TABLE + TABLE.splitlines()[2] + "\n", (), ["right/table2.csv", *STO]),
         (TABLE, without_column("method"), (), ["right/table2.csv", "'method'"]),
         ("", TABLE, (), ["left/table2.csv"]),
-        (TABLE, TABLE, ["macro_f", "macro-f"], ["'macro-f'", "macro_f", "test_ms"]),
+        (TABLE, TABLE, ["macro_f", "macro-f"], ["'macro-f'", "macro_f", "inner_products"]),
     ],
 )
 def test_incomparable_tables_are_refused(files, left, right, columns, facts):
@@ -158,19 +202,34 @@ def test_incomparable_tables_are_refused(files, left, right, columns, facts):
 CELLS = st.sampled_from(["1", "1.0", "0.1", "0.30000000000000004", "0.3", "-0", "0", "nan", "", "a", "10/20", "inf"])
 
 
+@pytest.mark.parametrize("second", ["p@1_std", "c", "row", "macro_f_std"])
 @given(left=st.tuples(CELLS, CELLS, CELLS), right=st.tuples(CELLS, CELLS, CELLS))
-def test_tables_are_equal_exactly_if_their_fingerprints_are(left, right):
+def test_tables_are_equal_exactly_if_their_fingerprints_are(second, left, right):
     sides = [
-        pd.DataFrame([("a", *cells[:2]), ("b", cells[2], "")], columns=["dataset", "p@1", "c"])
+        pd.DataFrame([("a", *cells[:2]), ("b", cells[2], "")], columns=["dataset", "p@1", second])
         for cells in (left, right)
     ]
-    rows = ({(name,): make_row((name,), {"p@1": p, "c": c}) for name, p, c in side.values} for side in sides)
-    assert compare_rows("t", ("dataset",), *rows).same == (of_table(sides[0]) == of_table(sides[1]))
+    found = compare_cells(("dataset",), *(cells_of(side, ("dataset",), deviations=True) for side in sides))
+    assert (moved(found) == {}) == (of_table(sides[0]) == of_table(sides[1]))
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new"),
+    [
+        ("dataset,model,p@1\na / b,c,1\na,b / c,2\n", "c,2", "c,3"),
+        ("dataset,model,p@1\na / b,c,1\na,b / c,2\n", "a,b / c,2\n", "d,e,2\n"),
+        ("dataset,model,train_seconds\na,b,1\n", "a,b", "a,c"),
+    ],
+)
+def test_rows_of_equal_text_and_rows_of_costs_are_compared(files, table, old, new):
+    left, right = files(table, change(table, old, new), "table1.csv")
+    assert moved(compare(left, right).cells)
+    assert not moved(compare(left, left).cells)
 
 
 def test_claims_are_compared_only_for_the_same_data(files):
     claims = "claim,effect,verdict\nfaster,2.5,holds\n"
-    left, right = files(claims, claims, "claims.csv")
+    left, right = files(claims, change(claims, "2.5,holds", "2.4,undecided"), "claims.csv")
     for ours, accepted, same in (
         ({"yeast": "12ab"}, {"yeast": "12ab"}, True),
         ({"yeast": "12ab"}, {"bibtex": "34cd"}, False),
@@ -178,9 +237,85 @@ def test_claims_are_compared_only_for_the_same_data(files):
     ):
         for path, digests in ((right, ours), (left, accepted)):
             Manifest("claims", "plt2016", (), digests=digests or {}).write(path.with_suffix(""))
-        (comparison,) = compare(left, right)
-        assert comparison.same == same
-        assert [part.verdict for part in comparison.parts] == [Verdict.OTHER_DATA] * (not same)
+        found = (
+            {("faster", "effect"): "below", ("faster", "verdict"): "changed"}
+            if same
+            else {("", ""): Verdict.OTHER_DATA}
+        )
+        assert moved(compare(left, right).cells) == found
+
+
+def test_text_has_fingerprints_counts_settings_and_the_largest_moves(files):
+    left, right = files(TABLE, MIXED)
+    for path, arity in ((left, 16), (right, 8)):
+        made = {"yeast / plt": {"arity": arity}}
+        Manifest("table2", "plt2016", (), settings=made).write(path.with_suffix(""))
+    found = compare(left, right, runs={("plt2016", "table2", STO, "macro_f"): Spread(3, 1.0)})
+    head = first_lines(found, False)
+    words = [fingerprint(left).word, fingerprint(right).word]
+    facts = [words, ["cells", "3 equal", "2 above", "1 missing"], ["plt on yeast: arity 16 -> 8"]]
+    assert [absent(line, *some) for line, some in zip(head, facts, strict=True)] == [[], [], []]
+    table = listing(found.cells, False)
+    # The smaller change is first because it is not known to be noise.
+    assert table.to_numpy().tolist() == [
+        ["table2", row(FTA), "macro_f", "40.0", "40.1", "+0.10", "above", ""],
+        ["table2", row(STO), "macro_f", "35.12", "36.0", "+0.88", "above", "± 6.1"],
+        ["table2", row(STO), "inner_products", "60.0", "–", "", "missing", ""],
+    ]
+    lines = to_text(head, table, False).splitlines()
+    assert lines[:3] == head
+    assert absent(lines[-1], row(STO), "60.0") == []
+
+
+def test_text_lists_few_cells_unless_all_are_asked_for():
+    table = pd.DataFrame({"row": [f"row {i}." for i in range(LISTED + 1000)]})
+    few, every = (to_text([], table, every_cell) for every_cell in (False, True))
+    assert (few.count("."), every.count(".")) == (LISTED, LISTED + 1000)
+    assert absent(few.splitlines()[-1], "1,000", "--all") == []
+
+
+def test_equal_tables_are_said_to_be_equal(files):
+    found = compare(*files(TABLE, TABLE))
+    assert absent(" ".join(first_lines(found, False)), "Same fingerprint", "6 equal") == []
+    assert listing(found.cells, False).empty
+
+
+def test_variation_is_of_the_side_with_more_seeds_and_a_repeated_move_is_first_only_once(files):
+    one = "dataset,model,method,macro_f,seeds\nyeast,plt,fta,40,1\nyeast,plt,sto,40,1\nyeast,br,sto,40,1\n"
+    five = (
+        "dataset,model,method,macro_f,macro_f_std,seeds\n"
+        "yeast,plt,fta,41.53,0.5,5\nyeast,plt,sto,41.51,0.5,5\nyeast,br,sto,41,0,5\n"
+    )
+    left, right = files(one, five)
+    for side in (left, right):
+        (side.parent / "measures.csv").write_text(side.read_text().replace("method", "tuned_for"))
+    table = listing(compare(left.parent, right.parent).cells, False)
+    # Student's t with 4 degrees of freedom times 0.5 sqrt(1 + 1 / 5) is 1.52. Seeds of BR give the same number.
+    assert [*zip(table["table"], table["row"], table["variation over seeds"])][:3] == [
+        ("table2", row(FTA), "± 1.5"), ("table2", "yeast / br / sto", "± 0"), ("table2", row(STO), "± 1.5")
+    ]  # fmt: skip
+    assert (table["column"] == "macro_f").value_counts().to_dict() == {True: 6, False: 8}
+
+
+def test_numbers_farthest_from_a_paper_come_first(files):
+    for deviation in (0.1, 0.0):
+        judge = Judge({("left", "table2", STO, "macro_f"): Spread(3, deviation)}, same_split={("left", "yeast")})
+        table = listing(compare(*files(TABLE, MIXED), judge).cells, True)
+        interval = {0.1: "± 0.61", 0.0: "± 5.7e-07"}[deviation]
+        first = ["table2", row(STO), "macro_f", "35.12", "36.0", "+0.88", "above", interval, NumberKind.MEASURED]
+        assert table.iloc[0].tolist() == first
+        assert table["verdict"].tolist()[-1] == Verdict.NOT_RUN
+        assert len(table) == 6, "every number, also equal ones"
+
+
+def test_markdown_has_a_limited_length_and_counts_omissions():
+    table = pd.DataFrame([(f"row {place}|", "9" * 80) for place in range(2000)], columns=["row", "x"])
+    text = to_markdown(["first", "x" * 9000], table)
+    assert 0.99 * LIMIT < len(text) <= LIMIT
+    assert text.startswith("- first\n- xx")
+    assert "\n\n| row | x |\n| --- | --- |\n| row 0&#124; |" in text
+    left_out = int(text.splitlines()[-1].split()[0].replace(",", ""))
+    assert left_out + text.count("9" * 80) == 2000
 
 
 OLD = "dataset,model,method,macro_f,seeds\nyeast,plt,sto,2.50,1\n"
@@ -200,9 +335,9 @@ def test_accept_copies_existing_tables_without_costs(tmp_path):
     )
     about.write(made / "plt2016/claims")
     said = accept(made, reference)
-    assert [(file.name, line.split(",")[0]) for file, line in said] == [
-        ("claims.csv", "new table"),
-        ("table2.csv", "1 of 2 cells equal"),  # the number of seeds is unchanged
+    assert said == [
+        (reference / "plt2016/claims.csv", "new table"),
+        (reference / "plt2016/table2.csv", "cells: 1 equal, 1 below"),  # the number of seeds is unchanged
     ]
     found = {str(file.relative_to(reference)): file.read_text() for file in sorted(reference.rglob("*.csv"))}
     assert found == {"plt2016/table1.csv": OLD, "plt2016/table2.csv": NEW, "plt2016/claims.csv": NEW}

@@ -1,6 +1,5 @@
-"""Test finished tables: outdated ones are named, archives give the same page, external records are checked."""
+"""Test finished tables: outdated ones are named, archives give the same page."""
 
-import json
 import os
 import shutil
 import tarfile
@@ -11,49 +10,31 @@ import pytest
 from archive_cases import unpack_tar
 from command_line import run
 from facts import absent, raises_with
-from page_cases import PAPER, environment, make_table, small_run, step
+from page_cases import PAPER, make_table, small_run
 from record_cases import search, statistics
 from report_cases import ranking, write
 
-from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
-from xmlc.suite.report.finished import LONG_COLUMNS, archived_files, long_table, with_contributed
+from xmlc.suite.report.finished import LONG_COLUMNS, archived_files, long_table
 from xmlc.suite.results.manifest import Manifest, finished_tables
 
-ALICE = Path("results/reference/contributed/alice")
-NEW = Path("results/rcv1-2k/plt/000.json")
 OURS = Path("results/yeast/rankings/000.json")
 
 
 @pytest.fixture(scope="module")
-def run_with_archive(tmp_path_factory):
-    """Return a run, and the unpacked archive of a run in a second clone with one more dataset."""
-    folder = tmp_path_factory.mktemp("runs")
+def finished_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("here", "there"):
-            (folder / name).mkdir()
-            patch.chdir(folder / name)
-            small_run(Path())
-        records = [ranking("rcv1-2k", seed=seed, p1=0.9) for seed in (0, 1)]
-        paths = write(NEW.parent, [record | {"environment": environment(), "step": step("rank")} for record in records])
-        make_table(Path(), "table1", [*paths, *Path(OURS.parent).glob("*.json")])
-        assert run("archive", "--out", folder / "records.tar.xz") == 0
-    unpack_tar(folder / "records.tar.xz", folder / "here" / ALICE)
-    return folder / "here"
+        patch.chdir(folder)
+        small_run(Path())
+    return folder
 
 
 @pytest.fixture
-def run_folder(run_with_archive, tmp_path, monkeypatch):
-    shutil.copytree(run_with_archive, tmp_path / "run")
+def run_folder(finished_run, tmp_path, monkeypatch):
+    shutil.copytree(finished_run, tmp_path / "run")
     monkeypatch.chdir(tmp_path / "run")
     return tmp_path
-
-
-def edit(file, change):
-    """Edit a record and update its checksum."""
-    content = json.loads(file.read_text())
-    change(content)
-    file.write_text(json.dumps(stamped(content)))
 
 
 @pytest.mark.parametrize("change", [Path.unlink, lambda record: os.utime(record, ns=(2**61, 2**61))])
@@ -120,52 +101,6 @@ def test_record_outside_the_folder_is_refused(record):
         archived_files([Manifest("table1", PAPER, (Path(record),))])
 
 
-def test_new_records_are_shown_with_their_origin(run_folder):
-    assert run("verify", ALICE) == 0
-    pages = []
-    for more in ([], ["--contributed"]):
-        assert run("report", *more, "--out", "report") == 0
-        pages.append(Path(f"report/{PAPER}.html").read_text())
-    plain, page = pages
-    assert "contributed" not in plain
-    assert "rcv1-2k" not in plain
-    rows = page[page.index("<article") :].split("<tr>")
-    theirs = [row for row in rows if ">90.00" in row]
-    assert theirs
-    assert all("rcv1-2k" in row for row in rows if "contributed by alice" in row or row in theirs)
-    assert all("§" in row for row in theirs)
-    assert '["contributed by","alice"]' in page
-    assert f'["record","{NEW}"]' in page, "under its original name"
-
-
-def test_run_in_several_archives_is_used_once(run_folder):
-    shutil.copytree(ALICE, ALICE.with_name("bob"))
-    ours = finished_tables(Path("results/tables"), [PAPER])
-    before, after = ({made.table: set(made.records) for made in tables} for tables in (ours, with_contributed(ours)))
-    assert after == before | {"table1": before["table1"] | {ALICE / NEW, ALICE / NEW.with_name("001.json")}}
-
-
-@pytest.mark.parametrize(
-    ("change", "facts"),
-    [
-        (lambda: edit(ALICE / OURS, lambda content: content["metrics"].update({"p@1": 0.5})),
-         [ALICE / OURS, "p@1", 50.0, 75.0]),
-        (lambda: edit(ALICE / OURS, lambda content: content["hyperparameters"].update(arity=2)),
-         [ALICE / OURS, "hyperparameters", '{"arity": 2}', '{"arity": 16}']),
-        (lambda: (ALICE / OURS).write_text((ALICE / OURS).read_text().replace("0.75", "0.76")), [ALICE / OURS]),
-        (lambda: (ALICE / NEW).unlink(), [ALICE / NEW]),
-        (lambda: shutil.rmtree(ALICE / "results/tables"), [ALICE]),
-        (lambda: edit(ALICE / NEW, lambda content: content["dataset"].update(digest="f" * 64)),
-         ["001.json", "rcv1-2k", "726376312d32", "ffffffffffff", NEW]),
-    ],
-)  # fmt: skip
-def test_contradictory_records_are_refused_by_name(run_folder, capsys, change, facts):
-    change()
-    assert run("report", "--contributed", "--out", "report") == 1
-    assert absent(capsys.readouterr().err, *facts) == []
-    assert not Path("report").exists()
-
-
 def test_long_table_has_numbers_of_records_and_statistics(tmp_path):
     files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics(), search()])
     make_table(tmp_path, "claims", files, "swnn2018")
@@ -173,9 +108,15 @@ def test_long_table_has_numbers_of_records_and_statistics(tmp_path):
     assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
 
 
-def test_number_in_long_table_has_its_origin_and_settings(run_with_archive):
+def test_long_table_without_finished_tables_has_only_headings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("results", "--out", "results.csv") == 0
+    assert Path("results.csv").read_text() == ",".join(LONG_COLUMNS) + "\n"
+
+
+def test_number_in_long_table_has_its_origin_and_settings(finished_run):
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(run_with_archive)
+        patch.chdir(finished_run)
         table = long_table(finished_tables(Path("results/tables"), [PAPER]))
     assert tuple(table.columns) == LONG_COLUMNS
     row = table[(table["model"] == "plt") & (table["method"] == "sto") & (table["quantity"] == "macro_f")].iloc[0]

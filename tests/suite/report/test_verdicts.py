@@ -1,20 +1,54 @@
 """Test kinds of published numbers, and verdicts by interval, on constants, and against earlier runs."""
 
 import math
+from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
+from facts import absent
+from repository import ROOT
 
 from xmlc.suite.papers import table_of
-from xmlc.suite.report.compare import equal_line, measured_line
 from xmlc.suite.report.verdicts import (
+    NO_CHANCE,
+    NO_RUNS,
+    Judge,
     NumberKind,
+    Spread,
     judge_constant,
     judge_exactly,
     judge_measured,
+    judged,
     kind_of,
     unit_of_last_digit,
 )
 from xmlc.suite.results.verdicts import Verdict
+
+STO = ("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")
+LDSM = ("ldsm2020", "table7", ("delicious", "ldsm"), "p@1")
+SAME = frozenset({("plt2016", "yeast")})
+
+
+def judge_with(*values, split_error=None, same=SAME, place=STO, **about):
+    return Judge({place: Spread(len(values), np.std(values, ddof=1), split_error)}, same_split=same, **about)
+
+
+def cells(place, *values, **about):
+    """Return a frame with the numbers of a table: of one row, or of the rows in ``values``."""
+    paper, table, key, quantity = place
+    keys = table_of(table, paper).keys
+    rows = [(*key, quantity, *values)] if len(values) == 1 else values
+    frame = pd.DataFrame(rows, columns=[*keys, "quantity", "value"], dtype=object)
+    return frame.assign(**({"deviation": math.nan, "seeds": 1} | about))
+
+
+def verdict_on(judge, value, place=STO, published="10.96", failed=(), **about):
+    """Return the row of one published number with its verdict."""
+    paper, table, *_ = place
+    numbers = cells(place, value, **about), cells(place, published)
+    found = judged(paper, table_of(table, paper), *numbers, judge, failed)
+    return SimpleNamespace(**found.iloc[0]) if len(found) else None
 
 
 @pytest.mark.parametrize(
@@ -65,14 +99,6 @@ def test_number_is_compared_exactly_with_earlier_run(old, new, expected):
     assert judge_exactly(old, new) is expected
 
 
-def test_headlines_count_verdicts():
-    counts = {Verdict.INSIDE: 30, Verdict.ABOVE: 8, Verdict.UNDECIDED: 4, Verdict.NOT_RUN: 21}
-    assert measured_line(counts, "run") == ("42 of 63 run: 0 equal, 30 inside, 8 above, 0 below, 4 undecided")
-    assert measured_line({Verdict.NOT_RUN: 20}, "run") == "0 of 20 run"
-    # New cells are not counted as earlier cells.
-    assert equal_line({Verdict.EQUAL: 1, Verdict.MISSING: 1, Verdict.NEW: 2}) == "1 of 2 cells equal, 1 missing, 2 new"
-
-
 def test_unit_of_last_digit_is_read_from_text():
     found = [unit_of_last_digit(text) for text in ("72.4", "72.40", "2456", "1e-05", "0.000001", "2e3", "nan")]
     assert found == pytest.approx([0.1, 0.01, 1, 1e-5, 1e-6, 1, 0])
@@ -91,7 +117,7 @@ def test_unit_of_last_digit_is_read_from_text():
         ("plt2016", "table4", "a", "plt", NumberKind.CONFIGURATION),
         ("ldsm2020", "table7", "p@1", "ldsm", NumberKind.MEASURED),
         ("ldsm2020", "table7", "p@1", "fastxml", NumberKind.QUOTED),
-        ("ldsm2020", "table4", "depth", None, NumberKind.MEASURED),
+        ("ldsm2020", "table4", "depth", "", NumberKind.MEASURED),
         ("swnn2018", "table6", "S", "swnn-searched", NumberKind.CONFIGURATION),
         ("swnn2018", "table6", "max_p@3", "swnn-searched", NumberKind.DATASET),
         ("swnn2018", "table6", "p@1", "dismec", NumberKind.QUOTED),
@@ -101,3 +127,150 @@ def test_unit_of_last_digit_is_read_from_text():
 )
 def test_kind_of_published_number_follows_from_table_column_and_model(paper, table, column, model, kind):
     assert kind_of(column, table_of(table, paper), model) is kind
+
+
+def test_number_is_inside_its_interval_above_or_below():
+    judge = judge_with(10.96, 10.95, 10.97)
+    assert verdict_on(judge, 10.956).verdict is Verdict.EQUAL
+    inside = verdict_on(judge, 10.97)
+    assert inside.verdict is Verdict.INSIDE
+    assert absent(inside.reason, 0.01, "3 runs") == []
+    assert verdict_on(judge, 11.20).verdict is Verdict.ABOVE
+    assert verdict_on(judge, 10.72).verdict is Verdict.BELOW
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(10.956, Verdict.EQUAL), (12.0, Verdict.ABOVE), (10.0, Verdict.BELOW)])
+def test_cell_of_deterministic_model_has_no_chance_variation(value, verdict):
+    found = verdict_on(judge_with(value, value, value), value)
+    assert (found.verdict, found.reason) == (verdict, NO_CHANCE)
+    assert found.interval == pytest.approx(0.00566, abs=1e-5)
+    # Another split adds the error of splits. Without that error, the cell is undecided.
+    assert verdict_on(judge_with(12.0, 12.0, same=frozenset(), split_error=0.1), 12.0).verdict is Verdict.ABOVE
+    assert verdict_on(judge_with(12.0, 12.0, same=frozenset()), 12.0).verdict is Verdict.UNDECIDED
+
+
+def test_number_printed_twice_is_counted_once():
+    def counted(place, *rows):
+        paper, table, *_ = place
+        found = judged(paper, table_of(table, paper), cells(place, *rows), cells(place, *rows), Judge())
+        return [quantity for quantity, verdict in zip(found["quantity"], found["verdict"]) if verdict]
+
+    ndcg, precision = (*LDSM[2], "ndcg@1", "71.91"), (*LDSM[2], "p@1", "71.91")
+    assert counted(LDSM, ndcg, precision) == ["p@1"]
+    assert counted(LDSM, ndcg, (*LDSM[2], "p@3", "1.0")) == ["ndcg@1", "p@3"]
+    assert counted(LDSM, ndcg, (*LDSM[2], "p@1", "-")) == ["ndcg@1"]
+    table4 = ("plt2016", "table4", ("plt", "yeast"), "fta")
+    assert counted(table4, (*table4[2], "fta", "20.41"), (*table4[2], "sto", "1.0")) == []
+    # If inner products do not depend on the method, only the first row counts.
+    rows = [("yeast", "fastxml", method, "inner_products", text) for method, text in (("fta", "60"), ("sto", "60"))]
+    assert counted(STO, *rows) == ["inner_products"]
+    assert counted(STO, *rows, ("yeast", "fastxml", "ofo", "inner_products", "61")) == ["inner_products"] * 2
+
+
+def test_statistic_of_a_dataset_is_judged_once_and_found_in_any_row():
+    place = ("plt2016", "table1", (), "m")
+    printed = cells(place, ("a", "plt", "m", "14"), ("a", "fastxml", "m", "14"), ("b", "plt", "m", "6"))
+    ours = cells(place, ("a", "swnn", "m", 15), ("a", "swnn", "p@1", 3.0))
+    found = judged("plt2016", table_of("table1", "plt2016"), ours, printed, Judge())
+    assert [*zip(found["dataset"], found["value"].fillna("none"), found["verdict"])] == [
+        ("a", 15, "above"), ("b", "none", "not run")
+    ]  # fmt: skip
+
+
+def test_missing_number_has_the_reason_of_its_row_or_of_a_failure():
+    failure = SimpleNamespace(concerns=lambda dataset, model: (dataset, model) == ("yeast", "plt"), reason="no room")
+    found = verdict_on(Judge(), None, failed=[failure])
+    assert (found.verdict, found.reason) == (Verdict.NOT_RUN, "no room")
+    rows = [(*STO[2], "macro_f", None), (*STO[2], "note", "stopped")]
+    spec = table_of("table2", "plt2016")
+    found = judged("plt2016", spec, cells(STO, *rows), cells(STO, "10.96"), Judge(), [failure])
+    assert [*found["reason"]] == ["stopped"]
+
+
+def test_published_number_counts_on_only_one_of_two_splits():
+    """The number on the other split is judged and counted separately, as quoted rows are."""
+    judge = Judge.of_project(ROOT / "config", {})
+    found = {
+        (row, name): verdict_on(judge, 71.91, ("ldsm2020", "table7", row, name), "71.91")
+        for row in (("delicious", "ldsm"), ("delicious-ldsm", "ldsm"), ("delicious", "fastxml"))
+        for name in ("p@1", "n_test")
+    }
+    assert [one.kind for (_, name), one in found.items() if name == "p@1"] == [
+        NumberKind.OTHER_SPLIT, NumberKind.MEASURED, NumberKind.QUOTED
+    ]  # fmt: skip
+    assert {one.kind for (_, name), one in found.items() if name == "n_test"} == {NumberKind.DATASET}
+    other = found[LDSM[2], "p@1"]
+    assert other.verdict is Verdict.EQUAL
+    assert absent(other.reason, "delicious-ldsm") == []
+
+
+def test_mean_of_whole_numbers_equals_published_number_only_exactly():
+    place = ("ldsm2020", "table4", ("bibtex",), "depth")
+    verdicts = [verdict_on(Judge(), mean, place, "9").verdict for mean in (9.0, 8.6, 9.4)]
+    assert verdicts == [Verdict.EQUAL, Verdict.UNDECIDED, Verdict.UNDECIDED]
+    deviating = judge_with(9.0, 9.0, 9.0, 9.0, 8.0, place=place, same=frozenset({("ldsm2020", "bibtex")}))
+    assert verdict_on(deviating, 6.0, place, "9").verdict is Verdict.BELOW
+
+
+def test_quantity_that_helped_to_choose_settings_is_fitted():
+    place = ("ldsm2020", "table4", ("bibtex",), "depth")
+    found = verdict_on(
+        Judge(fitted_quantities={("ldsm2020", "", "bibtex", "depth"): "the printed depth"}), 9.0, place, "9"
+    )
+    assert (found.verdict, found.fitted) == (Verdict.EQUAL, "the printed depth")
+
+
+def test_cell_without_runs_is_undecided():
+    found = verdict_on(Judge(same_split=SAME), 10.9)
+    assert (found.verdict, found.reason) == (Verdict.UNDECIDED, NO_RUNS)
+    # The variation of another model, method, dataset or table does not apply to this cell.
+    for row in (("yeast", "plt", "fta"), ("scene", "plt", "sto"), ("yeast", "fastxml", "sto")):
+        assert verdict_on(judge_with(10.0, 12.0, place=(*STO[:2], row, "macro_f")), 10.9).verdict is Verdict.UNDECIDED
+
+
+def test_current_runs_take_precedence_over_stored_runs():
+    found = verdict_on(judge_with(1.0, 20.0), 10.97, seeds=5, deviation=0.01)
+    assert found.verdict is Verdict.INSIDE
+    assert absent(found.reason, 0.01, "5 runs") == []
+
+
+def test_other_split_adds_its_error_or_leaves_number_undecided():
+    assert verdict_on(judge_with(10.96, 10.95, 10.97, same=frozenset()), 10.97).verdict is Verdict.UNDECIDED
+    found = verdict_on(judge_with(10.96, 10.95, 10.97, same=frozenset(), split_error=0.5), 10.0)
+    assert found.interval == pytest.approx(1.96 * 0.5 * math.sqrt(2), rel=1e-3)
+    assert found.verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("quantity", "published", "value", "verdict"),
+    [
+        ("macro_f", "10.96", None, Verdict.NOT_RUN),
+        ("macro_f", "10.96", math.nan, Verdict.NOT_RUN),
+        ("test_ms", "1.0", 5.0, ""),
+    ],
+)
+def test_missing_numbers_and_costs_get_no_judgement(quantity, published, value, verdict):
+    assert verdict_on(judge_with(10.96, 10.95), value, (*STO[:3], quantity), published).verdict == verdict
+
+
+@pytest.mark.parametrize("published", ["-", "", "nan"])
+def test_cell_without_a_published_number_is_left_out(published):
+    assert verdict_on(judge_with(10.96, 10.95), 5.0, published=published) is None
+
+
+def test_project_judge_uses_splits_and_published_runs():
+    judge = Judge.of_project(ROOT / "config", {})
+    assert judge.printed_runs["oplt2021"] == 5
+    assert judge.printed_runs["plt2016"] == 1
+    assert ("gfm2011", "scene") in judge.same_split
+    assert ("ldsm2020", "delicious") not in judge.same_split
+    assert "Table 1 on scene" in judge.fitted_settings["gfm2011", "br"]
+    assert judge.fitted_settings["plt2016", "plt"] == ""
+
+
+def test_number_fitted_to_published_results_is_marked():
+    about = {("plt2016", "plt"): "C_grid: kept because a printed row has its digits then"}
+    found = verdict_on(judge_with(10.95, 10.96, 10.97, fitted_settings=about), 10.97)
+    assert (found.verdict, found.fitted) == (Verdict.INSIDE, about["plt2016", "plt"])
+    other = {("plt2016", "fastxml"): "max_leaf: kept"}
+    assert verdict_on(judge_with(10.96, 10.96, fitted_settings=other), 10.96).fitted == ""

@@ -150,3 +150,10 @@ def test_command_prints_each_part_before_the_total(tmp_path, capsys, monkeypatch
     assert lines[0][1] == lines[1][1] == word_of(TABLE)
     assert lines[2][1] == lines[6][1]
     assert len({word for _, word in lines}) == 3
+
+
+@pytest.mark.parametrize("text", ["dataset,m\na,1,\nb,2,\n", "dataset,m\na,1,2\n", "dataset,m,m\na,1,2\n"])
+def test_table_with_cells_without_a_column_of_their_own_is_refused(tmp_path, text):
+    (tmp_path / "table1.csv").write_text(text)
+    with raises_with(XmlcError, "table1.csv"):
+        read_table(tmp_path / "table1.csv")

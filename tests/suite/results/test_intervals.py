@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from xmlc.suite.results.intervals import Estimate, estimate_of
+from xmlc.suite.results.intervals import Estimate, estimate_of, student_quantile
 
 
 def test_interval_equals_value_computed_by_hand():
@@ -13,6 +13,12 @@ def test_interval_equals_value_computed_by_hand():
     assert found.mean == 2
     half = 4.302653 / math.sqrt(3)  # t with 2 degrees of freedom, and a standard deviation of 1
     assert (found.lower, found.upper) == (pytest.approx(2 - half, abs=1e-6), pytest.approx(2 + half, abs=1e-6))
+
+
+def test_quantiles_have_nine_digits_with_every_version_of_scipy():
+    known = {1: 12.706204736, 2: 4.302652730, 5: 2.570581836, 6: 2.446911851, 11: 2.200985160}
+    assert {freedom: round(student_quantile(freedom), 9) for freedom in known} == known
+    assert round(student_quantile(math.inf), 9) == 1.959963985
 
 
 def test_too_few_values_have_no_interval_and_no_side():

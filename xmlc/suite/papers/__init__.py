@@ -1,9 +1,8 @@
-"""Find the definition of a table or figure, in the package of its paper or in the package for all suites.
+"""Find the definition of a table or figure, in the package of its paper or in the package for all.
 
-Each paper has a package with the paper's name. The package may contain the modules ``tables.py`` and ``figures.py``.
-Definitions that ``tables.py`` and ``figures.py`` declare or import belong to the paper. Definitions that belong to no
-paper are in the package ``common``. The import of a package registers the printed names of its models, so that every
-package can print these names.
+Each paper has a package with the paper's name, whose modules ``tables.py`` and ``figures.py`` declare or
+import the paper's definitions. Those that belong to no paper are in the package ``common``. The import
+of a package registers the printed names of its models, so that every package can print them.
 """
 
 from __future__ import annotations
@@ -20,15 +19,14 @@ from xmlc.suite.config.planned import Declared
 from xmlc.suite.schemas import nearest
 
 if TYPE_CHECKING:
-    from xmlc.suite.papers.declared import TableDefinition
-    from xmlc.suite.papers.plotting import FigureDefinition
+    from xmlc.suite.papers.plotting import FigureSpec
+    from xmlc.suite.papers.tables import TableSpec
 
 COMMON = "common"
 
 
-def table_of(name: str, paper: str) -> TableDefinition:
-    """Return the definition of a paper's table. If the paper has no table of this name, return the common table of this
-    name.
+def table_of(name: str, paper: str) -> TableSpec:
+    """Return the definition of a paper's table, or of the common table of this name.
 
     The name ``2`` means ``table2``.
 
@@ -37,22 +35,25 @@ def table_of(name: str, paper: str) -> TableDefinition:
     XmlcError
         Neither the paper nor ``common`` has a table of this name.
     """
-    found: TableDefinition = _of(name, paper, "table")
+    found: TableSpec = _of(name, paper, "table")
     return found
 
 
-def figure_of(name: str, paper: str) -> FigureDefinition:
+def figure_of(name: str, paper: str) -> FigureSpec:
     """Return the definition of a paper's figure.
 
     If the paper has no figure of this name, return the common figure. The name ``2`` means ``figure2``.
     """
-    found: FigureDefinition = _of(name, paper, "figure")
+    found: FigureSpec = _of(name, paper, "figure")
     return found
 
 
-def every_table() -> list[tuple[str, TableDefinition]]:
+def every_table() -> list[tuple[str, TableSpec]]:
     """List (package, definition) for all tables. A table in several packages is listed once for each package."""
-    return [(room, found) for room in rooms() for found in _definitions(room, "table").values()]
+    tables = []
+    for room in rooms():
+        tables += [(room, found) for found in _definitions(room, "table").values()]
+    return tables
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
@@ -62,7 +63,10 @@ def modules_of(paper: str, noun: str) -> list[str]:
     contains all subpackages, because each subpackage registers the names of its models.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
-    return [*(name for name in names if find_spec(name) is not None), *(f"{__name__}.{room}" for room in rooms())]
+    return [
+        *(name for name in names if find_spec(name) is not None),
+        *(f"{__name__}.{room}" for room in rooms()),
+    ]
 
 
 def statements_of(paper: str) -> Path:
@@ -84,9 +88,12 @@ def enter_rooms() -> None:
 
 
 def _of(name: str, paper: str, noun: str) -> Any:
-    name = f"{noun}{name}" if name.isdecimal() else name
+    if name.isdecimal():
+        name = noun + name
     enter_rooms()
-    known = _definitions(COMMON, noun) | (_definitions(paper, noun) if paper in rooms() else {})
+    known = _definitions(COMMON, noun)
+    if paper in rooms():
+        known |= _definitions(paper, noun)
     if name in known:
         return known[name]
     raise XmlcError(f"{paper}: found no {noun} {name!r}, expected {nearest(name, known)}")
@@ -94,5 +101,7 @@ def _of(name: str, paper: str, noun: str) -> Any:
 
 def _definitions(room: str, noun: str) -> dict[str, Any]:
     name = f"{__name__}.{room}.{noun}s"
-    parts = vars(importlib.import_module(name)).values() if find_spec(name) else ()
+    if not find_spec(name):
+        return {}
+    parts = vars(importlib.import_module(name)).values()
     return {part.name: part for part in parts if isinstance(part, Declared)}

@@ -20,12 +20,13 @@ MOST = 3  # Largest number of names in an error message.
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     """Return a replacement for `workflow.is_rule` that raises an error for unknown targets.
 
-    Snakemake calls the replacement for each target, after reading the study's rules and options such as ``--forcerun``.
+    Snakemake calls it for each target, after reading the study's rules and options such as
+    ``--forcerun``.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
-    # With remote storage, targets cannot be compared with the outputs of rules, because rules then use other file
-    # names.
-    is_local = not (workflow.storage_settings and workflow.storage_settings.default_storage_provider)
+    # With remote storage, rules use other file names than targets.
+    storage = workflow.storage_settings
+    is_local = not (storage and storage.default_storage_provider)
 
     def is_made(path: str) -> bool:
         return any(rule.is_producer(path) for rule in workflow.rules)
@@ -36,39 +37,41 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
             return True
         if is_local and workflow.dag_settings and not is_made(name):
             is_target = name in map(str, workflow.dag_settings.targets)
-            rules = [rule.name for rule in workflow.rules if not (is_target and rule.has_wildcards())]
+            rules = []
+            for rule in workflow.rules:
+                if not is_target or not rule.has_wildcards():
+                    rules.append(rule.name)
             expected = next(filter(is_made, within(name)), None) or near(project, name, rules)
-            raise XmlcError(f"target {name}: found no rule or output of this name, expected {expected}")
+            problem = f"target {name}: found no rule or output of this name"
+            raise XmlcError(f"{problem}, expected {expected}")
         return False
 
     return checked
 
 
 def within(name: str) -> list[str]:
-    """Return the path of a target, followed by the folders that contain the target.
-
-    The returned paths have no final slash, because the paths in rules have none.
-    """
+    """Return the path of a target and of the folders that contain it, without a final slash."""
     path = Path(os.path.relpath(name or "."))
-    return [str(one) for one in (path, *path.parents)]
+    return [str(path), *map(str, path.parents)]
 
 
 def near(project: Project, name: str, rules: Sequence[str]) -> str:
-    """Return a text with the target files whose name or stem equals ``name``.
-
-    If no file has the name or stem ``name``, the text contains the file or rule with the most similar name.
-    """
+    """Return a text with the target files of this name or stem, or else the most similar name."""
     known = files(project)
     same = [file for file in known if name in (Path(file).name, Path(file).stem)]
     if same:
         return selection(same[:MOST], len(same))
-    return nearest(name, known if "/" in name and get_close_matches(name, known) else rules)
+    if "/" in name and get_close_matches(name, known):
+        return nearest(name, known)
+    return nearest(name, rules)
 
 
 def files(project: Project) -> list[str]:
-    """List all possible target files: tables, figures and records of suites, and data and statistics of datasets."""
-    found = [path.of(dataset=name) for name in project.catalogue for path in (paths.DATA, paths.STATISTICS)]
+    """List all possible targets: results and records of suites, and data and statistics of datasets."""
+    known = []
+    for name in project.catalogue:
+        known += [paths.DATA.of(dataset=name), paths.STATISTICS.of(dataset=name)]
     for paper in project.suites:
-        records = [*plan.tables_of(project, paper).values(), *plan.figures_of(project, paper).values()]
-        found += [*plan.result_files(project, paper), *(paths.output_of(file) for files in records for file in files)]
-    return list(dict.fromkeys(found))
+        known += plan.result_files(project, paper)
+        known += plan.outputs_of(plan.records_of(project, paper))
+    return list(dict.fromkeys(known))

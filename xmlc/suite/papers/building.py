@@ -6,8 +6,11 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.errors import XmlcError
@@ -16,13 +19,12 @@ from xmlc.suite.config.folders import STUDY
 from xmlc.suite.config.planned import Declared, Where
 from xmlc.suite.config.suite import read_suite
 from xmlc.suite.papers import figure_of, table_of
-from xmlc.suite.papers.declared import Table
-from xmlc.suite.papers.latex import to_latex
 from xmlc.suite.papers.notes import notes_of
-from xmlc.suite.papers.printing import to_csv, to_markdown
+from xmlc.suite.papers.printing import to_csv, to_latex, to_markdown
+from xmlc.suite.papers.tables import Table, TableSpec
 from xmlc.suite.results import records
-from xmlc.suite.results.frame import Rows, Source, read_numbers
 from xmlc.suite.results.manifest import Manifest
+from xmlc.suite.results.numbers import NOT_PRINTED, read, read_published
 from xmlc.suite.results.records.base import ExperimentRecord, RecordFile, check_header, parsed
 from xmlc.suite.results.records.search import SearchRecord
 from xmlc.suite.results.records.statistics import Statistics
@@ -33,8 +35,7 @@ if TYPE_CHECKING:
 
 # Maps the name of a folder to the kind of the records in the folder, if the name and the kind differ.
 KINDS = {"evaluation": "thresholds"}
-NOT_PRINTED = ("", "-")  # Texts of cells without a number in transcribed tables.
-Known = dict[Path, Source]  # Maps a path to a record that is already in memory.
+Known = dict[Path, RecordFile]  # Records by path.
 
 
 def build_table(made: Manifest, known: Known | None = None) -> Table:
@@ -53,15 +54,22 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
     XmlcError
         The table is unknown, a record cannot be used, or records contradict each other.
     """
-    definition = table_of(made.table, made.paper)
+    spec = table_of(made.table, made.paper)
     # No paper runs together with a study, so a study's names of models may replace the names that papers register.
     name_models(made.titles, over=made.paper == STUDY)
-    given = read_needs(definition, made.records, definition.partial, known)
-    suite = read_suite(made.suite) if made.suite and definition.takes_suite else None
-    table = definition.table(made.paper, given, read_printed(made), suite)
-    table.notes = [] if definition.partial else notes_of(table)
-    for note in definition.notes:
-        table.notes += [note] if isinstance(note, str) else note(table)
+    numbers = read_needs(spec, made.records, spec.partial, known)
+    if made.suite and spec.takes_suite:
+        suite = read_suite(made.suite)
+    else:
+        suite = None
+    table = spec.build(made.paper, numbers, published_numbers(made), suite)
+    if not spec.partial:
+        table.notes = notes_of(table)
+    for note in spec.notes:
+        if isinstance(note, str):
+            table.notes.append(note)
+        else:
+            table.notes += note(table)
     return table
 
 
@@ -83,9 +91,8 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     XmlcError
         The figure is unknown, a record cannot be used, or records contradict each other.
     """
-    definition = figure_of(name, paper)
-    given = read_needs(definition, records)
-    return definition(paper, *([source.record for source in sources] for sources in given))
+    spec = figure_of(name, paper)
+    return spec.draw(read_needs(spec, records))
 
 
 def record_files(records: Sequence[Path], methods: Sequence[str], declared: Declared) -> tuple[Path, ...]:
@@ -111,7 +118,9 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
         if not path.is_dir():
             found.append(path)
             continue
-        kind, split, model = KINDS.get(path.name, path.name), path.parent.name, path.parents[2].name
+        kind = KINDS.get(path.name, path.name)
+        split = path.parent.name
+        model = path.parents[2].name
         needs = [need for need in declared.needs if (need.kind, need.split) == (kind, split)]
         listed = listed_in(path)
         for name in listed:
@@ -124,41 +133,39 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
 
 def read_needs(
     declared: Declared, files: Sequence[Path], partial: bool = False, known: Known | None = None
-) -> list[list[Source]]:
-    """Read the records for each entry of a table's or figure's ``needs``.
+) -> pd.DataFrame:
+    """Return the numbers of a table's or figure's records (`xmlc.suite.results.numbers`).
 
-    Unless ``partial`` is true, the first entry must have at least one record.
+    The column ``need`` is the index of the entry of ``needs`` that selects the record. Unless ``partial`` is true,
+    the first entry must select at least one record.
     """
-    sources = read_sources(files, known)
-    found = [choose_records(need, sources, needed=need is declared.needs[0] and not partial) for need in declared.needs]
-    _check_one_edition(source for chosen in found for source in chosen)
-    return found
+    records = read_records(files, known)
+    frames = []
+    chosen: dict[Path, RecordFile] = {}
+    for place, need in enumerate(declared.needs):
+        own = choose_records(need, records, needed=place == 0 and not partial)
+        frames.append(read(own, details=not isinstance(declared, TableSpec)).assign(need=place))
+        chosen |= own
+    _check_one_edition(chosen)
+    if not frames:
+        return read({}).assign(need=0)
+    return pd.concat(frames, ignore_index=True)
 
 
-def sources_of(tables: Iterable[Manifest], known: Known | None = None) -> list[tuple[Source, list[str]]]:
-    """Read each record of ``tables`` once, and return each record with the papers whose tables use the record."""
-    found: dict[Path, tuple[Source, list[str]]] = {}
-    known = {} if known is None else known
-    for made in tables:
-        for source in read_sources(made.records, known):
-            papers = found.setdefault(source.path, (source, []))[1]
-            papers += [made.paper] * (made.paper not in papers)
-    return list(found.values())
-
-
-def read_sources(files: Iterable[Path], known: Known | None = None) -> list[Source]:
-    """Read records of any kind, in the order of ``files``.
+def read_records(files: Iterable[Path], known: Known | None = None) -> dict[Path, RecordFile]:
+    """Read records of any kind, in the order of ``files``. Records in ``known`` are not read again.
 
     Raises
     ------
     XmlcError
         A file cannot be read, is not a record of a known kind, or lacks a field.
     """
-    known = {} if known is None else known
+    if known is None:
+        known = {}
     for file in files:
         if file not in known:
-            known[file] = Source(file, read_record(file))
-    return [known[file] for file in files]
+            known[file] = read_record(file)
+    return {file: known[file] for file in files}
 
 
 def read_record(path: Path) -> RecordFile:
@@ -181,67 +188,76 @@ def read_record(path: Path) -> RecordFile:
 @cache
 def kinds() -> dict[str, type[RecordFile]]:
     """Return a dict from ``KIND`` to the class in `xmlc.suite.results.records` with this kind."""
-    names = [f"{records.__name__}.{found.name}" for found in pkgutil.iter_modules(records.__path__)]
-    parts = [part for name in names for part in vars(importlib.import_module(name)).values()]
-    return {one.KIND: one for one in parts if isinstance(one, type) and issubclass(one, RecordFile) and one.KIND}
+    found = {}
+    for module in pkgutil.iter_modules(records.__path__):
+        for part in vars(importlib.import_module(f"{records.__name__}.{module.name}")).values():
+            if isinstance(part, type) and issubclass(part, RecordFile) and part.KIND:
+                found[part.KIND] = part
+    return found
 
 
-def choose_records(need: Where, sources: Sequence[Source], needed: bool = True) -> list[Source]:
-    """Return the records that ``need`` selects, in the order of ``sources``.
+def choose_records(need: Where, records: Known, needed: bool = True) -> Known:
+    """Return the records that ``need`` selects, in the order of ``records``.
 
     Raises
     ------
     XmlcError
         Records contradict each other, or ``need`` selects no record although ``needed`` is true.
     """
-    kind = Statistics if need.kind == "statistics" else kinds()[need.kind]
-    found: dict[tuple[str, ...], Source] = {}
-    for source in sources:
-        record = source.record
-        split = record.split if isinstance(record, ExperimentRecord) else need.split
-        of_need = need.takes(record.model_name, record.method_name) and split == need.split
-        if not isinstance(record, kind) or not of_need:
+    kind: type[RecordFile] = Statistics
+    if need.kind != "statistics":
+        kind = kinds()[need.kind]
+    places: dict[tuple[str, ...], Path] = {}
+    chosen: Known = {}
+    for path, record in records.items():
+        if not isinstance(record, kind) or not need.takes(record.model_name, record.method_name):
+            continue
+        if isinstance(record, ExperimentRecord) and record.split != need.split:
             continue
         seed = f"seed {getattr(record, 'seed', 0)}"
         identity = (record.dataset_name, record.model_name, record.method_name, seed)
-        if identity in found:
+        if identity in places:
             named = ", ".join(filter(None, identity))
             raise XmlcError(
-                f"{source.path}: found a second record of {named}, after {found[identity].path}. Pass each record once"
+                f"{path}: found a second record of {named}, after {places[identity]}. Pass each record once"
             )
-        found[identity] = source
-    chosen = list(found.values())
+        places[identity] = path
+        chosen[path] = record
     if needed and not chosen:
-        about = f"kind {need.kind!r}" + (f", split {need.split!r}" if need.split else "")
-        wrote = f"`xmlc {kind.COMMAND}`" if kind.COMMAND else "your script"
+        about = f"kind {need.kind!r}"
+        if need.split:
+            about += f", split {need.split!r}"
+        wrote = "your script"
+        if kind.COMMAND:
+            wrote = f"`xmlc {kind.COMMAND}`"
         raise XmlcError(
-            f"found no record of {about} among {len(sources)} files. Pass files that {wrote} wrote for these models "
+            f"found no record of {about} among {len(records)} files. Pass files that {wrote} wrote for these models "
             "and methods"
         )
     _check_one_setting(chosen)
     return chosen
 
 
-def _check_one_edition(sources: Iterable[Source]) -> None:
+def _check_one_edition(records: Known) -> None:
     """Raise an error if records with the same dataset name have different data.
 
     A table row must not average over records with different data.
     """
     data: dict[str, tuple[str, Path]] = {}
-    for path, record in sources:
-        name, digest = record.dataset_name, record.data_digest
-        first, where = data.setdefault(name, (digest, path))
-        if first != digest:
+    for path, record in records.items():
+        name = record.dataset_name
+        first, where = data.setdefault(name, (record.data_digest, path))
+        if first != record.data_digest:
             raise XmlcError(
-                f"{path}: dataset {name!r} has digest {digest[:12]}, expected {first[:12]} as in {where}. "
+                f"{path}: dataset {name!r} has digest {record.data_digest[:12]}, expected {first[:12]} as in {where}. "
                 "Recompute the outdated record, or give each edition a separate name and entry in datasets.yaml"
             )
 
 
-def _check_one_setting(sources: Iterable[Source]) -> None:
+def _check_one_setting(records: Known) -> None:
     """Raise an error if the hyperparameters of a model on a dataset differ between seeds."""
     settings: dict[tuple[str, str], tuple[object, Path]] = {}
-    for path, record in sources:
+    for path, record in records.items():
         if not isinstance(record, ExperimentRecord):
             continue
         setting, where = settings.setdefault((record.dataset.name, record.model), (record.hyperparameters, path))
@@ -252,19 +268,29 @@ def _check_one_setting(sources: Iterable[Source]) -> None:
             )
 
 
-def read_printed(made: Manifest) -> Rows:
-    """Return the published numbers of one table from its CSV files in ``<published>/<paper>/``.
+def published_numbers(made: Manifest) -> pd.DataFrame:
+    """Return the published numbers of one table from its CSV files in ``<published>/<paper>/``, one row for each.
 
     Missing files are skipped, as are the numbers of models that the table does not show.
     """
-    definition = table_of(made.table, made.paper)
-    models = {model for need in definition.needs for model in need.models if "model" in definition.keys}
-    rows: Rows = {}
-    for name in definition.printed_in or (definition.name,):
-        if made.published and (file := made.published / made.paper / f"{name}.csv").is_file():
-            rows |= read_numbers(file, definition.keys)
-    return {
-        key: {name: number for name, number in row.items() if number.value not in NOT_PRINTED}
-        for key, row in rows.items()
-        if not models or models & {*key}
-    }
+    spec = table_of(made.table, made.paper)
+    keys = list(spec.keys)
+    files: list[pd.DataFrame] = []
+    for name in spec.printed_in or (spec.name,):
+        file = None
+        if made.published:
+            file = made.published / made.paper / f"{name}.csv"
+        if file and file.is_file():
+            files.append(read_published(file, keys).assign(file=len(files)))
+    if not files:
+        return pd.DataFrame(columns=[*keys, "quantity", "value"], dtype=object)
+    cells = pd.concat(files, ignore_index=True)
+    rows = cells.groupby(keys, sort=False)
+    # The row of a later file replaces the row of an earlier file, at the earlier place.
+    is_last = cells["file"] == rows["file"].transform("max")
+    cells = cells.assign(place=rows.ngroup())[is_last].sort_values("place", kind="stable")
+    cells = cells[~cells["value"].isin(NOT_PRINTED)]
+    models = {*chain(*(need.models for need in spec.needs))}
+    if models and "model" in keys:
+        cells = cells[cells["model"].isin(models)]
+    return cells[[*keys, "quantity", "value"]].reset_index(drop=True)

@@ -1,45 +1,51 @@
-"""Declare the statements of papers, and test them on our records."""
+"""Declare the statements of papers, and measure their effects on the long table of all numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
-from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
+import numpy as np
+import pandas as pd
+
+from xmlc.core.errors import XmlcError, nearest
+from xmlc.metrics.resampling import REPLICATES
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers import statements_of
 from xmlc.suite.papers.outcome import (
     NONE,
+    OTHER_SPLITS,
     CaseKey,
     Effect,
     Outcome,
     PublishedEffects,
     Scale,
+    by_case,
     outcome_of,
-    same_instances,
 )
-from xmlc.suite.results.records.base import Record
-from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.numbers import ABOUT
 from xmlc.suite.schemas import converted, read_yaml
 
-# A scope consists of a condition in words, and a function that returns whether a record meets the condition.
-Scope = tuple[str, Callable[[Any], bool]]
-# Each argument of an effect function contains the records for one entry of `Claim.needs`.
-EffectFunction = Callable[..., Iterable[Effect]]
-R = TypeVar("R", bound=Record)  # The class of the records.
+# A condition in words, and a function that returns which numbers meet it.
+Scope = tuple[str, Callable[[pd.DataFrame], pd.Series]]
+RUN = ["dataset", "model", "seed"]
+CASE = ["dataset", "subject", "seed"]  # The levels of a frame of effects.
+# Maps numbers to effects, or to a frame of effects: see `scores`, with the levels dataset, subject
+# and seed.
+EffectFunction = Callable[..., pd.DataFrame | Iterable[Effect]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """Describe a statement of a paper, as an entry of the file ``claims.yaml`` in the paper's folder.
+    """A statement of a paper: an entry of the file ``claims.yaml`` in the paper's folder.
 
     Raises
     ------
     ValueError
-        The margin has no reason, or is redundant because it equals the effect that means "no difference".
+        The margin has no reason, or is redundant because it equals the effect that means "no
+        difference".
     """
 
     #: The statement in our words, so that it can be understood without the paper.
@@ -48,12 +54,12 @@ class Statement:
     source: str
     #: The unit of the effects, and the two numbers that are subtracted or divided.
     unit: str
-    #: "verbatim" is a statement in the paper's terms. "derived" follows from the paper's statements or numbers.
-    #: "xmlc" is our own statement.
+    #: "verbatim" is a statement in the paper's terms. "derived" follows from the paper's statements
+    #: or numbers. "xmlc" is our own statement.
     stated: Literal["verbatim", "derived", "xmlc"]
     scale: Literal["difference", "distance", "ratio"] = "difference"
-    #: Effects above the margin support the statement. By default, ``margin`` is the effect that means no difference: 0,
-    #: or 1 for a ratio.
+    #: Effects above the margin support the statement. By default, ``margin`` is the effect that
+    #: means no difference: 0, or 1 for a ratio.
     margin: float | None = None
     #: The reason for the margin.
     because: str = ""
@@ -63,30 +69,33 @@ class Statement:
     one_search: bool = False
     #: Whether effects are times or memory, which differ from run to run.
     cost: bool = False
-    #: The quantity that the statement is about, if its published values helped to choose settings (``fitted`` in
-    #: `selected`).
+    #: The quantity that the statement is about, if its published values helped to choose settings
+    #: (``fitted`` in `selected`).
     quantity: str = ""
 
     def __post_init__(self) -> None:
-        if self.margin is not None and (self.margin == Scale(self.scale).nothing or not self.because):
-            raise ValueError(f"margin: found {self.margin}, expected a margin except 0 (ratios: 1) with a `because`")
+        if self.margin is None:
+            return
+        if self.margin == Scale(self.scale).nothing or not self.because:
+            expected = "expected a margin except 0 (ratios: 1) with a `because`"
+            raise ValueError(f"margin: found {self.margin}, {expected}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """Join a statement of a paper with its test. Calling a claim measures its effects."""
+    """A statement of a paper with its test."""
 
     #: Name of the claim's row in the table of claims.
     name: str
     said: Statement = field(hash=False)
     #: Records on which the claim is tested. Some or all records may be missing.
     needs: tuple[Where, ...]
-    #: Function that returns the effects. Each argument of ``measure`` contains the records for one entry of ``needs``.
+    #: Function that returns the effects, given the numbers of the records of ``needs``.
     measure: EffectFunction
-    #: Condition on the records, or None to select all records.
+    #: Condition on the numbers, or None for all of them.
     about: Scope | None = None
-    #: Published effects, in the form that `outcome_of` expects. Claims have published effects only if they state that
-    #: one model is as good as another.
+    #: Published effects, in the form that `outcome_of` expects. Claims have published effects only
+    #: if they state that one model is as good as another.
     printed: PublishedEffects = field(default_factory=dict, hash=False)
 
     @property
@@ -96,74 +105,122 @@ class Claim:
 
     @property
     def mean_in_print(self) -> float:
-        """Return the mean of the published effects. Published effects are differences.
+        """Return the mean of the published effects, or NaN if none is published."""
+        effects: list[float] = []
+        for of_subject in self.printed.values():
+            effects += of_subject.values()
+        if not effects:
+            return math.nan
+        return math.fsum(effects) / len(effects)
 
-        The mean is NaN if no effect is published.
+    def effects(self, numbers: pd.DataFrame) -> tuple[list[Effect], dict[CaseKey, float]]:
+        """Return the effects, and the bootstrap errors (`errors_on_tests`) of differences.
+
+        Cases are without error if a record of their dataset lacks measures on resampled test sets.
         """
-        effects = [effect for of_subject in self.printed.values() for effect in of_subject.values()]
-        return math.fsum(effects) / len(effects) if effects else math.nan
+        if self.about:
+            numbers = numbers[self.about[1](numbers).to_numpy(dtype=bool)]
+        measured = self.measure(numbers)
+        if not isinstance(measured, pd.DataFrame):
+            return list(measured), {}
+        measured = measured.dropna(subset=[0]).reorder_levels(CASE)
+        # Arithmetic on frames may sort rows, but cases have the order of the datasets.
+        places = {name: place for place, name in enumerate(numbers["dataset"].unique())}
+        of_rows = [places.get(name, 0) for name in measured.index.get_level_values("dataset")]
+        measured = measured.iloc[np.argsort(of_rows, kind="stable")]
+        effects = []
+        drawn = {}
+        for key, values in zip(measured.index, measured.to_numpy(), strict=True):
+            dataset, subject, seed = key
+            value = float(values[0]) + 0.0  # -0.0 would be printed as -0.00.
+            effects.append(Effect(dataset, subject, int(seed), value))
+            drawn[key] = values[1:]
+        if self.said.cost or self.scale.kind == "ratio":
+            return effects, {}
+        errors = errors_on_tests(drawn, effects)
+        resampled = numbers.dropna(subset=["value", "resampled"])
+        # Minima, maxima and comparisons do not pass on the NaN of records of earlier versions.
+        is_unknown = [math.isnan(values[0]) for values in resampled["resampled"]]
+        unknown = {*resampled.loc[is_unknown, "dataset"]}
+        if unknown:
+            known = {*numbers["dataset"]} - unknown
+            errors = {case: error for case, error in errors.items() if case[0] in known}
+        return effects, errors
 
-    def concerned(self, *records: Sequence[Any]) -> list[list[Any]]:
-        """Return the records that meet the claim's condition, in a separate list for each entry of ``needs``."""
-        about = self.about[1] if self.about else lambda record: True
-        return [[record for record in given if about(record)] for given in records]
-
-    def __call__(self, *records: Sequence[Any]) -> list[Effect]:
-        """Return the effects of the claim, measured on the records that meet the claim's condition."""
-        return list(self.measure(*self.concerned(*records)))
-
-    def outcome(self, *records: Sequence[Any], errors: Mapping[CaseKey, float] = MappingProxyType({})) -> Outcome:
-        """Return the verdict on the claim, given the records for each entry of ``needs``.
-
-        ``errors`` maps a case to the standard error that comes from the choice of test instances. ``errors`` has no
-        entry for a case whose standard error is unknown.
-        """
-        margin = self.scale.nothing if self.said.margin is None else self.said.margin
-        return outcome_of(self(*records), margin, self.scale, self.said.every, self.printed, errors)
+    def outcome(self, numbers: pd.DataFrame) -> Outcome:
+        """Return the verdict on the claim."""
+        effects, errors = self.effects(numbers)
+        margin = self.said.margin
+        if margin is None:
+            margin = self.scale.nothing
+        return outcome_of(effects, margin, self.scale, self.said.every, self.printed, errors)
 
 
-def read_statements(paper: str) -> dict[str, Statement]:
-    """Read the statements of a paper by name. A paper without statements has none.
+def errors_on_tests(
+    drawn: Mapping[tuple[str, str, int], np.ndarray], effects: Iterable[Effect]
+) -> dict[CaseKey, float]:
+    """Return the standard error of each case's mean over seeds that the test set causes.
 
-    Raises
-    ------
-    XmlcError
-        The file violates its schema.
+    ``drawn`` has the values of each effect on the resampled test sets. A case is left out if it
+    does not depend on the test instances, or if a record lacks the measures on resampled test sets.
     """
-    file = statements_of(paper)
-    return converted(read_yaml(file), dict[str, Statement], str(file)) if file.is_file() else {}
+    errors = {}
+    for case, runs in by_case(list(effects)).items():
+        replicates = zip(*(drawn[*case, run.seed] for run in runs), strict=True)
+        means = [math.fsum(values) / len(runs) for values in replicates]
+        if not means or min(means) == max(means) or not all(map(math.isfinite, means)):
+            continue
+        mean = math.fsum(means) / len(means)
+        squares = math.fsum((value - mean) * (value - mean) for value in means)
+        errors[case] = math.sqrt(squares / (len(means) - 1))
+    return errors
 
 
 class Claims:
-    """Collect the claims of a paper.
+    """The claims of a paper, each a statement of the YAML file and a function that measures it."""
 
-    Each claim joins a statement of the YAML file with a function that measures the effects.
-    """
-
-    def __init__(self, statements: Mapping[str, Statement]):
+    def __init__(self, statements: Mapping[str, Statement], file: str = "claims.yaml"):
         self._statements = statements
+        self._file = file
         self._claims: dict[str, Claim] = {}
 
     @classmethod
     def of(cls, paper: str) -> Claims:
-        """Read the statements of a paper.
+        """Read the statements of a paper. A paper without the YAML file has none.
 
         Raises
         ------
         XmlcError
             The file violates its schema.
         """
-        return cls(read_statements(paper))
+        file = statements_of(paper)
+        if not file.is_file():
+            return cls({}, str(file))
+        return cls(converted(read_yaml(file), dict[str, Statement], str(file)), str(file))
 
     def claim(
         self, name: str, *needs: Where, about: Scope | None = None, printed: PublishedEffects = NONE
     ) -> Callable[[EffectFunction], Claim]:
-        """Return a decorator for the function that measures the effects of a claim."""
+        """Return a decorator for the function that measures the effects of a claim.
+
+        Raises
+        ------
+        XmlcError
+            The YAML file has no statement of this name.
+        """
+        if name not in self._statements:
+            raise XmlcError(f"{self._file}: found no statement {name!r}, expected {nearest(name, self._statements)}")
 
         def declare(measure: EffectFunction) -> Claim:
-            said = self._statements[name]
-            found = Claim(name=name, said=said, needs=needs, measure=measure, about=about, printed=printed)
-            return self._claims.setdefault(name, found)
+            claim = Claim(
+                name=name,
+                said=self._statements[name],
+                needs=needs,
+                measure=measure,
+                about=about,
+                printed=printed,
+            )
+            return self._claims.setdefault(name, claim)
 
         return declare
 
@@ -172,66 +229,141 @@ class Claims:
 
         Raises
         ------
-        ValueError
+        XmlcError
             A statement has no function that measures the effects.
         """
-        if unmeasured := self._statements.keys() - self._claims.keys():
-            raise ValueError(f"claims.yaml: found no function for {', '.join(sorted(unmeasured))}")
+        unmeasured = self._statements.keys() - self._claims.keys()
+        if unmeasured:
+            raise XmlcError(f"{self._file}: found no function in claims.py for {', '.join(sorted(unmeasured))}")
         return [self._claims[name] for name in self._statements]
 
 
 def datasets(words: str, *names: str) -> Scope:
-    """Return a condition that is true for records of the datasets ``names``, in any split of these datasets."""
-    return words, lambda record: same_instances(record.dataset_name) in names
+    """Return a condition: the dataset is one of ``names``, in any of its splits."""
+    splits = {*names, *(split for split, name in OTHER_SPLITS.items() if name in names)}
+    return words, lambda numbers: numbers["dataset"].isin(splits)
 
 
-def by_method(records: Iterable[R]) -> Mapping[tuple[str, str, int], dict[str, R]]:
-    """Group records by dataset, model and seed. Each group is a dict from method to record."""
-    groups: dict[tuple[str, str, int], dict[str, R]] = {}
-    for record in records:
-        runs = groups.setdefault((record.dataset.name, record.model, record.seed), {})
-        runs[record.method_name or ""] = record
-    return groups
+def fact(numbers: pd.DataFrame, name: str) -> pd.Series:
+    """Return a hyperparameter, or a number about the dataset, of the record of each number.
 
-
-def by_model(records: Iterable[R]) -> Mapping[tuple[str, int], dict[str, R]]:
-    """Group records by dataset and seed.
-
-    Each group is a dict from model to record. The records of a group must not differ in method.
+    The value is NaN if the record has none, or if it is not a number.
     """
-    groups: dict[tuple[str, int], dict[str, R]] = {}
-    for record in records:
-        groups.setdefault((record.dataset.name, record.seed), {})[record.model] = record
-    return groups
+    facts = numbers[(numbers["quantity"] == name) & (numbers["variant"] == ABOUT)]
+    facts = facts.drop_duplicates("record").set_index("record")["value"]
+    return numbers["record"].map(pd.to_numeric(facts, errors="coerce"))
 
 
-def pairs(records: Iterable[R], models: Collection[str], others: Collection[str]) -> Iterator[tuple[R, R]]:
-    """Yield pairs of a record of ``models`` and a record of ``others``, for the same dataset and seed.
+def scores(
+    numbers: pd.DataFrame,
+    quantity: str,
+    variant: str = "",
+    **where: str | Collection[str],
+) -> pd.DataFrame:
+    """Return one quantity of all runs. Missing values are left out.
 
-    The records must not differ in method.
+    Parameters
+    ----------
+    numbers : DataFrame
+        Numbers of records (`xmlc.suite.results.numbers`).
+    quantity, variant : str
+    **where : str or collection of str
+        Names of models or methods to select, by the column ``model`` or ``method``.
+
+    Returns
+    -------
+    DataFrame
+        A row for each dataset, model and seed, the levels of the index. The level of the model is
+        left out if ``model`` is one name, and there is a level of the method if ``method`` is
+        several names. Column 0 has the value, and the other columns its values on resampled test
+        sets. Arithmetic on such frames matches rows, so it computes the effects and their resampled
+        values.
     """
-    for found in by_model(records).values():
-        for model, other in product(models, others):
-            if model in found and other in found:
-                yield found[model], found[other]
+    rows = numbers[numbers["quantity"] == quantity]
+    rows = rows[rows["variant"] == variant].dropna(subset="value")
+    levels = ["dataset", "model", "seed"]
+    for name, wanted in where.items():
+        if isinstance(wanted, str):
+            rows = rows[rows[name] == wanted]
+            levels = [level for level in levels if level != name]
+        else:
+            rows = rows[rows[name].isin(wanted)]
+            levels = [*dict.fromkeys([*levels, name])]
+    rows = rows.drop_duplicates([*levels, "record"])
+    values = rows["value"].to_numpy(dtype=float)
+    vectors = np.repeat(values[:, None], 1 + REPLICATES, axis=1)
+    for place, drawn in enumerate(rows["resampled"]):
+        if drawn is not None:
+            vectors[place, 1:] = drawn
+    index = pd.MultiIndex.from_frame(rows[levels])
+    if index.has_duplicates:
+        run = index[index.duplicated()][0]
+        raise ValueError(f"{quantity}: found two numbers of {run}, expected one")
+    return pd.DataFrame(vectors, index=index)
 
 
-def ranked_apart(subject: str, one: RankingRecord, other: RankingRecord, *metrics: str) -> Effect:
-    """Return the difference between two rankings as an effect.
+def mean_scores(
+    numbers: pd.DataFrame,
+    quantities: Sequence[str],
+    variant: str = "",
+    **where: str | Collection[str],
+) -> pd.DataFrame:
+    """Return the mean of several quantities of all runs, in the form of `scores`."""
+    total = scores(numbers, quantities[0], variant, **where)
+    for name in quantities[1:]:
+        total = total + scores(numbers, name, variant, **where)
+    return total.dropna(subset=[0]) / len(quantities)
 
-    The difference is a mean over ``metrics``, in percentage points.
+
+def parts(numbers: pd.DataFrame, prefix: str, *quantities: str) -> pd.DataFrame:
+    """Return a row for each part of a record, and a column for each quantity.
+
+    The names of the parts (column ``variant``) begin with ``prefix``, such as ``max_nodes=`` for
+    the steps of a sweep. The levels of the index are dataset, model, seed and variant.
     """
-    means = [math.fsum(run.metrics[name] for name in metrics) / len(metrics) for run in (one, other)]
-    return Effect(one.dataset.name, subject, one.seed, 100 * (means[0] - means[1]))
+    rows = numbers[numbers["quantity"].isin(quantities)]
+    rows = rows[rows["variant"].str.startswith(prefix)]
+    table = rows.pivot(index=[*RUN, "variant"], columns="quantity", values="value")
+    return table.reindex(columns=list(quantities)).astype(float)
 
 
-def least(effects: Iterable[Effect]) -> list[Effect]:
-    """Return the smallest effect for each dataset, subject and seed.
+def common(*frames: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the rows that all frames have, in the order of the first frame."""
+    index = frames[0].index
+    for frame in frames[1:]:
+        index = index[index.isin(frame.index)]
+    return [frame.loc[index] for frame in frames]
+
+
+def ratio(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
+    """Return the ratios of positive numbers. Runs without a measured cost have none."""
+    return (one / other).where((one > 0) & (other > 0))
+
+
+def about(effects: pd.DataFrame | pd.Series, subject: str | None = None) -> pd.DataFrame:
+    """Return effects of runs as effects of cases.
+
+    The subject of the cases is ``subject``, or by default the model.
+    """
+    if isinstance(effects, pd.Series):
+        effects = effects.to_frame(0)
+    if subject is None:
+        return effects.rename_axis(index={"model": "subject"}).reorder_levels(CASE)
+    if "model" in effects.index.names:
+        effects = effects.droplevel("model")
+    return pd.concat({subject: effects}, names=["subject"]).reorder_levels(CASE)
+
+
+def union(*effects: pd.DataFrame) -> pd.DataFrame:
+    """Return the effects of several frames as one frame."""
+    if not effects:
+        return pd.DataFrame(columns=[0], index=pd.MultiIndex.from_arrays([[], [], []], names=CASE))
+    return pd.concat(effects)
+
+
+def least(*effects: pd.DataFrame) -> pd.DataFrame:
+    """Return the smallest effect of each dataset, subject and seed.
 
     All parts of a statement hold if the smallest effect supports the statement.
     """
-    found: dict[tuple[str, str, int], Effect] = {}
-    for effect in effects:
-        run = effect.dataset, effect.subject, effect.seed
-        found[run] = min(found.get(run, effect), effect, key=lambda one: one.value)
-    return [*found.values()]
+    return union(*effects).dropna(subset=[0]).groupby(level=CASE, sort=False).min()

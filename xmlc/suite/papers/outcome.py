@@ -13,15 +13,20 @@ from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, s
 from xmlc.suite.results.verdicts import ClaimVerdict
 
 FEWEST_DATASETS = 3
-# Maps the split that a paper's authors ship to another split of the same instances (`counted_once`).
+# Maps the split that a paper's authors ship to another split of the same instances
+# (`counted_once`).
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
 
-PublishedEffects = Mapping[str, Mapping[str, float]]  # Maps a subject to a dict from dataset to effect.
+# Maps a subject to a dict from dataset to effect.
+PublishedEffects = Mapping[str, Mapping[str, float]]
 NONE: PublishedEffects = MappingProxyType({})
 CaseKey = tuple[str, str]  # Dataset and subject of a case.
-FOR, OPEN, AGAINST = 1, 0, -1
-# The side of a case that supports the statement, but whose effect has the opposite sign of the published effect.
+FOR = 1
+OPEN = 0
+AGAINST = -1
+# The side of a case that supports the statement, but whose effect has the opposite sign of the
+# published effect.
 OPPOSITE = 2
 
 
@@ -29,8 +34,8 @@ OPPOSITE = 2
 class Scale:
     """Define how effects of one kind are averaged and compared with a margin.
 
-    Means and intervals of ratios are computed from logarithms and converted back to ratios. A distance is a difference
-    that is compared with the margin by its absolute value.
+    Means and intervals of ratios are computed from logarithms and converted back to ratios. A
+    distance is a difference that is compared with the margin by its absolute value.
     """
 
     kind: Literal["difference", "distance", "ratio"] = "difference"
@@ -38,63 +43,78 @@ class Scale:
     @property
     def nothing(self) -> float:
         """Return the effect that means "no difference": 1 for ratios, and 0 otherwise."""
-        return 1.0 if self.kind == "ratio" else 0.0
+        return float(self.kind == "ratio")
 
     def forth(self, value: float) -> float:
         """Return the logarithm of an effect that is a ratio, and leave other effects unchanged."""
         from xmlc.kernels import float64
 
-        return float64.log(value) if self.kind == "ratio" else float(value)
+        if self.kind != "ratio":
+            return float(value)
+        return float64.log(value)
 
     def back(self, value: float) -> float:
-        """Convert a mean of logarithms of ratios back to a ratio, and leave means of other effects unchanged."""
+        """Convert a mean of logarithms back to a ratio, and leave means of other effects unchanged."""
         from xmlc.kernels import float64
 
-        return float64.exp(value) if self.kind == "ratio" else float(value)
+        if self.kind != "ratio":
+            return float(value)
+        return float64.exp(value)
 
     def side(self, estimate: Estimate, margin: float, in_print: float = math.nan) -> int:
-        """Return the side of an interval: for the statement, against the statement, open, or opposite sign.
+        """Return the side of an interval: for, against, open, or opposite sign.
 
-        The side is "opposite sign" if the interval supports the statement, but the published effect has the opposite
-        sign.
+        The side is "opposite sign" if the interval supports the statement, but the published effect
+        has the opposite sign.
 
         Parameters
         ----------
         estimate : Estimate
             The mean effect and its interval, both converted by `forth`.
         margin, in_print : float
-            The margin and the published effect, in the unit of effects. ``in_print`` is NaN if no effect is published.
+            The margin and the published effect, in the unit of effects. ``in_print`` is NaN if no
+            effect is published.
         """
         level = self.forth(margin)
         side = estimate.side_of(level)
         if self.kind == "distance":
             side = min(side, -estimate.side_of(-level))
-        return OPPOSITE if side == FOR and self.forth(in_print) * estimate.side_of(0) < 0 else side
+        if side == FOR and self.forth(in_print) * estimate.side_of(0) < 0:
+            return OPPOSITE
+        return side
 
     def printed(self, effect: Estimate) -> str:
-        """Format an effect with its interval, such as ``+1.25 [0.50, 2.00]``. A missing effect is a dash."""
+        """Format an effect and its interval, such as ``+1.25 [0.50, 2.00]``, or a dash."""
         if math.isnan(effect.mean):
             return MISSING
-        mean, lower, upper = (
-            f"{value:+.2f}" if self.kind != "ratio" else f"{value:.2f}" if value < LARGE_RATIO else f"{value:.0f}"
-            for value in (effect.mean, effect.lower, effect.upper)
-        )
-        return f"{mean} [{lower}, {upper}]" if effect.has_interval else mean
+        mean = self._formatted(effect.mean)
+        if not effect.has_interval:
+            return mean
+        return f"{mean} [{self._formatted(effect.lower)}, {self._formatted(effect.upper)}]"
+
+    def _formatted(self, value: float) -> str:
+        if self.kind != "ratio":
+            return f"{value:+.2f}"
+        if value < LARGE_RATIO:
+            return f"{value:.2f}"
+        return f"{value:.0f}"
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Hold one effect: a paired difference or ratio of two numbers."""
+    """A paired difference or ratio of two numbers."""
 
     dataset: str
     #: The model, or the pair of methods, that the effect is about, or an empty text.
     subject: str
     seed: int
-    #: The value of the difference or ratio. Ratios are positive. A value above the margin supports the statement.
+    #: The value of the difference or ratio. Ratios are positive. A value above the margin supports
+    #: the statement.
     value: float
-    #: Standard error of the value, or of the logarithm of a ratio, if one record covers several trials. The error is 0
-    #: if the value involves no random choice. The error determines the interval of a case with one seed. With several
-    #: seeds, the interval is computed from the variation over seeds.
+    #: Standard error of the value, or of the logarithm of a ratio, if one record covers several
+    #: trials. The error is 0 if the value involves no random choice. The error determines the
+    #: interval of a case with one seed. With several seeds, the interval is computed from the
+    #: variation over seeds.
     error: float | None = None
     #: Number of trials from which the standard error is computed, at least 2.
     trials: int = 2
@@ -102,11 +122,11 @@ class Effect:
 
 @dataclass(frozen=True)
 class Case:
-    """Hold the mean effect of one dataset and subject over seeds, and the side of its interval (see `Scale.side`).
+    """The mean effect of one dataset and subject over seeds, and its side (`Scale.side`).
 
-    The interval of ``on_tests`` includes the standard error from the choice of test instances, if this error is known.
-    Only the interval of ``effect`` decides ``side``. ``lost`` is true if the side would be different with the interval
-    of ``on_tests``. ``printed`` is the published effect.
+    The interval of ``on_tests`` includes the standard error from the choice of test instances, if
+    this error is known. Only the interval of ``effect`` decides ``side``. ``lost`` is true if the
+    side would be different with the interval of ``on_tests``. ``printed`` is the published effect.
     """
 
     dataset: str
@@ -128,8 +148,8 @@ class Outcome:
     cases : tuple of Case
         The cases, in the order of the effects.
     effect : Estimate
-        Mean over datasets, after averaging the cases of each dataset. The mean has an interval if there are at least
-        three datasets. For a single case, the mean is the effect of this case.
+        Mean over datasets, after averaging the cases of each dataset. The mean has an interval if
+        there are at least three datasets. For a single case, the mean is the effect of this case.
     word : ClaimVerdict
     every : bool
         Whether a single case against the statement has refuted the statement.
@@ -142,7 +162,7 @@ class Outcome:
 
     @property
     def sides(self) -> tuple[int, int, int]:
-        """Count the cases for the statement, the cases against the statement, and the cases with opposite sign."""
+        """Count the cases for the statement, against the statement, and with opposite sign."""
         return sides_of([case.side for case in self.cases])
 
     @property
@@ -151,27 +171,34 @@ class Outcome:
 
         The number is None if no case has a known standard error from the choice of test instances.
         """
-        return sum(case.lost for case in self.cases) if self.tested else None
+        if not self.tested:
+            return None
+        return sum(case.lost for case in self.cases)
 
     @property
     def tested(self) -> int:
-        """Return the number of cases with a known standard error from the choice of test instances."""
+        """Return the number of cases with a known error from the choice of test instances."""
         return sum(case.on_tests.has_interval for case in self.cases)
 
     @property
     def verdict(self) -> str:
-        """Return the verdict as text, with the numbers of cases or the number of datasets that decide the verdict."""
+        """Return the verdict as text, with the numbers of cases or datasets that decide it."""
         supports, contradicts, opposites = self.sides
-        of, half = f"of {len(self.cases)}", len(self.cases) / 2
-        also = f", {opposites} with opposite sign" if opposites else ""
-        in_the_mean = f"in the mean of {len({same_instances(case.dataset) for case in self.cases})} datasets"
-        if self.word is ClaimVerdict.HOLDS:
-            return f"holds on {supports} {of}{also}" if supports > half else f"holds {in_the_mean}"
-        if self.word is ClaimVerdict.DOES_NOT_HOLD:
-            against = f": {contradicts} {of} against" if self.every or contradicts > half else f" {in_the_mean}"
-            return f"does not hold{against}"
-        if self.word is ClaimVerdict.UNDECIDED and supports + contradicts + opposites:
-            return f"undecided: {supports} {of} for, {contradicts} against{also}"
+        cases = len(self.cases)
+        also = ""
+        if opposites:
+            also = f", {opposites} with opposite sign"
+        datasets = {same_instances(case.dataset) for case in self.cases}
+        in_the_mean = f"{self.word} in the mean of {len(datasets)} datasets"
+        match self.word:
+            case ClaimVerdict.HOLDS if supports > cases / 2:
+                return f"holds on {supports} of {cases}{also}"
+            case ClaimVerdict.DOES_NOT_HOLD if self.every or contradicts > cases / 2:
+                return f"does not hold: {contradicts} of {cases} against"
+            case ClaimVerdict.HOLDS | ClaimVerdict.DOES_NOT_HOLD:
+                return in_the_mean
+            case ClaimVerdict.UNDECIDED if supports + contradicts + opposites:
+                return f"undecided: {supports} of {cases} for, {contradicts} against{also}"
         return str(self.word)
 
 
@@ -195,9 +222,9 @@ def outcome_of(
     every : bool
         Whether one case against the statement refutes the statement.
     printed : mapping
-        Published effects by subject and dataset. Effects of the empty subject apply to all subjects without published
-        effects. A case for the statement has the side "opposite sign" if its whole interval has the opposite sign of
-        the published effect.
+        Published effects by subject and dataset. Effects of the empty subject apply to all subjects
+        without published effects. A case for the statement has the side "opposite sign" if its
+        whole interval has the opposite sign of the published effect.
     errors : mapping of (dataset, subject) to float
         Standard errors from the choice of test instances, for the cases with a known error.
 
@@ -208,7 +235,8 @@ def outcome_of(
     """
     if not effects:
         return Outcome((), Estimate(math.nan), ClaimVerdict.NOT_RUN)
-    cases, estimates = [], {}
+    cases = []
+    estimates = {}
     for (dataset, subject), runs in by_case(counted_once(effects)).items():
         first, *others = runs
         if first.error is not None and not others:
@@ -216,23 +244,30 @@ def outcome_of(
         else:
             estimate = estimate_of([scale.forth(effect.value) for effect in runs])
         estimates[dataset, subject] = estimate
-        in_print = printed.get(subject, printed.get("", {})).get(same_instances(dataset), math.nan)
-        on_tests, side = _with_test(estimate, errors.get((dataset, subject))), scale.side(estimate, margin, in_print)
+        of_subject = printed.get(subject, printed.get("", {}))
+        in_print = of_subject.get(same_instances(dataset), math.nan)
+        side = scale.side(estimate, margin, in_print)
+        on_tests = _with_test(estimate, errors.get((dataset, subject)))
         lost = on_tests.has_interval and scale.side(on_tests, margin, in_print) != side
-        both = estimate.mapped(scale.back), side, on_tests.mapped(scale.back)
-        cases.append(Case(dataset, subject, len(runs), *both, lost, in_print))
-    overall = estimates[cases[0].dataset, cases[0].subject] if len(cases) == 1 else _over_datasets(estimates)
+        effect = estimate.mapped(scale.back)
+        on_tests = on_tests.mapped(scale.back)
+        cases.append(Case(dataset, subject, len(runs), effect, side, on_tests, lost, in_print))
+    overall = estimate
+    if len(cases) > 1:
+        overall = _over_datasets(estimates)
     word = verdict([case.side for case in cases], scale.side(overall, margin), every)
-    return Outcome(tuple(cases), overall.mapped(scale.back), word, every and word is ClaimVerdict.DOES_NOT_HOLD)
+    refuted = every and word is ClaimVerdict.DOES_NOT_HOLD
+    return Outcome(tuple(cases), overall.mapped(scale.back), word, refuted)
 
 
 def verdict(cases: Sequence[int], overall: int, every: bool = False) -> ClaimVerdict:
-    """Return the verdict, given the sides of all cases and the side of their mean over datasets (``overall``).
+    """Return the verdict from the sides of all cases and of their mean over datasets (``overall``).
 
     If ``every`` is true, a single case against the statement refutes the statement.
     """
     supports, contradicts, opposites = sides_of(cases)
-    half, decided = len(cases) / 2, len(cases) - cases.count(OPEN)
+    half = len(cases) / 2
+    decided = len(cases) - cases.count(OPEN)
     if every and contradicts:
         return ClaimVerdict.DOES_NOT_HOLD
     if opposites > half:
@@ -245,18 +280,22 @@ def verdict(cases: Sequence[int], overall: int, every: bool = False) -> ClaimVer
 
 
 def sides_of(cases: Sequence[int]) -> tuple[int, int, int]:
-    """Count the cases for the statement, the cases against the statement, and the cases with opposite sign."""
+    """Count the cases for the statement, against the statement, and with opposite sign."""
     return cases.count(FOR), cases.count(AGAINST), cases.count(OPPOSITE)
 
 
 def counted_once(effects: Sequence[Effect]) -> list[Effect]:
     """Return the effects without a second split of the same instances.
 
-    If a subject has effects on the split of Delicious that the authors of LdSM ship, its effects on the other split are
-    left out, in the statements of all papers. Numbers follow the same rule (`report_on` in ``config/datasets.yaml``).
+    If a subject has effects on the split of Delicious that the authors of LdSM ship, its effects on
+    the other split are left out, in the statements of all papers. Numbers follow the same rule
+    (`report_on` in ``config/datasets.yaml``).
     """
-    left_out = {(OTHER_SPLITS[one.dataset], one.subject) for one in effects if one.dataset in OTHER_SPLITS}
-    return [one for one in effects if (one.dataset, one.subject) not in left_out]
+    left_out = set()
+    for effect in effects:
+        if effect.dataset in OTHER_SPLITS:
+            left_out.add((OTHER_SPLITS[effect.dataset], effect.subject))
+    return [effect for effect in effects if (effect.dataset, effect.subject) not in left_out]
 
 
 def same_instances(dataset: str) -> str:
@@ -284,7 +323,7 @@ def by_case(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
     for effect in effects:
         runs = groups.setdefault((effect.dataset, effect.subject), {})
         if effect.seed in runs or not math.isfinite(effect.value):
-            raise ValueError(f"{effect}: expected one finite effect for each dataset, subject and seed")
+            raise ValueError(f"{effect}: expected one finite effect for each case and seed")
         runs[effect.seed] = effect
     return {place: [runs[seed] for seed in sorted(runs)] for place, runs in groups.items()}
 
@@ -293,11 +332,12 @@ def _over_datasets(estimates: Mapping[CaseKey, Estimate]) -> Estimate:
     by_dataset: dict[str, list[float]] = {}
     for (dataset, _), estimate in estimates.items():
         by_dataset.setdefault(same_instances(dataset), []).append(estimate.mean)
-    return estimate_of([math.fsum(means) / len(means) for means in by_dataset.values()], FEWEST_DATASETS)
+    means = [math.fsum(of_dataset) / len(of_dataset) for of_dataset in by_dataset.values()]
+    return estimate_of(means, FEWEST_DATASETS)
 
 
 def _with_test(estimate: Estimate, error: float | None) -> Estimate:
-    """Return the estimate with an interval that includes the standard error from the choice of test instances.
+    """Return the estimate with an interval that includes the error from the test instances.
 
     More seeds do not reduce the error from the choice of test instances.
     """

@@ -1,129 +1,196 @@
-"""Print a table as CSV in full precision, or as Markdown in the printed precision. Select parts of a table."""
+"""Print a table as CSV in full precision, or as Markdown and LaTeX in the printed precision."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from tabulate import tabulate
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.papers.declared import Table
-from xmlc.suite.papers.panels import Panel
+from xmlc.suite.papers.tables import GAP, Cell, Panel, Table
 from xmlc.suite.results.fingerprint import Fingerprint, of_table
-from xmlc.suite.results.frame import Key
 
 WIDTH = 110
 # In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users.
-# `escaped` replaces the characters by entities, which also work in HTML within Markdown. A zero-width space after @
-# prevents mentions of users.
+# `escaped` replaces them by entities, which also work in HTML within Markdown. A zero-width space after @ prevents
+# mentions of users.
 MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
 CODE = re.compile(r"(`[^`]+`)")
 ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
-
-
-def escaped(text: str, code: bool = False) -> str:
-    """Return Markdown that shows a text unchanged and on one line. With ``code``, text in backticks stays code."""
-    parts = CODE.split(" ".join(text.split())) if code else [" ".join(text.split())]
-    parts[::2] = [MARKS.sub(lambda found: ENTITIES.get(found[0], f"&#{ord(found[0])};"), part) for part in parts[::2]]
-    return "".join(parts)
+LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "\n": " ",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    "†": r"$\dagger$",
+    GAP: r"\enspace{}",
+    "–": "--",
+    "−": "$-$",
+    "×": r"$\times$",
+}
 
 
 def to_csv(table: Table) -> str:
     """Return the numbers of a table as CSV with all digits. Cells of missing numbers are empty."""
-    return table.frame.to_csv(index=False, lineterminator="\n")
+    return table.content.to_csv(index=False, lineterminator="\n")
 
 
 def fingerprint_of(table: Table) -> Fingerprint:
     """Return the fingerprint of a table's CSV file."""
-    return of_table(table.frame)
+    return of_table(table.content)
 
 
 def title_of(table: Table) -> str:
     """Return the printed name of a table, such as ``Table 2``."""
-    number = table.name.removeprefix("table")
-    return f"Table {number}" if number.isdecimal() else table.name.capitalize()
+    number = table.spec.name.removeprefix("table")
+    if number.isdecimal():
+        return f"Table {number}"
+    return table.spec.name.capitalize()
+
+
+def escaped(text: str, code: bool = False) -> str:
+    """Return Markdown that shows a text unchanged and on one line. With ``code``, text in backticks stays code."""
+    text = " ".join(text.split())
+    parts = [text]
+    if code:
+        parts = CODE.split(text)
+    for place in range(0, len(parts), 2):
+        parts[place] = MARKS.sub(lambda found: ENTITIES.get(found[0], f"&#{ord(found[0])};"), parts[place])
+    return "".join(parts)
+
+
+def wrapped(text: str, hanging: str = "") -> str:
+    """Return a text in lines of at most `WIDTH` characters."""
+    return textwrap.fill(text, WIDTH, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
 def to_markdown(table: Table) -> str:
     """Return a table as Markdown that is also readable in a terminal."""
-    title = _wrapped(f"**{title_of(table)}, {table.paper}.** {escaped(table.caption, code=True)}")
+    title = wrapped(f"**{title_of(table)}, {table.paper}.** {escaped(table.spec.caption, code=True)}")
     notes = [*table.notes, f"Fingerprint of all numbers but costs: {fingerprint_of(table).word}"]
-    lines = "\n".join(_wrapped(f"- {escaped(note, code=True)}", hanging="  ") for note in notes)
+    lines = "\n".join(wrapped(f"- {escaped(note, code=True)}", hanging="  ") for note in notes)
     return "\n\n".join([title, *map(panel_to_markdown, table.panels), lines]) + "\n"
-
-
-def _wrapped(text: str, hanging: str = "") -> str:
-    return textwrap.fill(text, WIDTH, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
 def panel_to_markdown(panel: Panel) -> str:
     """Return one panel as Markdown: its title, the table, and its note."""
     panel = panel.compact()
-    cells = [[f"**{escaped(text)}**" if bold else escaped(text) for text, bold in line] for line in panel.cells()]
-    headings = list(map(escaped, panel.headings()))
+    headings, rows = panel.printed()
+    cells = [[_emphasised("**{}**", escaped(text), bold) for text, bold in row] for row in rows]
     align = ["left"] * len(panel.names) + ["right"] * (len(headings) - len(panel.names))
-    title = f"**{escaped(panel.title)}**\n\n" if panel.title else ""
-    printed = tabulate(cells, headings, "pipe", disable_numparse=True, colalign=align)
-    return title + printed + f"\n\n{_wrapped(escaped(panel.note))}" * bool(panel.note)
+    parts = [tabulate(cells, map(escaped, headings), "pipe", disable_numparse=True, colalign=align)]
+    if panel.title:
+        parts.insert(0, f"**{escaped(panel.title)}**")
+    if panel.note:
+        parts.append(wrapped(escaped(panel.note)))
+    return "\n\n".join(parts)
 
 
-def select(
-    table: Table,
-    datasets: Collection[str] = (),
-    models: Collection[str] = (),
-    methods: Collection[str] = (),
-    columns: Collection[str] = (),
-    panel: int | None = None,
-) -> Table:
-    """Return a part of a table. Empty arguments select everything.
+def select(table: Table, panel: int | None = None, **options: Collection[str]) -> Table:
+    """Return a part of a table, with the best numbers of the part in bold.
 
     Parameters
     ----------
     table : Table
-    datasets, models, methods : collection of str
-        Names of the datasets, models and methods to keep. In a panel with a column for each method, only the columns of
-        ``methods`` are kept.
-    columns : collection of str
-        Quantities to keep, by their names in the CSV file.
     panel : int or None
         Number of the only panel to keep, counted from 1.
+    **options : collection of str
+        Names of the ``datasets``, ``models``, ``methods`` and ``columns`` to keep. An empty collection
+        selects all. A panel without such a key is not affected.
 
     Raises
     ------
     XmlcError
-        The selection contains no numbers.
+        The table has no such number.
     """
-    wanted = {"dataset": datasets, "model": models, "method": methods}
-
-    def is_wanted(key: Key) -> bool:
-        about = dict(zip(table.keys, map(str, key)))
-        return all(not names or about.get(name, "") in names for name, names in wanted.items() if name in table.keys)
-
-    panels = [_selected(one, is_wanted, columns) for one in table.panels]
-    left = [one for place, one in enumerate(panels, start=1) if panel in (None, place) and one.rows and one.columns]
-    if not left:
-        values = {name: dict.fromkeys(key[place] for key in table.rows) for place, name in enumerate(table.keys)}
-        known = [f"{name}s {', '.join(found)}" for name, found in values.items() if name in wanted]
-        about = [f"{len(panels)} panels", *known, f"columns {', '.join(table.columns)}"]
-        chosen = {"datasets": datasets, "models": models, "methods": methods, "columns": columns}
-        asked_for = [f"{option} {', '.join(names)}" for option, names in chosen.items() if names]
-        if panel is not None:
-            asked_for.append(f"panel {panel}")
+    names = {name.removesuffix("s"): values for name, values in options.items() if values}
+    means = table.means
+    for name in names.keys() & {*table.spec.keys}:
+        means = means[means[name].isin(names[name])]
+    panels = [_part(one, names) for place, one in enumerate(table.panels, 1) if panel in (None, place)]
+    panels = [one for one in panels if one.rows and one.columns]
+    if not panels:
+        known = [f"{name}s {', '.join(table.means[name].unique())}" for name in table.spec.keys]
+        quantities = dict.fromkeys(part.quantity for one in table.panels for part in one.columns)
+        known.append(f"columns {', '.join(quantities)}")
+        wanted = "; ".join(f"{name}s {', '.join(values)}" for name, values in names.items())
         raise XmlcError(
-            f"{title_of(table)} of {table.paper}: found no number of {' and '.join(asked_for)}, "
-            f"expected {'; '.join(about)}"
+            f"{title_of(table)} of {table.paper}: found no number of {wanted or 'any'} in panel {panel or 'any'}, "
+            f"expected {len(table.panels)} panels, {'; '.join(known)}"
         )
-    rows = {key: row for key, row in table.rows.items() if is_wanted(key)}
-    kept = tuple(name for name in table.columns if not columns or name in columns)
-    return replace(table, panels=left, rows=rows, columns=kept)
+    columns = names.get("column", table.spec.quantities)
+    kept = tuple(name for name in table.spec.quantities if name in columns)
+    return replace(table, spec=replace(table.spec, columns=kept), means=means, panels=panels)
 
 
-def _selected(panel: Panel, is_wanted: Callable[[Key], bool], columns: Collection[str]) -> Panel:
-    parts = [part for part in panel.columns if not columns or part.quantity in columns]
-    rows = [i for i in range(len(panel.rows)) if any(is_wanted(part.numbers[i].key) for part in parts)]
-    parts = [part for part in parts if any(is_wanted(part.numbers[i].key) for i in rows)]
-    kept = [replace(part, numbers=[part.numbers[i] for i in rows]) for part in parts]
-    return replace(panel, rows=[panel.rows[i] for i in rows], columns=kept)
+def _part(panel: Panel, names: Mapping[str, Collection[str]]) -> Panel:
+    def is_wanted(cell: Cell) -> bool:
+        about = dict(zip(panel.keys, cell.key, strict=False)) | {"column": cell.quantity}
+        return all(about[name] in names[name] for name in names.keys() & about.keys())
+
+    rows = []
+    for i in range(len(panel.rows)):
+        if any(is_wanted(part.cells[i]) for part in panel.columns):
+            rows.append(i)
+    columns = []
+    for part in panel.columns:
+        cells = [part.cells[i] for i in rows]
+        if any(map(is_wanted, cells)):
+            columns.append(replace(part, cells=cells))
+    return replace(panel, rows=[panel.rows[i] for i in rows], columns=columns)
+
+
+def _emphasised(style: str, text: str, bold: bool) -> str:
+    if bold:
+        return style.format(text)
+    return text
+
+
+def to_latex(table: Table) -> str:
+    """Return all panels of a table as LaTeX, which needs the package booktabs. Notes become LaTeX comments."""
+    lines = [
+        f"% {title_of(table)} of {table.paper}, needs \\usepackage{{booktabs}}",
+        f"% Fingerprint of all numbers but costs: {fingerprint_of(table).word}",
+    ]
+    for place, panel in enumerate(table.panels, start=1):
+        lines += ["", panel_to_latex(table, panel, place)]
+    comments = [f"% {' '.join(note.split())}" for note in table.notes]
+    return "\n".join([*lines, "", *comments]) + "\n"
+
+
+def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
+    """Return the panel at ``place`` in its table as a LaTeX float over both columns of an article."""
+    panel = panel.compact()
+    sentences = [panel.title.rstrip("."), panel.note.rstrip(".")]
+    if place == 1:
+        sentences.append(table.spec.caption)
+    caption = ". ".join(filter(None, sentences)) or title_of(table)
+    headings, rows = panel.printed()
+    sides = "l" * len(panel.names) + "r" * (len(headings) - len(panel.names))
+    lines = [
+        r"\begin{table*}",
+        r"\centering\footnotesize\setlength{\tabcolsep}{2pt}",
+        rf"\caption{{{latex(caption)}}}",
+        rf"\label{{tab:{table.paper}-{table.spec.name}-{place}}}",
+        rf"\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
+        r"\toprule",
+        " & ".join(map(latex, headings)) + r" \tabularnewline",
+        r"\midrule",
+    ]
+    for row in rows:
+        cells = [_emphasised(r"\textbf{{{}}}", latex(text), bold) for text, bold in row]
+        # LaTeX would read a bracket as an argument of the command before it.
+        cells[0] = re.sub(r"^\[", "{[}", cells[0])
+        lines.append(" & ".join(cells) + r" \tabularnewline")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}"])
+
+
+def latex(text: str) -> str:
+    """Escape characters that LaTeX reads as commands."""
+    return "".join(LATEX.get(character, character) for character in text)

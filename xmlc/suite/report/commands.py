@@ -6,13 +6,12 @@ The commands of this module do not change the run's records or tables.
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import click
 
-from xmlc.cli._options import FILE, FOLDER
+from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import atomic_folder, write_text
 from xmlc.suite.config import paths
@@ -22,24 +21,25 @@ from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import Settings, read_config
 from xmlc.suite.options import split_names
 from xmlc.suite.papers.building import Known, build_table
-from xmlc.suite.papers.declared import Table
-from xmlc.suite.papers.latex import panel_to_latex
 from xmlc.suite.papers.plan import plan_of
-from xmlc.suite.papers.printing import select, to_markdown
+from xmlc.suite.papers.printing import panel_to_latex, select, to_markdown
+from xmlc.suite.papers.tables import Table
 from xmlc.suite.provenance.damage import message_of
-from xmlc.suite.report.compare import accept, compare, compared_fingerprints
-from xmlc.suite.report.finished import archived_files, long_table, separate_stale, with_contributed, write_archive
+from xmlc.suite.report import compare
+from xmlc.suite.report.finished import archived_files, long_table, separate_stale, write_archive
 from xmlc.suite.report.runs import read_spreads, runs_of, write_runs
 from xmlc.suite.report.status import failures, of_files, outdated_outputs, run_outcome, status_of, to_text
-from xmlc.suite.report.summary import summary_as_markdown, summary_as_text, summary_of_published, summary_of_runs
 from xmlc.suite.report.verdicts import Judge, Tolerance
 from xmlc.suite.report.verify import verify
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import SUFFIX, Manifest, finished_tables
 from xmlc.suite.schemas import parsed_yaml
 
-TABLES, LOGS, RUNS = Path(paths.TABLES), Path(paths.LOGS), "runs.csv"
-ANY, NOT_NEGATIVE = click.Path(path_type=Path), click.FloatRange(min=0)
+TABLES = Path(paths.TABLES)
+LOGS = Path(paths.LOGS)
+RUNS = "runs.csv"
+ANY = click.Path(path_type=Path)
+NOT_NEGATIVE = click.FloatRange(min=0)
 NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 
 
@@ -61,11 +61,14 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
     for file in files:
         if not file.is_file():
             there = [str(other) for other in TABLES.glob("*/*.md")]
-            expected = nearest(str(file), there) if there else "a finished table, such as one from `make demo`"
+            expected = "a finished table, such as one from `make demo`"
+            if there:
+                expected = nearest(str(file), there)
             raise XmlcError(f"{file}: found no such file, expected {expected}")
     if tex or any(selection.values()):
         for file in files:
-            if (made := Manifest.beside(file)) is None:
+            made = Manifest.beside(file)
+            if made is None:
                 raise XmlcError(f"{file}: found no {file.stem}{SUFFIX} next to it, expected a table of the workflow")
             _show_part(select(build_table(made), **selection), tex)
         return
@@ -89,7 +92,7 @@ def _show_part(table: Table, tex: Path | None) -> None:
     for place, panel in enumerate(table.panels, start=1):
         file = tex.with_name(f"{tex.name}-{place}.tex")
         write_text(file, panel_to_latex(table, panel, place) + "\n")
-        click.echo(f"{file}: {panel.title or table.caption.partition('.')[0]}")
+        click.echo(f"{file}: {panel.title or table.spec.caption.partition('.')[0]}")
 
 
 def first_panel(text: str) -> str:
@@ -113,7 +116,10 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
     SETTINGS are the settings of the run, such as datasets='[yeast]' mirror=/data/xmlc [default: from the last run in
     this folder]. Exit status: 0 if all results exist, 1 if results are missing or failed, or if the status is unknown.
     """
-    last = LastRun() if settings else LastRun.read()
+    if settings:
+        last = LastRun()
+    else:
+        last = LastRun.read()
     plan = plan_of(Project.read(read_config(config_folder() / "config.yaml", settings) | last.settings))
     scope = ""
     if last.files and not papers:
@@ -132,9 +138,8 @@ def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[
 
 
 @click.command()
-@click.option("--contributed", is_flag=True, help="Include the runs in results/reference/contributed.")
 @click.option("--out", type=FOLDER, default=paths.REPORT, show_default=True, help="Folder to write.")
-def report_command(contributed: bool, out: Path) -> None:
+def report_command(out: Path) -> None:
     """Write all finished tables and figures as HTML pages.
 
     The page index.html in the folder links to a separate page for each paper. The pages replace an earlier report, but
@@ -145,7 +150,6 @@ def report_command(contributed: bool, out: Path) -> None:
 
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
-    whole = with_contributed(whole) if contributed else whole
     for table in stale:
         click.echo(f"{table.step}: {table.reason}", err=True)
     judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
@@ -153,9 +157,9 @@ def report_command(contributed: bool, out: Path) -> None:
     with atomic_folder(out) as folder:
         for name, text in pages_of(report).items():
             write_text(folder / name, text)
-    for one in report.contests:
-        click.echo(f"{one.name}: {one.headline}")
-    click.echo(f"{report.outcome}\n".lstrip() + f"{out / 'index.html'}")
+    for line in compare.published_lines(report.judged):
+        click.echo(line)
+    click.echo(out / "index.html")
 
 
 @click.command()
@@ -178,7 +182,8 @@ def archive_command(out: Path) -> None:
     To rebuild the page, unpack the archive in a folder with the project's config and results/published, and run
     `xmlc report` there. The archive contains no datasets, models or estimates.
     """
-    if not (made := finished_tables(TABLES, [])):
+    made = finished_tables(TABLES, [])
+    if not made:
         raise XmlcError(
             f"{TABLES}: found no finished table. Build one first, as with `make demo` or `snakemake plt2016`"
         )
@@ -242,8 +247,8 @@ def compare_command(
     """List the numbers that differ between OLD and NEW tables.
 
     OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites in OLD are compared.
-    The output begins with fingerprints, counts of changes, and differences of settings. The output ends with the
-    largest changes, and a line for each table.
+    The output begins with fingerprints, counts of verdicts, and the settings that differ. Then it lists the cells,
+    rows, columns and tables that differ, beginning with the largest moves of headline quantities.
 
     Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on any processor and any
     number of threads. With --published, each measured number of OLD is judged by a separate interval, and NEW may have
@@ -254,25 +259,26 @@ def compare_command(
     """
     if published and (tolerance or relative):
         raise click.UsageError("--published: found --tolerance or --relative, expected neither, as intervals decide")
-    within = [f"{tolerance:g}"] * bool(tolerance) + [f"{100 * relative:g} % of old"] * bool(relative)
-    how = f"equal within {' or '.join(within)}" if within else "exact"
-    how = "each by a separate interval" if published else how
-    title = f"old: {old}, new: {new}; {how}" + (f"; only {', '.join(columns)}" if columns else "")
+    title = f"old: {old}, new: {new}"
+    if tolerance or relative:
+        title += f"; equal within {tolerance:g} or {100 * relative:g} % of old"
+    if columns:
+        title += f"; only {', '.join(columns)}"
     try:
         runs = read_spreads(config_folder() / RUNS)
+        judge = None
         if published:
-            comparisons = compare(old, new, Judge.of_project(config_folder(), runs), columns=columns)
-            summary = summary_of_published(comparisons, title)
-        else:
-            comparisons = compare(old, new, tolerance=Tolerance(tolerance, relative), columns=columns, runs=runs)
-            summary = summary_of_runs(comparisons, *compared_fingerprints(old, new), title)
+            judge = Judge.of_project(config_folder(), runs)
+        comparison = compare.compare(old, new, judge, Tolerance(tolerance, relative), columns, runs)
+        head = [*compare.first_lines(comparison, published), title]
+        table = compare.listing(comparison.cells, published)
         if markdown:
-            write_text(markdown, summary_as_markdown(summary))
+            write_text(markdown, compare.to_markdown(head, table))
     except (XmlcError, OSError) as error:  # The exit status is not 1, because 1 means that numbers changed.
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
-    click.echo(summary_as_text(summary, every_cell), nl=False)
-    if not all(comparison.same for comparison in comparisons):
+    click.echo(compare.to_text(head, table, every_cell), nl=False)
+    if not published and len(table):
         ctx.exit(1)
 
 
@@ -286,7 +292,7 @@ def accept_command(tables: Path, reference: Path) -> None:
     tables that the run lacks do not change. Costs (times, memory) and numbers of threads are left out, so that `git
     diff` shows the numbers that changed. For claims, `git diff` also shows changes of the data and settings.
     """
-    for file, line in accept(tables, reference):
+    for file, line in compare.accept(tables, reference):
         click.echo(f"{file}: {line}")
 
 
@@ -317,8 +323,8 @@ def seed_variation_command(tables: Path, out: Path) -> None:
     of the file are kept if TABLES do not contain their dataset.
     """
     known: Known = {}
-    found = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)
-    write_runs(found, out)
-    for where, cells in Counter(f"{paper}/{table}" for paper, table in zip(found["paper"], found["table"])).items():
-        click.echo(f"{where}: {cells} cells")
+    runs = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)
+    write_runs(runs, out)
+    for (paper, table), cells in runs.groupby(["paper", "table"], sort=False):
+        click.echo(f"{paper}/{table}: {len(cells)} cells")
     click.echo(f"Runs written to {out}")

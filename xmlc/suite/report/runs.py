@@ -1,7 +1,4 @@
-"""Read and write config/runs.csv.
-
-The file contains our results for several seeds, from which the variation over seeds is computed.
-"""
+"""Read and write config/runs.csv: our results for several seeds, which show the variation."""
 
 from __future__ import annotations
 
@@ -16,11 +13,11 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_text
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known
-from xmlc.suite.papers.declared import Table
-from xmlc.suite.report.verdicts import NumberKind, PublishedKey, Spread, as_float, kind_of
+from xmlc.suite.papers.tables import Table
+from xmlc.suite.report.verdicts import NumberKind, PublishedKey, Spread, kind_of
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import read_table
-from xmlc.suite.results.frame import is_missing
+from xmlc.suite.results.numbers import as_float, is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
 
@@ -39,40 +36,35 @@ def read_runs(file: Path) -> pd.DataFrame:
     """
     if not file.is_file():
         return pd.DataFrame(columns=COLUMNS, dtype=str)
-    frame = read_table(file)
-    if list(frame) != COLUMNS:
-        raise XmlcError(f"{file}: found columns {', '.join(frame)}, expected {', '.join(COLUMNS)}")
-    for line, row in enumerate(frame.itertuples(index=False, name=None), start=2):
-        _check(row, f"{file}:{line}")
-    if frame.duplicated(COLUMNS[:4]).any():
-        line = int(frame.duplicated(COLUMNS[:4]).argmax())
-        place = BETWEEN.join(frame.iloc[line, :4])
-        raise XmlcError(f"{file}:{line + 2}: found a second line for {place}, expected one")
-    return frame
-
-
-def _check(row: tuple[str, ...], where: str) -> None:
-    *_, seeds, values, error = row
-    try:
-        runs = dict(zip(map(int, seeds.split()), map(float, values.split()), strict=True))
-        float(error or 0)
-    except ValueError as problem:
-        found = f"seeds {seeds!r}, values {values!r}, split error {error!r}"
-        raise XmlcError(f"{where}: found {found}: {problem}") from problem
-    if len(runs) < 2:
-        raise XmlcError(f"{where}: found values of {len(runs)} seeds, expected at least two")
+    runs = read_table(file)
+    if list(runs) != COLUMNS:
+        raise XmlcError(f"{file}: found columns {', '.join(runs)}, expected {', '.join(COLUMNS)}")
+    is_repeated = runs.duplicated(COLUMNS[:4])
+    for line, row in enumerate(runs.itertuples(index=False, name=None), start=2):
+        *place, seeds, values, error = row
+        if is_repeated[line - 2]:
+            raise XmlcError(f"{file}:{line}: found a second line for {BETWEEN.join(place)}, expected one")
+        try:
+            numbers = dict(zip(map(int, seeds.split()), map(float, values.split()), strict=True))
+            float(error or 0)
+        except ValueError as problem:
+            text = f"seeds {seeds!r}, values {values!r}, split error {error!r}"
+            raise XmlcError(f"{file}:{line}: found {text}: {problem}") from problem
+        if len(numbers) < 2:
+            raise XmlcError(f"{file}:{line}: found values of {len(numbers)} seeds, expected at least two")
+    return runs
 
 
 def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
     """Return how much each number in the CSV file varies over seeds."""
-    found = {}
+    spreads = {}
     for paper, table, row, name, _, texts, error in read_runs(file).itertuples(index=False, name=None):
         values = [float(text) for text in texts.split()]
         mean = math.fsum(values) / len(values)
         variance = math.fsum((value - mean) * (value - mean) for value in values) / (len(values) - 1)
-        spread = Spread(len(values), math.sqrt(variance), float(error) if error else None)
-        found[paper, table, tuple(row.split(BETWEEN)), name] = spread
-    return found
+        spread = Spread(len(values), math.sqrt(variance), as_float(error))
+        spreads[paper, table, tuple(row.split(BETWEEN)), name] = spread
+    return spreads
 
 
 def write_runs(runs: pd.DataFrame, file: Path) -> None:
@@ -80,16 +72,18 @@ def write_runs(runs: pd.DataFrame, file: Path) -> None:
 
     Lines of the file are kept if ``runs`` does not contain their dataset.
     """
-    new, earlier = ([*frame.itertuples(index=False, name=None)] for frame in (runs, read_runs(file)))
-    measured = {_dataset(*line) for line in new}
-    lines = [*(line for line in earlier if _dataset(*line) not in measured), *new]
+    measured = {_dataset(*line) for line in runs.itertuples(index=False, name=None)}
+    earlier = read_runs(file).itertuples(index=False, name=None)
+    lines = [line for line in earlier if _dataset(*line) not in measured]
+    lines += runs.itertuples(index=False, name=None)
     lines.sort(key=lambda line: (*line[:2], line[2].split(BETWEEN), line[3]))
     write_text(file, pd.DataFrame(lines, columns=COLUMNS).to_csv(index=False, lineterminator="\n"))
 
 
 def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
-    """Return the paper, the table and the dataset of a line. The dataset is "" if the table has no key for datasets."""
-    return paper, table, dict(zip(table_of(table, paper).keys, row.split(BETWEEN))).get("dataset", "")
+    """Return the paper, the table and the dataset of a line, or "" if the table has no datasets."""
+    key = dict(zip(table_of(table, paper).keys, row.split(BETWEEN), strict=False))
+    return paper, table, key.get("dataset", "")
 
 
 def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
@@ -102,39 +96,55 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
     XmlcError
         No cell with a published number has values of several seeds.
     """
-    found = []
+    lines = []
     for table in tables:
-        for key, row in table.rows.items():
-            for name, expected in table.printed.get(key, {}).items():
-                if name not in row or as_float(expected.value) is None:
-                    continue
-                number = row[name]
-                numeric = {seed: as_float(value) for seed, value in number.runs.items() if not isinstance(value, str)}
-                runs = {seed: value for seed, value in numeric.items() if seed is not None and not is_missing(value)}
-                if len(runs) > 1 and kind_of(name, table.definition, expected.model) in JUDGED:
-                    error = split_error((known[path].record for path in number.records), name)
-                    values = " ".join(f"{value:.6g}" for value in runs.values())
-                    seeds, error_text = " ".join(map(str, runs)), "" if error is None else f"{error:.3g}"
-                    found.append((table.paper, table.name, BETWEEN.join(key), name, seeds, values, error_text))
-    if not found:
+        keys = list(table.spec.keys)
+        for cell in table.means[table.means["is_run"]].to_dict("records"):
+            quantity = cell["quantity"]
+            runs = cell.get("runs")
+            is_judged = kind_of(quantity, table.spec, cell.get("model", "")) in JUDGED
+            # Numbers that a table computes from means have no runs.
+            if not is_judged or as_float(cell["published"]) is None or not isinstance(runs, tuple):
+                continue
+            runs = [(seed, value) for seed, value in runs if not is_missing(value)]
+            if len(runs) < 2:
+                continue
+            error = split_error((known[path] for path in cell["records"]), quantity)
+            line = {
+                "paper": table.paper,
+                "table": table.spec.name,
+                "row": BETWEEN.join(cell[key] for key in keys),
+                "column": quantity,
+                "seeds": " ".join(str(seed) for seed, _ in runs),
+                "values": " ".join(f"{value:.6g}" for _, value in runs),
+                "split_error": "" if error is None else f"{error:.3g}",
+            }
+            lines.append(line)
+    if not lines:
         raise XmlcError(
             "found no table cell with a published number and several seeds. "
             "Build tables with --config seeds='[0, 1, 2, 3, 4]'"
         )
-    return pd.DataFrame(found, columns=COLUMNS)
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
 def split_error(records: Iterable[RecordFile], name: str) -> float | None:
     """Return the standard error of a ranking measure over random splits, in the unit of its column.
 
-    The result is the mean of the records' standard errors, or None if no record has a standard error. The test set is a
-    random sample, without replacement, from n_train + n_test instances. The recorded standard error assumes independent
-    draws, so it is multiplied by sqrt(1 - n_test / (n_train + n_test)).
+    The result is the mean of the records' standard errors, or None if no record has a standard
+    error. The test set is a random sample, without replacement, from n_train + n_test instances.
+    The recorded standard error assumes independent draws, so it is multiplied by sqrt(1 - n_test /
+    (n_train + n_test)).
     """
-    found = []
+    scale = 1
+    if column(name).unit == "%":
+        scale = 100
+    errors = []
     for record in records:
         if isinstance(record, RankingRecord) and name in record.standard_errors:
-            n_train, n_test = record.dataset.n_train, record.dataset.n_test
-            scale = 100 if column(name).unit == "%" else 1
-            found.append(scale * (record.standard_errors[name] * math.sqrt(n_train / (n_train + n_test))))
-    return fmean(found) if found else None
+            n_train = record.dataset.n_train
+            share = n_train / (n_train + record.dataset.n_test)
+            errors.append(scale * (record.standard_errors[name] * math.sqrt(share)))
+    if errors:
+        return fmean(errors)
+    return None

@@ -10,14 +10,14 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from socket import gethostname
 from typing import NamedTuple
 
+import pandas as pd
 from tabulate import tabulate
 
 from xmlc.core.checksums import NAME, Damaged, check_listed, listed_in
@@ -29,15 +29,17 @@ from xmlc.suite.report.words import count_of, some
 from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.records.base import parsed
 
-HEADINGS = ("Paper", "Dataset", "Done", "Missing", "Blocked")
-ALIGN = ("left", "left", "right", "right", "right")
-LINE, INDENT = 90, "  "  # The maximum width of lines in characters, and the indentation of continued lines.
+STATES = ("Done", "Missing", "Blocked")
+LINE = 90  # The maximum width of lines in characters.
+INDENT = "  "  # The indentation of continued lines.
 AT_WORK = Path(".snakemake/incomplete")  # The folder in which Snakemake lists the outputs of unfinished jobs.
-SIMULATIONS, MADE = Path(paths.SIMULATION).parts[1], "tables, figures"
+SIMULATIONS = Path(paths.SIMULATION).parts[1]
+MADE = "tables, figures"
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
 LONGEST = 400
-FAILED, DAMAGED = "failed", "damaged"
+FAILED = "failed"
+DAMAGED = "damaged"
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ class Failure:
 
         For a damaged record, ``log`` is the path of the record.
         """
-        return DAMAGED if self.log.suffix == ".json" else FAILED
+        if self.log.suffix == ".json":
+            return DAMAGED
+        return FAILED
 
     def concerns(self, dataset: str | None, model: str | None) -> bool:
         """Return whether the failure may be the reason for a missing table cell of a dataset and model."""
@@ -77,7 +81,8 @@ def failures(logs: Path) -> list[Failure]:
     """
     found = []
     for log in sorted(logs.rglob("*.log")):
-        if reason := error_message(log.read_text(encoding="utf-8", errors="replace")):
+        reason = error_message(log.read_text(encoding="utf-8", errors="replace"))
+        if reason:
             found.append(_failure(log, log.relative_to(logs).with_suffix(""), reason))
     return found
 
@@ -87,7 +92,8 @@ def error_message(text: str) -> str | None:
 
     Indented lines of a message are joined with the line before.
     """
-    if messages := MESSAGE.findall(text):
+    messages = MESSAGE.findall(text)
+    if messages:
         reason = messages[-1]
     elif TRACEBACK in text:
         reason = [line for line in text.splitlines() if line.strip()][-1]
@@ -95,7 +101,9 @@ def error_message(text: str) -> str | None:
         return None
     lines = re.split(r"\n(?=\S)", reason.strip())  # Continuation lines of a message are indented.
     reason = "\n".join(" ".join(line.split()) for line in lines)
-    return reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
+    if len(reason) <= LONGEST:
+        return reason
+    return reason[: LONGEST - 1] + "…"
 
 
 def _failure(log: Path, place: Path, reason: str) -> Failure:
@@ -107,7 +115,9 @@ def _failure(log: Path, place: Path, reason: str) -> Failure:
     of_seed = path.replace("/seeds/", "/seed0/")  # If a job for all seeds failed, the results of each seed are missing.
     found = paths.LOG_OF_TUNING.read(path) or paths.LOG_OF_RUN.read(of_seed) or paths.LOG_OF_DATASET.read(path) or {}
     step = found.get("step") or ("tune" if "model" in found else place.as_posix())
-    seed = int(found["seed"]) if "seed" in found and path == of_seed else None
+    seed = None
+    if "seed" in found and path == of_seed:
+        seed = int(found["seed"])
     return Failure(log, step, found.get("dataset", ""), found.get("model", ""), seed, found.get("split", ""), reason)
 
 
@@ -125,7 +135,11 @@ class Result(NamedTuple):
     @property
     def state(self) -> str:
         """Return the column of the status table in which the file is counted: "Done", "Blocked" or "Missing"."""
-        return "Done" if self.done else "Blocked" if self.causes else "Missing"
+        if self.done:
+            return "Done"
+        if self.causes:
+            return "Blocked"
+        return "Missing"
 
 
 def status_of(
@@ -153,8 +167,9 @@ def status_of(
     XmlcError
         The plan does not contain one of the papers.
     """
-    if unknown := [paper for paper in papers if paper not in plan]:
-        raise XmlcError(f"--paper: found {unknown[0]!r}, expected {nearest(unknown[0], plan)}")
+    for paper in papers:
+        if paper not in plan:
+            raise XmlcError(f"--paper: found {paper!r}, expected {nearest(paper, plan)}")
     chosen = dict.fromkeys(papers) or [paper for paper in plan if plan[paper].requested]
     return [result for paper in chosen for result in _results_of(paper, plan[paper], root, failed, outdated)]
 
@@ -165,7 +180,9 @@ def of_files(plan: Mapping[str, SuitePlan], made: Collection[str]) -> dict[str, 
     Papers with tables or figures in the run come first, and keep all their files. The remaining papers follow by
     descending number of files, each without the files of the papers before it.
     """
-    found, seen, made = {}, set[str](), {*made}
+    found = {}
+    seen: set[str] = set()
+    made = {*made}
     for paper, suite in plan.items():
         tables = {name: records for name, records in suite.tables.items() if _table(paper, name) in made}
         figures = {name: records for name, records in suite.figures.items() if _figure(paper, name) in made}
@@ -199,9 +216,15 @@ def _results_of(
     not_done = {*unfinished_files(root), *outdated}
     for file in (*_files(suite), *made):
         damage = _damage(root, file)
-        there = _is_current(root, file, made[file]) if file in made else (root / file).exists()
+        if file in made:
+            there = _is_current(root, file, made[file])
+        else:
+            there = (root / file).exists()
         done = there and not damage and not not_done & {file, paths.output_of(file)}
-        causes = [damage] if damage else [one for one in failed if not done and _causes(one, Path(file))]
+        if damage:
+            causes = [damage]
+        else:
+            causes = [one for one in failed if not done and _causes(one, Path(file))]
         yield Result(paper, MADE if file in made else _dataset(file), done, tuple(causes))
 
 
@@ -210,7 +233,8 @@ def _damage(root: Path, file: str) -> Failure | None:
 
     The result is None for an undamaged record, and for a file that is not a record.
     """
-    if (path := root / file).suffix != ".json":
+    path = root / file
+    if path.suffix != ".json":
         return None
     try:
         if path.exists():
@@ -230,7 +254,8 @@ def _is_current(root: Path, file: str, records: Sequence[str]) -> bool:
 
     The manifest of a table must also list exactly the table's planned records. Figures have no manifest.
     """
-    path, made = root / file, Manifest.beside(root / file)
+    path = root / file
+    made = Manifest.beside(path)
     of_all = made is None or {*made.records} == {*map(Path, records)}
     return path.exists() and of_all and Manifest.is_current(path, [root / record for record in records])
 
@@ -253,7 +278,8 @@ def _causes(failure: Failure, file: Path) -> bool:
         return False
     if not failure.model:
         return True
-    if (run := paths.IN_RUN.read(file)) is None or run["model"] != failure.model:
+    run = paths.IN_RUN.read(file)
+    if run is None or run["model"] != failure.model:
         return False
     return failure.seed in (None, int(run["seed"])) and failure.split in ("", run["split"])
 
@@ -300,7 +326,9 @@ def run_outcome(run: LastRun) -> str:
     if run.ended:
         return ""
     names = unfinished_files(Path())
-    made = f"unfinished files: {some(names, ', ')}" if names else "no unfinished files"
+    made = "no unfinished files"
+    if names:
+        made = f"unfinished files: {some(names, ', ')}"
     if run.host != gethostname():
         return f"The run on {run.host} has not ended, {made}."
     try:
@@ -315,64 +343,60 @@ def run_outcome(run: LastRun) -> str:
 def to_text(status: Sequence[Result], about: str = "", outcome: str = "", scope: str = "") -> str:
     """Return the status as text for a terminal.
 
-    The text begins with the names of papers and datasets, and a line about the run. The text lists the failures, each
-    with message and log, and counts missing and blocked results in a table. The text ends with the complete results of
-    each paper, the totals, and the outcome of the run. ``scope`` says which results are counted, if not all.
+    The text begins with the names of papers and datasets, and a line about the run. Then come the failures, each with
+    its message and log, and a table of the datasets with missing or blocked results. The text ends with the papers
+    whose results are complete, the totals, and the outcome of the run. ``scope`` says which results are counted, if
+    not all.
     """
-    counts: dict[str, dict[str, Counter[str]]] = {}
-    for one in status:
-        counts.setdefault(one.paper, {}).setdefault(one.dataset, Counter())[one.state] += 1
+    rows = pd.DataFrame([(one.paper, one.dataset, one.state) for one in status], columns=["Paper", "Dataset", "state"])
+    counts = pd.crosstab([rows["Paper"], rows["Dataset"]], rows["state"])
+    counts = counts.reindex(pd.MultiIndex.from_frame(rows[["Paper", "Dataset"]].drop_duplicates()))
+    counts = counts.reindex(columns=list(STATES), fill_value=0)
     failures = list(dict.fromkeys(failure for one in status for failure in one.causes))
-    named = dict.fromkeys(one.dataset for one in status if one.dataset not in (SIMULATIONS, MADE))
-    heading = " on ".join(filter(None, (", ".join(counts), ", ".join(named)))) or "nothing is planned"
-    lines = [*_complete(counts, scope), _total(status, failures), *filter(None, [outcome])]
-    blocks = [
-        "\n".join(map(_wrapped, filter(None, (heading, about)))),
-        *map(_failure_text, failures),
-        *_unfinished(counts),
-    ]
+    named = [name for name in rows["Dataset"].unique() if name not in (SIMULATIONS, MADE)]
+    heading = " on ".join(filter(None, [", ".join(rows["Paper"].unique()), ", ".join(named)]))
+    blocks = ["\n".join(_wrapped(line) for line in (heading or "nothing is planned", about) if line)]
+    for failure in failures:
+        step = " ".join(filter(None, (failure.dataset, failure.model, failure.step)))
+        reason = [_wrapped(line, INDENT) for line in failure.reason.splitlines()]
+        blocks.append("\n".join([f"{failure.kind}: {step}", *reason, f"{INDENT}{failure.log}"]))
+    is_complete = counts["Done"] == counts.sum(axis=1)
+    lacking = counts[~is_complete].sort_values("Blocked", key=lambda blocked: blocked == 0, kind="stable")
+    if len(lacking):
+        blocks.append(_table_of(lacking))
+    lines = []
+    for paper in rows["Paper"].unique():
+        number = counts.loc[paper, "Done"][is_complete.loc[paper]]
+        if len(number) == len(counts.loc[paper]):
+            lines.append(_wrapped(f"done: {paper}, all {count_of(int(number.sum()), 'result')}{scope}"))
+        elif len(number):
+            lines.append(
+                _wrapped(f"done: {paper}, {count_of(int(number.sum()), 'result')} of {'; '.join(number.index)}")
+            )
+    lines.append(_total(counts, failures))
+    if outcome:
+        lines.append(outcome)
     return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
 
 
-def _failure_text(failure: Failure) -> str:
-    step = " ".join(filter(None, (failure.dataset, failure.model, failure.step)))
-    reason = [_wrapped(line, INDENT) for line in failure.reason.splitlines()]
-    return "\n".join([f"{failure.kind}: {step}", *reason, f"{INDENT}{failure.log}"])
+def _table_of(lacking: pd.DataFrame) -> str:
+    """Return the table of datasets with missing or blocked results. A repeated paper and a count of 0 are blank."""
+    table = lacking.reset_index()
+    table["Paper"] = table["Paper"].where(table["Paper"] != table["Paper"].shift(), "")
+    table = table.astype(object).replace(0, "")
+    align = ("left", "left", "right", "right", "right")
+    return tabulate(table, headers="keys", showindex=False, colalign=align, disable_numparse=True)
 
 
-def _unfinished(counts: Mapping[str, Mapping[str, Counter[str]]]) -> list[str]:
-    """Return a list with one text, a table of the datasets with missing or blocked results.
-
-    Datasets with blocked results come first. The list is empty if all results exist.
-    """
-    lacking = [(paper, dataset, found) for paper, datasets in counts.items() for dataset, found in datasets.items()
-               if found["Done"] < found.total()]  # fmt: skip
-    lacking.sort(key=lambda line: not line[2]["Blocked"])
-    papers = [paper for paper, _, _ in lacking]
-    rows = [
-        [paper if paper != before else "", dataset, *(found[state] or "" for state in HEADINGS[2:])]
-        for before, (paper, dataset, found) in zip([None, *papers], lacking)
-    ]
-    return [tabulate(rows, headers=HEADINGS, colalign=ALIGN, disable_numparse=True)] if rows else []
-
-
-def _complete(counts: Mapping[str, Mapping[str, Counter[str]]], scope: str) -> Iterable[str]:
-    """Yield a line about each paper whose results on at least one dataset are complete."""
-    for paper, datasets in counts.items():
-        complete = {dataset: found.total() for dataset, found in datasets.items() if found["Done"] == found.total()}
-        number = sum(complete.values())
-        if len(complete) == len(datasets):
-            yield _wrapped(f"done: {paper}, {'all ' * (number > 1)}{count_of(number, 'result')}{scope}")
-        elif complete:
-            yield _wrapped(f"done: {paper}, {count_of(number, 'result')} of {'; '.join(complete)}")
-
-
-def _total(status: Sequence[Result], failures: Iterable[Failure]) -> str:
-    states, kinds = Counter(one.state for one in status), Counter(failure.kind for failure in failures)
-    damaged, blocked = kinds[DAMAGED], states["Blocked"]
-    said = f"{states['Done']} of {len(status)} results are done; {count_of(kinds[FAILED], 'step')} failed"
-    said += f", {count_of(damaged, 'record')} damaged" * bool(damaged)
-    return said + f", which blocks {count_of(blocked, 'result')}" * bool(blocked) + "."
+def _total(counts: pd.DataFrame, failures: Sequence[Failure]) -> str:
+    kinds = [failure.kind for failure in failures]
+    total = counts.to_numpy().sum()
+    text = f"{counts['Done'].sum()} of {total} results are done; {count_of(kinds.count(FAILED), 'step')} failed"
+    if DAMAGED in kinds:
+        text += f", {count_of(kinds.count(DAMAGED), 'record')} damaged"
+    if counts["Blocked"].any():
+        text += f", which blocks {count_of(int(counts['Blocked'].sum()), 'result')}"
+    return f"{text}."
 
 
 def _wrapped(text: str, indent: str = "") -> str:

@@ -6,21 +6,26 @@ A verdict depends on the kind of the published number and on the variation betwe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from xmlc.suite.config.catalogue import load_catalogue
-from xmlc.suite.config.suite import Suite, read_suite
-from xmlc.suite.papers.declared import TableDefinition
-from xmlc.suite.results.columns import DEVIATION, column
-from xmlc.suite.results.frame import SEEDS, Key, Number, Row, Rows
+from xmlc.suite.config.suite import read_suite
+from xmlc.suite.papers.tables import TableSpec
+from xmlc.suite.results.columns import column
 from xmlc.suite.results.intervals import student_quantile
+from xmlc.suite.results.numbers import SEEDS, Key, as_float, as_floats
 from xmlc.suite.results.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from xmlc.suite.report.status import Failure
 
 NO_RUNS = "no runs with several seeds, which `xmlc seed-variation` collects"
 NO_SPLIT_ERROR = "the paper's split is unknown, and the variation over splits was not measured"
@@ -29,7 +34,7 @@ PublishedKey = tuple[str, str, Key, str]  # paper, table, row, column
 
 
 class NumberKind(StrEnum):
-    """List the kinds of published numbers, which are counted separately."""
+    """The kinds of published numbers, which are counted separately."""
 
     MEASURED = "measured"
     OTHER_SPLIT = "measured, on a split that is not counted"
@@ -39,28 +44,23 @@ class NumberKind(StrEnum):
     COST = "costs"
 
 
-def kind_of(name: str, definition: TableDefinition, model: str | None = None) -> NumberKind:
-    """Return the kind of a published number.
-
-    Parameters
-    ----------
-    name : str
-        The number's column.
-    definition : TableDefinition
-        The definition of the number's table, which names the models that the paper measured itself.
-    model : str or None
-        The model in the same table row as the number, or None if the row names no model.
-    """
-    if (about := column(name)).cost:
+def kind_of(quantity: str, spec: TableSpec, model: str = "") -> NumberKind:
+    """Return the kind of a published number in the row of a model, or "" if the row has none."""
+    about = column(quantity)
+    if about.cost:
         return NumberKind.COST
-    if about.kind != "measure":
-        return NumberKind.DATASET if about.kind == "constant" else NumberKind.CONFIGURATION
-    own = definition.measured_models
-    return NumberKind.QUOTED if own and model and model not in own else NumberKind.MEASURED
+    if about.kind == "constant":
+        return NumberKind.DATASET
+    if about.kind == "choice":
+        return NumberKind.CONFIGURATION
+    own = spec.measured_models
+    if own and model and model not in own:
+        return NumberKind.QUOTED
+    return NumberKind.MEASURED
 
 
-#: The largest useful half width of an interval, as a fraction of the published number. Intervals that are wider than
-#: this contain almost any plausible number.
+#: The largest useful half width of an interval, as a share of the published number. Wider intervals
+#: contain almost any plausible number.
 WIDEST = 0.05
 # The factor allows for the rounding error of a difference of half a unit in floating point.
 ROUNDING = 1 + 1e-9
@@ -69,9 +69,9 @@ ROUNDING = 1 + 1e-9
 def judge_measured(difference: float, interval: float, published: float, unit: float) -> Verdict:
     """Return the verdict on a measured number. The published digits are considered first, then the interval.
 
-    Our number is equal if its rounded value is the published number, whatever the interval is. Any other number that
-    is outside its interval is above or below, however wide the interval is. Numbers inside wide intervals, and numbers
-    without intervals, are undecided.
+    Our number is equal if its rounded value is the published number, whatever the interval is. Any
+    other number that is outside its interval is above or below, however wide the interval is.
+    Numbers inside wide intervals, and numbers without intervals, are undecided.
 
     Parameters
     ----------
@@ -87,12 +87,16 @@ def judge_measured(difference: float, interval: float, published: float, unit: f
         return Verdict.EQUAL
     if abs(difference) > interval:
         return side_of(difference)
-    return Verdict.INSIDE if interval <= WIDEST * abs(published) else Verdict.UNDECIDED
+    if interval <= WIDEST * abs(published):
+        return Verdict.INSIDE
+    return Verdict.UNDECIDED
 
 
 def side_of(difference: float) -> Verdict:
     """Return whether a number is above or below another number, given their difference, which is not 0."""
-    return Verdict.ABOVE if difference > 0 else Verdict.BELOW
+    if difference > 0:
+        return Verdict.ABOVE
+    return Verdict.BELOW
 
 
 def judge_constant(difference: float, unit: float) -> Verdict:
@@ -100,11 +104,13 @@ def judge_constant(difference: float, unit: float) -> Verdict:
 
     Two numbers are equal if they differ by at most half a unit of the last published digit.
     """
-    return Verdict.EQUAL if abs(difference) <= unit / 2 * ROUNDING else side_of(difference)
+    if abs(difference) <= unit / 2 * ROUNDING:
+        return Verdict.EQUAL
+    return side_of(difference)
 
 
 class Tolerance(NamedTuple):
-    """Hold the largest difference at which two numbers count as equal.
+    """Largest difference at which two numbers count as equal.
 
     The limit is ``absolute``, or ``relative`` times the earlier number, whichever is larger.
     """
@@ -119,53 +125,49 @@ EXACT = Tolerance()
 def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
     """Return the verdict on the new value of a number, given the old value.
 
-    The values are equal if they differ by no more than the tolerance. Values that are not numbers are equal if their
-    texts are equal. A blank cell or NaN is a missing value.
+    The values are equal if they differ by no more than the tolerance. Values that are not numbers
+    are equal if their texts are equal. A blank cell or NaN is a missing value.
     """
-    blank = [text == "" or math.isnan(as_float(text) or 0) for text in (old, new)]
-    if any(blank):
-        return Verdict.EQUAL if all(blank) else Verdict.NEW if blank[0] else Verdict.MISSING
-    before, after = as_float(old), as_float(new)
+    before = as_float(old)
+    after = as_float(new)
+    is_blank = old == "" or (before is not None and math.isnan(before))
+    if new == "" or (after is not None and math.isnan(after)):
+        if is_blank:
+            return Verdict.EQUAL
+        return Verdict.MISSING
+    if is_blank:
+        return Verdict.NEW
     if before is None or after is None:
-        return Verdict.EQUAL if old == new else Verdict.CHANGED
+        if old == new:
+            return Verdict.EQUAL
+        return Verdict.CHANGED
     allowed = max(tolerance.absolute, tolerance.relative * abs(before))
     if before == after or abs(after - before) <= allowed:
         return Verdict.EQUAL
     return side_of(after - before)
 
 
-def as_float(value: Any) -> float | None:
-    """Return a value or text as a float, or None if it is not a number."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def difference(number: Number) -> float:
-    """Return our value minus the published or earlier value, or NaN if one of these values is not a number."""
-    before, after = as_float(number.published), as_float(number.value)
-    return math.nan if before is None or after is None else after - before
-
-
 def unit_of_last_digit(text: str) -> float:
     """Return the value of one unit in the last decimal place of a published number, or 1 without decimals."""
     exponent = Decimal(text).as_tuple().exponent
-    return float(f"1e{min(exponent, 0)}") if isinstance(exponent, int) else 0.0
+    if isinstance(exponent, int):
+        return float(f"1e{min(exponent, 0)}")
+    return 0.0
 
 
 class Spread(NamedTuple):
-    """Hold the variation of one of our numbers from run to run.
+    """Variation of one of our numbers from run to run.
 
     Attributes
     ----------
     runs : int
-        Number of runs from which the deviation is computed, at least two. Each run has its own seed and split.
+        Number of runs from which the deviation is computed, at least two. Each run has its own seed
+        and split.
     deviation : float
         Standard deviation between runs (divisor: runs - 1), in the unit of the column.
     split_error : float or None
-        Standard deviation between random splits into training and test set, in the unit of the column. ``split_error``
-        is None if the deviation between splits was not measured.
+        Standard deviation between random splits into training and test set, in the unit of the
+        column. ``split_error`` is None if the deviation between splits was not measured.
     """
 
     runs: int
@@ -173,21 +175,11 @@ class Spread(NamedTuple):
     split_error: float | None = None
 
 
-def seeds_of(row: Row) -> int:
-    """Return the number of seeds over which the numbers of a row are averaged."""
-    return int(as_float(row[SEEDS].value) or 1) if SEEDS in row else 1
-
-
-def spread_of(row: Row, quantity: str) -> Spread | None:
-    """Return the variation of a number over the seeds of the number's row.
-
-    The result is None if the row has a single seed, or if the number has no standard deviation.
-    """
-    if quantity not in row or seeds_of(row) == 1:
-        return None
-    in_file = row.get(quantity + DEVIATION)
-    deviation = as_float(in_file.value) if in_file else row[quantity].deviation
-    return None if deviation is None or math.isnan(deviation) else Spread(seeds_of(row), deviation)
+def spread_of(deviation: float, seeds: float) -> Spread | None:
+    """Return the variation of a mean over seeds, or None if it has a single seed or no standard deviation."""
+    if seeds > 1 and not math.isnan(deviation):
+        return Spread(int(seeds), deviation)
+    return None
 
 
 def half_width(
@@ -195,15 +187,17 @@ def half_width(
 ) -> tuple[float, bool]:
     """Return the half width h of an interval around the published number.
 
-    In 95 of 100 cases, the number of a faithful reproduction differs from the published number by at most h.
+    In 95 of 100 cases, the number of a faithful reproduction differs from the published number by
+    at most h.
 
-    Let s be the standard deviation between runs, and u the unit of the last published digit. Our mean is over ``ours``
-    runs, and the published mean over ``theirs`` runs. The two means differ with variance s^2 (1 / ours + 1 / theirs).
-    Rounding of the published number adds u^2 / 12 to the variance. Two independent splits add twice the square of the
-    split error to the variance.
+    Let s be the standard deviation between runs, and u the unit of the last published digit. Our
+    mean is over ``ours`` runs, and the published mean over ``theirs`` runs. The two means differ
+    with variance s^2 (1 / ours + 1 / theirs). Rounding of the published number adds u^2 / 12 to the
+    variance. Two independent splits add twice the square of the split error to the variance.
 
-    The half width h is based on Student's t, because s is estimated from a few runs. Let q be the share of the variance
-    that comes from s. The formula of Welch and Satterthwaite gives (runs - 1) / q^2 degrees of freedom.
+    The half width h is based on Student's t, because s is estimated from a few runs. Let q be the
+    share of the variance that comes from s. The formula of Welch and Satterthwaite gives (runs - 1)
+    / q^2 degrees of freedom.
 
     Parameters
     ----------
@@ -213,42 +207,72 @@ def half_width(
     ours, theirs : int
         Number of runs in our mean, and in the published mean.
     other_split : bool
-        Whether the paper's split may differ from ours, so that the variance includes the split error of ``spread``.
+        Whether the paper's split may differ from ours, so that the variance includes the split
+        error of ``spread``.
 
     Returns
     -------
     float, bool
-        The half width h, and whether runs and splits vary by no more than the rounding of the published number.
+        The half width h, and whether runs and splits vary by no more than the rounding of the
+        published number.
     """
     of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
-    error = (spread.split_error or 0.0) if other_split else 0.0
-    of_splits, of_rounding = 2 * error * error, unit * unit / 12
+    error = 0.0
+    if other_split:
+        error = spread.split_error or 0.0
+    of_splits = 2 * error * error
+    of_rounding = unit * unit / 12
     variance = of_runs + of_splits + of_rounding
-    share = of_runs / variance if variance else 0.0
-    freedom = (spread.runs - 1) / (share * share) if share else math.inf
+    share = 0.0
+    if variance:
+        share = of_runs / variance
+    if share:
+        freedom = (spread.runs - 1) / (share * share)
+    else:
+        freedom = math.inf
     return student_quantile(freedom) * math.sqrt(variance), of_runs + of_splits <= of_rounding
+
+
+class Judgement(NamedTuple):
+    """The verdict on one number, which is "" for numbers that are not judged, such as costs.
+
+    Attributes
+    ----------
+    kind : NumberKind
+    verdict : Verdict or ""
+    interval : float
+        Half of the width of the interval around the published number, or NaN without an interval.
+    reason : str
+        How the interval was computed, or why there is none, or why our number is missing.
+    fitted : str
+        How hyperparameters were fitted to published results, or "".
+    """
+
+    kind: NumberKind
+    verdict: Verdict | str = ""
+    interval: float = math.nan
+    reason: str = ""
+    fitted: str = ""
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Compare our numbers with published numbers, and give verdicts.
-
-    The verdicts depend on the variation between our runs, on the paper's number of runs, and on the paper's split.
-    """
+    """A judge of our numbers, who knows the variation of our runs, and the papers' splits and numbers of runs."""
 
     #: The variation of our number over runs with several seeds, for each published number.
     spreads: Mapping[PublishedKey, Spread] = field(default_factory=dict)
-    #: The number of runs over which each paper averages its results, or 1 if this number is not known.
+    #: The number of runs over which each paper averages its results, or 1 if this number is not
+    #: known.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
     #: Pairs of paper and dataset for which the paper's split is known to equal ours.
     same_split: frozenset[tuple[str, str]] = frozenset()
-    #: Maps a paper and a dataset that is not counted to the dataset that is counted instead. The two datasets are
-    #: splits of the same instances.
+    #: Maps a paper and a dataset that is not counted to the dataset that is counted instead. The
+    #: two datasets are splits of the same instances.
     report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Texts about the settings that were fitted to published test results, by paper and model.
     fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    #: Texts about single quantities that helped to choose settings, by paper, model, dataset and quantity. The model is
-    #: "" for a table of one model, such as Table 4 of ldsm2020.
+    #: Texts about single quantities that helped to choose settings, by paper, model, dataset and
+    #: quantity. The model is "" for a table of one model, such as Table 4 of ldsm2020.
     fitted_quantities: Mapping[tuple[str, str, str, str], str] = field(default_factory=dict)
 
     @classmethod
@@ -260,116 +284,157 @@ class Judge:
         XmlcError
             A file violates its schema.
         """
+        same_split = set()
+        report_on = {}
         catalogue = config / "datasets.yaml"
-        suites = {file.stem: read_suite(file) for file in sorted((config / "papers").glob("*.yaml"))}
-        entries = load_catalogue(catalogue) if catalogue.is_file() else {}
-        splits = {(paper, name): split for name, entry in entries.items() for paper, split in entry.splits.items()}
-        return cls(
-            spreads,
-            {paper: suite.printed_runs for paper, suite in suites.items()},
-            frozenset(place for place, split in splits.items() if split["same"]),
-            {place: split["report_on"] for place, split in splits.items() if "report_on" in split},
-            {
-                (paper, name): model.fitted_settings
-                for paper, suite in suites.items()
-                for name, model in suite.all_models.items()
-                if model.fitted_settings
-            },
-            fitted_quantities_of(suites),
-        )
+        for dataset, entry in (load_catalogue(catalogue) if catalogue.is_file() else {}).items():
+            for paper, split in entry.splits.items():
+                if split["same"]:
+                    same_split.add((paper, dataset))
+                if "report_on" in split:
+                    report_on[paper, dataset] = split["report_on"]
+        runs = {}
+        settings = {}
+        quantities = {}
+        for file in sorted((config / "papers").glob("*.yaml")):
+            paper = file.stem
+            suite = read_suite(file)
+            runs[paper] = suite.printed_runs
+            for name, model in suite.all_models.items():
+                settings[paper, name] = model.fitted_settings
+                for dataset, origin in model.selected.items():
+                    for quantity in origin.fitted:
+                        quantities[paper, name, dataset, quantity] = origin.by
+                        quantities[paper, "", dataset, quantity] = origin.by
+        return cls(spreads, runs, frozenset(same_split), report_on, settings, quantities)
 
-    def kind(self, paper: str, definition: TableDefinition, number: Number) -> NumberKind:
-        """Return the kind of a published number.
+    def judgement(self, paper: str, spec: TableSpec, number: Mapping[str, Any]) -> Judgement:
+        """Return the verdict on one of our numbers.
 
-        If the same instances are split into several datasets, only the numbers of one split have the kind "measured".
+        ``number`` is a row of `judged` as a dict. Its field ``reason`` tells why our number is
+        missing, and ``is_repeated`` whether the paper prints the same number elsewhere, where it is
+        judged.
         """
-        kind = kind_of(number.quantity, definition, number.model)
-        elsewhere = kind is NumberKind.MEASURED and (paper, number.dataset) in self.report_on
-        return NumberKind.OTHER_SPLIT if elsewhere else kind
-
-    def judge(self, paper: str, table: str, number: Number, row: Row) -> Number:
-        """Return one of our numbers with the verdict from the comparison with the published number.
-
-        Parameters
-        ----------
-        paper, table : str
-        number : Number
-            Our number with its kind, the published number, and the reason if the number is missing.
-        row : dict
-            Our table row, which contains the number of seeds and may contain standard deviations.
-
-        Returns
-        -------
-        Number
-            The number with its verdict, interval and reason. The verdict is None for costs, for standard deviations,
-            and if there is no published number.
-        """
-        kind = number.kind
-        expected, value = as_float(number.published), as_float(number.value)
-        if kind is NumberKind.COST or number.quantity.endswith(DEVIATION):
-            return number
-        if expected is None or not math.isfinite(expected):
-            return number
+        dataset = number.get("dataset", "")
+        model = number.get("model", "")
+        quantity = number["quantity"]
+        kind = kind_of(quantity, spec, model)
+        if kind is NumberKind.MEASURED and (paper, dataset) in self.report_on:
+            kind = NumberKind.OTHER_SPLIT
+        published = float(number["published"])
+        if kind is NumberKind.COST or number["is_repeated"]:
+            return Judgement(kind)
+        value = as_float(number["value"])
         if value is None or math.isnan(value):
-            return replace(number, verdict=Verdict.NOT_RUN)
-        # A whole number is printed exactly. A mean of whole numbers is therefore not rounded before the comparison.
-        unit = 0.0 if column(number.quantity).whole else unit_of_last_digit(number.published)
+            return Judgement(kind, Verdict.NOT_RUN, reason=number["reason"])
+        # A whole number is printed exactly. A mean of whole numbers is therefore not rounded before
+        # the comparison.
+        if column(quantity).whole:
+            unit = 0.0
+        else:
+            unit = unit_of_last_digit(number["published"])
         if kind in (NumberKind.DATASET, NumberKind.CONFIGURATION):
-            return replace(number, verdict=judge_constant(value - expected, unit), interval=unit / 2)
-        interval, reason = self._interval(paper, table, number, row, unit)
+            return Judgement(kind, judge_constant(value - published, unit), unit / 2)
+        interval, reason = self._interval(paper, spec, number, unit)
         if kind is NumberKind.OTHER_SPLIT:
-            reason += f"; only the published number on {self.report_on[paper, number.dataset]} is counted"
-        verdict = judge_measured(value - expected, interval, expected, unit)
-        fitted = self.fitted_settings.get((paper, number.model), "")
-        fitted = fitted or self.fitted_quantities.get((paper, number.model, number.dataset, number.quantity), "")
-        return replace(number, verdict=verdict, interval=interval, reason=reason, fitted_settings=fitted)
+            reason += f"; only the published number on {self.report_on[paper, dataset]} is counted"
+        fitted = self.fitted_settings.get((paper, model), "")
+        fitted = fitted or self.fitted_quantities.get((paper, model, dataset, quantity), "")
+        verdict = judge_measured(value - published, interval, published, unit)
+        return Judgement(kind, verdict, interval, reason, fitted)
 
-    def _interval(self, paper: str, table: str, number: Number, row: Row, unit: float) -> tuple[float, str]:
-        """Return the half width of a number's interval, and an explanation.
-
-        Without an interval, the half width is NaN, and the explanation states why there is no interval.
-        """
-        filed = self.spreads.get((paper, table, number.key, number.quantity))
-        at_hand = spread_of(row, number.quantity)
-        spread = at_hand._replace(split_error=filed.split_error if filed else None) if at_hand else filed
-        other = (paper, number.dataset) not in self.same_split
+    def _interval(self, paper: str, spec: TableSpec, number: Mapping[str, Any], unit: float) -> tuple[float, str]:
+        """Return the half width of a number's interval, or NaN, and an explanation."""
+        key = tuple(number[name] for name in spec.keys)
+        spread = self.spreads.get((paper, spec.name, key, number["quantity"]))
+        at_hand = spread_of(number["deviation"], number[SEEDS])
+        if at_hand:
+            spread = at_hand._replace(split_error=spread.split_error if spread else None)
         if spread is None:
             return math.nan, NO_RUNS
-        if other and spread.split_error is None:
+        is_other_split = (paper, number.get("dataset", "")) not in self.same_split
+        if is_other_split and spread.split_error is None:
             return math.nan, NO_SPLIT_ERROR
-        ours = seeds_of(row)
-        interval, fixed = half_width(spread, unit, ours, self.printed_runs.get(paper, 1), other)
-        parts = f"standard deviation {spread.deviation:.2g} of {spread.runs} runs, "
-        parts += f"mean of {ours} compared with {self.printed_runs.get(paper, 1)}"
-        if other:
-            parts += f"; {spread.split_error:.2g} over splits, because the paper's split is unknown"
-        return interval, NO_CHANCE if fixed else parts
+        ours = 1
+        if number[SEEDS] > 0:
+            ours = int(number[SEEDS])
+        theirs = self.printed_runs.get(paper, 1)
+        interval, is_fixed = half_width(spread, unit, ours, theirs, is_other_split)
+        if is_fixed:
+            return interval, NO_CHANCE
+        reason = (
+            f"standard deviation {spread.deviation:.2g} of {spread.runs} runs, mean of {ours} compared with {theirs}"
+        )
+        if is_other_split:
+            reason += f"; {spread.split_error:.2g} over splits, because the paper's split is unknown"
+        return interval, reason
 
 
-def fitted_quantities_of(suites: Mapping[str, Suite]) -> dict[tuple[str, str, str, str], str]:
-    """Return the quantities that helped to choose settings, as `Judge.fitted_quantities`."""
-    found = {}
-    for paper, suite in suites.items():
-        for name, model in suite.all_models.items():
-            for dataset, origin in model.selected.items():
-                for quantity in origin.fitted:
-                    found[paper, name, dataset, quantity] = origin.by
-                    found[paper, "", dataset, quantity] = origin.by
-    return found
+def judged(
+    paper: str,
+    spec: TableSpec,
+    means: pd.DataFrame,
+    published: pd.DataFrame,
+    judge: Judge,
+    failed: Sequence[Failure] = (),
+) -> pd.DataFrame:
+    """Judge the published numbers of a table.
 
+    Parameters
+    ----------
+    paper : str
+    spec : TableSpec
+    means : DataFrame
+        Our numbers (`mean_over_seeds` or `read_cells` of `xmlc.suite.results.numbers`).
+    published : DataFrame
+        The paper's numbers as texts, in the order of the paper.
+    judge : Judge
+    failed : sequence of Failure
+        Failures of a run, which explain why numbers are missing.
 
-def repeats(number: Number, published: Rows) -> bool:
-    """Return whether a paper prints the same number in another column, table or row.
-
-    nDCG@1 is P@1. Table 4 of plt2016 repeats the numbers of FTA and STO in Table 2. FastXML's inner products do not
-    depend on the threshold method. FastXML's inner products are therefore counted only in the row of the first
-    threshold method.
+    Returns
+    -------
+    DataFrame
+        One row for each published number: the keys of the table, ``quantity``, ``value``,
+        ``deviation``, ``seeds``, ``published``, and the fields of `Judgement`. If a paper repeats a
+        statistic in each row of a dataset, the dataset has a single row for it.
     """
-    if number.quantity == "ndcg@1":
-        own = published.get(number.key, {}).get("p@1")
-        return own is not None and as_float(own.value) is not None
-    if number.quantity == "inner_products":
-        earlier = takewhile(lambda key: key != number.key, published)
-        rows = (published[key] for key in earlier if key[:2] == number.key[:2])
-        return any(number.quantity in row and row[number.quantity].value == number.published for row in rows)
-    return number.quantity in ("fta", "sto")
+    keys = list(spec.keys)
+    cell = [*keys, "quantity"]
+    is_number = np.isfinite(as_floats(published["value"]))
+    numbers = published.loc[is_number, [*cell, "value"]].rename(columns={"value": "published"})
+    numbers["is_repeated"] = _repeats(numbers, keys)
+    means = means.reindex(columns=[*cell, "value", "deviation", SEEDS]).astype({"value": object})
+    joined = numbers.merge(means, how="left", on=cell)
+    if "dataset" in keys:
+        # A statistic may be in other rows of the dataset than in the paper.
+        of_dataset = ["dataset", "quantity"]
+        known = means.dropna(subset="value").drop_duplicates(of_dataset)[[*of_dataset, "value"]]
+        joined = joined.merge(known, how="left", on=of_dataset, suffixes=("", "_of_dataset"))
+        is_constant = joined["quantity"].map(lambda name: column(name).kind == "constant").astype(bool)
+        joined["value"] = joined["value"].where(~is_constant, joined.pop("value_of_dataset"))
+        joined = joined[~(is_constant & joined.duplicated(of_dataset))]
+    notes = means[means["quantity"] == "note"].rename(columns={"value": "reason"})
+    joined = joined.merge(notes[[*keys, "reason"]], how="left", on=keys).fillna({"reason": ""})
+    judgements = []
+    for number in joined.to_dict("records"):
+        for failure in failed:
+            if not number["reason"] and failure.concerns(number.get("dataset", ""), number.get("model", "")):
+                number["reason"] = failure.reason
+        judgements.append(judge.judgement(paper, spec, number))
+    verdicts = pd.DataFrame(judgements, columns=Judgement._fields, index=joined.index)
+    return joined.drop(columns=["is_repeated", "reason"]).join(verdicts)
+
+
+def _repeats(published: pd.DataFrame, keys: list[str]) -> pd.Series:
+    """Return which numbers a paper also prints in another column, table or row.
+
+    nDCG@1 is P@1. Table 4 of plt2016 repeats the numbers of FTA and STO in Table 2. FastXML's inner
+    products do not depend on the threshold method, so they count only in the row of the first
+    method.
+    """
+    quantity = published["quantity"]
+    has_precision = (quantity == "p@1").groupby([published[key] for key in keys]).transform("any")
+    is_ndcg = (quantity == "ndcg@1") & has_precision
+    is_earlier = (quantity == "inner_products") & published.duplicated([*keys[:2], "quantity", "published"])
+    return is_ndcg | is_earlier | quantity.isin(["fta", "sto"])

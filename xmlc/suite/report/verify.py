@@ -23,7 +23,7 @@ SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
 
 @dataclass
 class Verified:
-    """Hold the result of `verify`.
+    """The result of `verify`.
 
     Attributes
     ----------
@@ -65,7 +65,8 @@ class Verified:
     def read(self, place: Path) -> None:
         """Check a file, or all files in a folder and its subfolders."""
         if not place.is_dir():
-            if check := _check_of(place):
+            check = _check_of(place)
+            if check:
                 self.check(place, check)
             else:
                 self.without.append(place)
@@ -91,7 +92,8 @@ def verify(places: Iterable[Path]) -> Verified:
     XmlcError
         A path does not exist.
     """
-    found, start = Verified(), time.perf_counter()
+    found = Verified()
+    start = time.perf_counter()
     for place in places:
         if not place.exists():
             raise XmlcError(f"{place}: found no such file or folder{similar_path(place)}")
@@ -116,7 +118,9 @@ def _check_of(file: Path) -> Callable[[], object] | None:
     if isinstance(content, dict) and KEY in content:
         return partial(check_content, file, content)
     is_record = file.name.endswith(SUFFIX) or any(pattern.read(file) for pattern in RECORDS)
-    return partial(_refuse, file) if is_record else None
+    if is_record:
+        return partial(_refuse, file)
+    return None
 
 
 def _refuse(file: Path) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 def count_of(number: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 row`` or ``1,200 rows``."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun}s"
 
 
 def some(texts: Sequence[str], between: str, listed: int = 6) -> str:
@@ -15,5 +17,7 @@ def some(texts: Sequence[str], between: str, listed: int = 6) -> str:
 
     If texts are left out, append the number of these texts.
     """
-    more = [f"and {len(texts) - listed} more"] if len(texts) > listed else []
+    more = []
+    if len(texts) > listed:
+        more = [f"and {len(texts) - listed} more"]
     return between.join([*texts[:listed], *more])

@@ -1,8 +1,8 @@
-"""Define the columns of all tables: the unit, the printed decimals, and whether higher values are better.
+"""The columns of all tables: the unit, the printed decimals, and whether higher values are better.
 
-A column is a *cost* if a clock or the operating system measures its values, so that they differ from run to run. Tables
-and `xmlc compare` show costs, but do not judge them. The number of inner products is counted instead of measured, so it
-is not a cost.
+A column is a *cost* if a clock or the operating system measures its values, so that they differ from
+run to run. Tables and `xmlc compare` show costs, but do not judge them. The number of inner products
+is counted instead of measured, so it is not a cost.
 """
 
 from __future__ import annotations
@@ -22,24 +22,22 @@ MISSING = "–"
 
 @dataclass(frozen=True)
 class Column:
-    """Describe one column of a table."""
+    """One column of a table."""
 
     #: The name of the column in CSV files.
     name: str
     #: The printed heading of the column, without the unit.
     title: str
-    #: The unit, which is ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or an empty text.
+    #: The unit, which is ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or "".
     unit: str = ""
-    #: Number of decimals that are printed. If ``decimals`` is None, a cost is printed with three significant digits,
-    #: and any other number in the format ``g``.
+    #: Number of decimals that are printed. If ``decimals`` is None, a cost is printed with three
+    #: significant digits, and any other number in the format ``g``.
     decimals: int | None = None
     better: Literal["higher", "lower"] | None = None
     cost: bool = False
-    #: How the values of several seeds are combined. The values of a measure are averaged. The values of a constant must
-    #: be equal. The values of a choice are listed.
+    #: How several seeds are combined: measures are averaged, constants are equal, choices are listed.
     kind: Literal["measure", "constant", "choice"] = "measure"
-    #: Maximum number of decimals: numbers are rounded to this many decimals before they are printed. If ``most`` is
-    #: None, numbers are not rounded.
+    #: Number of decimals to which numbers are rounded before they are printed, or None.
     most: int | None = None
     #: Whether the value of a single run is a whole number.
     whole: bool = False
@@ -47,10 +45,12 @@ class Column:
     @property
     def heading(self) -> str:
         """Return the title of the column, followed by its unit in brackets."""
-        return f"{self.title} ({self.unit})" if self.unit else self.title
+        if self.unit:
+            return f"{self.title} ({self.unit})"
+        return self.title
 
     def printed(self, value: float | str | None, beside: float | None = None) -> str:
-        """Return the text with which tables print a value. A missing value is printed as a dash.
+        """Return the printed value, which is a dash if it is missing.
 
         For a standard deviation, ``beside`` is the mean, which determines the number of decimals.
         """
@@ -58,11 +58,18 @@ class Column:
             return MISSING
         if isinstance(value, str):
             return value
-        number = float(value) if self.most is None else round(float(value), self.most)
-        decimals = self._decimals(number if beside is None else float(beside))
-        if decimals is None and beside is not None:
-            decimals = len(f"{beside:g}".partition(".")[2])
-        return f"{number:g}" if decimals is None else f"{number:.{decimals}f}"
+        number = float(value)
+        if self.most is not None:
+            number = round(number, self.most)
+        if beside is None:
+            decimals = self._decimals(number)
+        else:
+            decimals = self._decimals(float(beside))
+            if decimals is None:
+                decimals = len(f"{beside:g}".partition(".")[2])
+        if decimals is None:
+            return f"{number:g}"
+        return f"{number:.{decimals}f}"
 
     def _decimals(self, number: float) -> int | None:
         if self.decimals is not None or math.isinf(number):
@@ -78,8 +85,8 @@ def _measure(measure: AnyMeasure) -> Column:
     return Column(measure.name, measure.title, measure.unit, measure.decimals, measure.better, kind=measure.kind)
 
 
-# Each of the following functions defines several columns. The name of a keyword argument is the name of a column, and
-# the value of the argument is the column's title.
+# Each of the following functions defines several columns. A keyword is the name of a column, and its
+# value is the column's title.
 def _constants(decimals: int | None = None, most: int | None = None, **titles: str) -> Iterable[Column]:
     return (Column(name, title, decimals=decimals, kind="constant", most=most) for name, title in titles.items())
 
@@ -171,9 +178,12 @@ DEVIATION = "_std"
 def column(name: str) -> Column:
     """Return the definition of a column.
 
-    If a name has no definition in `COLUMNS`, the column has no unit, no best value, and is not a cost. The column of a
-    standard deviation has the definition of the measure's column, but no best value.
+    A column that is not in `COLUMNS` has no unit, no best value, and is not a cost. The standard
+    deviation of a column is like the column, but has no best value.
     """
-    if (base := name.removesuffix(DEVIATION)) in COLUMNS and base != name:
-        return replace(COLUMNS[base], name=name, title=f"{COLUMNS[base].title}, std", better=None)
-    return COLUMNS.get(name) or Column(name, name)
+    if name in COLUMNS:
+        return COLUMNS[name]
+    measured = COLUMNS.get(name.removesuffix(DEVIATION))
+    if measured is None:
+        return Column(name, name)
+    return replace(measured, name=name, title=f"{measured.title}, std", better=None)

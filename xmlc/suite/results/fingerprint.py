@@ -1,4 +1,4 @@
-"""Compute fingerprints of tables and arrays. A fingerprint is a short word that is equal if all numbers are equal.
+"""Fingerprints of tables and arrays: short words that are equal if all numbers are equal.
 
 People can compare two results by the words of their fingerprints. Version 1 of the fingerprint is defined as follows.
 Each digest is a SHA-256 in 64 hexadecimal digits. The word of a fingerprint consists of the version and the first 12
@@ -45,14 +45,16 @@ from xmlc.core.files import similar_path
 from xmlc.suite.results.columns import column
 
 VERSION = 1
-GROUPS, GROUP = 3, 4
-TABLE, ARRAY, ARRAYS = ".csv", ".npy", ".npz"
+DIGITS = 4  # Digits in each of the three groups of a word.
+TABLE = ".csv"
+ARRAY = ".npy"
+ARRAYS = ".npz"
 CHUNK = 1 << 24
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Hold the digest of a file or folder, and the fingerprints of the entries of the folder.
+    """The digest of a file or folder, and the fingerprints of the entries of the folder.
 
     Attributes
     ----------
@@ -68,8 +70,8 @@ class Fingerprint:
     @property
     def word(self) -> str:
         """Return the word of the fingerprint: the version and the first 12 digits, such as ``1-3f2a-91c0-77de``."""
-        groups = (self.digest[i * GROUP : (i + 1) * GROUP] for i in range(GROUPS))
-        return "-".join((str(VERSION), *groups))
+        groups = [self.digest[start : start + DIGITS] for start in range(0, 3 * DIGITS, DIGITS)]
+        return "-".join([str(VERSION), *groups])
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
         """Yield the path and the fingerprint's word of every entry of the folder and its subfolders.
@@ -91,7 +93,8 @@ def fingerprint(path: Path) -> Fingerprint:
         arrays, the error is also raised.
     """
     if path.is_dir():
-        if not (parts := {entry.name: fingerprint(entry) for entry in _entries(path)}):
+        parts = {entry.name: fingerprint(entry) for entry in _entries(path)}
+        if not parts:
             raise XmlcError(f"{path}: found no table (*{TABLE}) or array (*{ARRAY}, *{ARRAYS})")
         return of_parts(parts)
     if not path.is_file():
@@ -115,9 +118,11 @@ def of_table(cells: pd.DataFrame) -> Fingerprint:
     """Return the fingerprint of a table. The cells of the table are numbers, or texts that `read_table` returned."""
     judged = sorted(name for name in cells if not column(name).cost)
     names = [json.dumps(name) for name in judged]
-    rows = cells[judged].itertuples(index=False, name=None)
-    lines = ("\t".join(f"{name}:{_canonical(cell)}" for name, cell in zip(names, row, strict=True)) for row in rows)
-    return Fingerprint(_digest("table", "".join(f"{line}\n" for line in sorted(lines)).encode("ascii")), {})
+    lines = []
+    for row in cells[judged].itertuples(index=False, name=None):
+        fields = [f"{name}:{_canonical(cell)}" for name, cell in zip(names, row, strict=True)]
+        lines.append("\t".join(fields) + "\n")
+    return Fingerprint(_digest("table", "".join(sorted(lines)).encode("ascii")), {})
 
 
 def of_array(array: np.ndarray) -> Fingerprint:
@@ -143,37 +148,42 @@ def read_table(source: Path) -> pd.DataFrame:
     Raises
     ------
     XmlcError
-        The file is not a readable table.
+        The file is not a readable table, or has two columns of one name.
     """
     try:
-        return pd.read_csv(source, dtype=str, keep_default_na=False)
+        # With `header=None`, a row with more cells than the first row is an error. Otherwise, pandas
+        # takes the first column as the names of rows, and renames repeated columns.
+        rows = pd.read_csv(source, header=None, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         let_through(error)
         raise XmlcError(f"{source}: found no readable CSV table ({error})") from error
+    names = rows.iloc[0]
+    if names.duplicated().any():
+        repeated = names[names.duplicated()].iloc[0]
+        raise XmlcError(f"{source}: found two columns {repeated!r}, expected different names")
+    return rows[1:].set_axis(list(names), axis="columns").reset_index(drop=True)
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return the entries of a folder that determine the folder's fingerprint.
-
-    An entry is a table, an array, or a folder that contains tables or arrays. Hidden files and folders are not
-    included.
-    """
-    return [
-        path
-        for path in folder.iterdir()
-        if not path.name.startswith(".")
-        and (path.suffix in (TABLE, ARRAY, ARRAYS) if path.is_file() else path.is_dir() and bool(_entries(path)))
-    ]
+    """Return the tables, arrays and folders of them in a folder, without hidden ones."""
+    entries = []
+    for path in folder.iterdir():
+        is_array_or_table = path.is_file() and path.suffix in (TABLE, ARRAY, ARRAYS)
+        if not path.name.startswith(".") and (is_array_or_table or (path.is_dir() and _entries(path))):
+            entries.append(path)
+    return entries
 
 
 def _canonical(cell: Any) -> str:
-    if cell is None or cell is pd.NA:
+    if cell is None or cell is pd.NA or cell == "":
         return ""
     try:
         value = float(cell)
     except ValueError:
-        return json.dumps(cell) if cell else ""
-    return "" if math.isnan(value) else (value + 0.0).hex()
+        return json.dumps(cell)
+    if math.isnan(value):
+        return ""
+    return (value + 0.0).hex()
 
 
 def _digest(kind: str, content: bytes, more: Iterable[bytes] = ()) -> str:

@@ -14,7 +14,7 @@ QUANTILE_DIGITS = 9
 
 @dataclass(frozen=True)
 class Estimate:
-    """Hold a mean and its 95 % confidence interval. If there are too few values for an interval, the bounds are NaN."""
+    """A mean and its 95 % confidence interval. The bounds are NaN if there are too few values."""
 
     mean: float
     lower: float = math.nan
@@ -26,12 +26,12 @@ class Estimate:
         return not math.isnan(self.lower)
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
-        """Return the estimate after ``function`` is applied to the mean and both bounds.
-
-        ``function`` must be increasing.
-        """
-        values = (self.mean, self.lower, self.upper)
-        return Estimate(*(value if math.isnan(value) else function(value) for value in values))
+        """Return the estimate after an increasing function is applied to the mean and both bounds."""
+        if math.isnan(self.mean):
+            return self
+        if not self.has_interval:
+            return Estimate(function(self.mean))
+        return Estimate(function(self.mean), function(self.lower), function(self.upper))
 
     def side_of(self, margin: float) -> int:
         """Return 1 if the interval lies above ``margin``, -1 if it lies below ``margin``, and 0 otherwise."""
@@ -80,4 +80,8 @@ def student_quantile(freedom: float) -> float:
     from scipy.stats import norm, t
 
     level = (1 + CONFIDENCE) / 2
-    return float(norm.ppf(level) if math.isinf(freedom) else t.ppf(level, freedom))
+    if math.isinf(freedom):
+        return float(norm.ppf(level))
+    quantile = float(t.ppf(level, freedom))
+    # A step of Newton's method, because SciPy 1.11 computes only eight digits.
+    return quantile - float((t.cdf(quantile, freedom) - level) / t.pdf(quantile, freedom))

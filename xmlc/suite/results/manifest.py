@@ -1,13 +1,11 @@
-"""Write and read manifests.
-
-A manifest is a small file next to a finished table, from which reports rebuild the table.
-"""
+"""Manifests: small files next to finished tables, from which reports rebuild the tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from xmlc.core.files import write_record
 from xmlc.suite.results.records.base import read_checked
@@ -19,7 +17,7 @@ STORAGE_COPIES = ".snakemake/storage"
 
 @dataclass(frozen=True)
 class Manifest:
-    """Hold the arguments with which `xmlc.suite.papers.building.build_table` built a table.
+    """The arguments with which `xmlc.suite.papers.building.build_table` built a table.
 
     Attributes
     ----------
@@ -32,13 +30,12 @@ class Manifest:
     suite : Path or None
         YAML file of the paper's suite, if the table uses the file.
     digests : dict of str to str
-        Maps the name of a dataset to the digest of the dataset. If the table has the key column ``dataset``, the dict
-        is empty.
+        Digests by name of the dataset, or {} if the table has the key column ``dataset``.
     titles : dict of str to str
         Maps a model to the printed name that the suite defines.
     settings : dict
-        Settings that the table depends on (see `xmlc.suite.results.settings`). In manifests of earlier versions, the
-        dict is empty.
+        Settings that the table depends on (`xmlc.suite.results.settings`), or {} in manifests of
+        earlier versions.
     """
 
     table: str
@@ -86,43 +83,45 @@ class Manifest:
         The manifest of a reference table contains no paths of records.
         """
         path = table.with_suffix(SUFFIX)
-        return cls.read(path) if path.is_file() else None
+        if path.is_file():
+            return cls.read(path)
+        return None
 
 
 def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
-    """Return whether a table was computed on the datasets with the digests ``other``.
-
-    If there is no manifest, or if ``other`` is empty, the datasets are unknown, and False is returned.
-    """
+    """Return whether a table was computed on the datasets with the digests ``other``, if both are known."""
     return one is not None and bool(other) and one.digests == other
 
 
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
-    """Read the manifests of all tables in ``folder``. The tables of the first paper in ``papers`` come first.
+    """Read the manifests of all tables in ``folder``, in the order of ``papers`` and then by name.
 
-    Tables of papers that are not in ``papers`` come last. Among a paper's tables, the table of claims comes first.
+    Among a paper's tables, the table of claims comes first.
     """
-    order = {paper: place for place, paper in enumerate(papers)}
-    return sorted(
-        [Manifest.read(path) for path in sorted(folder.glob(f"*/*{SUFFIX}"))],
-        key=lambda made: (order.get(made.paper, len(order)), made.paper, made.table != "claims", by_number(made.table)),
-    )
+    places = {paper: place for place, paper in enumerate(papers)}
+
+    def order(made: Manifest) -> tuple[Any, ...]:
+        place = places.get(made.paper, len(places))
+        return place, made.paper, made.table != "claims", by_number(made.table)
+
+    return sorted(map(Manifest.read, sorted(folder.glob(f"*/*{SUFFIX}"))), key=order)
 
 
 def by_number(table: str) -> tuple[bool, int, str]:
-    """Return a sort key for tables.
-
-    Numbered tables come first, sorted by number, followed by other tables, sorted by name.
-    """
+    """Return a sort key: tables with numbers come first, followed by other tables by name."""
     number = table.removeprefix("table")
-    return (not number.isdecimal(), int(number) if number.isdecimal() else 0, table)
+    if number.isdecimal():
+        return False, int(number), table
+    return True, 0, table
 
 
 def in_project(path: Path) -> str:
-    """Return the path of a result in the project. ``path`` may also be the path of a copy of the result.
+    """Return the path of a result in the project, also for a copy of the result.
 
-    Snakemake makes a copy of a result that is in remote storage. For example, the copy of ``results/a.json`` is
-    ``.snakemake/storage/<plugin>/<prefix of the storage>/results/a.json``.
+    Snakemake makes a copy of a result that is in remote storage. For example, the copy of
+    ``results/a.json`` is ``.snakemake/storage/<plugin>/<prefix>/results/a.json``.
     """
     text = path.as_posix()
-    return f"results/{text.rpartition('/results/')[2]}" if text.startswith(f"{STORAGE_COPIES}/") else text
+    if text.startswith(f"{STORAGE_COPIES}/"):
+        return f"results/{text.rpartition('/results/')[2]}"
+    return text

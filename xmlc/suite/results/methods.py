@@ -30,5 +30,4 @@ INFERENCE_METHODS = {
     "meuf": "MEUF",
     "lewis": "Lewis",
     "multinomial": "multinomial",
-    "gfm-sizes": "GFM, sizes learned",
 }

@@ -1,11 +1,11 @@
-"""Collect the settings that the numbers in a table depend on.
+"""Settings that the numbers in a table depend on.
 
-The manifest next to the table contains the settings. Settings must be in the manifest because the next run overwrites
-records, and because reference tables have no records. Settings are grouped by subject and then by name. A subject is a
-dataset, a model on a dataset, or a method with a model on a dataset. The empty subject "" stands for the whole run.
+They are in the manifest next to the table, because the next run overwrites records, and reference tables
+have none. Settings are grouped by subject and then by name. A subject is a dataset, a model on a dataset,
+or a method with a model on a dataset. The empty subject "" stands for the whole run.
 
-All records of a table count. If they agree, the setting is the value. If some of them differ, for example because a
-model was trained with an earlier NumPy, the setting lists every value with the records that have it:
+If all records of a table agree, the setting is the value. If some of them differ, for example because a
+model was trained with an earlier NumPy, it lists every value with the records that have it:
 
     {"differs": {"1.26.4": ["yeast / plt / ranking / full / seed 0"], "2.4.6": [...]}}
 """
@@ -13,31 +13,37 @@ model was trained with an earlier NumPy, the setting lists every value with the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from xmlc.core.sources import PACKAGE
 from xmlc.suite.provenance.environment import commit
 from xmlc.suite.results.environments import environment_of
 from xmlc.suite.results.records.base import Record, RecordFile
+from xmlc.suite.results.records.thresholds import GridScores
 
 BETWEEN = " / "
 RecordedSettings = dict[str, dict[str, object]]
 VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
 IF_USED = ("sklearn",)  # A step that does not use such a package records no version of it.
 MACHINE = ("machine", "cpu")
-SEEDS, DATA, CODE, COMMIT, THREADS = "seeds", "data", "code", "commit", "threads"
+SEEDS = "seeds"
+DATA = "data"
+CODE = "code"
+COMMIT = "commit"
+THREADS = "threads"
 DIFFERS = "differs"  # The only key of a setting with several values.
 UNKNOWN = "unknown"  # The version of a program if the record does not have it.
 NONE = "none"
 DIGITS = 12
-#: Keys in the field `settings` of a record that describe datasets, models and methods. Records of earlier versions lack
-#: some of these keys.
-OF_DATASETS, OF_MODELS, OF_CODE = ("validation_share", "propensity"), ("model code", "files"), ("method code",)
+# Keys in the field `settings` of a record, some of which records of earlier versions lack.
+OF_DATASETS = ("validation_share", "propensity")
+OF_MODELS = ("model code", "files")
+OF_CODE = ("method code",)
 #: Settings that manifests of earlier versions lack.
 RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE, *MACHINE, THREADS))
-# `OF_METHODS` lists the fields of a record that are settings of a method, in addition to the field ``grid``.
-# `OF_SEARCHES` lists the settings of a search for hyperparameters.
-OF_METHODS, OF_SEARCHES = ("samples", "time_limit"), ("method", "budget")
+# Fields of a record that are settings of a method, in addition to the field ``grid``.
+OF_METHODS = ("samples", "time_limit")
+OF_SEARCHES = ("method", "budget")
 
 
 def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
@@ -75,39 +81,47 @@ def _settings_in(record: RecordFile) -> Iterator[tuple[str, str, object]]:
         yield dataset, DATA, record.data_digest[:DIGITS]
     if not isinstance(record, Record):
         return
-    subject = BETWEEN.join((dataset, record.model_name))
+    subject = dataset + BETWEEN + record.model_name
     yield subject, SEEDS, record.seed
     yield subject, "estimator", record.estimator
     for name, value in record.hyperparameters.items():
         yield subject, name, value
-    for group, names in ((dataset, OF_DATASETS), (subject, OF_MODELS)):
-        for name in names:
-            if name in record.settings:
-                yield group, name, record.settings[name]
-    if search := getattr(record, "tuning", None):
-        yield subject, "tuning", " ".join(str(search[name]) for name in OF_SEARCHES if name in search)
+    yield from _listed(dataset, OF_DATASETS, record.settings)
+    yield from _listed(subject, OF_MODELS, record.settings)
+    search = getattr(record, "tuning", None)
+    if search:
+        yield (
+            subject,
+            "tuning",
+            " ".join(str(search[name]) for name in OF_SEARCHES if name in search),
+        )
     if record.method_name:
-        subject = BETWEEN.join((subject, record.method_name))
+        subject += BETWEEN + record.method_name
         yield subject, SEEDS, record.seed
-        for name, value in _settings_of_method(record):
-            yield subject, name, value
+        yield from _listed(subject, OF_METHODS, vars(record))
+        yield from _listed(subject, OF_CODE, record.settings)
+        grid = getattr(record, "grid", None)
+        if grid:
+            yield subject, "grid", " ".join(map(_point, grid))
+        estimates = getattr(record, "estimates", None)
+        if estimates:
+            yield subject, "min_probability", estimates.min_probability
     if THREADS in environment:
         yield subject, THREADS, environment[THREADS]
 
 
-def _settings_of_method(record: Record) -> Iterator[tuple[str, object]]:
-    """Yield the name and the value of each setting of a threshold or inference method."""
-    for name in OF_METHODS:
-        if hasattr(record, name):
-            yield name, getattr(record, name)
-    for name in OF_CODE:
-        if name in record.settings:
-            yield name, record.settings[name]
-    if grid := getattr(record, "grid", None):
-        points = ((at.c,) if at.a is None else (at.a, at.b) for at in grid)
-        yield "grid", " ".join(":".join(f"{x:g}" for x in point if x is not None) for point in points)
-    if estimates := getattr(record, "estimates", None):
-        yield "min_probability", estimates.min_probability
+def _listed(subject: str, names: Iterable[str], values: Mapping[str, object]) -> Iterator[tuple[str, str, object]]:
+    for name in names:
+        if name in values:
+            yield subject, name, values[name]
+
+
+def _point(point: GridScores) -> str:
+    """Return the parameters of a grid point, such as ``100`` for c or ``1:100`` for a and b."""
+    values = [point.a, point.b]
+    if point.a is None:
+        values = [point.c]
+    return ":".join(f"{value:g}" for value in values if value is not None)
 
 
 def _name(record: RecordFile) -> str:
@@ -131,11 +145,10 @@ def _joined(pairs: Iterable[tuple[object, str]]) -> object:
 def values_in(setting: object) -> dict[str, list[str]]:
     """Return the values of a setting as texts, each with the names of its records.
 
-    If all records have the same value, no names are stored, and the list is empty.
+    A value that all records share has no names.
     """
     if isinstance(setting, dict) and list(setting) == [DIFFERS]:
-        found: dict[str, list[str]] = setting[DIFFERS]
-        return found
+        return dict(setting[DIFFERS])
     return {text_of(setting): []}
 
 
@@ -143,7 +156,11 @@ def text_of(value: object) -> str:
     """Return the value of a setting as text. Equal numbers have equal texts, such as 8 and 8.0."""
     if isinstance(value, list | tuple):
         return " ".join(map(str, value))
-    return NONE if value is None else str(value).removesuffix(".0" if isinstance(value, float) else "")
+    if value is None:
+        return NONE
+    if isinstance(value, float):
+        return str(value).removesuffix(".0")
+    return str(value)
 
 
 def code_in_use() -> str:

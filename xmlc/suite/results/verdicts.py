@@ -10,7 +10,7 @@ class Verdict(StrEnum):
 
     A number that is not equal to the other number is inside, above or below the interval of the published number. Other
     numbers have no interval, and are above or below the other number. The last four verdicts are for runs of xmlc: a
-    text that changed, and parts that only one run has.
+    text that changed, parts that only one run has, and tables of claims that are not compared.
     """
 
     EQUAL = "equal"

@@ -24,11 +24,9 @@ def command(
     name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
 ) -> None:
     """Draw and write the figure, and print the paths of its files."""
-    # This call imports the packages of all papers. Each package registers printed names of models. After this call, a
-    # study registers its names of models, which replace the papers' names.
+    # This call imports the packages of all papers, which register printed names of models. The names of a study
+    # replace them, so they are registered later.
     definition = figure_of(name, paper)
-    # Matplotlib would read text between two `$` as a formula.
-    plain = {model: title.replace("$", r"\$") for model, title in titles.items()}
-    name_models(plain, over=paper == STUDY)
+    name_models(titles, over=paper == STUDY)
     for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, definition)), out):
         click.echo(str(file))

@@ -39,6 +39,6 @@ def command(
     made = Manifest(name, paper, files, published, suite, titles=titles)
     table = build_table(made, known)
     written = write_table(table, out)
-    settings = settings_of(source.record for source in known.values())
-    replace(made, table=table.name, digests=table.digests, settings=settings).write(out)
+    settings = settings_of(known.values())
+    replace(made, table=table.spec.name, digests=table.digests, settings=settings).write(out)
     click.echo("\n".join(map(str, written)))

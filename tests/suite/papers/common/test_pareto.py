@@ -1,5 +1,6 @@
 """Test the Pareto figure: its front and its points."""
 
+import pandas as pd
 import pytest
 from facts import raises_with
 from hypothesis import given
@@ -9,7 +10,7 @@ from report_cases import ranking, write
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.building import draw_figure
-from xmlc.suite.papers.common.figures import STYLES, pareto_front
+from xmlc.suite.papers.common.figures import COLOURS, pareto_front, with_front
 from xmlc.suite.results.titles import family, model_title
 
 MODELS = {
@@ -25,33 +26,32 @@ def records(datasets=("yeast", "bibtex")):
     return [ranking(name, model, p1=p1, seconds=s) for name in datasets for model, (p1, s) in MODELS.items()]
 
 
-def points(axes):
-    return {line.get_label(): line for line in axes.get_lines() if not line.get_label().startswith("_")}
+def line(axes, label):
+    (found,) = [one for one in axes.get_lines() if one.get_label() == label]
+    return found
 
 
 def test_figure_has_a_panel_for_each_dataset_and_cost(tmp_path):
     figure = draw_figure("pareto", "demo", write(tmp_path, records()))
-    assert len(figure.axes) == 4
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["yeast", "", "bibtex", ""]
-    found = points(figure.axes[0])
-    for model, (p1, seconds) in MODELS.items():
-        assert found[model_title(model)].get_xdata()[0] == seconds
-        assert found[model_title(model)].get_ydata()[0] == pytest.approx(100 * p1)
-        assert to_hex(found[model_title(model)].get_color()) == STYLES[family(model)]["color"].lower()
+    assert [axes.get_title() for axes in figure.axes] == 2 * ["yeast, 2 threads"] + 2 * ["bibtex, 2 threads"]
+    for program, colour in COLOURS.items():
+        drawn = line(figure.axes[0], program)
+        expected = [(s, 100 * p1) for model, (p1, s) in MODELS.items() if family(model) == program]
+        assert dict(drawn.get_xydata()) == pytest.approx(dict(expected))
+        assert to_hex(drawn.get_color()) == colour.lower()
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["xmlc", "napkinXC", "omikuji", "Pareto front"]
+    assert {text.get_text() for text in legend.get_texts()} == {"xmlc", "napkinXC", "omikuji", "Pareto front"}
     for axes in figure.axes:
         assert {text.get_text() for text in axes.texts} == {*map(model_title, MODELS)}
 
 
 def test_front_is_drawn_from_cheapest_to_best_model(tmp_path):
     training, prediction, *_ = draw_figure("pareto", "demo", write(tmp_path, records())).axes
-    (line,) = (line for line in training.get_lines() if line.get_label() == "_front")
-    assert line.get_ydata().tolist()[:-1] == pytest.approx([50, 60, 63, 64])
-    assert line.get_xdata().tolist()[:-1] == [1, 2, 4, 40]
+    front = line(training, "Pareto front")
+    assert front.get_ydata().tolist()[:-1] == pytest.approx([50, 60, 63, 64])
+    assert front.get_xdata().tolist()[:-1] == [1, 2, 4, 40]
     # All predict at the same cost, so only the best is on the front.
-    (line,) = (line for line in prediction.get_lines() if line.get_label() == "_front")
-    assert line.get_ydata().tolist() == pytest.approx([64, 64])
+    assert line(prediction, "Pareto front").get_ydata().tolist() == pytest.approx([64, 64])
 
 
 def test_seeds_are_averaged_and_oracle_is_omitted(tmp_path):
@@ -59,19 +59,24 @@ def test_seeds_are_averaged_and_oracle_is_omitted(tmp_path):
     oracle["costs"] |= {"train_seconds": None, "predict_ms_per_instance": None}
     given = [ranking(seed=0, p1=0.5, seconds=2.0), ranking(seed=1, p1=0.6, seconds=4.0), oracle]
     axes = draw_figure("pareto", "demo", write(tmp_path, given)).axes[0]
-    assert list(points(axes)) == ["PLT"]
-    assert (points(axes)["PLT"].get_xdata()[0], points(axes)["PLT"].get_ydata()[0]) == pytest.approx((3, 55))
+    assert [text.get_text() for text in axes.texts] == ["PLT"]
+    assert line(axes, "xmlc").get_xydata().tolist() == [pytest.approx([3, 55])]
     with raises_with(XmlcError, "pareto"):
         draw_figure("pareto", "demo", write(tmp_path / "oracle", [oracle]))
 
 
+def test_control_characters_are_left_out_of_names():
+    points = with_front(pd.DataFrame({"model": ["bell\a", "_mine", "$$"], "x": 1.0, "y": 2.0}))
+    assert points["name"].tolist()[:3] == ["bell", "_mine", "$$"]
+
+
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=12))
 def test_front_has_the_points_that_no_other_dominates(places):
-    front = [places[i] for i in pareto_front(*zip(*places))]
+    front = pareto_front(pd.DataFrame(places, columns=["x", "y"]))
     beaten = {
         (cost, quality)
         for cost, quality in places
         for c, q in places
         if (c <= cost and q > quality) or (c < cost and q >= quality)
     }
-    assert front == sorted(set(places) - beaten)
+    assert [*front.itertuples(index=False, name=None)] == sorted(set(places) - beaten)

@@ -2,12 +2,11 @@
 
 import pytest
 import yaml
-from built_tables import build_from
+from built_tables import build_from, lines
 from report_cases import every_measure, every_method, inferred_from_estimates, ranking
 
 from xmlc.suite.papers.common.rankings import MODEL_KEYS
-from xmlc.suite.papers.latex import to_latex
-from xmlc.suite.papers.printing import to_csv, to_markdown
+from xmlc.suite.papers.printing import to_csv, to_latex, to_markdown
 
 
 @pytest.fixture
@@ -19,14 +18,19 @@ def test_instance_f_table_shows_thresholds_before_inference(build):
     best = [record for record in every_measure() if record["method"] == "for-instance-f"]
     best[0]["best"]["test"]["instance_f"] = 0.55
     table = build([inferred_from_estimates(method="h", f=0.4), inferred_from_estimates(), *best])
-    assert table.frame["method"].tolist() == ["for-instance-f", "h", "gfm"]
-    assert table.frame["instance_f"].tolist() == pytest.approx([55, 40, 60])
-    assert table.frame["estimate_ms"].tolist() == [0.25, 0.125, 0.125]
+    assert table.content["method"].tolist() == ["for-instance-f", "h", "gfm"]
+    assert table.content["instance_f"].tolist() == pytest.approx([55, 40, 60])
+    assert table.content["estimate_ms"].tolist() == [0.25, 0.125, 0.125]
     panel, estimates = table.panels
-    assert [line[1] for line in panel.cells()] == [("best threshold", False), ("H", False), ("GFM", False)]
-    assert [line[2] for line in panel.cells()] == [("55.00", False), ("40.00", False), ("60.00", True)]
-    assert [line[4][0] for line in panel.cells()] == ["–", "0.1000", "0.1000"]
-    assert [text for text, _ in estimates.cells()[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
+    assert [line[1] for line in lines(panel)] == [("best threshold", False), ("H", False), ("GFM", False)]
+    assert [line[2] for line in lines(panel)] == [("55.00", False), ("40.00", False), ("60.00", True)]
+    assert [line[4][0] for line in lines(panel)] == ["–", "0.1000", "0.1000"]
+    assert [text for text, _ in lines(estimates)[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
+
+
+def test_archived_records_of_a_removed_method_are_not_used(build):
+    table = build([inferred_from_estimates(), inferred_from_estimates(method="gfm-sizes")])
+    assert table.content["method"].tolist() == ["gfm"]
 
 
 BASELINES = yaml.safe_load("""
@@ -46,12 +50,12 @@ def build_baselines(tmp_path):
 
 
 def row(table, dataset, model):
-    return table.frame.set_index(list(MODEL_KEYS)).loc[(dataset, model)]
+    return table.content.set_index(list(MODEL_KEYS)).loc[(dataset, model)]
 
 
 def printed(table, panel=0):
-    lines = table.panels[panel].cells()
-    return {(line[0][0], line[1][0]): dict(zip(table.panels[panel].headings(), line)) for line in lines}
+    names, rows = table.panels[panel].printed()
+    return {(row[0][0], row[1][0]): dict(zip(names, row, strict=True)) for row in rows}
 
 
 def test_ranking_and_macro_f_share_a_row(build_baselines):
@@ -64,7 +68,7 @@ def test_ranking_and_macro_f_share_a_row(build_baselines):
     table = build_baselines(records)
     names = "p@1 p@3 p@5 fta sto ofo train_seconds predict_ms model_mb train_peak_mb predict_peak_mb"
     names += " train_threads predict_threads psp@1 psp@3 psp@5 note seeds"
-    assert table.frame.columns.tolist() == ["dataset", "model", *names.split()]
+    assert table.content.columns.tolist() == ["dataset", "model", *names.split()]
     assert row(table, "yeast", "plt")[["p@1", "fta", "sto", "ofo"]].tolist() == pytest.approx([75, 40, 35, 42])
     cells = printed(table)["yeast", "napkinXC PLT, liblinear"]
     assert cells["Train (s)"] == ("90", False)
@@ -80,8 +84,8 @@ def test_missing_program_has_a_row_with_the_reason(build_baselines):
     records = [record for name in ("yeast", "scene") for record in (ranking(name), ranking(name, "omikuji-parabel"))]
     table = build_baselines([*records, ranking("yeast", "napkinxc-plt-liblinear")])
     ours_and_theirs = ["plt", "napkinxc-plt-liblinear", "omikuji-parabel", "omikuji-parabel-log"]
-    assert table.frame["dataset"].tolist() == ["yeast"] * 4 + ["scene"] * 4
-    assert table.frame["model"].tolist() == ours_and_theirs * 2
+    assert table.content["dataset"].tolist() == ["yeast"] * 4 + ["scene"] * 4
+    assert table.content["model"].tolist() == ours_and_theirs * 2
     assert row(table, "scene", "napkinxc-plt-liblinear")["note"] == "too many labels"
     assert row(table, "yeast", "omikuji-parabel-log")["seeds"] == 0
     assert {cell for heading, cell in printed(table)["scene", "napkinXC PLT, liblinear"].items() if "(" in heading} == {

@@ -1,13 +1,11 @@
 """Test the claims of gfm2011 on handmade records. Each claim holds on some records and fails on other records."""
 
 import pytest
-from claim_cases import decided
+from claim_cases import decided, outcome_of
 from record_cases import simulation
-from record_files import as_record
 from report_cases import inference
 
 from xmlc.suite.papers.gfm2011 import claims
-from xmlc.suite.results.records.simulation import SimulationRecord
 
 SEEDS = (0, 1, 2)
 
@@ -20,17 +18,15 @@ def inferred(model="pcc", name="scene", loss=None, ms=None, **f):
             record = inference(name, model, method.replace("_", "-"), seed, score / 100)
             record["metrics"] |= {"hamming_loss": (loss or {}).get(method, 10) / 100}
             record["costs"] |= {"infer_ms_per_instance": (ms or {}).get(method, 0.5)}
-            records.append(as_record(record))
+            records.append(record)
     return records
 
 
-def simulated(tmp_path, model, means, error=0.001):
+def simulated(model, means, error=0.001):
     """Return a simulation with the given lead of MEUF over GFM under one model, for two sample sizes."""
     content = simulation(trials=50)
     content["models"][model]["meuf_minus_gfm"] = {"mean": means, "standard_error": [error, error]}
-    file = tmp_path / "simulation.json"
-    SimulationRecord.of(file, content).write(file)
-    return [SimulationRecord.read(file)]
+    return [content]
 
 
 def test_worst_f_maximizer_is_compared_with_h():
@@ -45,7 +41,7 @@ def test_worst_f_maximizer_is_compared_with_h():
 def test_method_that_ran_out_of_time_is_left_out():
     records = [inference(method=method, f=f, seed=seed) for method, f in (("h", 0.6), ("gfm", 0.7)) for seed in SEEDS]
     records += [inference(method="meuf-cubic", finished=False, seed=seed) for seed in SEEDS]
-    assert decided(claims.inference_for_f_pays, [as_record(record) for record in records]) == (10, "holds")
+    assert decided(claims.inference_for_f_pays, records) == (10, "holds")
 
 
 def test_hamming_loss_of_h_is_compared_with_lowest_of_others():
@@ -61,10 +57,10 @@ def test_worst_f_maximizer_is_compared_with_the_best():
     assert decided(claims.no_clear_winner, inferred("br", gfm=65, meuf_cubic=65))[1] == "not run"
 
 
-def test_simplified_variants_are_compared_with_originals(tmp_path):
+def test_simplified_variants_are_compared_with_originals():
     def record(shift, error=0.001):
-        (made,) = simulated(tmp_path, "independent", [0, 0])
-        for model in made.models.values():
+        (made,) = simulated("independent", [0, 0])
+        for model in made["models"].values():
             for variant, exact in (("gfm-t", "gfm"), ("meuf-approx", "meuf")):
                 base = model["methods"][exact]
                 base["standard_error"] = [error, error]
@@ -74,7 +70,7 @@ def test_simplified_variants_are_compared_with_originals(tmp_path):
     assert decided(claims.variants_as_good, record(0.005)) == (-0.5, "holds")
     assert decided(claims.variants_as_good, record(-0.02)) == (-2, "does not hold")
     assert decided(claims.variants_as_good, record(0.005, error=0.05))[1] == "undecided"
-    assert [(case.dataset, case.subject) for case in claims.variants_as_good.outcome(record(0)).cases] == [
+    assert [(case.dataset, case.subject) for case in outcome_of(claims.variants_as_good, record(0)).cases] == [
         (model, variant) for model in ("independent", "dependent") for variant in ("gfm-t", "meuf-approx")
     ]
 
@@ -91,16 +87,16 @@ def test_times_are_compared_with_published_meuf():
     ("claim", "model", "sign"),
     [(claims.meuf_best_of_independent, "independent", 1), (claims.meuf_poor_as_printed, "dependent", -1)],
 )
-def test_simulated_f_of_both_methods_is_compared(tmp_path, claim, model, sign):
-    assert decided(claim, simulated(tmp_path, model, [0.25 * sign, 0.5 * sign])) == (37.5, "holds")
-    assert decided(claim, simulated(tmp_path, model, [-0.25 * sign, -0.5 * sign])) == (-37.5, "does not hold")
-    assert decided(claim, simulated(tmp_path, model, [0.25 * sign] * 2, error=1)) == (25, "undecided")
+def test_simulated_f_of_both_methods_is_compared(claim, model, sign):
+    assert decided(claim, simulated(model, [0.25 * sign, 0.5 * sign])) == (37.5, "holds")
+    assert decided(claim, simulated(model, [-0.25 * sign, -0.5 * sign])) == (-37.5, "does not hold")
+    assert decided(claim, simulated(model, [0.25 * sign] * 2, error=1)) == (25, "undecided")
     if sign < 0:  # less than a point is too small
-        assert decided(claim, simulated(tmp_path, model, [-0.005] * 2, error=0)) == (0.5, "does not hold")
+        assert decided(claim, simulated(model, [-0.005] * 2, error=0)) == (0.5, "does not hold")
 
 
-def test_gfm_approaches_meuf_if_first_difference_exceeds_last(tmp_path):
+def test_gfm_approaches_meuf_if_first_difference_exceeds_last():
     claim = claims.gfm_approaches_meuf
-    assert decided(claim, simulated(tmp_path, "independent", [0.125, 0.0])) == (12.5, "holds")
-    assert decided(claim, simulated(tmp_path, "independent", [0.0, 0.125])) == (-12.5, "does not hold")
-    assert decided(claim, simulated(tmp_path, "independent", [0.125, 0.0], error=0.0625))[1] == "undecided"
+    assert decided(claim, simulated("independent", [0.125, 0.0])) == (12.5, "holds")
+    assert decided(claim, simulated("independent", [0.0, 0.125])) == (-12.5, "does not hold")
+    assert decided(claim, simulated("independent", [0.125, 0.0], error=0.0625))[1] == "undecided"

@@ -1,36 +1,38 @@
 """Figure 1 of gfm2011 shows the numbers of the simulation record."""
 
 import pytest
-from matplotlib.colors import to_hex
-from record_cases import TIMED, simulation
+from record_cases import MODELS, TIMED, simulation
 from report_cases import write
 
 from xmlc.suite.papers.building import draw_figure
-from xmlc.suite.papers.gfm2011.figures import APART, PANELS, STYLES
+from xmlc.suite.papers.gfm2011.figures import STYLES
+from xmlc.suite.results.titles import method_title
 
 
 def test_panels_show_numbers_of_the_record(tmp_path):
-    content = simulation(environment={"cpu": "a machine"})
+    content = simulation()
     figure = draw_figure("1", "gfm2011", write(tmp_path, [content]))
     *panels, last = figure.axes
-    for axes, (name, title) in zip(panels, PANELS.items(), strict=True):
+    assert panels[0].get_title() == "25 independent labels, 3 trials"
+    assert last.get_title() == "200 samples, 3 trials, threads: 1"
+    for axes, name in zip(panels, MODELS, strict=True):
         model = content["models"][name]
-        assert axes.get_title() == title
-        (optimum,) = (line for line in axes.get_lines() if line.get_label() == "maximum")
-        assert set(optimum.get_ydata()) == {model["optimum"]}
-        curves = [container.lines[0] for container in axes.containers]
-        assert [line.get_ydata().tolist() for line in curves] == [s["mean"] for s in model["methods"].values()]
-        for number, line in enumerate(curves):
-            assert line.get_xdata().tolist() == pytest.approx([5 + APART * number, 10 + APART * number])
-        (bars,) = axes.containers[1].lines[2]
-        low, high = (point[1] for point in bars.get_segments()[1])
-        assert (low, high) == pytest.approx((model["optimum"] - 0.05 - 0.02, model["optimum"] - 0.05 + 0.02))
+        lines = {line.get_label(): line for line in axes.get_lines()}
+        assert lines.pop("maximum").get_ydata().tolist() == pytest.approx(2 * [100 * model["optimum"]])
+        assert {*lines} == {*map(method_title, model["methods"])}
+        for method, scores in model["methods"].items():
+            line = lines[method_title(method)]
+            assert line.get_xdata().tolist() == [5, 10]
+            assert line.get_ydata().tolist() == pytest.approx([100 * f for f in scores["mean"]])
+        # The band of the first method extends by a standard error.
+        band = axes.collections[1].get_paths()[0].vertices[:, 1]
+        first = model["optimum"] - 0.1
+        assert (band.min(), band.max()) == pytest.approx((100 * (first - 0.06), 100 * (first + 0.02)))
     assert last.get_yscale() == "log"
-    times = {line.get_label(): line for line in last.get_lines() if not line.get_label().startswith("_")}
+    times = {line.get_label(): line for line in last.get_lines()}
+    assert times["GFM"].get_xdata().tolist() == [10, 20]
     assert times["GFM"].get_ydata().tolist() == pytest.approx([10, 100])
     assert last.get_ylabel() == "time (µs)"
-    assert "mean of 3 trials" in figure.get_supxlabel()
     assert len(times) == len(TIMED)
-    assert to_hex(times["MEUF"].get_color()) == STYLES["meuf"]["color"].lower()
-    looks = {(style["color"], style["marker"]) for style in STYLES.values()}
-    assert len(looks) == len({color for color, _ in looks}) == len({marker for _, marker in looks}) == len(STYLES)
+    assert STYLES["color"].is_unique
+    assert STYLES["marker"].is_unique

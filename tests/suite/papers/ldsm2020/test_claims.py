@@ -1,13 +1,11 @@
 """Test the claims of ldsm2020 on handmade records. Each claim holds on some records and fails on other records."""
 
 import math
-from dataclasses import replace
 
 import ldsm_twin as twin
 import numpy as np
 import pytest
-from claim_cases import decided
-from record_files import as_record
+from claim_cases import decided, outcome_of
 from report_cases import forest, ranking, sweep
 
 from xmlc.suite.papers.ldsm2020 import claims, tables
@@ -25,7 +23,7 @@ def ranked(products=None, ms=None, name="bibtex", **p1):
             record = ranking(name, model.replace("_", "-"), seed, score / 100)
             costs = {"inner_products_per_instance": (products or {}).get(model, 100)}
             record["costs"] |= costs | {"predict_ms_per_instance": (ms or {}).get(model, 0.5)}
-            records.append(as_record(record))
+            records.append(record)
     return records
 
 
@@ -46,13 +44,9 @@ def grown(model="ldsm", name="bibtex", hyperparameters=None, **p1):
     return records
 
 
-def read(records):
-    return [as_record(record) for record in records]
-
-
 def test_ldsm_is_compared_with_every_other_tree():
     claim = claims.as_good_as_other_trees
-    outcome = claim.outcome(ranked(ldsm=60, fastxml=61, pfastrexml=90, plt=50, swnn=90))
+    outcome = outcome_of(claim, ranked(ldsm=60, fastxml=61, pfastrexml=90, plt=50, swnn=90))
     assert [(case.subject, case.side) for case in outcome.cases] == [("fastxml", OPPOSITE), ("plt", 1)]
     assert (outcome.cases[0].effect.mean, outcome.cases[0].printed) == (pytest.approx(-OF_P1), 0.71)
     assert outcome.word == "undecided"
@@ -61,84 +55,84 @@ def test_ldsm_is_compared_with_every_other_tree():
     assert decided(claim, ranked(ldsm=60, fastxml=61, name="yeast"))[1] == "not run"
     assert decided(claim, ranked(ldsm=60, fastxml=66)) == (-6 * OF_P1, "does not hold")
     # nDCG counts as well as precision.
-    behind = [replace(r, metrics=r.metrics | dict.fromkeys(claims.NDCG, 0.1)) for r in ranked(ldsm=60)]
+    behind = [one | {"metrics": one["metrics"] | dict.fromkeys(claims.NDCG, 0.1)} for one in ranked(ldsm=60)]
     assert decided(claim, [*behind, *ranked(fastxml=60)]) == (10 - 60 * OF_P1, "does not hold")
     assert decided(claim, ranked(ldsm=60))[1] == "not run"
 
 
 def test_single_trees_of_ensembles_and_searches_are_compared():
     claim = claims.better_single_tree
-    first = read([*grown(t1=50, t50=90), *grown("fastxml", t1=40, t50=95)])
-    outcome = claim.outcome(first, ranked(ldsm_single=52, fastxml_single=48))
+    first = [*grown(t1=50, t50=90), *grown("fastxml", t1=40, t50=95)]
+    outcome = outcome_of(claim, first, ranked(ldsm_single=52, fastxml_single=48))
     assert [case.subject for case in outcome.cases] == ["first of the ensemble", "best of a search"]
     assert [case.effect.mean for case in outcome.cases] == [pytest.approx(10 * OF_P1), pytest.approx(4 * OF_P1)]
     assert outcome.word == "holds"
-    worse = read([*grown(t1=30), *grown("fastxml", t1=40)])
+    worse = [*grown(t1=30), *grown("fastxml", t1=40)]
     assert decided(claim, worse, []) == (-10 * OF_P1, "does not hold")
     assert decided(claim, worse[:3], ranked(ldsm_single=52))[1] == "not run"
 
 
 def test_ensembles_are_compared_at_equal_numbers_of_trees():
     claim = claims.better_ensemble
-    assert decided(claim, read([*grown(t1=1, t50=62), *grown("fastxml", t1=9, t50=60)])) == (2 * OF_P1, "holds")
-    assert decided(claim, read([*grown(t50=58), *grown("fastxml", t50=60)])) == (-2 * OF_P1, "does not hold")
-    assert decided(claim, read([*grown(t50=58), *grown("fastxml", t10=60)]))[1] == "not run"
+    assert decided(claim, [*grown(t1=1, t50=62), *grown("fastxml", t1=9, t50=60)]) == (2 * OF_P1, "holds")
+    assert decided(claim, [*grown(t50=58), *grown("fastxml", t50=60)]) == (-2 * OF_P1, "does not hold")
+    assert decided(claim, [*grown(t50=58), *grown("fastxml", t10=60)])[1] == "not run"
     yeast = [*grown(t50=62, name="yeast"), *grown("fastxml", t50=60, name="yeast")]
-    assert decided(claim, read(yeast))[1] == "not run"  # The paper has no plot of this dataset.
+    assert decided(claim, yeast)[1] == "not run"  # The paper has no plot of this dataset.
 
 
 def test_gain_of_first_ten_trees_is_compared_with_gain_of_later_ones():
     first, others = claims.first_ten_trees_gain_most, claims.more_trees_gain_little
-    some = read(grown(name="delicious", t1=50, t10=60, t20=61, t50=61.5))
+    some = grown(name="delicious", t1=50, t10=60, t20=61, t50=61.5)
     assert decided(first, some) == ((10 - 1.5) * OF_P1, "holds")
     assert decided(others, some) == (-1.5, "holds")
-    late = read(grown(name="delicious", t1=50, t10=52, t20=61, t50=62))
+    late = grown(name="delicious", t1=50, t10=52, t20=61, t50=62)
     assert decided(first, late) == ((2 - 10) * OF_P1, "does not hold")
     assert decided(others, late) == (-10, "does not hold")
-    assert decided(others, read(grown(t1=50, t10=52, t20=61, t50=62))) == (-1, "holds")  # bibtex counts from 20 trees
+    assert decided(others, grown(t1=50, t10=52, t20=61, t50=62)) == (-1, "holds")  # bibtex counts from 20 trees
     wide = grown(t1=50, t10=52, t20=61, t50=62, hyperparameters={"arity": 4})  # counts from 10 trees, as elsewhere
-    assert decided(others, read(wide)) == (-10, "does not hold")
-    assert decided(first, read(grown(t1=50, t10=60)))[1] == decided(others, read(grown(t1=50, t10=60)))[1] == "not run"
+    assert decided(others, wide) == (-10, "does not hold")
+    assert decided(first, grown(t1=50, t10=60))[1] == decided(others, grown(t1=50, t10=60))[1] == "not run"
 
 
 def test_depth_is_compared_with_balanced_tree():
     balanced = math.log2(14)  # the records have 14 labels and depth 7
-    assert decided(claims.logarithmic_depth, read(grown())) == (7 / balanced - 1, "holds")
-    four = read(grown(hyperparameters={"arity": 4}))
+    assert decided(claims.logarithmic_depth, grown()) == (7 / balanced - 1, "holds")
+    four = grown(hyperparameters={"arity": 4})
     assert decided(claims.logarithmic_depth, four) == (3 - 14 / balanced, "does not hold")
     for name in ("delicious", "delicious-ldsm"):
-        assert decided(claims.logarithmic_depth, read(grown(name=name))) == (2 - 7 / balanced, "holds")
-    wide = read(grown(hyperparameters={"arity": 1.4}))  # shallower than a balanced tree
+        assert decided(claims.logarithmic_depth, grown(name=name)) == (2 - 7 / balanced, "holds")
+    wide = grown(hyperparameters={"arity": 1.4})  # shallower than a balanced tree
     assert decided(claims.logarithmic_depth, wide)[1] == "does not hold"
     # The paper's statement does not name yeast.
-    assert decided(claims.logarithmic_depth, read(grown(name="yeast")))[1] == "not run"
-    assert decided(claims.logarithmic_depth, read([record | {"trees": None} for record in grown()]))[1] == "not run"
+    assert decided(claims.logarithmic_depth, grown(name="yeast"))[1] == "not run"
+    assert decided(claims.logarithmic_depth, [record | {"trees": None} for record in grown()])[1] == "not run"
 
 
 def test_claims_compare_depths_and_scores_of_a_sweep():
     # 16 times the nodes give 4 more levels and 4 points of P@1.
-    swept = read([sweep("bibtex", seed=seed) for seed in SEEDS])
+    swept = [sweep("bibtex", seed=seed) for seed in SEEDS]
     assert decided(claims.depth_grows_with_log_of_nodes, swept) == (2 * 4 - 4, "holds")
     assert decided(claims.shallow_trees_suffice, swept) == (-4 * OF_P1, "holds")
-    assert decided(claims.shallow_trees_suffice, read([sweep("yeast", seed=seed) for seed in SEEDS]))[1] == "not run"
+    assert decided(claims.shallow_trees_suffice, [sweep("yeast", seed=seed) for seed in SEEDS])[1] == "not run"
     ended = [sweep("bibtex", seed=seed) for seed in SEEDS]  # 32 nodes for any T_max, one level more for twice the nodes
     for record in ended:
         for row in record["rows"][1:]:
             row |= {"nodes": 32, "depth": 4}
-    assert decided(claims.depth_grows_with_log_of_nodes, read(ended)) == (2 - 1, "holds")
+    assert decided(claims.depth_grows_with_log_of_nodes, ended) == (2 - 1, "holds")
     for record in ended:
         record["rows"][0] |= {"nodes": 32, "depth": 4}
-    assert decided(claims.shallow_trees_suffice, read(ended))[1] == "not run"  # Both records are of the same forest.
+    assert decided(claims.shallow_trees_suffice, ended)[1] == "not run"  # Both records are of the same forest.
     deep = [sweep("bibtex", seed=seed, p1=0.4) for seed in SEEDS]
     for record in deep:
         record["rows"][-1]["depth"] = 13
         record["rows"][-1]["metrics"] = {name: 2 * score for name, score in record["rows"][0]["metrics"].items()}
-    assert decided(claims.depth_grows_with_log_of_nodes, read(deep)) == (2 * 4 - 10, "does not hold")
-    assert decided(claims.shallow_trees_suffice, read(deep)) == (-40 * OF_P1, "does not hold")
+    assert decided(claims.depth_grows_with_log_of_nodes, deep) == (2 * 4 - 10, "does not hold")
+    assert decided(claims.shallow_trees_suffice, deep) == (-40 * OF_P1, "does not hold")
     other = [sweep(seed=seed, hyperparameter="epochs") for seed in SEEDS]
     for record in other:
         record["rows"] = [{"epochs": row.pop("max_nodes"), **row} for row in record["rows"]]
-    assert decided(claims.depth_grows_with_log_of_nodes, read(other))[1] == "not run"
+    assert decided(claims.depth_grows_with_log_of_nodes, other)[1] == "not run"
 
 
 def objectives(*levels, hyperparameters=None):
@@ -151,7 +145,7 @@ def objectives(*levels, hyperparameters=None):
     records = [forest(seed=seed, objectives=parts) for seed in (0, 1, 2)]
     for record in records:
         record["hyperparameters"] |= hyperparameters or {}
-    return [as_record(record) for record in records]
+    return records
 
 
 @pytest.mark.parametrize("arity", [2, 3, 4, 5])

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from built_tables import build_from, texts
+from built_tables import build_from, headings, texts
 from facts import absent, raises_with
 from report_cases import forest, ranking
 
@@ -44,11 +44,11 @@ def records():
 def test_rows_are_measured_then_quoted_then_other_datasets(build):
     measured, printed = build("7", *records()).panels
     assert measured.title == "yeast"
-    assert measured.headings()[:3] + measured.headings()[-1:] == ["Model", "P@1 (%)", "P@3 (%)", "Trees"]
+    assert headings(measured)[:3] + headings(measured)[-1:] == ["Model", "P@1 (%)", "P@3 (%)", "Trees"]
     rows = texts(measured)
     assert [row[0] for row in rows] == ["LdSM", "SWNN", "FastXML", "Parabel, quoted", "GBDT-S, quoted"]
     assert [*rows[0][1:4], rows[0][-1]] == ["75.00", "25.00", "15.00", "50"]
-    at = measured.headings().index("P@1 (paper)")
+    at = headings(measured).index("P@1 (paper)")
     assert [row[at] for row in rows] == ["76.50", "–", "–", "70.00", "69.29"]
     assert rows[3][1:4] == ["–", "–", "–"]
     assert rows[4][at + 2] == "–"  # the paper has a dash, too
@@ -57,7 +57,7 @@ def test_rows_are_measured_then_quoted_then_other_datasets(build):
 
 def test_table_1_has_only_trees(build):
     table = build("1", *records())
-    assert table.frame["model"].tolist() == ["ldsm", "fastxml"]
+    assert table.content["model"].tolist() == ["ldsm", "fastxml"]
     assert [row[0] for row in texts(table.panels[0])] == ["LdSM", "FastXML", "GBDT-S, quoted"]
     assert [row[1] for row in texts(table.panels[1])] == ["LdSM"]
     with raises_with(XmlcError, "ranking"):
@@ -67,7 +67,7 @@ def test_table_1_has_only_trees(build):
 def test_two_tables_of_times_differ_as_in_the_paper(build):
     shorter, longer = build("2", *records()), build("5", *records())
     (panel,), (every,) = shorter.panels, longer.panels
-    at = panel.headings().index("Predict (ms) (paper)")
+    at = headings(panel).index("Predict (ms) (paper)")
     assert [(row[0], row[at]) for row in texts(panel)] == [
         ("LdSM", "5.64"), ("FastXML", "–"), ("CRAFTML, quoted", "8.6")
     ]  # fmt: skip
@@ -78,11 +78,11 @@ def test_two_tables_of_times_differ_as_in_the_paper(build):
 
 def test_depth_of_deepest_tree_is_shown_with_balanced_depth(build):
     table = build("4", forest(), forest(model="fastxml", trees=None))
-    row = table.frame.iloc[0]
+    row = table.content.iloc[0]
     assert row[["depth", "arity", "nodes", "n_trees"]].tolist() == [7, 2, 13, 3]
     assert row["depth_ratio"] == pytest.approx(7 / math.log2(14))
     measured, printed = table.panels
-    found = dict(zip(measured.headings(), texts(measured)[0]))
+    found = dict(zip(headings(measured), texts(measured)[0]))
     assert (found["Depth"], found["Depth (paper)"], found["Arity (paper)"]) == ("7", "9", "4")
     assert texts(printed) == [["far", "25", "2"]]
     with raises_with(XmlcError, "forest"):

@@ -3,8 +3,8 @@
 import math
 
 import pytest
+from claim_cases import outcome_of
 from record_cases import progressive
-from record_files import as_record
 from report_cases import ranking, sweep
 
 from xmlc.suite.papers.oplt2021 import claims
@@ -26,7 +26,7 @@ def ranked(dataset="bibtex", m=159, labels=2.5, seconds=None, **scores):
 
 def decided(claim, *given):
     """Return effect, verdict and number of cases of a claim."""
-    outcome = claim.outcome(*([as_record(record) for record in records] for records in given))
+    outcome = outcome_of(claim, *given)
     return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word, len(outcome.cases)
 
 
@@ -48,7 +48,7 @@ def test_policy_is_as_good_within_the_published_gap():
 def test_policy_is_also_compared_with_parabel_at_most_passes():
     scores = {"oplt_b_program_1_pass": 59.8, "oplt_b_program_3_passes": 59.8, "iplt_1_pass": 60, "iplt_3_passes": 60}
     half = ranked(**CAT, **scores, parabel_single=63)
-    outcome = claims.as_good_as_offline.outcome([as_record(record) for record in half])
+    outcome = outcome_of(claims.as_good_as_offline, half)
     assert [round(case.effect.mean, 9) for case in outcome.cases] == [-0.2, -3.2]
     large = ranked("amazon-670k", 670_091, oplt_b_program_3_passes=41, iplt_3_passes=43, parabel_single=40.5)
     assert decided(claims.behind_offline_on_large, large) == (-0.5, "does not hold", 1)
@@ -98,8 +98,8 @@ def test_policies_and_warm_start_are_compared():
     assert decided(claims.warm_start_helps, up) == (1, "holds", 1)
     assert decided(claims.warm_start_helps, down) == (-1, "does not hold", 1)
     # A loss of up to 1.57 points is allowed.
-    assert decided(claims.warm_start_as_good_as_offline, up) == (-1, "holds", 1)
-    assert decided(claims.warm_start_as_good_as_offline, down) == (-3, "does not hold", 1)
+    assert decided(claims.as_good_with_warm_start, up) == (-1, "holds", 1)
+    assert decided(claims.as_good_with_warm_start, down) == (-3, "does not hold", 1)
 
 
 def test_cpu_seconds_of_training_are_compared():
@@ -143,7 +143,7 @@ def test_memory_tree_is_compared_on_aloi():
         streamed("aloi", oplt_r_program_1_pass=58, cmt_1_pass=55),
     )
     assert decided(claims.similar_to_memory_tree, *near) == (-1, "holds", 2)
-    outcome = claims.similar_to_memory_tree.outcome(*([as_record(record) for record in some] for some in near))
+    outcome = outcome_of(claims.similar_to_memory_tree, *near)
     # The second case has no online record.
     assert [case.printed for case in outcome.cases] == [-4.72, pytest.approx(math.nan, nan_ok=True)]
     ahead = ranked("aloi", 1000, 1.0, oplt_b_program_3_passes=73, cmt_3_passes=72)

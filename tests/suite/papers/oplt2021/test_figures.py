@@ -32,11 +32,11 @@ def test_entropy_reduction_is_computed_from_mean_accuracy(tmp_path):
     ]
     shown = [axes for axes in draw_figure("2", "oplt2021", write(tmp_path, records)).axes if axes.axison]
     assert [axes.get_title() for axes in shown] == ["aloi", "wikipara-3"]
-    of_seeds, single = shown[0].get_lines()
+    single, of_seeds = shown[0].get_lines()
     assert of_seeds.get_xdata().tolist() == [10, 100]  # the first few instances make curves jump
     assert of_seeds.get_ydata().tolist() == [2, 2]
     assert single.get_ydata().tolist() == [1, 2]
-    assert {text.get_text() for text in shown[0].texts} == {"OPLT-B", "CMT"}
+    assert [line.get_label() for line in shown[0].get_lines()] == ["CMT", "OPLT-B"]
 
 
 def test_memory_tree_is_drawn_with_trees_of_both_growth_rules(tmp_path):
@@ -45,7 +45,7 @@ def test_memory_tree_is_drawn_with_trees_of_both_growth_rules(tmp_path):
     (axes,) = [axes for axes in figure.axes if axes.axison]
     assert len({line.get_color() for line in axes.get_lines()}) == len(models)
     drawn = {line.get_label(): line.get_linestyle() for line in axes.get_lines()}
-    assert list(drawn) == ["OPLT-R", "OPLT-B", "OPLT-R, program's tree", "OPLT-B, program's tree", "CMT"]
+    assert {*drawn} == {"OPLT-R", "OPLT-B", "OPLT-R, program's tree", "OPLT-B, program's tree", "CMT"}
     for name in ("OPLT-R", "OPLT-B"):
         assert drawn[name] == drawn[f"{name}, program's tree"]
 

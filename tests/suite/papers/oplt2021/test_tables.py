@@ -1,7 +1,7 @@
 """Test the tables of oplt2021: the better of 1 and 3 passes, published values, synthetic datasets."""
 
 import pytest
-from built_tables import build_from, texts
+from built_tables import build_from, headings, texts
 from facts import absent, raises_with
 from report_cases import dataset, ranking
 
@@ -44,28 +44,28 @@ def test_better_number_of_passes_is_chosen_by_means_over_seeds(build):
         *five_seeds("oplt-r-3-passes", 0.65),
         *five_seeds("parabel-single", 0.68),
     )
-    assert table.frame["model"].tolist() == ["oplt-b", "oplt-r", "parabel-single"]
-    assert table.frame["passes"].fillna(0).tolist() == [3, 1, 0]
-    assert table.frame["p@1"].tolist() == pytest.approx([72, 66, 68])
-    assert table.frame["p@1_std"].tolist() == pytest.approx([1.5811388] * 3)
-    assert table.frame["train_cpu_minutes"].tolist() == pytest.approx([3, 1.5, 1.5])
-    assert table.frame["seeds"].tolist() == [5, 5, 5]
-    assert {"psp@1", "predict_ms", "train_peak_mb"} <= set(table.frame)
+    assert table.content["model"].tolist() == ["oplt-b", "oplt-r", "parabel-single"]
+    assert table.content["passes"].fillna(0).tolist() == [3, 1, 0]
+    assert table.content["p@1"].tolist() == pytest.approx([72, 66, 68])
+    assert table.content["p@1_std"].tolist() == pytest.approx([1.5811388] * 3)
+    assert table.content["train_cpu_minutes"].tolist() == pytest.approx([3, 1.5, 1.5])
+    assert table.content["seeds"].tolist() == [5, 5, 5]
+    assert {"psp@1", "predict_ms", "train_peak_mb"} <= set(table.content)
     measured, costs, printed = table.panels
     rows = texts(measured)
     assert [[*row[:2], row[-1]] for row in rows] == [
         ["yeast", "OPLT-B", "3"], ["yeast", "OPLT-R", "1"], ["yeast", "Parabel, single tree", "–"]
     ]  # fmt: skip
-    at = measured.headings().index("P@1 (paper)")
+    at = headings(measured).index("P@1 (paper)")
     assert [row[at] for row in rows] == ["92.74", "–", "–"]
-    assert rows[0][measured.headings().index("P@1 (%)")] == "72.00 ± 1.58"
-    assert "PSP@1 (%)" in costs.headings()
+    assert rows[0][headings(measured).index("P@1 (%)")] == "72.00 ± 1.58"
+    assert "PSP@1 (%)" in headings(costs)
     assert [row[:3] for row in texts(printed)] == [["yeast", "CMT", "89.43"], ["far", "OPLT-B", "54.69"]]
     assert any("2 threads" in note for note in table.notes)
 
 
 def test_fewer_passes_are_chosen_for_equal_scores(build):
-    assert build("2", run("oplt-b-3-passes", 0.7), run("oplt-b-1-pass", 0.7)).frame["passes"].tolist() == [1]
+    assert build("2", run("oplt-b-3-passes", 0.7), run("oplt-b-1-pass", 0.7)).content["passes"].tolist() == [1]
 
 
 def test_accuracy_is_of_first_label_and_synthetic_datasets_are_named(build):
@@ -75,11 +75,11 @@ def test_accuracy_is_of_first_label_and_synthetic_datasets_are_named(build):
         run("oplt-b-3-passes", 0.7, name="aloi", cpu=12.5, labels=1),
         run("cmt-1-pass", 0.5, name="synthetic-aloi-like", labels=1),
     )
-    assert table.frame["accuracy"].tolist() == [70, 50]
-    assert table.frame["train_cpu_seconds"].tolist() == [12.5, 90]
+    assert table.content["accuracy"].tolist() == [70, 50]
+    assert table.content["train_cpu_seconds"].tolist() == [12.5, 90]
     measured, _, printed = table.panels
     rows = texts(measured)
-    at = measured.headings().index("Accuracy (paper)")
+    at = headings(measured).index("Accuracy (paper)")
     assert [(row[0], row[1], row[at]) for row in rows] == [
         ("aloi", "OPLT-B", "67.26"), ("synthetic-aloi-like", "CMT", "–")
     ]  # fmt: skip

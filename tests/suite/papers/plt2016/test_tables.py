@@ -1,13 +1,12 @@
 """Test the tables of plt2016 on handmade records: rows, panels, bold and published values."""
 
 import pytest
-from built_tables import build_from, texts
+from built_tables import build_from, headings, lines, texts
 from facts import absent
 from report_cases import every_measure, every_method, ranking, thresholds
 
 from xmlc.metrics.measures import TUNABLE_MEASURES
-from xmlc.suite.papers.latex import to_latex
-from xmlc.suite.papers.printing import to_csv, to_markdown
+from xmlc.suite.papers.printing import to_csv, to_latex, to_markdown
 
 
 @pytest.fixture
@@ -21,9 +20,10 @@ def build(tmp_path):
 def cells(panel):
     """Return the cells of a panel by row key and heading. Bold cells have asterisks."""
     found = {}
-    for line in panel.cells():
+    names, rows = panel.printed()
+    for line in rows:
         key = tuple(text for text, _ in line[: len(panel.names)])
-        for heading, (text, bold) in zip(panel.headings(), line, strict=True):
+        for heading, (text, bold) in zip(names, line, strict=True):
             found[key, heading] = f"*{text}*" if bold else text
     return found
 
@@ -31,8 +31,8 @@ def cells(panel):
 def test_table_1_shows_measured_and_published_numbers(build):
     published = "dataset,model,m,p@1,train_minutes\nyeast,plt,14,63.4,64\n"
     table = build("table1", [ranking(), ranking(model="fastxml", p1=0.6, seconds=30.0)], published)
-    assert table.frame[["dataset", "model"]].to_numpy().tolist() == [["yeast", "plt"], ["yeast", "fastxml"]]
-    assert table.frame.loc[0, ["m", "p@1", "p@3", "ndcg@5", "train_minutes", "model_mb", "seeds"]].tolist() == [
+    assert table.content[["dataset", "model"]].to_numpy().tolist() == [["yeast", "plt"], ["yeast", "fastxml"]]
+    assert table.content.loc[0, ["m", "p@1", "p@3", "ndcg@5", "train_minutes", "model_mb", "seeds"]].tolist() == [
         14, 75, 25, 15, 1.5, 2.5, 1
     ]  # fmt: skip
     datasets, scores = table.panels
@@ -46,7 +46,7 @@ def test_table_1_shows_measured_and_published_numbers(build):
         (("yeast", "FastXML"), "P@1 (paper)"): "–",
     }
     assert cells(scores).items() >= printed.items()
-    assert "P@3 (paper)" not in scores.headings()
+    assert "P@3 (paper)" not in headings(scores)
 
 
 def test_note_names_search_and_share_certified_by_beam(build):
@@ -75,19 +75,19 @@ def test_table_2_marks_overfitting_of_sto(build):
 def test_table_2_shows_measured_and_published_numbers(build):
     published = "dataset,model,method,macro_f,test_ms,inner_products\nyeast,plt,sto,21.16,0.78,354\n"
     table = build("table2", every_method(), published)
-    assert table.frame["method"].tolist() == ["fta", "sto", "ofo", "fta-labelwise"]
-    row = table.frame.set_index("method").loc["ofo"]
+    assert table.content["method"].tolist() == ["fta", "sto", "ofo", "fta-labelwise"]
+    row = table.content.set_index("method").loc["ofo"]
     assert row[["macro_f", "test_ms", "inner_products"]].tolist() == pytest.approx([42, 0.25, 55])
     assert row["macro_f_zero"] == pytest.approx(21)
     assert row["validation_macro_f"] == pytest.approx(52)
     assert (row["c"], row["a"], row["b"]) == (10, 1, 10)
     wanted = {"macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss", "test_threads"}
-    assert wanted <= set(table.frame)
+    assert wanted <= set(table.content)
     scores, times, products = (cells(panel) for panel in table.panels)
     assert scores[("yeast", "PLT"), "OFO"] == "*42.00*"
     assert scores[("yeast", "PLT"), "FTA label-wise"] == "41.00"
     assert scores[("yeast", "PLT"), "STO (paper)"] == "21.16"
-    assert [heading for heading in table.panels[0].headings() if "paper" in heading] == ["STO (paper)"]
+    assert [heading for heading in headings(table.panels[0]) if "paper" in heading] == ["STO (paper)"]
     assert times[("yeast", "PLT"), "STO (paper)"] == "0.78"
     assert products[("yeast", "PLT"), "FTA"] == "55"
 
@@ -96,8 +96,8 @@ def test_methods_without_labels_have_a_named_row_per_training_split(build):
     full = thresholds(method="expected-f", f=0.5) | {"split": "full", "grid": []}
     full["best"]["validation"] = {}
     table = build("table2", [*every_method(), thresholds(method="expected-f", f=0.45), full])
-    assert table.frame["method"].tolist()[-2:] == ["expected-f", "expected-f-full"]
-    assert table.frame["validation_macro_f"].isna().tolist() == [False] * 5 + [True]
+    assert table.content["method"].tolist()[-2:] == ["expected-f", "expected-f-full"]
+    assert table.content["validation_macro_f"].isna().tolist() == [False] * 5 + [True]
     scores = cells(table.panels[0])
     assert scores[("yeast", "PLT"), "expected F"] == "*45.00*"
     assert scores[("yeast", "PLT"), "expected F †"] == "50.00"  # the only method with all training data
@@ -111,10 +111,10 @@ def test_table_4_shows_measured_and_published_numbers(build):
     )
     records = every_method("scene") + every_method() + every_method("scene", "fastxml", f=0.5)
     table = build("table4", records, published)
-    assert table.frame[["model", "dataset"]].to_numpy().tolist() == [
+    assert table.content[["model", "dataset"]].to_numpy().tolist() == [
         ["plt", "scene"], ["plt", "yeast"], ["fastxml", "scene"]
     ]  # fmt: skip
-    scores = table.frame.iloc[1][["a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"]].tolist()
+    scores = table.content.iloc[1][["a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"]].tolist()
     assert scores == pytest.approx([1, 10, 53, 43, 40, 35])
     (panel,) = table.panels
     printed = cells(panel)
@@ -179,11 +179,11 @@ def build_hyperparameters(tmp_path):
 def test_search_ranges_are_shown_with_published_ranges(build_hyperparameters):
     table = build_hyperparameters([ranking(hyperparameters=USED), ranking(model="oracle", hyperparameters={})])
     ranges, _ = table.panels
-    assert ranges.headings() == ["Model", "Hyperparameter", "Low", "High", "Scale", "Low (paper)", "High (paper)"]
+    assert headings(ranges) == ["Model", "Hyperparameter", "Low", "High", "Scale", "Low (paper)", "High (paper)"]
     assert texts(ranges) == [
         ["PLT", "arity b", "2", "256", "uniform, integers", "–", "–"],
         ["PLT", "gamma", "1e-06", "10", "logarithmic", "0.000001", "10"],
-        ["PLT", "solver", "–", "–", ranges.columns[2].numbers[2].value, "–", "–"],
+        ["PLT", "solver", "–", "–", ranges.columns[2].cells[2].value, "–", "–"],
     ]
     assert "Bold" not in to_markdown(table)
     assert to_latex(table).count(r"\caption") == 2
@@ -227,7 +227,7 @@ def test_untuned_dataset_shows_values_of_its_search(build_hyperparameters):
         ranking("yeast", "swnn", hyperparameters=used),
     ]
     plt, ldsm = build_hyperparameters(records, models).panels[1:]
-    assert plt.headings()[1:] == ["arity b", "gamma", "solver", "lambda", "P@1, validation (%)", "Found by"]
+    assert headings(plt)[1:] == ["arity b", "gamma", "solver", "lambda", "P@1, validation (%)", "Found by"]
     assert texts(plt) == [["my-set", "16", "4.91", "sgd", "0.000264", "80.00", "auto, 3 trials"]]
     assert texts(ldsm) == [["my-set", "0.1", "true", "80.00", "auto, 3 trials"]]
 
@@ -239,31 +239,31 @@ def build_measures(tmp_path):
 
 def test_each_measure_has_a_row_with_its_tuned_value_in_brackets(build_measures):
     table = build_measures(every_measure("yeast") + every_measure("bibtex") + every_method("yeast"))
-    assert table.frame.columns[:12].tolist() == ["dataset", "model", "tuned_for", *TUNABLE_MEASURES]
-    assert table.frame["tuned_for"].tolist() == [*TUNABLE_MEASURES, *TUNABLE_MEASURES]
-    assert table.frame["dataset"].tolist() == ["yeast"] * 9 + ["bibtex"] * 9
-    assert table.frame.loc[3, "micro_f"] == 50
-    assert table.frame.loc[3, "macro_jaccard"] == 49
-    assert table.frame.loc[3, "predicted_per_instance"] == 1.5
+    assert table.content.columns[:12].tolist() == ["dataset", "model", "tuned_for", *TUNABLE_MEASURES]
+    assert table.content["tuned_for"].tolist() == [*TUNABLE_MEASURES, *TUNABLE_MEASURES]
+    assert table.content["dataset"].tolist() == ["yeast"] * 9 + ["bibtex"] * 9
+    assert table.content.loc[3, "micro_f"] == 50
+    assert table.content.loc[3, "macro_jaccard"] == 49
+    assert table.content.loc[3, "predicted_per_instance"] == 1.5
     (panel,) = table.panels
-    assert panel.headings()[:5] == ["Dataset", "Tuned for", "Macro-F", "Macro-F2", "Macro-Jaccard"]
-    lines = panel.cells()
-    for i, line in enumerate(lines):
+    assert headings(panel)[:5] == ["Dataset", "Tuned for", "Macro-F", "Macro-F2", "Macro-Jaccard"]
+    rows = lines(panel)
+    for i, line in enumerate(rows):
         own = 2 + i % 9
         assert [j for j, (text, _) in enumerate(line) if text.startswith("[")] == [own]
         assert line[own] == ("[50.00]", True)
         assert [bold for _, bold in line].count(True) == 1
-    assert [line[1][0] for line in lines[:3]] == ["Macro-F", "Macro-F2", "Macro-Jaccard"]
+    assert [line[1][0] for line in rows[:3]] == ["Macro-F", "Macro-F2", "Macro-Jaccard"]
 
 
 def test_method_of_earlier_version_has_no_row(build_measures):
     records = [record for record in every_measure() if record["method"] == "for-micro-f"]
     table = build_measures([*records, *(record | {"method": "for-micro-f-labelwise"} for record in records)])
-    assert table.frame["tuned_for"].tolist() == ["micro_f"]
+    assert table.content["tuned_for"].tolist() == ["micro_f"]
 
 
 def test_each_model_has_a_panel_with_its_best_in_bold(build_measures):
     table = build_measures(every_measure() + every_measure(model="fastxml", shift=-0.2) + every_measure(model="oracle"))
     assert [panel.title for panel in table.panels] == ["PLT", "FastXML", "oracle"]
-    bold = [sum(is_bold for line in panel.cells() for _, is_bold in line) for panel in table.panels]
+    bold = [sum(is_bold for line in lines(panel) for _, is_bold in line) for panel in table.panels]
     assert bold == [9, 9, 0]

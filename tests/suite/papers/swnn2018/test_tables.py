@@ -1,7 +1,7 @@
 """Test the tables of swnn2018: statistics, hyperparameters and precision, with published values."""
 
 import pytest
-from built_tables import build_from
+from built_tables import build_from, headings, lines, texts
 from record_cases import statistics
 from report_cases import ranking
 
@@ -28,7 +28,7 @@ def build(tmp_path):
 
 
 def cells(panel, row=0):
-    return {heading: text for heading, (text, _) in zip(panel.headings(), panel.cells()[row])}
+    return dict(zip(headings(panel), texts(panel)[row], strict=True))
 
 
 def test_measured_and_published_values_are_shown(build):
@@ -43,11 +43,11 @@ def test_measured_and_published_values_are_shown(build):
     found = cells(cost)
     assert (found["Predict (ms)"], found["Predict (ms) (paper)"], found["Model (MB)"]) == ("0.0123", "1.47", "2.50")
     assert [found[name] for name in ("Train (s)", "Threads, predict")] == ["90", "2"]
-    assert table.frame.iloc[0][["S", "alpha", "beta", "trials", "max_p@3"]].tolist() == [75, 0.5, 0, 9, 94]
+    assert table.content.iloc[0][["S", "alpha", "beta", "trials", "max_p@3"]].tolist() == [75, 0.5, 0, 9, 94]
 
 
 def test_other_methods_are_marked_quoted_and_measured_rows_are_not_repeated(build):
-    assert [[text for text, _ in line[:3]] for line in build(record()).panels[-1].cells()] == [
+    assert [row[:3] for row in texts(build(record()).panels[-1])] == [
         ["yeast", "DiSMEC, quoted", "76.00"],
         ["far", "SWNN", "91.07"],
     ]
@@ -57,9 +57,9 @@ def test_values_comparable_to_best_quoted_ones_are_bold(build):
     made = record()
     made["metrics"] |= {"p@1": 0.7501, "p@3": 0.5999, "p@5": 0.70}  # the quoted values are 76.00, 61.00 and 51.00
     precision, *_ = build(made).panels
-    assert [bold for _, bold in precision.cells()[0][2:5]] == [True, False, True]
+    assert [bold for _, bold in lines(precision)[0][2:5]] == [True, False, True]
     assert not any(
-        bold for line in build(made, published=PUBLISHED.splitlines()[0]).panels[0].cells() for _, bold in line
+        bold for line in lines(build(made, published=PUBLISHED.splitlines()[0]).panels[0]) for _, bold in line
     )
 
 
@@ -84,21 +84,21 @@ def build_summaries(tmp_path):
 
 @pytest.mark.parametrize(("place", "counted"), list(enumerate(COUNTED, start=2)))
 def test_each_table_summarizes_its_count(build_summaries, place, counted):
-    frame = build_summaries(f"table{place}", counted).frame
+    frame = build_summaries(f"table{place}", counted).content
     assert frame.to_numpy().tolist() == [["yeast", *SUMMARY.values()]]
     assert list(frame) == ["dataset", "minimum", "lower_quartile", "median", "upper_quartile", "maximum", "mean"]
 
 
 def test_table_1_shows_sizes_of_datasets(build_summaries):
-    assert build_summaries("1", COUNTED[0]).frame.to_dict("records") == [
+    assert build_summaries("1", COUNTED[0]).content.to_dict("records") == [
         {"dataset": "yeast", "d": 103, "n_train": 1500, "n_test": 917}
     ]
 
 
 def test_published_values_are_shown_with_other_datasets_below(build_summaries):
     measured, others = build_summaries("table2", COUNTED[0]).panels
-    cells = dict(zip(measured.headings(), measured.cells()[0]))
+    cells = dict(zip(headings(measured), lines(measured)[0]))
     assert (cells["3rd quartile"][0], cells["3rd quartile (paper)"][0]) == ("3.75", "4")
     assert cells["Average"] == ("1.88", False)
-    assert [[text for text, _ in line] for line in others.cells()] == [["other", "1", "2", "2", "4", "11411", "9"]]
+    assert [[text for text, _ in line] for line in lines(others)] == [["other", "1", "2", "2", "4", "11411", "9"]]
     assert len(build_summaries("table3", COUNTED[1]).panels) == 1  # no values are published here

@@ -1,8 +1,8 @@
 """Test the record of a ranking, and its frame."""
 
-from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from record_cases import whole
 from record_files import RecordFile
@@ -29,10 +29,12 @@ class TestFile(RecordFile):
     )
 
 
-def test_replicate_differs_only_in_its_measures():
-    record = RankingRecord.of(Path("ranking.json"), SCORED)
-    for number, apart in enumerate((0.001, -0.002, 1 - SCORED["metrics"]["p@1"])):  # a share is at most one
-        found = record.replicate(number)
-        assert found.metrics["p@1"] == pytest.approx(record.metrics["p@1"] + apart)
-        assert found.metrics["p@5"] == record.metrics["p@5"]
-        assert replace(found, metrics=record.metrics) == record
+def test_shares_on_resampled_test_sets_are_at_most_one():
+    drawn = RankingRecord.of(Path("ranking.json"), SCORED).resampled_numbers()[""]
+    assert {*drawn} == {"p@1", "ndcg@3"}
+    assert drawn["p@1"].tolist() == pytest.approx([75.1, 74.8, 100])
+
+
+def test_measures_on_resampled_test_sets_are_missing_in_earlier_records():
+    drawn = RankingRecord.of(Path("ranking.json"), ranking()).resampled_numbers()[""]
+    assert np.isnan(drawn["p@1"]).all()

@@ -13,15 +13,16 @@ from xmlc.suite.papers.building import kinds, read_needs
 
 
 def chosen(paths, need):
-    """Return the records among these files that a table needs."""
-    return [source.record for source in read_needs(Declared("x", (need,)), paths)[0]]
+    """Return the model and method of each record among these files that a table needs."""
+    numbers = read_needs(Declared("x", (need,)), paths)
+    return numbers.drop_duplicates("record")[["model", "method"]].to_numpy().tolist()
 
 
 def test_records_of_a_kind_are_read_in_order_of_files(tmp_path):
     content = [thresholds(method="sto"), ranking(), ranking(model="oracle", split="80"), thresholds(method="fta")]
     paths = write(tmp_path, content)
-    assert [record.method for record in chosen(paths, THRESHOLDS)] == ["sto", "fta"]
-    assert [record.model for record in chosen(paths, RANKINGS)] == ["plt"]
+    assert chosen(paths, THRESHOLDS) == [["plt", "sto"], ["plt", "fta"]]
+    assert chosen(paths, RANKINGS) == [["plt", ""]]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", '"ranking"', '{"kind": []}'])

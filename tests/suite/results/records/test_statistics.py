@@ -22,7 +22,8 @@ class TestFile(RecordFile):
 def test_numbers_are_sizes_averages_and_a_variant_per_summary():
     sizes, *summaries = msgspec.convert(statistics(), Statistics).numbers()
     averages = dict.fromkeys(("labels_per_instance", "instances_per_label"), 2.125)
-    assert sizes == ("", {"d": 103, "m": 14, "n_train": 1500, "n_test": 917} | averages)
+    never_seen = {"labels_never_seen": 0, "features_never_seen": 0}
+    assert sizes == ("", {"d": 103, "m": 14, "n_train": 1500, "n_test": 917} | averages | never_seen)
     assert [variant for variant, _ in summaries] == list(COUNTED)
     assert summaries[1][1]["mean"] == 2.125
 

@@ -30,4 +30,5 @@ def test_each_value_is_a_variant(tmp_path):
     assert variants == ("max_nodes=16", "max_nodes=64", "max_nodes=256")
     assert [row["p@1"] for row in rows] == [100 * row.metrics["p@1"] for row in record.rows]
     assert [row["depth"] for row in rows] == [3, 5, 7]
+    assert [row["value"] for row in rows] == [16, 64, 256]
     assert (rows[0]["train_seconds"], rows[0]["predict_ms"]) == (1.5, 0.5)

@@ -1,7 +1,8 @@
 """Test the records of tuned thresholds, and the file next to estimates."""
 
+import pytest
 from record_cases import estimates, whole
-from record_files import RecordFile
+from record_files import RecordFile, as_record
 from report_cases import thresholds
 
 from xmlc.suite.results.records.thresholds import EstimatesRecord, ThresholdRecord
@@ -23,3 +24,13 @@ class TestFile(RecordFile):
 class TestEstimates(RecordFile):
     kind, content, nan_at = EstimatesRecord, estimates(), ["min_probability"]
     broken = ((["parts", "val", "ms_per_instance"], ...),)
+
+
+def test_grid_points_are_details():
+    record = as_record(thresholds(f=0.5, chosen=10))
+    ((name, best),) = record.numbers()
+    assert (name, best["c"], best["macro_f"], best["validation_macro_f"]) == ("", 10, 50, 60)
+    assert best["largest_c_validation_macro_f"] == pytest.approx(59.1)
+    points = dict(record.details())
+    assert list(points) == ["grid 0", "grid 1", "grid 2"]
+    assert points["grid 0"] == {"c": 2, "a": None, "b": None, "macro_f": 49, "validation_macro_f": pytest.approx(56)}

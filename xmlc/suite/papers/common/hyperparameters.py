@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from itertools import chain
 from typing import Any
+
+import pandas as pd
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.ranges import AUTO, Range
 from xmlc.suite.config.suite import ModelSpec, Suite
-from xmlc.suite.papers.declared import Table, TableDefinition, columns
-from xmlc.suite.results.frame import Rows, Source, make_row
-from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.papers.tables import Table, TableSpec, columns
+from xmlc.suite.results.numbers import ABOUT
 from xmlc.suite.results.titles import search_title
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
@@ -43,85 +46,105 @@ def ranges_of(model: ModelSpec) -> dict[str, Range]:
 
 
 def _names(model: ModelSpec) -> list[str]:
-    """Return the names of a model's searched hyperparameters.
+    """Return the names of a model's searched hyperparameters, those with ranges first."""
+    names = dict.fromkeys(model.search.ranges)
+    for trial in chain(*model.search.stages):
+        names |= dict.fromkeys(trial)
+    return list(names)
 
-    Hyperparameters with ranges come first. Hyperparameters without ranges follow in the order of the trials.
-    """
-    trials = [trial for stage in model.search.stages for trial in stage]
-    return list(dict.fromkeys([*model.search.ranges, *(name for trial in trials for name in trial)]))
 
-
-def _ranges_and_values(table: Table) -> Rows:
+def _ranges_and_values(table: Table) -> pd.DataFrame:
     """Return the rows with each model's ranges, followed by the rows with each model's values on each dataset."""
     searched = searched_models(table.suite)
-    shown = [source for source in table.given[0] if _is_shown(source.record, searched)]
-    if not shown:
+    shown = []
+    for record, numbers in table.numbers.groupby("record", sort=False):
+        model = searched.get(numbers["model"].iloc[0])
+        search = _values_of(numbers, "").get("search_method")
+        if model and (model.search.ranges or search == AUTO):
+            shown.append(record)
+    table.numbers = table.numbers[table.numbers["record"].isin(shown)]
+    if table.numbers.empty:
         raise XmlcError(f"table3: found no record of a model with ranges, expected one of {', '.join(searched)}")
-    table.given[0] = shown
-    rows: Rows = {}
-    for name in dict.fromkeys(source.record.model_name for source in shown):
-        rows |= _ranges(name, searched[name])
-    one_of_each: dict[tuple[str, str], Source] = {}
-    for source in shown:  # All seeds have the same hyperparameters.
-        one_of_each.setdefault((source.record.dataset_name, source.record.model_name), source)
-    for (_, model), source in one_of_each.items():
-        rows |= _values(source, searched[model])
-    return rows
+    rows: list[tuple[str, ...]] = []
+    for name in table.numbers["model"].unique():
+        rows += _ranges(name, searched[name])
+    for (dataset, model), numbers in table.numbers.groupby(["dataset", "model"], sort=False):
+        # All seeds have the same hyperparameters.
+        first = numbers[numbers["record"] == numbers["record"].iloc[0]]
+        rows += _values(dataset, model, first, searched[model])
+    return pd.DataFrame(rows, columns=[*HYPERPARAMETER_KEYS, "quantity", "value"]).assign(
+        deviation=math.nan, seeds=math.nan, records=[()] * len(rows)
+    )
 
 
-def _is_shown(record: Any, searched: dict[str, ModelSpec]) -> bool:
-    """Return whether the hyperparameters of a record's model have ranges, or were searched on the record's dataset."""
-    model = searched.get(record.model)
-    return model is not None and bool(model.search.ranges or (record.tuning and record.tuning["method"] == AUTO))
+def _values_of(numbers: pd.DataFrame, variant: str) -> dict[str, Any]:
+    own = numbers[numbers["variant"] == variant]
+    return dict(zip(own["quantity"], own["value"], strict=True))
 
 
-def _ranges(model: str, searched: ModelSpec) -> Rows:
-    rows: Rows = {}
+def _ranges(model: str, searched: ModelSpec) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
     for name, values in ranges_of(searched).items():
         key = EVERY_DATASET, model, name
         if values.values:
-            rows[key] = make_row(key, {"drawn": "one of " + ", ".join(map(str, values.values))})
+            drawn = f"one of {', '.join(map(str, values.values))}"
         else:
-            drawn = ("logarithmic" if values.log else "uniform") + ", integers" * values.integer
-            rows[key] = make_row(key, {"low": values.low, "high": values.high, "drawn": drawn})
+            drawn = "uniform"
+            if values.log:
+                drawn = "logarithmic"
+            if values.integer:
+                drawn += ", integers"
+            rows += [(*key, "low", values.low), (*key, "high", values.high)]
+        rows.append((*key, "drawn", drawn))
     return rows
 
 
-def _values(source: Source, searched: ModelSpec) -> Rows:
-    record = source.record
-    assert isinstance(record, RankingRecord)
-    rows: Rows = {}
-    for name in _names(searched):
-        key, value = (record.dataset.name, record.model, name), record.hyperparameters.get(name)
-        # Truth values are printed as in YAML, because a table would show True as 1.
-        row = {"value": str(value).lower() if isinstance(value, bool) else value} | _provenance(record, searched)
-        rows[key] = make_row(key, row, (source.path,))
-    return rows
+def _values(dataset: str, model: str, numbers: pd.DataFrame, searched: ModelSpec) -> list[tuple[Any, ...]]:
+    """Return the rows of a model's values on a dataset, with their source and their P@1 on the validation set.
 
-
-def _provenance(record: RankingRecord, searched: ModelSpec) -> dict[str, object]:
-    """Return the source of a record's hyperparameters, and the P@1 of these hyperparameters on the validation set.
-
-    The source of hyperparameters is a search by the workflow, or the source that the suite's configuration states, or
-    None.
+    The source is a search by the workflow, or the source that the suite's configuration states, or None.
     """
-    if search := record.tuning:
-        return {"found_by": search_title(search["method"], search["budget"]), "validation_p@1": 100 * search["p@1"]}
-    configured = searched.datasets.get(record.dataset.name, {})
-    # The source in the configuration is correct only if the model was trained with the values in the configuration.
-    same = all(record.hyperparameters.get(name) == value for name, value in configured.items())
-    stated = searched.selected.get(record.dataset.name) if same else None
-    p1 = stated.p_at_1 if stated else None
-    return {"found_by": stated.by if stated else None, "validation_p@1": None if p1 is None else 100 * p1}
+    found = _values_of(numbers, "")
+    hyperparameters = _values_of(numbers, ABOUT)
+    by = None
+    p1 = None
+    if found["search_method"]:
+        by = search_title(found["search_method"], found["trials"])
+        p1 = found["validation_p@1"]
+    else:
+        configured = searched.datasets.get(dataset, {})
+        stated = searched.selected.get(dataset)
+        # The source in the configuration is correct only if the model was trained with the configured values.
+        if stated and all(hyperparameters.get(name) == value for name, value in configured.items()):
+            by = stated.by
+            if stated.p_at_1 is not None:
+                p1 = 100 * stated.p_at_1
+    rows = []
+    for name in _names(searched):
+        value = hyperparameters.get(name)
+        # Truth values are printed as in YAML, because a table would show True as 1.
+        if isinstance(value, bool):
+            value = str(value).lower()
+        key = dataset, model, name
+        rows += [(*key, "value", value), (*key, "found_by", by), (*key, "validation_p@1", p1)]
+    return rows
 
 
-table3 = TableDefinition(
+table3 = TableSpec(
     name="table3",
     needs=(Where("ranking", "full", searched=True),),
     keys=HYPERPARAMETER_KEYS,
     rows=_ranges_and_values,
     panels=(
-        columns("Ranges", "low", "high", "drawn", names=("model", "hyperparameter"), having="drawn", contests={}),
+        columns(
+            "Ranges",
+            "low",
+            "high",
+            "drawn",
+            names=("model", "hyperparameter"),
+            having="drawn",
+            contests={},
+        ),
         columns(
             "Values: {model}",
             *("value", "validation_p@1", "found_by"),

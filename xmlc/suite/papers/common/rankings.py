@@ -5,27 +5,37 @@ The tables show P@k and training time (Table 1 of plt2016), baselines, and a com
 
 from __future__ import annotations
 
+import pandas as pd
+
 from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
 from xmlc.suite.config.planned import BASELINE_METHODS, RANKINGS, Where
 from xmlc.suite.papers.common.thresholds import hashed
-from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
 from xmlc.suite.papers.notes import threads_of
-from xmlc.suite.results.frame import Rows, average, make_row
+from xmlc.suite.papers.tables import Table, TableSpec, columns, datasets
+from xmlc.suite.results.numbers import grouped, mean_over_seeds
 from xmlc.suite.results.records.base import DATASET_COLUMNS
 from xmlc.suite.results.titles import CONVENTIONS, method_title, model_title
 
 MODEL_KEYS = ("dataset", "model")
-PRECISION, PROPENSITY_SCORED = ("p@1", "p@3", "p@5"), ("psp@1", "psp@3", "psp@5")
+PRECISION = ("p@1", "p@3", "p@5")
+PROPENSITY_SCORED = ("psp@1", "psp@3", "psp@5")
 THREADS = ("train_threads", "predict_threads")
 CPU = "CPU times of training are sums over all threads and processes, without reading and writing files."
 
-table1 = TableDefinition(
+table1 = TableSpec(
     name="table1",
     needs=(RANKINGS,),
     keys=MODEL_KEYS,
     more=(
         *(name for name in RANKING_METRICS if name not in PRECISION),
-        *(*FURTHER_RANKING_METRICS, "predict_ms", "inner_products", "model_mb", "train_peak_mb", "predict_peak_mb"),
+        *(
+            *FURTHER_RANKING_METRICS,
+            "predict_ms",
+            "inner_products",
+            "model_mb",
+            "train_peak_mb",
+            "predict_peak_mb",
+        ),
         *THREADS,
     ),
     panels=(
@@ -37,17 +47,25 @@ table1 = TableDefinition(
     caption="The datasets, precision@k on the test set, and training time on the whole training set.",
 )
 
-PASSES = (*PRECISION, *PROPENSITY_SCORED, "train_cpu_seconds", "predict_ms", "model_mb", "train_peak_mb")
+PASSES = (
+    *PRECISION,
+    *PROPENSITY_SCORED,
+    "train_cpu_seconds",
+    "predict_ms",
+    "model_mb",
+    "train_peak_mb",
+)
 
 
 def threads_of_both(table: Table) -> list[str]:
     """Return a note on the numbers of threads that training and prediction used."""
-    counts = threads_of(table.rows, THREADS)
-    said = f"Training and prediction used {counts}. Times are wall-clock times unless the heading has CPU."
-    return [said] * bool(counts)
+    counts = threads_of(table.numbers, THREADS)
+    if not counts:
+        return []
+    return [f"Training and prediction used {counts}. Times are wall-clock times unless the heading has CPU."]
 
 
-passes = TableDefinition(
+passes = TableSpec(
     name="passes",
     needs=(RANKINGS,),
     keys=MODEL_KEYS,
@@ -62,40 +80,64 @@ COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_pe
 NOT_RUN = "not run, needs the extra `baselines`"
 
 
-def _with_macro_f(table: Table) -> Rows:
+def _with_macro_f(table: Table) -> pd.DataFrame:
     """Return a row for each ranking, with the macro-F of thresholds that were tuned for the same model.
 
-    Baselines without a ranking also have a row.
+    Baselines come last on each dataset. Baselines without a ranking also have a row.
     """
-    rows = average(table.numbers(0), MODEL_KEYS)
-    tuned = average(table.numbers(1), (*MODEL_KEYS, "method")) if table.given[1] else {}
-    known = table.suite.baselines if table.suite else {}
-    found: Rows = {}
-    for dataset in dict.fromkeys(dataset for dataset, _ in rows):
-        models = [model for own, model in rows if own == dataset and model not in known]
-        for model in (*models, *known):
-            row = rows.get((dataset, model))
-            if row is None:
-                note = known[model].without.get(dataset, NOT_RUN)
-                row = make_row((dataset, model), {"note": note, "seeds": 0})
-            of_methods = {name: tuned.get((dataset, model, name), {}).get("macro_f") for name in BASELINE_METHODS}
-            found[dataset, model] = row | {name: mean for name, mean in of_methods.items() if mean}
-    return found
+    means = mean_over_seeds(table.of_need(0), MODEL_KEYS)
+    if table.suite:
+        baselines = table.suite.baselines
+    else:
+        baselines = {}
+    missing = []
+    for dataset in means["dataset"].unique():
+        run = {*means.loc[means["dataset"] == dataset, "model"]}
+        for model, spec in baselines.items():
+            if model not in run:
+                note = spec.without.get(dataset, NOT_RUN)
+                missing.append(
+                    {
+                        "dataset": dataset,
+                        "model": model,
+                        "quantity": "note",
+                        "value": note,
+                        "seeds": 0,
+                    }
+                )
+    tuned = mean_over_seeds(table.of_need(1), (*MODEL_KEYS, "method"))
+    tuned = tuned[tuned["quantity"] == "macro_f"]
+    tuned = tuned.assign(quantity=tuned["method"]).drop(columns="method")
+    rows = pd.concat([means, pd.DataFrame(missing)], ignore_index=True)
+    tuned = tuned.merge(rows[[*MODEL_KEYS]].drop_duplicates(), on=MODEL_KEYS)
+    rows = pd.concat([rows, tuned], ignore_index=True)
+    rows = grouped(rows, *MODEL_KEYS)
+    places = {model: place for place, model in enumerate(baselines, start=1)}
+    rows = rows.assign(place_of_baseline=rows["model"].map(places).fillna(0))
+    return grouped(rows, "dataset", then=["place_of_baseline"])
 
 
 def _about(table: Table) -> list[str]:
     """Return notes on baselines that are missing, have no tuned thresholds, or have untuned hyperparameters."""
-    there = {model for _, model in table.rows}
-    shown = {name: model for name, model in table.suite.baselines.items() if name in there} if table.suite else {}
-    missing = {key: row["note"].value for key, row in table.rows.items() if "note" in row}
-    lines = [f"{model_title(model)} is missing on {dataset}: {note}." for (dataset, model), note in missing.items()]
-    skipped = [(name, model.skip_thresholds) for name, model in shown.items() if model.skip_thresholds]
-    lines += [f"{model_title(name)} has no macro-F: {reason}." for name, reason in skipped]
+    notes = []
+    missing = table.means[table.means["quantity"] == "note"]
+    for row in missing.itertuples():
+        notes.append(f"{model_title(row.model)} is missing on {row.dataset}: {row.value}.")
+    if table.suite:
+        baselines = table.suite.baselines
+    else:
+        baselines = {}
+    shown = {name: baselines[name] for name in baselines if (table.means["model"] == name).any()}
+    for name, model in shown.items():
+        if model.skip_thresholds:
+            notes.append(f"{model_title(name)} has no macro-F: {model.skip_thresholds}.")
     untuned = [f"{model_title(name)} ({model.untuned})" for name, model in shown.items() if model.untuned]
-    return lines + ["Not tuned: " + "; ".join(untuned) + "."] * bool(untuned)
+    if untuned:
+        notes.append(f"Not tuned: {'; '.join(untuned)}.")
+    return notes
 
 
-baselines = TableDefinition(
+baselines = TableSpec(
     name="baselines",
     needs=(
         Where("ranking", "full", baselines=True),

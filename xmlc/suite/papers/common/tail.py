@@ -7,25 +7,27 @@ from xmlc.metrics.ranking import OVER_LABELS
 from xmlc.suite.config.planned import CALIBRATIONS, RANKINGS
 from xmlc.suite.papers.common.rankings import MODEL_KEYS
 from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, by_split
-from xmlc.suite.papers.declared import TableDefinition, columns
+from xmlc.suite.papers.tables import TableSpec, columns
 from xmlc.suite.results.records.calibration import ERRORS, PRECISION
 
 FOUND = tuple(measure.name for measure in OVER_LABELS)
 FITTED = tuple(f"isotonic_{name}" for name in ERRORS)
 
-tail = TableDefinition(
+
+def _at_ranks(start: str) -> list[str]:
+    return [name for name in FOUND if name.startswith(start)]
+
+
+tail = TableSpec(
     name="tail",
     needs=(RANKINGS,),
     keys=MODEL_KEYS,
     columns=("p@1", "p@3", "p@5", *FOUND),
-    panels=tuple(
-        columns(title, *(name for name in FOUND if name.startswith(start)))
-        for title, start in {
-            "Precision over labels": "macro_p",
-            "Recall over labels": "macro_r",
-            "F over labels": "macro_f",
-            "Coverage of labels": "coverage",
-        }.items()
+    panels=(
+        columns("Precision over labels", *_at_ranks("macro_p")),
+        columns("Recall over labels", *_at_ranks("macro_r")),
+        columns("F over labels", *_at_ranks("macro_f")),
+        columns("Coverage of labels", *_at_ranks("coverage")),
     ),
     notes=(
         "P@k counts correct labels, most of which are frequent. In means over labels, all labels have the same weight.",
@@ -35,7 +37,7 @@ tail = TableDefinition(
     ),
     caption="Rankings on the test set, as means over the labels that occur there.",
 )
-tail_f = TableDefinition(
+tail_f = TableSpec(
     name="tail-f",
     needs=(OF_80, OF_FULL),
     keys=METHOD_KEYS,
@@ -47,7 +49,7 @@ tail_f = TableDefinition(
     ),
     caption="Macro-F over the labels in the test set: all labels, and groups by number of training instances.",
 )
-calibration = TableDefinition(
+calibration = TableSpec(
     name="calibration",
     needs=(CALIBRATIONS,),
     keys=MODEL_KEYS,

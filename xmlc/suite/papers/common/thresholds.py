@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import numpy as np
+import pandas as pd
 
 from xmlc.metrics import measures as known
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.declared import Table, TableDefinition, by_method, columns
+from xmlc.suite.papers.tables import Table, TableSpec, by_method, columns
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.frame import Rows, average
+from xmlc.suite.results.methods import PAPER_METHODS
+from xmlc.suite.results.numbers import grouped, mean_over_seeds
 from xmlc.suite.results.titles import CONVENTIONS, LIMITS, METHODS, measure_of, model_title
 
 HASHED = "plt-hashed"  # The PLT of plt2016. The model "plt" is xmlc's variant of the PLT.
-FOR_OTHERS = ("ofo-ab", *known.MEASURE_METHODS)  # Methods that only the tables `table4` and `measures` show.
+FOR_OTHERS = (
+    "ofo-ab",
+    *known.MEASURE_METHODS,
+)  # Methods that only the tables `table4` and `measures` show.
 OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split in ("80", "full"))
 METHOD_KEYS = ("dataset", "model", "method")
 
 
-def grouped(rows: Rows, length: int) -> Rows:
-    """Reorder rows so that all rows with the same first ``length`` parts of the key are consecutive."""
-    places = list(dict.fromkeys(key[:length] for key in rows))
-    return {key: rows[key] for key in sorted(rows, key=lambda key: places.index(key[:length]))}
-
-
-def by_split(table: Table) -> Rows:
-    """Return the means of all quantities over seeds.
-
-    For each dataset and model, the rows for training on the whole training set come last.
-    """
-    return grouped(average(table.numbers(), METHOD_KEYS), 2)
+def by_split(table: Table) -> pd.DataFrame:
+    """Return the means over seeds. For each dataset and model, training on all data comes last."""
+    return grouped(mean_over_seeds(table.own, METHOD_KEYS), "dataset", "model")
 
 
 def hashed(table: Table) -> list[str]:
-    """Return a note on the PLT of plt2016, with its number of weight slots on each dataset.
-
-    The note is left out if the table has no row for the PLT of plt2016.
-    """
-    bits = {r.dataset.name: r.hyperparameters["hash_bits"] for r in table.records if r.model == HASHED}
-    slots = ", ".join(f"2^{bits[name]} ({name})" for name in bits)
-    has_plt = any(record.model == "plt" for record in table.records)
-    return [
-        f"{model_title(HASHED)} is the paper's PLT, whose weights share one table of {slots} slots (in the paper 2^30, "
-        "Section 6)." + " PLT is xmlc's variant, which has a weight for each pair of feature and node." * has_plt
-    ] * bool(bits)
+    """Return a note on the PLT of plt2016, if it has a row, with its number of weight slots on each dataset."""
+    numbers = table.numbers
+    bits = numbers[(numbers["model"] == HASHED) & (numbers["quantity"] == "hash_bits")].drop_duplicates("dataset")
+    if bits.empty:
+        return []
+    slots = [f"2^{value} ({name})" for name, value in zip(bits["dataset"], bits["value"], strict=True)]
+    note = f"{model_title(HASHED)} is the paper's PLT, whose weights share one table of {', '.join(slots)} slots "
+    note += "(in the paper 2^30, Section 6)."
+    if (numbers["model"] == "plt").any():
+        note += " PLT is xmlc's variant, which has a weight for each pair of feature and node."
+    return [note]
 
 
 def overfitting(table: Table) -> list[str]:
@@ -50,23 +46,28 @@ def overfitting(table: Table) -> list[str]:
 
     STO overfits if its macro-F is the highest on the validation set but not on the test set.
     """
-    found: list[tuple[float, str]] = []
-    for dataset, model in dict.fromkeys(key[:2] for key in table.rows):
-        rows = [table.rows.get((dataset, model, method), {}) for method in ("sto", "fta", "ofo")]
-        if model in LIMITS or not all(rows):
-            continue
-        sto, *others = (row["macro_f"].value for row in rows)
-        tuned, fta, ofo = (row["validation_macro_f"].value for row in rows)
-        loss = max(others) - sto if tuned > fta and tuned >= ofo else 0.0
-        found.append((loss, f"{dataset} with {model_title(model)} ({sto:.2f} % instead of {max(others):.2f} %)"))
-    losses = [one for one in found if one[0] > 0]
-    said = "STO has the highest macro-F of FTA, STO and OFO on the validation set, but not on the test set, in "
-    said += f"{len(losses)} of {len(found)} cases (a dataset and a model)."
-    said += f" STO is farthest below FTA or OFO on the test set of {max(losses)[1]}." if losses else ""
-    return [said] * bool(found)
+    means = table.means[table.means["method"].isin(PAPER_METHODS) & ~table.means["model"].isin(LIMITS)]
+    scores = means.pivot(index=["dataset", "model"], columns=["quantity", "method"], values="value")
+    if not {*PAPER_METHODS} <= {*means["method"]}:
+        return []
+    test = scores["macro_f"].dropna()
+    if test.empty:
+        return []
+    tuned = scores["validation_macro_f"].loc[test.index]
+    best = (tuned["sto"] > tuned["fta"]) & (tuned["sto"] >= tuned["ofo"])
+    loss = test[["fta", "ofo"]].max(axis=1) - test["sto"]
+    lost = loss[best & (loss > 0)]
+    note = "STO has the highest macro-F of FTA, STO and OFO on the validation set, but not on the test set, in "
+    note += f"{len(lost)} of {len(test)} cases (a dataset and a model)."
+    if len(lost):
+        dataset, model = lost.astype(float).idxmax()
+        sto = test.at[(dataset, model), "sto"]
+        note += f" STO is farthest below FTA or OFO on the test set of {dataset} with {model_title(model)} "
+        note += f"({sto:.2f} % instead of {sto + lost.max():.2f} %)."
+    return [note]
 
 
-table2 = TableDefinition(
+table2 = TableSpec(
     name="table2",
     needs=(OF_80, OF_FULL),
     keys=METHOD_KEYS,
@@ -94,25 +95,32 @@ table2 = TableDefinition(
 )
 
 
-def _tuned_ofo(table: Table) -> Rows:
+def _tuned_ofo(table: Table) -> pd.DataFrame:
     """Return the rows of OFO with tuned a and b, with the macro-F of FTA and STO in each row."""
-    rows = average(table.numbers(), METHOD_KEYS)
-    found: Rows = {}
-    for (dataset, model, method), row in rows.items():
-        if method == "ofo-ab":
-            beside = {name: rows.get((dataset, model, name), {}).get("macro_f") for name in ("fta", "sto")}
-            others = {name: number for name, number in beside.items() if number}
-            found[model, dataset] = row | {"test_macro_f": row["macro_f"]} | others
-    return grouped(found, 1)
+    means = mean_over_seeds(table.own, METHOD_KEYS)
+    tuned = means[means["method"] == "ofo-ab"]
+    macro_f = means[means["quantity"] == "macro_f"]
+    others = macro_f[macro_f["method"].isin(["fta", "sto"])]
+    others = others.merge(tuned[["model", "dataset"]].drop_duplicates(), on=["model", "dataset"])
+    others = others.assign(quantity=others["method"])
+    ofo = tuned[tuned["quantity"] == "macro_f"].assign(quantity="test_macro_f")
+    return grouped(pd.concat([tuned, ofo, others], ignore_index=True), "model")
 
 
-table4 = TableDefinition(
+table4 = TableSpec(
     name="table4",
     needs=tuple(Where("thresholds", "80", methods=names) for names in (("ofo-ab",), ("fta", "sto"))),
     keys=("model", "dataset"),
     rows=_tuned_ofo,
     more=(
-        *("micro_f", "instance_f", "predicted_per_instance", "inner_products", "test_ms", "tune_seconds"),
+        *(
+            "micro_f",
+            "instance_f",
+            "predicted_per_instance",
+            "inner_products",
+            "test_ms",
+            "tune_seconds",
+        ),
         "test_threads",
     ),
     panels=(
@@ -128,25 +136,28 @@ table4 = TableDefinition(
 )
 
 
-def _by_measure(table: Table) -> Rows:
-    """Return the means of all quantities over seeds, with a row for each measure that thresholds were tuned for.
+def _by_measure(table: Table) -> pd.DataFrame:
+    """Return the means over seeds, with a row for each measure that thresholds were tuned for.
 
-    Brackets mark the measure that a row was tuned for. The column of a measure is hidden if no row was tuned for this
-    measure. Records of methods that xmlc does not have are left out.
+    Brackets mark the measure that a row was tuned for. The column of a measure is hidden if no row was tuned for it.
+    Records of methods that xmlc does not have are left out.
     """
-    numbers = (replace(n, method=known.MEASURE_METHODS.get(n.method, n.method)) for n in table.numbers())
-    rows = grouped(average((n for n in numbers if n.method in (*known.TUNABLE_MEASURES, *METHODS)), METHOD_KEYS), 2)
-    tuned = {measure_of(tuned_for) for _, _, tuned_for in rows}
-    for (_, _, tuned_for), row in rows.items():
-        for name in (name for name in known.TUNABLE_MEASURES if name in row):
-            mark = "brackets" if name == measure_of(tuned_for) else "" if name in tuned else "hidden"
-            row[name] = replace(row[name], mark=mark)
-    return rows
+    numbers = table.own
+    numbers = numbers.assign(tuned_for=numbers["method"].replace(known.MEASURE_METHODS))
+    numbers = numbers[numbers["tuned_for"].isin([*known.TUNABLE_MEASURES, *METHODS])]
+    means = grouped(mean_over_seeds(numbers, ("dataset", "model", "tuned_for")), "dataset", "model")
+    tuned = means["tuned_for"].map(measure_of)
+    means["mark"] = np.where(means["quantity"] == tuned, "brackets", "")
+    table.hidden = tuple(name for name in known.TUNABLE_MEASURES if name not in {*tuned})
+    return means
 
 
-measures = TableDefinition(
+measures = TableSpec(
     name="measures",
-    needs=(Where("thresholds", "80", methods=(*known.MEASURE_METHODS, *known.UNLABELLED_METHODS)), OF_FULL),
+    needs=(
+        Where("thresholds", "80", methods=(*known.MEASURE_METHODS, *known.UNLABELLED_METHODS)),
+        OF_FULL,
+    ),
     keys=("dataset", "model", "tuned_for"),
     rows=_by_measure,
     more=("c", "inner_products", "test_ms", "tune_seconds", "test_threads"),

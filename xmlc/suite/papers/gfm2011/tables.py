@@ -5,8 +5,8 @@ from __future__ import annotations
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
 from xmlc.suite.config.planned import INFERRED
 from xmlc.suite.papers.common.inference import INFERENCE_KEYS, INSTANCE_F_CONVENTION, timeouts
-from xmlc.suite.papers.declared import Table, TableDefinition, columns, datasets
 from xmlc.suite.papers.gfm2011.claims import claims as claims
+from xmlc.suite.papers.tables import Table, TableSpec, columns, datasets
 from xmlc.suite.results.titles import model_title
 
 SIZES = ("m", "n_train", "n_test")
@@ -15,14 +15,15 @@ MEASURED = ("hamming_loss", "macro_f", "micro_f", "instance_f", "inference_secon
 
 def _drawn(table: Table) -> list[str]:
     """Return notes on the number of samples drawn from each model."""
-    drawn: dict[float, list[str]] = {}
-    for record in table.records:
-        if record.samples is not None:
-            drawn.setdefault(record.samples, []).append(model_title(record.model))
-    return [f"Samples drawn for each instance from {', '.join(dict.fromkeys(who))}: {n:g}." for n, who in drawn.items()]
+    drawn = table.numbers[table.numbers["quantity"] == "samples"].dropna(subset="value")
+    notes = []
+    for samples, numbers in drawn.groupby("value", sort=False):
+        models = map(model_title, numbers["model"].unique())
+        notes.append(f"Samples drawn for each instance from {', '.join(models)}: {samples:g}.")
+    return notes
 
 
-table1 = TableDefinition(
+table1 = TableSpec(
     name="table1",
     needs=(INFERRED,),
     keys=INFERENCE_KEYS,

@@ -1,4 +1,4 @@
-"""Test the statements of ldsm2020 on our records.
+"""Test the statements of ldsm2020.
 
 The paper's pages have no numbers, so the sources of statements are sections, figures and tables.
 """
@@ -6,30 +6,72 @@ The paper's pages have no numbers, so the sources of statements are sections, fi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+import pandas as pd
 
 from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
-from xmlc.suite.papers.claims import Claims, R, datasets, least, pairs, ranked_apart
+from xmlc.suite.papers.claims import (
+    RUN,
+    Claims,
+    about,
+    common,
+    datasets,
+    fact,
+    least,
+    mean_scores,
+    parts,
+    scores,
+    union,
+)
 from xmlc.suite.papers.claims_table import claims_table
-from xmlc.suite.papers.outcome import Effect, same_instances
-from xmlc.suite.results.records.forest import ForestRecord
-from xmlc.suite.results.records.ranking import RankingRecord
-from xmlc.suite.results.records.sweep import SweepRecord
+from xmlc.suite.papers.outcome import same_instances
+from xmlc.suite.results.numbers import ABOUT
 
 statements = Claims.of("ldsm2020")
 
 LDSM = ("ldsm", "ldsm-mean")  # Names of the models that optimise the objective J.
+OURS = "ldsm"
+FASTXML = "fastxml"
+# PfastreXML is left out. The suite's PfastreXML uses propensities and tail classifiers, and its
+# scores are some percentage points below the published scores.
+OTHER_TREES = (FASTXML, "plt")
+PRECISION = ("p@1", "p@3", "p@5")
+NDCG = ("ndcg@1", "ndcg@3", "ndcg@5")
+FEW = 10  # The paper observes little gain from trees after the first `FEW` trees.
+FEW_ON_BIBTEX = 20  # Replaces `FEW` on Bibtex with M = 2 (Section 5).
+FEWER = 16  # The largest T_max is `FEWER` times the T_max of the small trees.
+SIZES = Where("sweep", "full", sweeps=("max-nodes",))
+LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
+# Maps a dataset to the paper's upper bound on the depth of the deepest tree, as a multiple of the
+# depth of a balanced tree (Section 5).
+DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
+DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
+TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
+# For each plot of Figure 1, the supplement has a figure with more datasets. `PLOTS_4`, `PLOTS_5`
+# and `PLOTS_6` contain the datasets of Figure 1 and of one figure of the supplement.
+SHOWN = ("delicious", "bibtex", "mediamill")
+PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
+PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
+PLOTS_6 = datasets("the datasets of Figures 1 and 6", *SHOWN)
+# The published effects are differences in Table 1, LdSM minus the other method. Each effect is the
+# smaller of the mean differences in P@k and in nDCG@k. For PLT, the paper has only P@k.
+IN_PRINT = {
+    "fastxml": dict(zip(DEPTHS, (6.09, 0.71, 1.91, 1.50, -2.53, 1.12, 2.52, 4.35), strict=True)),
+    "plt": {"delicious-200k": 1.17} | dict(zip(LARGE, (-0.40, -0.80, 6.04, 5.41), strict=True)),
+}
 
 
-def purity_is_bounded(record: ForestRecord) -> bool:
-    """Return whether Lemma 3 gives a useful bound for the values of lambda_1 and lambda_2 in a record.
+def purity_is_bounded(numbers: pd.DataFrame) -> pd.Series:
+    """Return whether Lemma 3 gives a useful bound for lambda_1, lambda_2 and M of each record.
 
-    The bound is useful if its denominator is positive, and if it is stronger than J >= -lambda_1 (M - 1).
+    The bound is useful if its denominator is positive, and if it is stronger than J >= -lambda_1 (M
+    - 1).
     """
-    if record.model not in LDSM:
-        return False
-    most = record.setting("lambda_1") * (record.setting("arity") - 1)
-    return most / 2 < record.setting("lambda_2") < most
+    most = fact(numbers, "lambda_1") * (fact(numbers, "arity") - 1)
+    lambda_2 = fact(numbers, "lambda_2")
+    return numbers["model"].isin(LDSM) & (most / 2 < lambda_2) & (lambda_2 < most)
 
 
 INSIDE = (
@@ -38,172 +80,142 @@ INSIDE = (
 )
 
 
+@statements.claim("as-good-as-other-trees", RANKINGS, about=TABLE_1, printed=IN_PRINT)
+def as_good_as_other_trees(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Compare LdSM with each other tree method, by the means over k of P@k and of nDCG@k."""
+    effects = []
+    for names in (PRECISION, NDCG):
+        ours = mean_scores(numbers, names, model=OURS)
+        for other in OTHER_TREES:
+            effects.append(about(ours - mean_scores(numbers, names, model=other), other))
+    return least(*effects)
+
+
+@statements.claim("better-single-tree", FORESTS, RANKINGS, about=PLOTS_6)
+def better_single_tree(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Compare LdSM and FastXML by the first trees of ensembles and the best trees of a search."""
+    first = mean_scores(numbers, PRECISION, "n_trees=1", model=OURS)
+    rival = mean_scores(numbers, PRECISION, "n_trees=1", model=FASTXML)
+    best = mean_scores(numbers, PRECISION, model=f"{OURS}-single")
+    best_rival = mean_scores(numbers, PRECISION, model=f"{FASTXML}-single")
+    return union(
+        about(first - rival, "first of the ensemble"),
+        about(best - best_rival, "best of a search"),
+    )
+
+
+@statements.claim("better-ensemble", FORESTS, about=PLOTS_6)
+def better_ensemble(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Compare the ensembles of LdSM and FastXML, if both have the same number of trees."""
+    ours = mean_scores(numbers, PRECISION, model=OURS)
+    apart = ours - mean_scores(numbers, PRECISION, model=FASTXML)
+    more = scores(numbers, "n_trees", model=OURS) - scores(numbers, "n_trees", model=FASTXML)
+    return about(apart.where(more == 0), "")
+
+
+@statements.claim("first-ten-trees-gain-most", FORESTS, about=PLOTS_4)
+def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Compare the gain of ten trees over one tree with the gain of all trees over ten trees."""
+    one = mean_scores(numbers, PRECISION, "n_trees=1", model=OURS)
+    few = mean_scores(numbers, PRECISION, f"n_trees={FEW}", model=OURS)
+    last = mean_scores(numbers, PRECISION, model=OURS)
+    trees = scores(numbers, "n_trees", model=OURS)
+    return about((2 * few - one - last).where(trees > FEW), "")
+
+
+@statements.claim("more-trees-gain-little", FORESTS, about=PLOTS_4)
+def more_trees_gain_little(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Measure the largest gain in any metric from the trees after the first `FEW` trees."""
+    binary_on_bibtex = (numbers["dataset"] == "bibtex") & (fact(numbers, "arity") == 2)
+    return union(
+        _loss_without_later_trees(numbers[~binary_on_bibtex], FEW),
+        _loss_without_later_trees(numbers[binary_on_bibtex], FEW_ON_BIBTEX),
+    )
+
+
+def _loss_without_later_trees(numbers: pd.DataFrame, few: int) -> pd.DataFrame:
+    trees = scores(numbers, "n_trees", model=OURS)
+    losses = []
+    for name in (*PRECISION, *NDCG):
+        first = scores(numbers, name, f"n_trees={few}", model=OURS)
+        loss = first - scores(numbers, name, model=OURS)
+        losses.append(about(loss.where(trees > few), f"from {few} trees"))
+    return least(*losses)
+
+
+@statements.claim("logarithmic-depth", FORESTS, about=TABLE_1)
+def logarithmic_depth(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Compare the depth of the deepest tree with a balanced tree and with the paper's bound."""
+    times = scores(numbers, "depth_ratio", model=OURS)[0]
+    most = [DEPTHS[same_instances(name)] for name in times.index.get_level_values("dataset")]
+    return about(np.minimum(most - times, times - 1), "")
+
+
+def _sizes(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each T_max of a sweep over LdSM's number of nodes, in ascending order."""
+    names = ("value", "nodes", "depth", *PRECISION)
+    sizes = parts(numbers[numbers["model"] == OURS], "max_nodes=", *names)
+    return sizes.sort_values("value", kind="stable")
+
+
+@statements.claim("depth-grows-with-log-of-nodes", SIZES)
+def depth_grows_with_log_of_nodes(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Compare the growth in depth from the smallest to the largest T_max of a sweep with a bound.
+
+    T_max limits the number of nodes of a tree. If the number of nodes grows by a factor phi, the
+    bound is 2 log_M phi.
+    """
+    from xmlc.kernels.float64 import log
+
+    runs = _sizes(numbers).dropna(subset=["nodes", "depth"]).groupby(RUN)
+    start = runs.first()
+    end = runs.last()
+    arity = scores(numbers, "arity", ABOUT, model=(OURS,))[0]
+    levels = (end["nodes"] / start["nodes"]).map(log) / arity.map(log)
+    return about(2 * levels - (end["depth"] - start["depth"]), "")
+
+
+@statements.claim("shallow-trees-suffice", SIZES, about=PLOTS_5)
+def shallow_trees_suffice(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Compare the precision at a sixteenth of the largest T_max of a sweep and at this T_max.
+
+    Trees of equal size are left out.
+    """
+    sizes = _sizes(numbers)
+    largest = sizes["value"].groupby(RUN).transform("max")
+    most = sizes[sizes["value"] == largest].droplevel("variant")
+    few = sizes[sizes["value"] == largest / FEWER].droplevel("variant")
+    few, most = common(few, most)
+    loss = sum(few[name] - most[name] for name in PRECISION) / len(PRECISION)
+    return about(loss[few["nodes"] != most["nodes"]], "")
+
+
+def _after_training(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return the objectives J on each level of the recorded trees of LdSM, after the last epoch."""
+    names = ("tree", "level", "level_nodes", "epoch", "minimum", "mean")
+    epochs = parts(numbers[numbers["model"].isin(LDSM)], "tree ", *names)
+    last = epochs.groupby([*RUN, "tree", "level"])["epoch"].transform("max")
+    return epochs[epochs["epoch"] == last]
+
+
 @statements.claim("root-is-hardest", FORESTS)
-def root_is_hardest(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the objective J of the root with the mean J of all nodes below the root, in the recorded trees."""
-    for record in _with_objectives(records):
-        roots = [part.mean[-1] for part in record.objectives if part.level == 1]
-        below = [part for part in record.objectives if part.level > 1]
-        if roots and below:
-            deeper = math.fsum(part.nodes * part.mean[-1] for part in below) / sum(part.nodes for part in below)
-            yield Effect(record.dataset.name, record.model, record.seed, math.fsum(roots) / len(roots) - deeper)
+def root_is_hardest(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Compare the objective J of the root with the mean J of all nodes below the root."""
+    levels = _after_training(numbers)
+    root = levels["mean"][levels["level"] == 1].groupby(RUN).agg(fmean)
+    below = levels[levels["level"] > 1]
+    total = (below["level_nodes"] * below["mean"]).groupby(RUN).agg(math.fsum)
+    return about(root - total / below["level_nodes"].groupby(RUN).sum())
 
 
 @statements.claim("bound-of-the-purity", FORESTS, about=INSIDE)
-def bound_of_the_purity(records: Sequence[ForestRecord]) -> Iterator[Effect]:
+def bound_of_the_purity(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the lowest J of all nodes with the bound of Lemma 3.
 
     The proof of Lemma 3 has an error (`lemma-3` of results/published/ldsm2020/choices.yaml).
     """
-    for record in _with_objectives(records):
-        lowest = min(part.minimum[-1] for part in record.objectives)
-        yield Effect(record.dataset.name, record.model, record.seed, lowest + record.setting("lambda_2"))
-
-
-def _with_objectives(records: Sequence[ForestRecord]) -> list[ForestRecord]:
-    """Return the records of LdSM that contain objectives J."""
-    return [record for record in records if record.model in LDSM and record.objectives]
-
-
-OURS, FASTXML = "ldsm", "fastxml"
-# PfastreXML is left out. The suite's PfastreXML uses propensities and tail classifiers, and its scores are some
-# percentage points below the published scores.
-OTHER_TREES = ("fastxml", "plt")
-METRICS, NDCG = ("p@1", "p@3", "p@5"), ("ndcg@1", "ndcg@3", "ndcg@5")
-FEW = 10  # The paper observes little gain from trees after the first `FEW` trees.
-FEW_ON = {("bibtex", 2): 20}  # Numbers of trees that replace `FEW`, by dataset and M (Section 5).
-FEWER = 16  # The largest T_max is `FEWER` times the T_max of the small trees.
-SIZES = Where("sweep", "full", sweeps=("max-nodes",))
-LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
-# Maps a dataset to the paper's upper bound on the depth of the deepest tree, as a multiple of the depth of a balanced
-# tree (Section 5).
-DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
-DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
-TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
-# For each plot of Figure 1, the supplement has a figure with more datasets. `PLOTS_4`, `PLOTS_5` and `PLOTS_6` contain
-# the datasets of Figure 1 and of one figure of the supplement.
-SHOWN = ("delicious", "bibtex", "mediamill")
-PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
-PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
-PLOTS_6 = datasets("the datasets of Figures 1 and 6", *SHOWN)
-# The published effects are differences in Table 1, LdSM minus the other method. Each effect is the smaller of the mean
-# differences in P@k and in nDCG@k. For PLT, the paper has only P@k.
-IN_PRINT = {
-    "fastxml": dict(zip(DEPTHS, (6.09, 0.71, 1.91, 1.50, -2.53, 1.12, 2.52, 4.35), strict=True)),
-    "plt": {"delicious-200k": 1.17} | dict(zip(LARGE, (-0.40, -0.80, 6.04, 5.41), strict=True)),
-}
-
-
-def precision(metrics: Mapping[str, float]) -> float:
-    """Return the mean of P@1, P@3 and P@5, in percent."""
-    return 100 * math.fsum(metrics[name] for name in METRICS) / len(METRICS)
-
-
-@statements.claim("as-good-as-other-trees", RANKINGS, about=TABLE_1, printed=IN_PRINT)
-def as_good_as_other_trees(records: Sequence[RankingRecord]) -> list[Effect]:
-    """Compare LdSM with each other tree method, by the means of P@k and of nDCG@k over k = 1, 3 and 5."""
-    return least(
-        ranked_apart(other.model, ours, other, *names)
-        for ours, other in pairs(records, (OURS,), OTHER_TREES)
-        for names in (METRICS, NDCG)
-    )
-
-
-@statements.claim("better-single-tree", FORESTS, RANKINGS, about=PLOTS_6)
-def better_single_tree(forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Compare LdSM and FastXML by the first trees of their ensembles, and by the best single trees of a search."""
-    for ours, other in pairs(forests, (OURS,), (FASTXML,)):
-        first, rival = _score_of(ours, 1), _score_of(other, 1)
-        if first is not None and rival is not None:
-            yield Effect(ours.dataset.name, "first of the ensemble", ours.seed, first - rival)
-    for one, best in pairs(rankings, (f"{OURS}-single",), (f"{FASTXML}-single",)):
-        yield ranked_apart("best of a search", one, best, *METRICS)
-
-
-@statements.claim("better-ensemble", FORESTS, about=PLOTS_6)
-def better_ensemble(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the ensembles of LdSM and FastXML, if both have the same number of trees."""
-    for ours, other in pairs(records, (OURS,), (FASTXML,)):
-        last, rival = ours.rows[-1], other.rows[-1]
-        if last.n_trees == rival.n_trees:
-            yield Effect(ours.dataset.name, "", ours.seed, precision(last.metrics) - precision(rival.metrics))
-
-
-@statements.claim("first-ten-trees-gain-most", FORESTS, about=PLOTS_4)
-def first_ten_trees_gain_most(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Compare the gain of ten trees over one tree with the gain of all trees over ten trees."""
-    for record in of_ours(records):
-        one, few, last = _score_of(record, 1), _score_of(record, FEW), record.rows[-1]
-        if one is not None and few is not None and last.n_trees > FEW:
-            yield Effect(record.dataset.name, "", record.seed, 2 * few - one - precision(last.metrics))
-
-
-@statements.claim("more-trees-gain-little", FORESTS, about=PLOTS_4)
-def more_trees_gain_little(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Measure the largest gain in any metric from the trees after the first `FEW` trees.
-
-    For some datasets, a number in `FEW_ON` replaces `FEW`.
-    """
-    for record in of_ours(records):
-        few = FEW_ON.get((record.dataset.name, int(record.setting("arity"))), FEW)
-        *rows, last = record.rows
-        for row in rows:
-            if row.n_trees == few:
-                gain = max(last.metrics[name] - row.metrics[name] for name in row.metrics)
-                yield Effect(record.dataset.name, f"from {few} trees", record.seed, -100 * gain)
-
-
-@statements.claim("logarithmic-depth", FORESTS, about=TABLE_1)
-def logarithmic_depth(records: Sequence[ForestRecord]) -> Iterator[Effect]:
-    """Check the depth of the deepest tree against the depth of a balanced tree and the paper's upper bound."""
-    for record in of_ours(records):
-        if record.trees:
-            times = max(record.trees.depths) / _log(record.dataset.m, record.setting("arity"))
-            room = min(DEPTHS[same_instances(record.dataset.name)] - times, times - 1)
-            yield Effect(record.dataset.name, "", record.seed, room)
-
-
-@statements.claim("depth-grows-with-log-of-nodes", SIZES)
-def depth_grows_with_log_of_nodes(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the increase in depth from the smallest to the largest T_max of a sweep with the bound of the claim.
-
-    T_max limits the number of nodes of a tree. If the number of nodes grows by a factor phi, the bound is 2 log_M phi.
-    """
-    for record in of_ours(records):
-        grown = [(row.nodes, row.depth) for row in record.rows if row.nodes and row.depth is not None]
-        if record.hyperparameter == "max_nodes" and grown:
-            (fewest, start), (most, end) = grown[0], grown[-1]
-            allowed = 2 * _log(most / fewest, record.setting("arity"))
-            yield Effect(record.dataset.name, "", record.seed, allowed - (end - start))
-
-
-@statements.claim("shallow-trees-suffice", SIZES, about=PLOTS_5)
-def shallow_trees_suffice(records: Sequence[SweepRecord]) -> Iterator[Effect]:
-    """Compare the precision of the trees at the largest T_max of a sweep and at a sixteenth of this T_max.
-
-    Trees of equal size are left out.
-    """
-    for record in of_ours(records):
-        rows = {float(str(row.value)): row for row in record.rows}
-        most, few = rows[max(rows)], rows.get(max(rows) / FEWER)
-        if record.hyperparameter == "max_nodes" and few and few.nodes != most.nodes:
-            yield Effect(record.dataset.name, "", record.seed, precision(few.metrics) - precision(most.metrics))
-
-
-def of_ours(records: Sequence[R]) -> list[R]:
-    """Return the records of LdSM."""
-    return [record for record in records if record.model == OURS]
-
-
-def _log(value: float, base: float) -> float:
-    from xmlc.kernels.float64 import log
-
-    return log(float(value)) / log(float(base))
-
-
-def _score_of(record: ForestRecord, n_trees: int) -> float | None:
-    """Return the precision of the first ``n_trees`` trees in percent, or None if the precision was not measured."""
-    return {row.n_trees: precision(row.metrics) for row in record.rows}.get(n_trees)
+    lowest = _after_training(numbers)["minimum"].groupby(RUN).min()
+    return about(lowest + scores(numbers, "lambda_2", ABOUT, model=LDSM)[0])
 
 
 claims = claims_table(statements.all())

@@ -1,291 +1,202 @@
-"""Draw the figures of ldsm2020.
-
-The figures show scores against the number and the size of trees, and scores of single trees. The figures also
-show depths of trees and objectives of each level.
-"""
+"""Specify the figures of ldsm2020: scores against the number and the size of trees, depths, and objectives."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
-from statistics import fmean
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
 
 import numpy as np
+import pandas as pd
 
-from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
-from xmlc.suite.papers import plotting
-from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION, FigureDefinition, Style, figure
-from xmlc.suite.results.records.base import Record
-from xmlc.suite.results.records.forest import ForestRecord
-from xmlc.suite.results.records.ranking import RankingRecord
-from xmlc.suite.results.records.sweep import SweepRecord
+from xmlc.suite.papers.plotting import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    SKY,
+    VERMILION,
+    FigureSpec,
+    Plot,
+    facts,
+    means,
+)
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-R = TypeVar("R", bound=Record)
-PercentByMeasure = dict[str, float]  # Maps a measure to a score in percent.
-
-OURS, OTHER = "ldsm", "fastxml"
 # Model `BINARY` has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for delicious.
+OURS = "ldsm"
 BINARY = "ldsm-mean"
-EXEMPLARY_DATASET = "delicious"  # The dataset in Figure 1.
+TITLES = {"fastxml": "FastXML", OURS: "LdSM"}
+SINGLE = "-single"  # End of the names of models that are the best single tree of a search.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
-# Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed.
-COLOURS = {1: BLUE, 3: VERMILION, 5: GREEN}
-MARKERS = {1: "o", 3: "s", 5: "^"}
-TITLES = {"p": "P", "ndcg": "nDCG"}
-LINES: dict[str, Style] = {"p": {}, "ndcg": {"linestyle": (0, (4, 2)), "markerfacecolor": "white"}}
-STYLES: dict[str, Style] = {
-    f"{metric}@{k}": {"label": f"{TITLES[metric]}@{k}", "color": COLOURS[k], "marker": MARKERS[k], **line}
-    for metric, line in LINES.items()
-    for k in COLOURS
-}
-DRAWN = [name for name in STYLES if name != "ndcg@1"]  # nDCG@1 equals P@1.
-FEW_LEVELS = 5
-WITH_NAMES = 2.0  # The smallest width in inches of a panel with names of lines.
+# Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed. nDCG@1 equals P@1.
+MEASURES = pd.DataFrame(
+    [
+        ("p@1", "P@1", BLUE, "o", BLUE, "solid"),
+        ("p@3", "P@3", VERMILION, "s", VERMILION, "solid"),
+        ("p@5", "P@5", GREEN, "^", GREEN, "solid"),
+        ("ndcg@3", "nDCG@3", VERMILION, "s", "white", "dashed"),
+        ("ndcg@5", "nDCG@5", GREEN, "^", "white", "dashed"),
+    ],
+    columns=["quantity", "label", "color", "marker", "markerfacecolor", "linestyle"],
+)
+DEPTH = pd.DataFrame([("depth", "depth", BLACK, "v")], columns=["quantity", "label", "color", "marker"])
+MARKERS = MEASURES.assign(linestyle="none")
+LEVELS = ["#440154", "#3d4d8a", "#23898e", "#3bbb75", "#bddf26"]
+SHADES = (GREY, GREEN, VERMILION, SKY)  # Colours of lines in Figure 2, one for each arity.
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-SHADES = ("0.6", GREEN, VERMILION, BLUE)  # Colours of lines in Figure 2, one for each arity.
 
 
-OURS_GROWN, BINARY_GROWN, COMPARED = (replace(FORESTS, models=names) for names in ((OURS,), (BINARY,), (OURS, OTHER)))
+def scores(
+    numbers: pd.DataFrame, variants: str, x: str, model: str = OURS, quantities: pd.DataFrame = MEASURES
+) -> pd.DataFrame:
+    """Return quantities of a model's forests against a number of its parts, such as ``n_trees=5``."""
+    names = quantities["quantity"]
+    rows = means(numbers[numbers["model"] == model], variants, ["model", x], *names)
+    return rows.melt(x, names, "quantity", "y").merge(quantities).rename(columns={x: "x"})
 
 
-@figure("figure4", OURS_GROWN, caption="P@k and nDCG@k against the number of trees, with a panel for each dataset.")
-def figure4(paper: str, records: Sequence[ForestRecord]) -> Figure:
-    """Draw Figure 4, which shows P@k and nDCG@k against the number of trees. Each dataset has a panel."""
-    return _panels(records, _draw_growth)
+def single_trees(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of single trees and of ensembles of LdSM and FastXML, from bottom to top.
 
-
-@figure(
-    "figure5",
-    replace(SIZES, models=(OURS,)),
-    caption="P@k and nDCG@k against the maximum number of nodes per tree, and the resulting depth.",
-)
-def figure5(paper: str, records: Sequence[SweepRecord]) -> Figure:
-    """Draw Figure 5, which shows P@k, nDCG@k and depth against the maximum number of nodes per tree."""
-    return _panels(records, _draw_sweep)
-
-
-@figure(
-    "figure6", COMPARED, RANKINGS, caption="Single trees and ensembles, precision on the left and nDCG on the right."
-)
-def figure6(paper: str, forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> Figure:
-    """Draw Figure 6, which shows scores of single trees and ensembles, precision on the left and nDCG on the right."""
-    names = _datasets(forests)
-    sheet, grid = plotting.panels(2 * len(names), together=2, shape=1.0)
-    for place, name in enumerate(names):
-        _draw_bars(grid[2 * place :], _of_dataset(forests, name), _of_dataset(rankings, name))
-        grid[2 * place].set_title(name, loc="left")
-    _add_legend_of_bars(sheet)
-    return sheet
-
-
-@figure(
-    "figure1",
-    FORESTS,
-    SIZES,
-    RANKINGS,
-    caption="Figure 1 for Delicious or another dataset. Above: number and size of trees. Below: single trees.",
-)
-def figure1(
-    paper: str, forests: Sequence[ForestRecord], sweeps: Sequence[SweepRecord], rankings: Sequence[RankingRecord]
-) -> Figure:
-    """Draw Figure 1 for Delicious, or for the first dataset if Delicious was not run.
-
-    The upper panels show scores against the number and the size of trees. The lower panels show scores of single trees.
+    In their names, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
     """
-    names = _datasets([*forests, *sweeps, *rankings])
-    name = EXEMPLARY_DATASET if EXEMPLARY_DATASET in names else names[0]
-    sheet, grid = plotting.panels(4, 3, shape=0.6)
-    own = _of_dataset(forests, name)
-    above: list[tuple[Callable[..., None], Sequence[ForestRecord | SweepRecord]]] = [
-        (_draw_growth, [record for record in own if record.model == BINARY]),
-        (_draw_sweep, _of_dataset(sweeps, name)),
+    forests = means(numbers, "n_trees=.*", ["model", "n_trees"], *MEASURES["quantity"])
+    last = forests.groupby("model").tail(1)
+    best = means(numbers[numbers["model"].str.endswith(SINGLE)], "", ["model"], *MEASURES["quantity"])
+    parts = [
+        last.assign(name=last["n_trees"].map("-{:g}".format)),
+        best.assign(name="-1*", model=best["model"].str.removesuffix(SINGLE)),
+        forests.groupby("model").head(1).assign(name="-1"),
     ]
-    for axes, (draw, records) in zip(grid, above):
-        if records:
-            draw(axes, records)
-            axes.set_title(f"{records[0].model}, M = {records[0].setting('arity'):g}")
-        else:
-            axes.set_axis_off()
-    _draw_bars(grid[2:], own, _of_dataset(rankings, name))
-    sheet.suptitle(name)
-    _add_legend_of_bars(sheet)
-    plotting.label_lines(grid)
-    return sheet
+    rows = pd.concat(parts, ignore_index=True)
+    rows = rows[rows["model"].isin(TITLES)]
+    rows = rows.assign(y=rows["model"].map(TITLES) + rows["name"])
+    return rows.melt("y", MEASURES["quantity"], "quantity", "x").merge(MARKERS)
 
 
-@figure(
-    "figure2",
-    OURS_GROWN,
-    caption="Depth of the deepest tree against the number of labels K, with lines at 1, 2 and 3 times log_M K.",
-)
-def figure2(paper: str, records: Sequence[ForestRecord]) -> Figure:
-    """Draw Figure 2: depth of the deepest tree against the number of labels K.
-
-    Lines show 1, 2 and 3 times log_M K, the depth of a balanced tree with M children per node.
-    """
-    sheet, (axes,) = plotting.panels(1)
-    depths_of: dict[tuple[float, str, float], list[int]] = {}
-    for record in records:
-        place = record.dataset.m, record.dataset.name, record.setting("arity")
-        depths_of.setdefault(place, []).extend([max(record.trees.depths)] if record.trees else [])
-    points = sorted((m, fmean(depths), name, arity) for (m, name, arity), depths in depths_of.items() if depths)
-    for x, y, name, arity in points:
-        axes.plot([x], [y], color=COLOURS[1], marker="o", label=f"{name}, M = {arity:g}")
+def depths(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return the depth of the deepest tree on each dataset, and multiples of the depth of a balanced tree."""
+    rows = means(numbers, "", ["dataset", "m", "arity"], "depth")
+    names = rows["dataset"] + rows["arity"].map(", M = {:g}".format)
+    trees = rows.assign(x=rows["m"], y=rows["depth"], name=names)
+    lines = [trees.assign(label="LdSM", color=BLUE, marker="o", linestyle="none")]
     # The lines are straight on a logarithmic scale, so two points suffice.
-    ends = np.array([points[0][0] / 2, 2 * points[-1][0]])
-    for arity, colour in zip(sorted({arity for *_, arity in points}), SHADES):
-        for factor, style in ((1, "solid"), (2, "dashed"), (3, "dotted")):
-            depths, base = factor * np.log(ends) / math.log(arity), f"{arity:g}".translate(SUBSCRIPTS)
-            axes.plot(ends, depths, color=colour, linestyle=style, label=f"{factor} log{base} K")
-    axes.set(xscale="log", xlim=ends, ylim=(0, None), xlabel="labels K", ylabel="depth of the deepest tree")
-    plotting.log_ticks(axes.xaxis)
-    plotting.label_lines([axes])
-    plotting.label_points([axes])
-    return sheet
+    ends = np.array([rows["m"].min() / 2, 2 * rows["m"].max()])
+    for arity, colour in zip(sorted({*rows["arity"]}), SHADES, strict=False):
+        name = f"log{arity:g}".translate(SUBSCRIPTS)
+        for factor, style in {1: "solid", 2: "dashed", 3: "dotted"}.items():
+            line = pd.DataFrame({"x": ends, "y": factor * np.log(ends) / math.log(arity)})
+            lines.append(line.assign(label=f"{factor} {name} K", color=colour, linestyle=style))
+    return pd.concat(lines)
 
 
-def _objectives_figure(name: str, trees: int) -> FigureDefinition:
-    """Declare Figure 3 (one tree) or Figure 7 (two trees): the objective J against epochs, for each level of a tree.
+def objectives(numbers: pd.DataFrame, tree: int) -> pd.DataFrame:
+    """Return the objectives J against epochs on five levels of a tree of the first seed, and the bounds of J (Lemma 1).
 
-    A line shows the mean of J over the nodes of a level. The band of a line extends from the smallest to the largest J
-    of the nodes of a level. Dotted lines show the bounds of J (Lemma 1).
+    A line shows the mean over the nodes of a level, and a band extends from the smallest to the largest.
     """
-
-    @figure(name, BINARY_GROWN, caption="The objectives J against epochs, for each level of a tree.")
-    def draw(paper: str, records: Sequence[ForestRecord]) -> Figure:
-        """Draw the objective J against epochs, for each level of a tree."""
-        names = _datasets(records)
-        sheet, grid = plotting.panels(trees * len(names), WITH_NAMES)
-        for axes, (name, tree) in zip(grid, product(names, range(trees)), strict=True):
-            record = next(record for record in records if record.dataset.name == name)
-            _draw_objectives(axes, record, tree)
-            axes.set_title(f"{name}, tree {tree + 1}")
-        plotting.label_lines(grid)
-        return sheet
-
-    return draw
-
-
-figure3 = _objectives_figure("figure3", trees=1)
-figure7 = _objectives_figure("figure7", trees=2)
-
-
-def _draw_growth(axes: Axes, records: Sequence[ForestRecord]) -> None:
-    _draw_scores(axes, _scores_by_trees(records))
-    axes.set(xlabel="trees", ylabel="score (%)")
+    about = facts(numbers)
+    numbers = numbers[numbers["record"] == numbers["record"].iloc[0]]
+    rows = means(numbers, f"tree {tree}, .*", ["level", "epoch"], "level_nodes", "minimum", "mean", "maximum")
+    rows = rows.rename(columns={"epoch": "x", "mean": "y", "minimum": "low", "maximum": "high"})
+    if rows.empty:
+        return rows
+    levels = rows["level"].unique()
+    places = dict.fromkeys(round(place) for place in np.linspace(0, len(levels) - 1, len(LEVELS)))
+    lines = []
+    for place, colour in zip(places, LEVELS, strict=False):
+        line = rows[rows["level"] == levels[place]]
+        label = "{level:g} ({level_nodes:g})".format_map(line.iloc[0])
+        lines.append(line.assign(label=label, color=colour))
+    for bound in (-about["lambda_1"], about["lambda_2"]):
+        height = bound * (about["arity"] - 1)
+        line = line.assign(y=height, low=height, high=height, color=GREY, linestyle="dotted")
+        lines.append(line.assign(label=f"_bound {bound}"))
+    return pd.concat(lines)
 
 
-def _draw_sweep(axes: Axes, records: Sequence[SweepRecord]) -> None:
-    name = "T_max" if records[0].hyperparameter == "max_nodes" else records[0].hyperparameter
-    scores = _mean_scores([(_number(row.value), row.metrics) for record in records for row in record.rows])
-    _draw_scores(axes, scores)
-    axes.set_xscale("log")
-    plotting.log_ticks(axes.xaxis, list(scores), lambda value: _with_depth(records, value))
-    axes.set(xlabel=f"{name}, with the depth below", ylabel="score (%)")
+def growth_of(model: str) -> Plot:
+    """Specify a panel of scores against the number of trees."""
+    points = partial(scores, variants="n_trees=.*", x="n_trees", model=model)
+    return Plot(points=points, axes={"xlabel": "trees", "ylabel": "score (%)"})
 
 
-def _with_depth(records: Sequence[SweepRecord], value: float) -> str:
-    depths = [row.depth for record in records for row in record.rows if row.value == value]
-    known = [depth for depth in depths if depth is not None]
-    return f"{value:g}\n{fmean(known):g}" if len(known) == len(depths) else f"{value:g}"
+def objectives_of(tree: int) -> Plot:
+    """Specify a panel of objectives."""
+    return Plot(
+        points=partial(objectives, tree=tree),
+        title=f"tree {tree + 1}",
+        axes={"xlabel": "epoch", "ylabel": "J"},
+    )
 
 
-def _draw_scores(axes: Axes, scores: dict[float, PercentByMeasure]) -> None:
-    for name in DRAWN:
-        axes.plot(list(scores), [row[name] for row in scores.values()], **STYLES[name])
+MAX_NODES = Plot(
+    points=partial(scores, variants="max_nodes=.*", x="value"),
+    axes={"xscale": "log", "xlabel": "T_max", "ylabel": "score (%)"},
+)
+DEPTHS = Plot(
+    points=partial(scores, variants="max_nodes=.*", x="value", quantities=DEPTH),
+    axes={"xscale": "log", "xlabel": "T_max", "ylabel": "depth"},
+)
+SINGLE_TREES = Plot(points=single_trees, axes={"xlabel": "score (%)"})
 
-
-def _draw_bars(grid: Sequence[Axes], forests: Sequence[ForestRecord], rankings: Sequence[RankingRecord]) -> None:
-    """Draw precision in the first panel and nDCG in the second panel, for the trees and ensembles of one dataset.
-
-    In the names of the bars, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
-    """
-    single: dict[str, PercentByMeasure] = {}
-    grown: dict[str, PercentByMeasure] = {}
-    for model, title in {OURS: "LdSM", OTHER: "FastXML"}.items():
-        scores = _scores_by_trees([record for record in forests if record.model == model])
-        best = _mean_scores((1, record.metrics) for record in rankings if record.model == f"{model}-single")
-        single |= {f"{title}-1": scores[n] for n in [*scores][:1]} | {f"{title}-1*": best[n] for n in best}
-        grown |= {f"{title}-{n:g}": scores[n] for n in [*scores][-1:]}
-    groups = single | grown
-    for axes, metric in zip(grid, LINES):
-        for place, of_group in enumerate(groups.values()):
-            for shift, k in enumerate(COLOURS):
-                axes.barh(place + 0.27 * (shift - 1), of_group[f"{metric}@{k}"], 0.25, color=COLOURS[k])
-        axes.set_yticks(range(len(groups)), list(groups))
-        axes.tick_params(labelleft=axes is grid[0])
-        axes.set(xlim=(0, None), ylim=(len(groups) - 0.5, -0.5), xlabel=f"{TITLES[metric]}@k (%)")
-        axes.grid(visible=False, axis="y")
-        axes.axison = bool(groups)
-
-
-def _add_legend_of_bars(sheet: Figure) -> None:
-    from matplotlib.patches import Patch
-
-    plotting.add_legend(sheet, [Patch(color=colour, label=f"k = {k}") for k, colour in COLOURS.items()])
-
-
-def _draw_objectives(axes: Axes, record: ForestRecord, tree: int) -> None:
-    import matplotlib as mpl
-    from matplotlib.ticker import MaxNLocator
-
-    rows = [row for row in record.objectives if row.tree == tree]
-    shades = mpl.colormaps["viridis"](np.linspace(0, 0.9, max(len(rows), 1)))
-    for place in sorted({round(place) for place in np.linspace(0, len(rows) - 1, FEW_LEVELS)} if rows else ()):
-        row, shade = rows[place], shades[place]
-        epochs = np.arange(1, len(row.mean) + 1)
-        axes.plot(epochs, row.mean, color=shade, label=f"{row.level} ({row.nodes})")
-        axes.fill_between(epochs, row.minimum, row.maximum, color=shade, alpha=0.12, linewidth=0)
-    for bound in (-record.setting("lambda_1"), record.setting("lambda_2")):
-        height = bound * (record.setting("arity") - 1)
-        axes.axhline(height, color="0.5", linewidth=0.8, linestyle="dotted", label="_bound")
-    axes.text(1.05, 1.05, "level (nodes)", transform=axes.transAxes)
-    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.set(xlabel="epoch", ylabel="J")
-
-
-def _panels(records: Sequence[R], draw: Callable[[Axes, Sequence[R]], None]) -> Figure:
-    names = _datasets(records)
-    sheet, grid = plotting.panels(len(names), WITH_NAMES)
-    for axes, name in zip(grid, names, strict=True):
-        draw(axes, _of_dataset(records, name))
-        axes.set_title(name)
-    plotting.label_lines(grid)
-    return sheet
-
-
-def _scores_by_trees(records: Sequence[ForestRecord]) -> dict[float, PercentByMeasure]:
-    return _mean_scores([(row.n_trees, row.metrics) for record in records for row in record.rows])
-
-
-def _number(value: object) -> float:
-    if isinstance(value, int | float):
-        return value
-    raise XmlcError(f"figure: found {value!r} as a swept hyperparameter, expected a number")
-
-
-def _mean_scores(rows_of: Iterable[tuple[float, Mapping[str, float]]]) -> dict[float, PercentByMeasure]:
-    """Return the mean scores over seeds, in percent, for each value on the horizontal axis."""
-    found: dict[float, list[Mapping[str, float]]] = {}
-    for value, metrics in rows_of:
-        found.setdefault(value, []).append(metrics)
-    return {
-        value: {name: 100 * fmean(metrics[name] for metrics in rows) for name in STYLES}
-        for value, rows in sorted(found.items())
-    }
-
-
-def _of_dataset(records: Sequence[R], name: str) -> list[R]:
-    return [record for record in records if record.dataset.name == name]
-
-
-def _datasets(records: Sequence[Record]) -> list[str]:
-    return list(dict.fromkeys(record.dataset.name for record in records))
+figure1 = FigureSpec(
+    name="figure1",
+    needs=(FORESTS, SIZES, RANKINGS),
+    caption=(
+        "Figure 1 for Delicious or another dataset: scores against the number of trees (LdSM with means over leaves) "
+        "and the size of trees, the resulting depth, and single trees next to ensembles."
+    ),
+    only="delicious",
+    narrowest=3,
+    plots=(growth_of(BINARY), MAX_NODES, DEPTHS, SINGLE_TREES),
+)
+figure2 = FigureSpec(
+    name="figure2",
+    needs=(replace(FORESTS, models=(OURS,)),),
+    caption="Depth of the deepest tree against the number of labels K, with lines at 1, 2 and 3 times log_M K.",
+    by=(),
+    height=2.2,
+    plots=(
+        Plot(
+            points=depths,
+            axes={
+                "xscale": "log",
+                "ylim": (0, None),
+                "xlabel": "labels K",
+                "ylabel": "depth of the deepest tree",
+            },
+        ),
+    ),
+)
+figure3 = FigureSpec(
+    name="figure3",
+    needs=(replace(FORESTS, models=(BINARY,)),),
+    caption="The objectives J against epochs. A line is a level of a tree.",
+    narrowest=3,
+    height=1.5,
+    legend="level (nodes)",
+    plots=(objectives_of(0),),
+)
+figure4 = FigureSpec(
+    name="figure4",
+    needs=figure2.needs,
+    caption="P@k and nDCG@k against the number of trees, with a panel for each dataset.",
+    plots=(growth_of(OURS),),
+)
+figure5 = FigureSpec(
+    name="figure5",
+    needs=(replace(SIZES, models=(OURS,)),),
+    caption="P@k and nDCG@k against the maximum number of nodes per tree, and the resulting depth.",
+    narrowest=3,
+    height=1.5,
+    plots=(MAX_NODES, DEPTHS),
+)
+figure6 = FigureSpec(
+    name="figure6",
+    needs=(replace(FORESTS, models=tuple(TITLES)), RANKINGS),
+    caption="Single trees and ensembles: precision (filled markers) and nDCG (hollow markers).",
+    plots=(SINGLE_TREES,),
+)
+figure7 = replace(figure3, name="figure7", plots=(objectives_of(0), objectives_of(1)))

@@ -7,14 +7,20 @@ from typing import Any
 
 from xmlc.suite.config.planned import RANKINGS, Where
 from xmlc.suite.papers.common.rankings import MODEL_KEYS, PRECISION, THREADS
-from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.ldsm2020.claims import claims as claims
+from xmlc.suite.papers.tables import Table, TableSpec, columns, not_run, table_of_datasets
+from xmlc.suite.results.numbers import ABOUT
 
 OURS = "ldsm"  # The only model that the paper measured. The paper quotes the numbers of all other models.
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 
-OWN = ("n_trees", "inner_products", "model_mb", "train_peak_mb")  # Quantities that the paper does not report.
+OWN = (
+    "n_trees",
+    "inner_products",
+    "model_mb",
+    "train_peak_mb",
+)  # Quantities that the paper does not report.
 QUOTED = "The paper quotes the numbers of other methods from their papers or from the repository."
 RANKED = "Precision@k and nDCG@k on the test set, for models trained on the whole training set."
 PREDICTED = (
@@ -22,14 +28,22 @@ PREDICTED = (
 )
 
 
-def ranked(name: str, *quantities: str, threads: str, **about: Any) -> TableDefinition:
-    """Declare a table of rankings. ``about`` is passed to `TableDefinition`."""
-    return TableDefinition(
+def ranked(name: str, *quantities: str, threads: str, **about: Any) -> TableSpec:
+    """Declare a table of rankings. ``about`` is passed to `TableSpec`."""
+    return TableSpec(
         name=name,
         keys=MODEL_KEYS,
         columns=(*quantities, "n_trees", *THREADS),
         panels=(
-            columns("", "n_trees", *quantities, each="dataset", names=("model",), published="also", own=OWN),
+            columns(
+                "",
+                "n_trees",
+                *quantities,
+                each="dataset",
+                names=("model",),
+                published="also",
+                own=OWN,
+            ),
             not_run(*quantities, run_by=("dataset",)),
         ),
         notes=(QUOTED,),
@@ -84,19 +98,32 @@ def _against_lemma_1(table: Table) -> list[str]:
 
     Lemma 1 states that balanced and pure splits are best.
     """
-    found = {}
-    for record in table.records:
-        arity, lambda_1, lambda_2 = (record.setting(name) for name in ("arity", "lambda_1", "lambda_2"))
+    settings = ["arity", "lambda_1", "lambda_2"]
+    numbers = table.numbers[table.numbers["quantity"].isin(settings)]
+    numbers = numbers[numbers["variant"] == ABOUT].drop_duplicates(["dataset", "quantity"])
+    values = numbers.pivot(index="dataset", columns="quantity", values="value")
+    against = []
+    for name in numbers["dataset"].unique():
+        arity, lambda_1, lambda_2 = values.loc[name, settings]
         if not lemma_1_holds(arity, lambda_1, lambda_2):
-            found[record.dataset.name] = f"{record.dataset.name} ({arity:g}, {lambda_1:g}, {lambda_2:g})"
+            against.append(f"{name} ({arity:g}, {lambda_1:g}, {lambda_2:g})")
+    if not against:
+        return []
     return [
         "The settings (M, lambda_1, lambda_2) do not meet the condition of Lemma 1, lambda_2 > (M - 3) lambda_1, on "
-        f"{', '.join(found.values())}. If Lemma 1 does not apply, the best split may not be balanced and pure."
-    ] * bool(found)
+        f"{', '.join(against)}. If Lemma 1 does not apply, the best split may not be balanced and pure."
+    ]
 
 
-SHAPE = ("depth", "arity", "log_m", "depth_ratio", "nodes", "n_trees")  # The paper reports depth and arity.
-table4 = TableDefinition(
+SHAPE = (
+    "depth",
+    "arity",
+    "log_m",
+    "depth_ratio",
+    "nodes",
+    "n_trees",
+)  # The paper reports depth and arity.
+table4 = TableSpec(
     name="table4",
     needs=(Where("forest", "full", models=(OURS,)),),
     keys=("dataset",),

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+
+import pandas as pd
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.common.rankings import CPU, MODEL_KEYS, PRECISION, PROPENSITY_SCORED, THREADS, threads_of_both
+from xmlc.suite.papers.common.rankings import (
+    CPU,
+    MODEL_KEYS,
+    PRECISION,
+    PROPENSITY_SCORED,
+    THREADS,
+    threads_of_both,
+)
 from xmlc.suite.papers.common.rankings import passes as passes
-from xmlc.suite.papers.declared import Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.oplt2021.claims import claims as claims
-from xmlc.suite.results.frame import Rows, average, make_row
+from xmlc.suite.papers.tables import Table, TableSpec, columns, not_run, table_of_datasets
+from xmlc.suite.results.numbers import grouped, mean_over_seeds
 from xmlc.suite.results.titles import without_passes
 
 COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
@@ -22,47 +30,66 @@ BEST = (
 )
 
 table1 = table_of_datasets(
-    "table1", "n_train", "n_test", "m", "d", caption="The datasets: training and test instances, labels, features."
+    "table1",
+    "n_train",
+    "n_test",
+    "m",
+    "d",
+    caption="The datasets: training and test instances, labels, features.",
 )
 
 
-def better_passes(table: Table, score: str) -> Rows:
-    """Return a row for each dataset and method.
+def better_passes(table: Table) -> pd.DataFrame:
+    """Return a row for each dataset and method, with the number of passes that has the best mean P@1."""
+    means = mean_over_seeds(table.own, MODEL_KEYS)
+    runs = [without_passes(model) for model in means["model"]]
+    means["method"] = [method for method, _ in runs]
+    means["passes"] = pd.Series([passes for _, passes in runs], dtype=object)
+    means = grouped(means, "dataset", "method")
+    scores = means[means["quantity"] == "p@1"].astype({"value": float, "passes": float})
+    # The fewest passes come first among equal scores.
+    best = scores.sort_values(["value", "passes"], ascending=[False, True], kind="stable")
+    best = best.drop_duplicates(["dataset", "method"])
+    rows = means.merge(best[[*MODEL_KEYS]], on=MODEL_KEYS)
+    passes = rows[rows["quantity"] == "p@1"]
+    passes = passes.assign(quantity="passes", value=passes["passes"], deviation=math.nan)
+    rows = grouped(pd.concat([rows, passes], ignore_index=True), "dataset", "method")
+    return rows.assign(model=rows["method"]).drop(columns=["method", "passes"])
 
-    If a method was run with several numbers of passes, the row contains the results with the best mean ``score``.
-    """
-    best: Rows = {}
-    for (dataset, model), row in average(table.numbers(), MODEL_KEYS).items():
-        method, passes = without_passes(model)
-        key = dataset, method
-        row |= make_row(key, {"passes": passes}, row[score].records)
-        best[key] = min(best.get(key, row), row, key=lambda row: (-row[score].value, row["passes"].value or math.inf))
-    return best
 
-
-def _by_accuracy(table: Table) -> Rows:
-    for dataset in (record.dataset for record in table.records):
-        if (labels := dataset.labels_per_instance) != 1:
+def _by_accuracy(table: Table) -> pd.DataFrame:
+    numbers = table.numbers[table.numbers["quantity"] == "labels_per_instance"]
+    for dataset, labels in zip(numbers["dataset"], numbers["value"], strict=True):
+        if labels != 1:
             raise XmlcError(
-                f"table3: {dataset.name} has {labels:g} labels per instance, expected 1. Remove it from few_shot"
+                f"table3: {dataset} has {labels:g} labels per instance, expected 1. Remove it from few_shot"
             )
-    return {key: row | {"accuracy": row["p@1"]} for key, row in better_passes(table, "p@1").items()}
+    rows = better_passes(table)
+    return pd.concat([rows, rows[rows["quantity"] == "p@1"].assign(quantity="accuracy")], ignore_index=True)
 
 
 def _made(table: Table) -> list[str]:
-    """Return a list with a note on the table's synthetic datasets. The list is empty if no dataset is synthetic."""
-    made = sorted({dataset for dataset, _ in table.rows if dataset.startswith(SYNTHETIC)})
-    return [f"{', '.join(made)}: made by `xmlc synth` with the sizes of datasets that are not available."] * bool(made)
+    """Return a note on the table's synthetic datasets, if there are any."""
+    made = sorted(name for name in table.means["dataset"].unique() if name.startswith(SYNTHETIC))
+    if not made:
+        return []
+    return [f"{', '.join(made)}: made by `xmlc synth` with the sizes of datasets that are not available."]
 
 
-table2 = TableDefinition(
+table2 = TableSpec(
     name="table2",
     needs=(Where("ranking", "full", task="multi-label"),),
     keys=MODEL_KEYS,
-    rows=partial(better_passes, score="p@1"),
+    rows=better_passes,
     more=THREADS,
     panels=(
-        columns("Precision on the test set, training time", "passes", *PRECISION, "train_cpu_minutes", own=("passes",)),
+        columns(
+            "Precision on the test set, training time",
+            "passes",
+            *PRECISION,
+            "train_cpu_minutes",
+            own=("passes",),
+        ),
         columns(
             "Propensity-scored precision, prediction time per test instance, size and memory",
             *(*PROPENSITY_SCORED, *COSTS),
@@ -72,14 +99,20 @@ table2 = TableDefinition(
     notes=(BEST.format("P@1"), CPU, threads_of_both, _made),
     caption="Precision of offline and online label trees on the test set.",
 )
-table3 = TableDefinition(
+table3 = TableSpec(
     name="table3",
     needs=(Where("ranking", "full", task="few-shot"),),
     keys=MODEL_KEYS,
     rows=_by_accuracy,
     more=THREADS,
     panels=(
-        columns("Accuracy on the test set, training time", "passes", "accuracy", "train_cpu_seconds", own=("passes",)),
+        columns(
+            "Accuracy on the test set, training time",
+            "passes",
+            "accuracy",
+            "train_cpu_seconds",
+            own=("passes",),
+        ),
         columns("Prediction time per test instance, size and memory", *COSTS),
         not_run("accuracy", "train_cpu_seconds"),
     ),

@@ -1,21 +1,21 @@
-"""Test the statements of plt2016 on our records. Page numbers begin with 1 at the paper's first page."""
+"""Test the statements of plt2016. Page numbers begin with 1 at the paper's first page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+import numpy as np
+import pandas as pd
+
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
-from xmlc.suite.papers.claims import Claims, EffectFunction, R, by_method, datasets, pairs, ranked_apart
+from xmlc.suite.papers.claims import Claims, about, common, datasets, fact, ratio, scores
 from xmlc.suite.papers.claims_table import claims_table
-from xmlc.suite.papers.outcome import Effect
-from xmlc.suite.results.records.ranking import RankingRecord
-from xmlc.suite.results.records.thresholds import ThresholdCosts, ThresholdRecord
 
 statements = Claims.of("plt2016")
 
-EXACT, HASHED = PLTS = ("plt", "plt-hashed")
+PLTS = EXACT, HASHED = "plt", "plt-hashed"
 FOREST = "fastxml"
+MODELS = (*PLTS, FOREST)
 METHODS = ("fta", "sto", "ofo")
 FEW_LABELS = 6  # The paper calls numbers of labels per instance below 6 "small" (Section 6.1).
 # The published effects are P@1 of PLT minus P@1 of FastXML, in Table 1.
@@ -23,171 +23,159 @@ SIX = ("rcv1-2k", "amazoncat-13k", "wiki10-31k", "delicious-200k", "wikilshtc-32
 TABLE_1 = {"": dict(zip(SIX, (-0.67, -1.48, 2.63, 2.56, -3.68, 2.41), strict=True))}
 THE_SIX = datasets("the six datasets of the paper's tables", *SIX)
 FIVE = datasets("the datasets of the paper's tables except RCV1", *SIX[1:])
-FEW = ("datasets with fewer than 6 labels per instance", lambda record: record.dataset.labels_per_instance < FEW_LABELS)
+FEW = (
+    "datasets with fewer than 6 labels per instance",
+    lambda numbers: fact(numbers, "labels_per_instance") < FEW_LABELS,
+)
 
-Methods = dict[str, ThresholdRecord]
 
+def of_the_paper(numbers: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Return the numbers of one quantity, with only one kind of PLT for each dataset and seed.
 
-def of_the_paper(records: Sequence[R]) -> list[R]:
-    """Return the records with only one kind of PLT for each dataset and seed.
-
-    If the paper's PLT with hashed weights was run, PLTs with exact weights are left out. PLTs with hashed weights and
-    PLTs with exact weights have nearly equal results.
+    If the paper's PLT with hashed weights was run, the PLT with exact weights is left out. Their
+    results are nearly equal.
     """
-    hashed = {(record.dataset.name, record.seed) for record in records if record.model == HASHED}
-    return [r for r in records if r.model != EXACT or (r.dataset.name, r.seed) not in hashed]
+    numbers = numbers[numbers["quantity"] == quantity]
+    runs = pd.MultiIndex.from_frame(numbers[["dataset", "seed"]])
+    hashed = runs[numbers["model"] == HASHED]
+    return numbers[(numbers["model"] != EXACT) | ~runs.isin(hashed)]
+
+
+def _plt_and_forest(numbers: pd.DataFrame, quantity: str) -> list[pd.DataFrame]:
+    """Return a quantity of PLT and of FastXML, with a row for each dataset, PLT and seed."""
+    numbers = of_the_paper(numbers, quantity)
+    plt = scores(numbers, quantity, model=PLTS)
+    forest = scores(numbers, quantity, model=FOREST)
+    of_plt = plt.index.droplevel("model")
+    plt = plt[of_plt.isin(forest.index)]
+    return [plt, forest.reindex(plt.index.droplevel("model")).set_axis(plt.index)]
 
 
 @statements.claim("precision-on-par", RANKINGS, printed=TABLE_1)
-def precision_on_par(records: Sequence[RankingRecord]) -> Iterator[Effect]:
+def precision_on_par(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare P@1 of PLT and FastXML."""
-    for plt, forest in pairs(of_the_paper(records), PLTS, (FOREST,)):
-        yield ranked_apart(plt.model, plt, forest, "p@1")
+    plt, forest = _plt_and_forest(numbers, "p@1")
+    return about(plt - forest)
 
 
 @statements.claim("better-on-half", RANKINGS, about=THE_SIX)
-def better_on_half(records: Sequence[RankingRecord]) -> Iterator[Effect]:
-    """Yield the share of datasets on which P@1 of PLT is higher than P@1 of FastXML, minus 0.5.
-
-    Each seed has one effect.
-    """
-    ahead: dict[int, list[bool]] = {}
-    for effect in precision_on_par(records):
-        ahead.setdefault(effect.seed, []).append(effect.value > 0)
-    for seed, won in ahead.items():
-        yield Effect("all", "", seed, sum(won) / len(won) - 0.5)
+def better_on_half(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Measure the share of datasets on which P@1 of PLT is higher than that of FastXML, minus 0.5."""
+    plt, forest = _plt_and_forest(numbers, "p@1")
+    share = (plt > forest).groupby(level="seed").mean() - 0.5
+    return pd.concat({("all", ""): share}, names=["dataset", "subject"])
 
 
 @statements.claim("trains-faster", RANKINGS, about=FEW)
-def trains_faster(records: Sequence[RankingRecord]) -> Iterator[Effect]:
+def trains_faster(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the training times of PLT and FastXML."""
-    for plt, forest in pairs(of_the_paper(records), PLTS, (FOREST,)):
-        ours, other = plt.costs.train_seconds, forest.costs.train_seconds
-        if ours and other:
-            yield Effect(plt.dataset.name, plt.model, plt.seed, other / ours)
+    plt, forest = _plt_and_forest(numbers, "train_seconds")
+    return about(ratio(forest, plt))
+
+
+def _tuned(numbers: pd.DataFrame, quantity: str, *methods: str) -> list[pd.DataFrame]:
+    """Return a quantity of each threshold method, for the runs that have all methods."""
+    numbers = of_the_paper(numbers, quantity)
+    return common(*(scores(numbers, quantity, method=name, model=MODELS) for name in methods))
 
 
 @statements.claim("sto-best-on-validation", THRESHOLDS)
-def sto_best_on_validation(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-    """Compare macro-F of STO at the largest c of its grid with the better of FTA and OFO, on the validation set."""
-    for run, methods in _tuned(records, *METHODS):
-        sto = max(methods["sto"].grid, key=lambda point: point.c or 0)
-        best = max(_on_validation(methods[name]) for name in ("fta", "ofo"))
-        yield Effect(*run, 100 * sto.validation["macro_f"] - best)
+def sto_best_on_validation(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Compare STO at the largest c of its grid with the better of FTA and OFO, in validation."""
+    fta, sto, ofo = _tuned(numbers, "validation_macro_f", *METHODS)
+    highest = scores(numbers, "largest_c_validation_macro_f", method="sto", model=MODELS)
+    return about(highest.loc[sto.index] - np.maximum(fta, ofo))
 
 
 @statements.claim("sto-loses-most-on-test", THRESHOLDS)
-def sto_loses_most_on_test(records: Sequence[ThresholdRecord], metric: str = "macro_f") -> Iterator[Effect]:
-    """Compare STO with FTA and OFO by the loss in macro-F from the validation set to the test set."""
-    for run, methods in _tuned(records, *METHODS, metric=metric):
-        loss = {name: _on_validation(methods[name], metric) - _on_test(methods[name], metric) for name in METHODS}
-        yield Effect(*run, loss["sto"] - max(loss["fta"], loss["ofo"]))
+def sto_loses_most_on_test(numbers: pd.DataFrame, measure: str = "macro_f") -> pd.DataFrame:
+    """Compare STO with FTA and OFO by the loss in macro-F from the validation to the test set."""
+    validation = _tuned(numbers, f"validation_{measure}", *METHODS)
+    test = _tuned(numbers, measure, *METHODS)
+    fta, sto, ofo = (before - after for before, after in zip(validation, test, strict=True))
+    return about(sto - np.maximum(fta, ofo))
 
 
 @statements.claim("fta-and-ofo-lose-nothing", THRESHOLDS)
-def fta_and_ofo_lose_nothing(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
+def fta_and_ofo_lose_nothing(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare macro-F on the validation set with macro-F on the test set, for FTA and OFO.
 
     OFO (a, b) is left out, because its macro-F falls by up to 26 points in the paper's Table 4.
     """
-    for run, methods in _tuned(records, "fta", "ofo"):
-        yield Effect(*run, -max(abs(_on_validation(methods[m]) - _on_test(methods[m])) for m in ("fta", "ofo")))
+    validation = _tuned(numbers, "validation_macro_f", "fta", "ofo")
+    test = _tuned(numbers, "macro_f", "fta", "ofo")
+    fta, ofo = ((before - after).abs() for before, after in zip(validation, test, strict=True))
+    return about(-np.maximum(fta, ofo))
 
 
 @statements.claim("sto-outperformed", THRESHOLDS)
-def sto_outperformed(records: Sequence[ThresholdRecord], metric: str = "macro_f") -> Iterator[Effect]:
+def sto_outperformed(numbers: pd.DataFrame, measure: str = "macro_f") -> pd.DataFrame:
     """Compare STO on the test set with FTA or OFO, whichever is better on the validation set.
 
     Choosing FTA or OFO on the test set would favour FTA and OFO over STO.
     """
-    for run, methods in _tuned(records, *METHODS, metric=metric):
-        rival = max(methods["fta"], methods["ofo"], key=lambda record: _on_validation(record, metric))
-        yield Effect(*run, _on_test(rival, metric) - _on_test(methods["sto"], metric))
+    tuned = _tuned(numbers, f"validation_{measure}", *METHODS)
+    test = _tuned(numbers, measure, *METHODS)
+    tuned_fta, _, tuned_ofo, fta, sto, ofo = common(*tuned, *test)
+    rival = fta.where(tuned_fta >= tuned_ofo, ofo)
+    return about(rival - sto)
 
 
-# Repeat two claims for other definitions of macro-F. The definitions of macro-F differ for labels without
-# positives.
-for suffix, metric in {"zero": "macro_f_zero", "present": "macro_f_present"}.items():
+# Repeat two claims for other definitions of macro-F. The definitions of macro-F differ for labels
+# without positives.
+for suffix, measure in {"zero": "macro_f_zero", "present": "macro_f_present"}.items():
     for one in (sto_loses_most_on_test, sto_outperformed):
-        statements.claim(f"{one.name}-{suffix}", *one.needs)(partial(one.measure, metric=metric))
+        statements.claim(f"{one.name}-{suffix}", *one.needs)(partial(one.measure, measure=measure))
 
 
-def _better(method: str, *others: str) -> EffectFunction:
-    """Return a function that compares ``method`` with the best of ``others``, by macro-F on the test set."""
-
-    def measure(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
-        for run, methods in _tuned(records, method, *others):
-            yield Effect(*run, _on_test(methods[method]) - max(_on_test(methods[name]) for name in others))
-
-    return measure
+def _better(numbers: pd.DataFrame, method: str, *others: str) -> pd.DataFrame:
+    """Compare ``method`` with the best of ``others``, by macro-F on the test set."""
+    best, *rest = _tuned(numbers, "macro_f", *others, method)
+    for other in rest[:-1]:
+        best = np.maximum(best, other)
+    return about(rest[-1] - best)
 
 
-# The paper calls OFO "most promising". This claim compares OFO only with FTA, because another claim compares OFO with
-# STO.
-ofo_most_promising = statements.claim("ofo-most-promising", THRESHOLDS)(_better("ofo", "fta"))
+# The paper calls OFO "most promising". This claim compares OFO only with FTA, because another claim
+# compares OFO with STO.
+statements.claim("ofo-most-promising", THRESHOLDS)(lambda numbers: _better(numbers, "ofo", "fta"))
 # OFO with tuned a and b is compared with OFO with only b tuned, and with the better of FTA and STO.
-tuning_a_helps = statements.claim("tuning-a-helps", THRESHOLDS)(_better("ofo-ab", "ofo"))
-with_a_outperforms = statements.claim("ofo-with-a-outperforms", THRESHOLDS, about=THE_SIX)
-ofo_with_a_outperforms = with_a_outperforms(_better("ofo-ab", "fta", "sto"))
-# Thresholds max(1/c, nu_j) have one common c or a separate c for each label, both from the same grid.
-one_threshold_more_stable = statements.claim("one-threshold-more-stable", THRESHOLDS)(_better("fta", "fta-labelwise"))
+statements.claim("tuning-a-helps", THRESHOLDS)(lambda numbers: _better(numbers, "ofo-ab", "ofo"))
+statements.claim("ofo-with-a-outperforms", THRESHOLDS, about=THE_SIX)(
+    lambda numbers: _better(numbers, "ofo-ab", "fta", "sto")
+)
+# Thresholds max(1/c, nu_j) have one common c or a separate c for each label, both from the same
+# grid.
+statements.claim("one-threshold-more-stable", THRESHOLDS)(lambda numbers: _better(numbers, "fta", "fta-labelwise"))
 
 
 @statements.claim("sto-costs-most", THRESHOLDS, about=THE_SIX)
-def sto_costs_most(records: Sequence[ThresholdRecord]) -> Iterator[Effect]:
+def sto_costs_most(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare STO with FTA and OFO by the number of inner products that PLT computes.
 
     With lower thresholds, PLT visits more nodes of the tree.
     """
-    for run, methods in _tuned(records, *METHODS):
-        fta, sto, ofo = (float(methods[name].costs.test_inner_products_per_instance or 0) for name in METHODS)
-        if run[1] in PLTS and min(fta, sto, ofo) > 0:
-            yield Effect(*run, sto / max(fta, ofo))
-
-
-def _tuned(
-    records: Sequence[ThresholdRecord], *needed: str, metric: str = "macro_f"
-) -> Iterator[tuple[tuple[str, str, int], Methods]]:
-    """Yield each run of the paper's models, with a dict from method to record.
-
-    A run is left out if the metric is missing for a method in ``needed``.
-    """
-    for run, found in by_method(of_the_paper(records)).items():
-        methods = {name: record for name, record in found.items() if metric in record.best.validation}
-        if run[1] in (*PLTS, FOREST) and {*needed} <= {*methods}:
-            yield run, methods
+    fta, sto, ofo = _tuned(numbers[numbers["model"].isin(PLTS)], "inner_products", *METHODS)
+    return about(ratio(sto, np.maximum(fta, ofo)).where(np.minimum(fta, ofo) > 0))
 
 
 @statements.claim("fewer-inner-products", THRESHOLDS, about=FIVE)
-def fewer_inner_products(
-    records: Sequence[ThresholdRecord],
-    cost_of: Callable[[ThresholdCosts], float | None] = lambda costs: costs.test_inner_products_per_instance,
-) -> Iterator[Effect]:
-    """Yield the cost of the cheapest alternative to PLT with FTA, as a multiple of the cost of PLT with FTA.
+def fewer_inner_products(numbers: pd.DataFrame, cost: str = "inner_products") -> pd.DataFrame:
+    """Measure the cost of the cheapest alternative to PLT with FTA, as a multiple of its cost.
 
     The alternatives to PLT with FTA are PLT with STO or OFO, and FastXML with all three methods.
     """
-    runs = by_method([record for record in of_the_paper(records) if record.method in METHODS])
-    for (dataset, plt, seed), methods in runs.items():
-        forest = runs.get((dataset, FOREST, seed), {})
-        ours, *others = (cost_of(methods[name].costs) if name in methods else None for name in METHODS)
-        others += [cost_of(record.costs) for record in forest.values()]
-        known = [cost for cost in others if cost]
-        if plt in PLTS and forest and ours and len(known) == len(others):
-            yield Effect(dataset, plt, seed, min(known) / ours)
+    numbers = of_the_paper(numbers, cost)
+    fta, sto, ofo = common(*(scores(numbers, cost, method=name, model=PLTS) for name in METHODS))
+    cheapest = np.minimum(sto, ofo)
+    for name in METHODS:
+        forest = scores(numbers, cost, method=name, model=FOREST)
+        forest = forest.reindex(fta.index.droplevel("model")).set_axis(fta.index)
+        cheapest = np.minimum(cheapest, forest)
+    return about(ratio(cheapest, fta))
 
 
-predicts_faster = statements.claim("predicts-faster", THRESHOLDS, about=FIVE)(
-    partial(fewer_inner_products.measure, cost_of=lambda costs: costs.test_ms_per_instance)
-)
-
-
-def _on_validation(record: ThresholdRecord, metric: str = "macro_f") -> float:
-    return 100 * record.best.validation[metric]
-
-
-def _on_test(record: ThresholdRecord, metric: str = "macro_f") -> float:
-    return 100 * record.best.test[metric]
-
+of_time = partial(fewer_inner_products.measure, cost="test_ms")
+statements.claim("predicts-faster", THRESHOLDS, about=FIVE)(of_time)
 
 claims = claims_table(statements.all())

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from xmlc.suite.papers.common import thresholds
-from xmlc.suite.papers.declared import by_method
+from xmlc.suite.papers.tables import by_method
 
 # For macro-F over all labels, no best number is marked. If most labels have no test instance, 0/0 = 1 favours methods
 # that predict few labels.

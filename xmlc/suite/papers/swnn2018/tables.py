@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from functools import partial
+
+import pandas as pd
 
 from xmlc.metrics.measures import MAXIMA
 from xmlc.suite.config.planned import RANKINGS
 from xmlc.suite.papers.common.rankings import MODEL_KEYS, PRECISION
-from xmlc.suite.papers.declared import Notes, Table, TableDefinition, columns, not_run, table_of_datasets
 from xmlc.suite.papers.swnn2018.claims import claims as claims
-from xmlc.suite.results.frame import Rows, average
+from xmlc.suite.papers.tables import Notes, Table, TableSpec, columns, not_run, table_of_datasets
+from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.records.statistics import SUMMARY
 
 HYPERPARAMETERS = ("S", "alpha", "beta")
@@ -31,12 +31,14 @@ def _left_out(what: str, table: Table) -> list[str]:
 
     Labels and features that never occur do not count in the table.
     """
-    never = {record.name: getattr(record.train, f"{what}_never_seen") for record in table.records}
-    listed = ", ".join(f"{name} ({number})" for name, number in never.items() if number)
-    return [f"Left out: {what} that never occur in the training set, on {listed}."] * bool(listed)
+    numbers = table.numbers[table.numbers["quantity"] == f"{what}_never_seen"]
+    never = [f"{name} ({count})" for name, count in zip(numbers["dataset"], numbers["value"], strict=True) if count]
+    if not never:
+        return []
+    return [f"Left out: {what} that never occur in the training set, on {', '.join(never)}."]
 
 
-def summary_table(name: str, counted: str, text: str, *notes: Notes) -> TableDefinition:
+def summary_table(name: str, counted: str, text: str, *notes: Notes) -> TableSpec:
     """Declare one of Tables 2-5: the five-number summary and the mean of the counts ``counted`` in each dataset."""
     caption = f"Number of {text}. Quartiles are interpolated, and the paper does not define them."
     return table_of_datasets(name, *SUMMARY, caption=caption, variant=counted, notes=notes)
@@ -52,30 +54,33 @@ table4 = summary_table("table4", "activations_per_instance", ACTIVATIONS)
 table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES, partial(_left_out, "features"))
 
 
-def _with_comparable(table: Table) -> Rows:
-    """Return the means of all quantities over seeds.
+def _with_comparable(table: Table) -> pd.DataFrame:
+    """Return the means over seeds.
 
     A precision of the paper's method is bold if it is at most `CLOSE` points below the best quoted precision.
     """
-    rows = average(table.numbers(), MODEL_KEYS)
-    for (dataset, model), row in rows.items():
-        for name in PRECISION if model == OURS else ():
-            quoted = [other for key, other in table.printed.items() if key[0] == dataset and key[1] != OURS]
-            best = max((float(other[name].value) for other in quoted if name in other), default=math.inf)
-            if round(row[name].value - best, 2) >= -CLOSE:
-                row[name] = replace(row[name], mark="bold")
-    return rows
+    means = mean_over_seeds(table.own, MODEL_KEYS)
+    quoted = table.published[table.published["quantity"].isin(PRECISION) & (table.published["model"] != OURS)]
+    best = quoted.assign(best=quoted["value"].astype(float)).groupby(["dataset", "quantity"])["best"].max()
+    bold = (means["model"] == OURS) & means["quantity"].isin(PRECISION)
+    ours = means[bold].merge(best, how="left", left_on=["dataset", "quantity"], right_index=True)
+    close = (ours["value"].astype(float) - ours["best"]).round(2) >= -CLOSE
+    means["mark"] = ""
+    means.loc[close.index[close], "mark"] = "bold"
+    return means
 
 
 def _bold(table: Table) -> list[str]:
-    is_marked = any(number.mark for row in table.rows.values() for number in row.values())
-    said = "precision of SWNN that is above the best quoted precision, or at most one point below"
-    return [f"Bold, as in the paper: {said}."] * is_marked
+    if not (table.means["mark"] == "bold").any():
+        return []
+    return [
+        "Bold, as in the paper: precision of SWNN that is above the best quoted precision, or at most one point below."
+    ]
 
 
 COSTS = ("predict_ms", "model_mb", "train_seconds", "predict_threads")
 SEARCHED = ("validation_p@1", "trials")
-table6 = TableDefinition(
+table6 = TableSpec(
     name="table6",
     needs=(RANKINGS,),
     keys=MODEL_KEYS,
@@ -83,7 +88,13 @@ table6 = TableDefinition(
     more=("train_threads",),
     panels=(
         columns("Precision on the test set", *PRECISION, *MAXIMA, contests={}),
-        columns("Hyperparameters chosen on the validation set", *HYPERPARAMETERS, *SEARCHED, contests={}, own=SEARCHED),
+        columns(
+            "Hyperparameters chosen on the validation set",
+            *HYPERPARAMETERS,
+            *SEARCHED,
+            contests={},
+            own=SEARCHED,
+        ),
         columns("Cost", *COSTS, contests={}, own=COSTS[1:]),
         not_run(*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms"),
     ),

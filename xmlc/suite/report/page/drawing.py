@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
+import pandas as pd
 from markupsafe import Markup
 
-from xmlc.suite.papers.common.figures import pareto_front
-from xmlc.suite.papers.plotting import BLUE, COLUMN, SETTINGS, content_of, label_points, log_ticks, panels
-
-OTHERS = "0.45"  # The grey of models that are not on the Pareto front.
-SIDES = ("east", "northeast", "southeast", "west", "northwest", "southwest")  # Places of names, the best first.
-NAME = 0.1  # Additional height in inches for each name.
+from xmlc.suite.papers.common.figures import with_front
+from xmlc.suite.papers.plotting import (
+    COLUMN,
+    NAME,
+    SETTINGS,
+    content_of,
+    draw_lines,
+    log_ticks,
+    name_points,
+    panels,
+)
 
 
 @dataclass(frozen=True)
@@ -32,32 +36,21 @@ def data_address(svg: str) -> Markup:
     return Markup("data:image/svg+xml," + "".join(f"%{ord(c):02X}" if c in "%#&'" else c for c in text))
 
 
-class Point(NamedTuple):
-    """Hold the position of a model in a drawing (seconds of training and P@1), and the name of the model."""
-
-    seconds: float
-    precision: float
-    title: str
-
-
-def quality_against_time(points: Sequence[Point]) -> Markup:
-    """Draw P@1 against the seconds of training, with names next to points. Points on the Pareto front are filled."""
+def quality_against_time(points: pd.DataFrame) -> Markup:
+    """Draw P@1 (``y``) of each ``model`` against the seconds of training (``x``), with the Pareto front."""
     import matplotlib as mpl
 
-    front = {*pareto_front([one.seconds for one in points], [one.precision for one in points])}
     with mpl.rc_context(SETTINGS):
-        sheet, (axes,) = panels(1, COLUMN)
-        sheet.set_figheight(sheet.get_figheight() + NAME * len(points))
-        axes.set(xscale="log", xlabel="training (s), filled: on the Pareto front", ylabel="P@1 (%)")
-        axes.margins(x=0.3, y=0.1)
-        # Fast models are many and close together. The names of slow models are placed first, and leave free space to
-        # fast models.
-        for place in sorted(range(len(points)), key=lambda place: -points[place].seconds):
-            x, y, title = points[place]
-            colour, face = (BLUE, BLUE) if place in front else (OTHERS, "white")
-            # SVG files contain no control characters. Labels that begin with "_" are not drawn.
-            label = "".join(filter(str.isprintable, f" {title}" if title.startswith("_") else title))
-            axes.plot([x], [y], "o", color=colour, markerfacecolor=face, label=label)
+        sheet, (axes,) = panels(1, COLUMN, 2.2 + NAME * len(points))
+        points = with_front(points)
+        draw_lines(axes, points)
+        axes.set(
+            xscale="log",
+            xlabel="training (s), dashed: Pareto front",
+            ylabel="P@1 (%)",
+            xmargin=0.3,
+            ymargin=0.1,
+        )
         log_ticks(axes.xaxis)
-        label_points([axes], SIDES)
+        name_points(axes, points)
         return data_address(content_of(sheet, "svg").decode())

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections import Counter
-from collections.abc import Iterable
 from importlib.resources import files
 
+import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from xmlc import __version__
 from xmlc.suite.papers.claims_table import FITTED
 from xmlc.suite.report.compare import count_outcomes, published_lines
-from xmlc.suite.report.page import tables
 from xmlc.suite.report.page.content import Report
-from xmlc.suite.report.verdicts import NumberKind, as_float
-from xmlc.suite.results.frame import Number
-from xmlc.suite.results.titles import LIMITS, method_title, model_title
+from xmlc.suite.report.verdicts import NumberKind
+from xmlc.suite.results.titles import LIMITS, model_title
 from xmlc.suite.results.verdicts import ClaimVerdict, Verdict
 
 ROOM = "xmlc.suite.report.page"
-CONTRIBUTED = "§"  # The mark of numbers from contributed runs.
 COLUMNS = 10  # The largest number of columns that a table shows until the reader asks for more.
 # The classes of verdicts in the style sheet. The words of the page are the verdicts themselves.
 CLASSES = {
@@ -52,14 +48,11 @@ def pages_of(report: Report) -> dict[str, str]:
     environment = Environment(
         loader=PackageLoader(ROOM), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"text": tables.text_on_page, "order": tables.order_on_page, "method_title": method_title}
-    environment.filters |= {"difference": tables.difference_on_page, "interval": tables.interval_on_page}
-    environment.filters |= {"contributors": tables.contributors, "bar": bar_of, "not_run": not_run}
-    environment.tests["without_value"] = lambda number: as_float(number.value) is None
+    environment.filters |= {"bar": bar_of, "not_run": not_run}
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     script = Markup(_template("report.js"))
     environment.globals |= {"classes": CLASSES, "claim_words": CLAIMS, "columns": COLUMNS}
-    environment.globals |= {"fitted_settings": FITTED, "contributed": CONTRIBUTED}
+    environment.globals |= {"fitted_settings": FITTED}
     environment.globals["limits"] = [*map(model_title, LIMITS)]
     environment.globals |= {"published_lines": published_lines, "outcome_of": count_outcomes, "version": __version__}
     environment.globals |= {"style": Markup(_template("report.css")), "script": script}
@@ -71,17 +64,19 @@ def pages_of(report: Report) -> dict[str, str]:
     return found | {"index.html": environment.get_template("index.html.j2").render(report=report, page=report)}
 
 
-def bar_of(numbers: Iterable[Number]) -> dict[Verdict, int]:
+def bar_of(judged: pd.DataFrame) -> dict[Verdict, int]:
     """Count the numbers that a paper measured itself, for each verdict."""
-    counts = Counter(Verdict(one.verdict) for one in numbers if one.verdict and one.kind is NumberKind.MEASURED)
-    return {verdict: counts[verdict] for verdict in CLASSES if counts[verdict]}
+    if judged.empty:
+        return {}
+    counts = judged.loc[judged["kind"] == NumberKind.MEASURED, "verdict"].value_counts()
+    return {verdict: int(counts[verdict]) for verdict in CLASSES if verdict in counts}
 
 
-def not_run(numbers: Iterable[Number]) -> list[str]:
+def not_run(judged: pd.DataFrame) -> list[str]:
     """Return the datasets on which a paper measured numbers itself, but none was run, sorted by name."""
-    measured = [one for one in numbers if one.verdict and one.kind is NumberKind.MEASURED]
-    run = {one.dataset for one in measured if one.verdict is not Verdict.NOT_RUN}
-    return sorted({one.dataset for one in measured} - run)
+    measured = judged[(judged["kind"] == NumberKind.MEASURED) & (judged["verdict"] != "")]
+    run = measured.loc[measured["verdict"] != Verdict.NOT_RUN, "dataset"]
+    return sorted({*measured["dataset"]} - {*run})
 
 
 def _template(name: str) -> str:

@@ -36,7 +36,9 @@ T = TypeVar("T")
 
 def expected_of(command: str) -> str:
     """Return the description of a command's record in error messages."""
-    return f"a record of `xmlc {command}` of this version" if command else "a record of this version"
+    if command:
+        return f"a record of `xmlc {command}` of this version"
+    return "a record of this version"
 
 
 def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
@@ -69,7 +71,8 @@ def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str],
         A score is missing, or is not between 0 and 1. The error message contains ``place``, the field with the scores.
         msgspec adds the path of this field in the file.
     """
-    if lacking := [name for name in needed if name not in scores]:
+    lacking = [name for name in needed if name not in scores]
+    if lacking:
         raise ValueError(f"{place} lack {lacking[0]!r}")
     for name in shares:
         if not 0 <= scores.get(name, 0) <= HIGHEST:
@@ -184,6 +187,23 @@ class RecordFile:
         """
         yield from ()
 
+    def details(self) -> Numbers:
+        """Yield further parts of the record, which figures show, but neither tables nor claims use."""
+        yield from ()
+
+    @property
+    def facts(self) -> Quantities:
+        """Return the hyperparameters, and the size and digest of the dataset."""
+        dataset = getattr(self, "dataset", None)
+        sizes = {}
+        if isinstance(dataset, RecordedDataset):
+            sizes = asdict(dataset)
+        return sizes | getattr(self, "hyperparameters", {}) | {"digest": self.data_digest}
+
+    def resampled_numbers(self) -> dict[str, dict[str, Any]]:
+        """Return quantities on resampled test sets by variant, in the unit of the table columns."""
+        return {}
+
     @property
     def dataset_name(self) -> str:
         """Return the name of the record's dataset, or "" if the record has no dataset."""
@@ -205,7 +225,8 @@ class RecordFile:
         return getattr(getattr(self, "dataset", None), "digest", "")
 
     def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
-        cls.KIND, cls.COMMAND = kind, command
+        cls.KIND = kind
+        cls.COMMAND = command
 
     def write(self, path: Path) -> None:
         """Write the record to a file atomically, with the checksum of the content."""
@@ -231,7 +252,9 @@ class RecordFile:
 
     def content(self) -> dict[str, object]:
         """Return the content of the record's file as a dict of JSON values."""
-        header: dict[str, object] = {"kind": self.KIND, "schema": SCHEMA} if self.KIND else {}
+        header: dict[str, object] = {}
+        if self.KIND:
+            header = {"kind": self.KIND, "schema": SCHEMA}
         return header | asdict(self)
 
 
@@ -305,4 +328,6 @@ def costs_in(costs: object, wanted: CostColumns) -> Quantities:
 
 def or_nan(value: float | None) -> float:
     """Return ``value`` as a float, or NaN if the value is None."""
-    return float("nan") if value is None else float(value)
+    if value is None:
+        return float("nan")
+    return float(value)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Self
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from msgspec import Meta
 
-from xmlc.metrics.resampling import OF_RANKINGS, Resampled, replicate
+from xmlc.metrics.resampling import OF_RANKINGS, Resampled
 from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import ExperimentRecord, Fractions, JsonNumber, Numbers, Quantities, check_scores
+from xmlc.suite.results.records.ranking import resampled_columns
 
 Count = Annotated[int, Meta(ge=0)]
 Counts = Annotated[tuple[Count, ...], Meta(min_length=1)]
@@ -91,32 +92,51 @@ class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     environment: Environment
     step: StepCosts | None = None
 
-    @property
-    def resampled(self) -> Resampled:
-        """Return the measures of the whole forest on resampled test sets (see `xmlc.metrics.resampling`).
-
-        In records of earlier versions, the dict is empty.
-        """
-        return self.rows[-1].resampled
-
-    def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with the measures of one resampled test set."""
-        drawn = (replace(row, metrics=replicate(row.metrics, row.resampled, number)) for row in self.rows)
-        return replace(self, rows=tuple(drawn))
+    def resampled_numbers(self) -> dict[str, dict[str, Any]]:
+        """Return the measures of all trees, and of the first n trees for each n, on resampled test sets."""
+        drawn = {}
+        for row in self.rows:
+            drawn[f"n_trees={row.n_trees}"] = resampled_columns(row.metrics, row.resampled, row.metrics)
+        return drawn | {"": drawn[f"n_trees={self.rows[-1].n_trees}"]}
 
     def numbers(self) -> Numbers:
-        """Yield the shapes of the trees, if there are any, and then the scores of the first n trees for each n.
+        """Yield the scores and the shapes of all trees, the scores of the first n trees, and the last objectives.
 
-        The name of a yielded part contains n, such as ``n_trees=5``.
+        The names of the parts are "", such as ``n_trees=5``, and such as ``tree 0, level 1, epoch 20``.
         """
+        yield "", self.dataset_sizes | self._shapes() | _scores(self.rows[-1])
+        for row in self.rows:
+            yield f"n_trees={row.n_trees}", _scores(row)
+        for part in self.objectives:
+            yield _of_epoch(part, len(part.mean))
+
+    def details(self) -> Numbers:
+        """Yield the objectives of the epochs before the last."""
+        for part in self.objectives:
+            for epoch in range(1, len(part.mean)):
+                yield _of_epoch(part, epoch)
+
+    def _shapes(self) -> Quantities:
+        """Return the depth of the deepest tree, next to that of a balanced tree, and the mean number of nodes."""
         from xmlc.kernels.float64 import log
 
-        if trees := self.trees:
-            arity, depth = self.setting("arity"), max(trees.depths)
-            balanced = log(float(self.dataset.m)) / log(float(arity))
-            shapes = {"depth": depth, "arity": arity, "log_m": balanced, "depth_ratio": depth / balanced}
-            sizes = {"nodes": sum(trees.nodes) / len(trees.nodes), "n_trees": len(trees.nodes)}
-            yield "", self.dataset_sizes | shapes | sizes
-        for row in self.rows:
-            scores: Quantities = {name: 100 * value for name, value in row.metrics.items()}
-            yield f"n_trees={row.n_trees}", scores | {"predict_ms": row.predict_ms_per_instance}
+        if self.trees is None:
+            return {}
+        arity = self.setting("arity")
+        depth = max(self.trees.depths)
+        nodes = self.trees.nodes
+        balanced = log(float(self.dataset.m)) / log(float(arity))
+        shapes = {"depth": depth, "arity": arity, "log_m": balanced, "depth_ratio": depth / balanced}
+        return shapes | {"nodes": sum(nodes) / len(nodes)}
+
+
+def _scores(row: ForestRow) -> Quantities:
+    scores = {name: 100 * value for name, value in row.metrics.items()}
+    return scores | {"n_trees": row.n_trees, "predict_ms": row.predict_ms_per_instance}
+
+
+def _of_epoch(part: LevelObjectives, epoch: int) -> tuple[str, Quantities]:
+    place = epoch - 1
+    about: Quantities = {"tree": part.tree, "level": part.level, "level_nodes": part.nodes, "epoch": epoch}
+    scores = {"minimum": part.minimum[place], "mean": part.mean[place], "maximum": part.maximum[place]}
+    return f"tree {part.tree}, level {part.level}, epoch {epoch}", about | scores

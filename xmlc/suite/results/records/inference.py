@@ -5,13 +5,13 @@ The record contains scores and costs of label sets that a method inferred for th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Self
+from dataclasses import dataclass, field
+from typing import Any
 
 from xmlc.metrics.measures import OF_SETS, SET_METRICS
-from xmlc.metrics.resampling import Resampled, replicate
+from xmlc.metrics.resampling import Resampled
 from xmlc.suite.results.records.base import JsonNumber, Numbers, costs_in, or_nan
-from xmlc.suite.results.records.ranking import measured_columns
+from xmlc.suite.results.records.ranking import measured_columns, resampled_columns
 from xmlc.suite.results.records.thresholds import PREDICTED, check_label_set_scores
 from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
 
@@ -122,9 +122,13 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         found = self.dataset_sizes | measured_columns(self.metrics, (*SET_METRICS, PREDICTED), OF_SETS)
         found |= {"expected_f": 100 * or_nan(self.expected_f), "truncation_loss": 100 * or_nan(self.truncation_loss)}
         found |= {name: or_nan(getattr(self.estimates, name, None)) for name in ESTIMATES}
-        note = None if self.finished else f"stopped after {self.time_limit:g} s"
+        if self.finished:
+            note = None
+        else:
+            note = f"stopped after {self.time_limit:g} s"
+        found |= {"samples": self.samples, "time_limit": self.time_limit}
         yield "", found | costs_in(self.costs, COST_COLUMNS) | {"note": note}
 
-    def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with the measures of one resampled test set."""
-        return replace(self, metrics=self.metrics and replicate(self.metrics, self.resampled, number))
+    def resampled_numbers(self) -> dict[str, dict[str, Any]]:
+        """Return the measures on resampled test sets."""
+        return {"": resampled_columns(self.metrics, self.resampled, SET_METRICS)}

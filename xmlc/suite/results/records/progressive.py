@@ -11,7 +11,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, Fraction, JsonNumber
+from xmlc.suite.results.records.base import ExperimentRecord, Fraction, JsonNumber, Numbers, Quantities
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,3 +52,17 @@ class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressi
     costs: ProgressiveCosts
     environment: Environment
     step: StepCosts | None = None
+
+    def numbers(self) -> Numbers:
+        """Yield the scores of the whole stream."""
+        yield "", _scores(self.rows[-1]) | {"constant_accuracy": 100 * self.constant_accuracy}
+
+    def details(self) -> Numbers:
+        """Yield the scores of the first n instances, under names such as ``instances=100``."""
+        for row in self.rows:
+            yield f"instances={row.instances}", _scores(row)
+
+
+def _scores(row: ProgressiveRow) -> Quantities:
+    accuracy = 100 * row.accuracy
+    return {"instances": row.instances, "accuracy": accuracy, "entropy_reduction": row.entropy_reduction}

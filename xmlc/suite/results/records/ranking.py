@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Self
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from xmlc.metrics.measures import BY_NAME, MAXIMA, OF_RANKINGS, RANKING_METRICS, AnyMeasure
-from xmlc.metrics.resampling import Resampled, replicate
+from xmlc.metrics.resampling import REPLICATES, Resampled
 from xmlc.suite.results.records.base import (
     Fraction,
     Fractions,
@@ -81,16 +83,34 @@ class RankingRecord(ModelRecord, kind="ranking", command="score"):
         found = self.dataset_sizes | measured_columns(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
         found |= {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
         found |= {"validation_p@1": 100 * or_nan(tuned.get("p@1")), "trials": tuned.get("budget")}
-        yield "", found | costs_in(self.costs, COST_COLUMNS)
+        found |= {"search_method": self.tuning["method"] if self.tuning else None}
+        yield "", found | {"certified": self.certified} | costs_in(self.costs, COST_COLUMNS)
 
-    def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with the measures of one resampled test set."""
-        return replace(self, metrics=replicate(self.metrics, self.resampled, number))
+    def resampled_numbers(self) -> dict[str, dict[str, Any]]:
+        """Return the measures on resampled test sets."""
+        return {"": resampled_columns(self.metrics, self.resampled, RANKING_METRICS)}
 
 
 def shares_of(scores: Mapping[str, float]) -> list[str]:
     """Return the names of the scores in ``scores`` that are fractions between 0 and 1."""
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
+
+
+def resampled_columns(metrics: Mapping[str, float] | None, resampled: Resampled, needed: Iterable[str]) -> Quantities:
+    """Return the values of measures on resampled test sets, converted to the units of their table columns.
+
+    Records of earlier versions have no resampled measures. Then the values are NaN, so that nothing is computed from
+    them.
+    """
+    if not metrics:
+        return {}
+    if not resampled:
+        return dict.fromkeys(needed, np.full(REPLICATES, np.nan))
+    values: Quantities = {}
+    for name, differences in resampled.items():
+        shares = np.clip(metrics[name] + np.array(differences), 0.0, 1.0)
+        values[name] = 100 * shares
+    return values
 
 
 def measured_columns(

@@ -13,7 +13,15 @@ from xmlc.core.checksums import check_content
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.provenance.environment import Environment
-from xmlc.suite.results.records.base import SCHEMA, Fraction, JsonNumber, RecordedDataset, RecordFile
+from xmlc.suite.results.records.base import (
+    SCHEMA,
+    Fraction,
+    JsonNumber,
+    Numbers,
+    Quantities,
+    RecordedDataset,
+    RecordFile,
+)
 
 # The precisions of a trial are fractions (not percentages) on the validation sets. A paired error compares a trial with
 # an earlier trial by the mean of P@1, P@3 and P@5. The paired error is the standard error of the difference between the
@@ -58,6 +66,17 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     instances: Annotated[int, Meta(ge=1)]
     environment: Environment
 
+    def numbers(self) -> Numbers:
+        """Yield the best trial, and then every trial with its errors, under names such as ``trial 0``.
+
+        The quantity ``error_k`` is the standard error of the difference from trial k, in percentage points of the mean
+        precision.
+        """
+        yield "", _scores(self.best) | {"instances": self.instances}
+        for place, trial in enumerate(self.trials):
+            errors = {f"error_{k}": 100 * error for k, error in enumerate(trial["paired_errors"])}
+            yield f"trial {place}", _scores(trial) | {"trial": place} | errors
+
     @classmethod
     def read_earlier(cls, path: Path) -> Self:
         """Read a search record of an earlier version, which is a YAML file without a kind."""
@@ -65,7 +84,9 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
         from xmlc.suite.schemas import read_yaml
 
         content = read_yaml(path)
-        plain = check_content(path, content) if isinstance(content, dict) else {}
+        plain = {}
+        if isinstance(content, dict):
+            plain = check_content(path, content)
         return cls.of(path, {"kind": cls.KIND, "schema": SCHEMA, **plain})
 
     @classmethod
@@ -84,3 +105,9 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
                 f"expected {estimator} on {dataset_digest[:12]}. Tune again"
             )
         return found
+
+
+def _scores(trial: Trial) -> Quantities:
+    """Return the hyperparameters of a trial, and its precisions on the validation sets, in percent."""
+    scores = {"p@1": 100 * trial["p@1"], "p@3": 100 * trial["p@3"], "p@5": 100 * trial["p@5"]}
+    return trial["hyperparameters"] | scores | {"mean_precision": 100 * mean_precision(trial)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import JsonNumber, RecordFile
+from xmlc.suite.results.records.base import JsonNumber, Numbers, Quantities, RecordFile
 
 MODELS = ("independent", "dependent", "dependent-signed")
 
@@ -123,5 +123,37 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     paired_trials: int | None = None
 
     def __post_init__(self) -> None:
-        if lacking := [name for name in MODELS if name not in self.models]:
+        lacking = [name for name in MODELS if name not in self.models]
+        if lacking:
             raise ValueError(f"models lack {lacking[0]!r}")
+
+    @property
+    def facts(self) -> Quantities:
+        """Return the numbers of labels, trials, samples and threads."""
+        times = self.growth["samples"]
+        found: Quantities = {"labels": self.labels, "trials": self.trials, "threads": self.growth["threads"]}
+        return found | {"n_samples": times["n_samples"], "instances": times["instances"]}
+
+    def numbers(self) -> Numbers:
+        """Yield scores by model, method and sample size, and times by the number of labels.
+
+        The names of the parts are such as ``independent``, ``independent, gfm``, ``independent, gfm, 10 samples`` and
+        ``20 labels``. The method ``meuf - gfm`` is the difference between both methods on the same samples.
+        """
+        for model, found in self.models.items():
+            yield model, {"optimum": 100 * found["optimum"], "optimal_size": found["optimal_size"]}
+            for method, scores in found["methods"].items():
+                yield f"{model}, {method}", {"limit": 100 * scores["limit"]}
+                yield from self._by_size(f"{model}, {method}", scores, self.trials)
+            paired = self.paired_trials or self.trials
+            yield from self._by_size(f"{model}, meuf - gfm", found["meuf_minus_gfm"], paired)
+        times = self.growth["samples"]
+        for place, labels in enumerate(times["labels"]):
+            yield f"{labels} labels", {"labels": labels} | {name: ms[place] for name, ms in times["ms"].items()}
+
+    def _by_size(self, name: str, scores: TrialMeans, trials: int) -> Numbers:
+        for place, samples in enumerate(self.sample_sizes):
+            about = {"samples": samples, "trials": trials}
+            mean = 100 * scores["mean"][place]
+            error = 100 * scores["standard_error"][place]
+            yield f"{name}, {samples} samples", about | {"expected_f": mean, "standard_error": error}

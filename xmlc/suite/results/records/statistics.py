@@ -63,7 +63,8 @@ class Statistics(RecordFile, command="prepare"):
     def numbers(self) -> Numbers:
         """Yield the size of the dataset, and then each five-number summary of the training set."""
         sizes = {"d": self.d, "m": self.m, "n_train": self.train.instances, "n_test": self.test.instances}
-        yield "", sizes | {name: getattr(self.train, name).mean for name in AVERAGES}
+        never = {name: getattr(self.train, name) for name in ("labels_never_seen", "features_never_seen")}
+        yield "", sizes | {name: getattr(self.train, name).mean for name in AVERAGES} | never
         for counted in COUNTED:
             summary = getattr(self.train, counted)
             yield counted, {name: getattr(summary, key) for name, key in SUMMARY.items()}

@@ -77,10 +77,12 @@ class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
         """
         for row in self.rows:
             found = self.dataset_sizes | {name: 100 * value for name, value in row.metrics.items()}
-            found |= {"depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
+            found |= {"value": row.value, "depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
             found |= {"train_seconds": or_nan(row.train_seconds), "predict_ms": or_nan(row.predict_ms_per_instance)}
             yield f"{self.hyperparameter}={row.value}", found
 
 
 def _with_value(row: object, name: object) -> object:
-    return row | {"value": row[name]} if isinstance(row, dict) and name in row else row
+    if isinstance(row, dict) and name in row:
+        return row | {"value": row[name]}
+    return row

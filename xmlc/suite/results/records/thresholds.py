@@ -6,17 +6,27 @@ The command `xmlc thresholds` tunes thresholds, and predicts label sets for the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from xmlc.metrics.measures import OF_SETS, SET_METRICS, TUNABLE_MEASURES
-from xmlc.metrics.resampling import Resampled, replicate
+from xmlc.metrics.resampling import Resampled
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import Fractions, JsonNumber, Numbers, RecordFile, check_scores, costs_in, or_nan
-from xmlc.suite.results.records.ranking import measured_columns, shares_of
+from xmlc.suite.results.records.base import (
+    Fractions,
+    JsonNumber,
+    Numbers,
+    Quantities,
+    RecordFile,
+    check_scores,
+    costs_in,
+    or_nan,
+)
+from xmlc.suite.results.records.ranking import measured_columns, resampled_columns, shares_of
 from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
 
 PREDICTED = "predicted_per_instance"
+MACRO_F = ("macro_f", "macro_f_zero", "macro_f_present")  # Variants of macro-F, whose validation scores claims use.
 COST_COLUMNS = {
     "test_ms": ("test_ms_per_instance", 1),
     "inner_products": ("test_inner_products_per_instance", 1),
@@ -63,7 +73,8 @@ class Chosen(GridScores):
     test: dict[str, float]
 
     def __post_init__(self) -> None:
-        check_scores("validation", self.validation, ["macro_f"] * bool(self.validation), shares_of(self.validation))
+        if self.validation:
+            check_scores("validation", self.validation, ["macro_f"], shares_of(self.validation))
         check_label_set_scores("test", self.test)
 
 
@@ -97,20 +108,36 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
         Tables show models with the suffix ``-full`` in separate rows.
         """
-        return self.method + "-full" * (self.split == "full")
+        if self.split == "full":
+            return f"{self.method}-full"
+        return self.method
 
     def numbers(self) -> Numbers:
-        """Yield the test measures and the parameters of the best grid point, and the costs."""
+        """Yield the test measures and the parameters of the best grid point, and the costs.
+
+        ``largest_c_validation_macro_f`` is macro-F of the grid point with the largest c, on the validation set.
+        """
         best = self.best
         required = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), PREDICTED)
         found = self.dataset_sizes | measured_columns(best.test, required, OF_SETS)
-        found |= {"validation_macro_f": 100 * or_nan(best.validation.get("macro_f"))}
         found |= {"c": or_nan(best.c), "a": or_nan(best.a), "b": or_nan(best.b)}
+        found |= {f"validation_{name}": 100 * or_nan(best.validation.get(name)) for name in MACRO_F}
+        by_c = {point.c: point for point in self.grid if point.c is not None}
+        if by_c:
+            found["largest_c_validation_macro_f"] = 100 * by_c[max(by_c)].validation["macro_f"]
         yield "", found | costs_in(self.costs, COST_COLUMNS)
 
-    def replicate(self, number: int) -> Self:
-        """Return a copy of the record, with the measures of one resampled test set."""
-        return replace(self, best=replace(self.best, test=replicate(self.best.test, self.resampled, number)))
+    def details(self) -> Numbers:
+        """Yield the parameters and macro-F of all grid points, under names such as ``grid 0``."""
+        for place, point in enumerate(self.grid):
+            parameters: Quantities = {"c": point.c, "a": point.a, "b": point.b}
+            test = 100 * point.test["macro_f"]
+            validation = 100 * point.validation["macro_f"]
+            yield f"grid {place}", parameters | {"macro_f": test, "validation_macro_f": validation}
+
+    def resampled_numbers(self) -> dict[str, dict[str, Any]]:
+        """Return the measures of the best grid point on resampled test sets."""
+        return {"": resampled_columns(self.best.test, self.resampled, SET_METRICS)}
 
 
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:

@@ -1,0 +1,289 @@
+"""One long table of all numbers: read records, average over seeds, and join published numbers.
+
+A row of the table is one number. Its columns are
+
+    dataset, model, method    names, "" for a number that belongs to none
+    variant                   part of the record: "" for the result itself, else a point of a grid,
+                              a step of a sweep, a prefix of a forest, such as ``n_trees=5``
+    split                     training split of the model, ``full`` or ``80``, or ""
+    seed                      seed of the record, or None
+    quantity                  name of a column of tables (`xmlc.suite.results.columns`), which
+                              defines the unit, or of a hyperparameter
+    value                     number in the quantity's unit, text, or None
+    record                    path of the record
+    resampled                 values on resampled test sets (`xmlc.metrics.resampling`), or None
+
+Published numbers and the cells of finished tables have the same form, with texts as values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xmlc.core.errors import XmlcError
+from xmlc.suite.results.columns import DEVIATION, column
+from xmlc.suite.results.fingerprint import read_table
+from xmlc.suite.results.records.base import RecordFile
+
+NUMBER = [
+    *("dataset", "model", "method", "variant", "split", "seed"),
+    *("quantity", "value", "record", "resampled"),
+]
+SEEDS = "seeds"
+NOT_PRINTED = ("", "-")  # Texts of cells without a number in transcribed tables.
+# The variant of a record's hyperparameters, and of the size and digest of its dataset.
+ABOUT = "about"
+Key = tuple[str, ...]
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def as_float(value: Any) -> float | None:
+    """Return a value or text as a float, or None if it is not a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def as_floats(texts: pd.Series) -> pd.Series:
+    """Return texts as floats, which are NaN for texts that are not numbers."""
+    # `pandas.to_numeric` is wrong in the last bit of some numbers in pandas 2.1.
+    return pd.Series([as_float(text) for text in texts], index=texts.index, dtype=float)
+
+
+def read(records: Mapping[Path, RecordFile], details: bool = True) -> pd.DataFrame:
+    """Return the numbers of records, in the order of the records.
+
+    Parameters
+    ----------
+    records : dict of Path to RecordFile
+    details : bool
+        Whether to include the numbers that only figures show (`RecordFile.details`).
+    """
+    rows: list[tuple[Any, ...]] = []
+    for path, record in records.items():
+        names = record.dataset_name, record.model_name, record.method_name
+        split = getattr(record, "split", "")
+        seed = getattr(record, "seed", None)
+        resampled = record.resampled_numbers()
+        parts = [*record.numbers(), (ABOUT, record.facts)]
+        if details:
+            parts += record.details()
+        for variant, quantities in parts:
+            drawn = resampled.get(variant, {})
+            for quantity, value in quantities.items():
+                number = quantity, value, path, drawn.get(quantity)
+                rows.append((*names, variant, split, seed, *number))
+    return pd.DataFrame(rows, columns=NUMBER, dtype=object)
+
+
+def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Return the means of numbers over seeds: one row for each key and quantity.
+
+    The columns are ``keys``, ``quantity``, ``value``, ``deviation`` (standard deviation over seeds,
+    divisor: seeds - 1), ``seeds`` (number of seeds of the table row, NaN for numbers without a
+    seed), ``runs`` (pairs of seed and value) and ``records`` (paths). A measure is averaged: it is
+    missing if the value of one seed is missing. Values of other kinds are equal for all seeds, or
+    are listed (`xmlc.suite.results.columns`).
+
+    Raises
+    ------
+    ValueError
+        Two numbers have the same keys, quantity and seed.
+    """
+    by = [*keys, "quantity"]
+    repeated = numbers.duplicated([*by, "seed"])
+    if repeated.any():
+        first = numbers[repeated].iloc[0].to_dict()
+        raise ValueError(f"{first}: found a second number of this key and seed")
+    numbers = numbers.assign(
+        order=numbers.groupby(by, sort=False).ngroup(),
+        seeds=numbers.groupby(list(keys))["seed"].transform("nunique"),
+    )
+    numbers = numbers.sort_values(["order", "seed"], kind="stable")
+    is_first = ~numbers["order"].duplicated()
+    means = numbers.loc[is_first, by].reset_index(drop=True)
+    # Slices of lists are much faster than an aggregation with a Python function.
+    values = numbers["value"].tolist()
+    records = numbers["record"].tolist()
+    runs = list(zip(numbers["seed"], values, strict=True))
+    seeds = numbers.loc[is_first, SEEDS].tolist()
+    bounds = list(pairwise([*np.flatnonzero(is_first), len(numbers)]))
+    summaries = []
+    for quantity, (start, end), count in zip(means["quantity"], bounds, seeds, strict=True):
+        summaries.append(_summary(quantity, values[start:end], count or 1))
+    means["value"] = pd.Series([value for value, _ in summaries], dtype=object)
+    means["runs"] = pd.Series([tuple(runs[start:end]) for start, end in bounds], dtype=object)
+    means["records"] = pd.Series([tuple(records[start:end]) for start, end in bounds], dtype=object)
+    means[SEEDS] = pd.Series(seeds, dtype=float).replace(0, np.nan)
+    means["deviation"] = pd.Series([deviation for _, deviation in summaries], dtype=float)
+    return means
+
+
+def grouped(rows: pd.DataFrame, *keys: str, then: Sequence[str] = ()) -> pd.DataFrame:
+    """Reorder rows so that rows with equal ``keys`` are consecutive, at the place of their first row.
+
+    Rows of one group are sorted by the columns ``then``, which are dropped.
+    """
+    place = rows.groupby([*keys], sort=False).ngroup()
+    rows = rows.assign(place=place).sort_values(["place", *then], kind="stable")
+    return rows.drop(columns=["place", *then])
+
+
+def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
+    """Return some columns as an index, to look up rows by their keys."""
+    if len(keys) == 1:
+        return pd.Index(rows[keys[0]])
+    return pd.MultiIndex.from_frame(rows[list(keys)])
+
+
+def _summary(quantity: str, values: list[Any], seeds: int) -> tuple[Any, float]:
+    """Return the value that stands for all seeds, and its standard deviation or NaN."""
+    kind = column(quantity).kind
+    if kind == "choice":
+        return _chosen(quantity, values), math.nan
+    if kind == "constant" or any(isinstance(value, str) for value in values):
+        return values[0], math.nan
+    measured = [math.nan if value is None else float(value) for value in values]
+    measured += [math.nan] * (seeds - len(measured))
+    mean = ordered_sum(measured) / seeds
+    if seeds == 1:
+        return mean, math.nan
+    squares = [(value - mean) * (value - mean) for value in measured]
+    return mean, math.sqrt(ordered_sum(squares) / (seeds - 1))
+
+
+def ordered_sum(values: Iterable[float]) -> float:
+    """Add values one after another. The order of pandas and NumPy is their own."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def _chosen(quantity: str, values: list[Any]) -> Any:
+    """Return the value that all seeds share, or a text with all values if they differ."""
+    first = values[0]
+    if all(value == first or (is_missing(value) and is_missing(first)) for value in values):
+        is_whole = isinstance(first, float) and first.is_integer()
+        if is_whole:
+            return int(first)
+        return first
+    return "/".join(column(quantity).printed(value) for value in values)
+
+
+def read_cells(file: Path, keys: Sequence[str], deviations: bool = False) -> pd.DataFrame:
+    """Read a CSV table as one row for each cell: ``keys``, ``quantity``, and ``value`` as text.
+
+    The columns ``deviation`` and ``seeds`` are read from the table's columns of deviations and
+    seeds. With ``deviations``, the cells of deviations have rows, too.
+
+    Raises
+    ------
+    XmlcError
+        The file is not a table, lacks a key column, or has two rows with the same key.
+    """
+    table = read_table(file)
+    for key in keys:
+        if key not in table:
+            raise XmlcError(f"{file}: found no column {key!r}, expected the columns {', '.join(keys)} first")
+    repeated = table.duplicated(list(keys))
+    if repeated.any():
+        place = ", ".join(table[repeated].iloc[0][list(keys)])
+        raise XmlcError(f"{file}: found two rows for {place}, expected one for each {', '.join(keys)}")
+    return cells_of(table, keys, deviations)
+
+
+def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
+    """Read a table of a paper (see `read_cells`).
+
+    Raises
+    ------
+    XmlcError
+        A measure is neither a number nor a text of `NOT_PRINTED`, or `read_cells` raises an error.
+    """
+    cells = read_cells(file, keys)
+    is_measure = cells["quantity"].map(lambda name: column(name).kind == "measure").astype(bool)
+    is_text = pd.to_numeric(cells["value"], errors="coerce").isna() & ~cells["value"].isin(NOT_PRINTED)
+    for cell in cells[is_measure & is_text].to_dict("records"):
+        place = ", ".join(cell[key] for key in keys)
+        raise XmlcError(
+            f"{file}: {place}: found {cell['value']!r} as {cell['quantity']}, expected a number, or - for none"
+        )
+    return cells
+
+
+def cells_of(table: pd.DataFrame, keys: Sequence[str], deviations: bool = False) -> pd.DataFrame:
+    """Return one row for each cell of a table, row by row (see `read_cells`)."""
+    keys = list(keys)
+    # Table 3 of plt2016 has a column "value".
+    cells = table.melt(keys, var_name="quantity", value_name="cell", ignore_index=False)
+    cells = cells.rename(columns={"cell": "value"}).sort_index(kind="stable").reset_index(drop=True)
+    is_deviation = cells["quantity"].str.endswith(DEVIATION)
+    errors = cells[is_deviation].rename(columns={"value": "deviation"})
+    errors["quantity"] = errors["quantity"].str.removesuffix(DEVIATION)
+    seeds = cells[cells["quantity"] == SEEDS].rename(columns={"value": SEEDS})
+    if not deviations:
+        cells = cells[~is_deviation]
+    cells = cells.merge(errors, how="left", on=[*keys, "quantity"])
+    cells = cells.merge(seeds.drop(columns="quantity"), how="left", on=keys)
+    cells["deviation"] = as_floats(cells["deviation"])
+    cells[SEEDS] = as_floats(cells[SEEDS])
+    return cells
+
+
+def with_published(means: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Join our numbers with the numbers of a paper: a column ``published`` of texts, "" if not published.
+
+    Rows of the paper that we did not run follow our rows, with a missing value. A paper may print a
+    constant of a dataset in one row of the dataset, and then the constant applies to all of them.
+    """
+    keys = list(keys)
+    published = published.rename(columns={"value": "published"})[[*keys, "quantity", "published"]]
+    joined = means.merge(published, how="left", on=[*keys, "quantity"])
+    joined["published"] = joined["published"].astype(object)
+    if "dataset" in keys:
+        names = [name for name in published["quantity"].unique() if column(name).kind == "constant"]
+        constants = published[published["quantity"].isin(names)].drop_duplicates(["dataset", "quantity"])
+        of_dataset = joined[["dataset", "quantity"]].merge(constants, how="left", on=["dataset", "quantity"])
+        joined["published"] = joined["published"].fillna(of_dataset["published"])
+    joined["published"] = joined["published"].fillna("")
+    have = index_of(joined, [*keys, "quantity"])
+    rest = published[~index_of(published, [*keys, "quantity"]).isin(have)]
+    if len(rest):
+        return pd.concat([joined, rest], ignore_index=True)
+    return joined
+
+
+def pivot(means: pd.DataFrame, keys: Sequence[str], quantities: Iterable[str]) -> pd.DataFrame:
+    """Return the content of a CSV file: a row for each key, and our numbers in full precision.
+
+    A quantity that no row has is left out. If a row has several seeds, a column of standard
+    deviations, ``<name>_std``, follows each measure. The last column counts the seeds.
+    """
+    keys = list(keys)
+    rows = index_of(means.drop_duplicates(keys), keys)
+    cells = means.pivot(index=keys, columns="quantity", values=["value", "deviation"]).reindex(rows)
+    several = (means[SEEDS] > 1).any()
+    measured = {*means.loc[means[SEEDS].notna(), "quantity"]}
+    table = pd.DataFrame(index=rows)
+    for quantity in quantities:
+        if ("value", quantity) not in cells:
+            continue
+        table[quantity] = cells["value", quantity].astype(object)
+        if several and quantity in measured and column(quantity).kind == "measure":
+            table[quantity + DEVIATION] = cells["deviation", quantity].astype(object)
+    if measured:
+        table[SEEDS] = means.groupby(keys, sort=False)[SEEDS].first().reindex(rows).astype("Int64")
+    return table.reset_index()
