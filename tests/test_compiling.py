@@ -24,7 +24,7 @@ def test_parts_follow_the_configuration():
     assert list(parts) == ["one-vs-rest", "plt", "stacking", "data", "ranking", "inference", "thresholds"]
     assert parts["plt"] == {"estimator": "plt", "hyperparameters": {"arity": 16}}
     assert set(parts["thresholds"]["methods"]) >= {"sto", "ofo-ab", "for-micro-f"}
-    assert "gfm-sizes" in parts["inference"]["methods"]
+    assert "meuf" in parts["inference"]["methods"]
 
 
 def test_compiling_leaves_thread_setting_of_this_process_unchanged(monkeypatch):

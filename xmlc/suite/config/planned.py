@@ -111,7 +111,10 @@ class Where:
                 inference = paths.Pattern(paths.INFERENCE.of(split=self.split))
                 return [(name, run.file(inference, method=name)) for name in suite.inferred(run.model, self.split)]
             case "thresholds":
-                pattern = paths.EVALUATION_OF_FULL if self.split == "full" else paths.EVALUATION
+                if self.split == "full":
+                    pattern = paths.EVALUATION_OF_FULL
+                else:
+                    pattern = paths.EVALUATION
                 return [(name, run.file(pattern, method=name)) for name in _methods(suite, run, self.split)]
         return [("", run.file(paths.IN_RUN, split=self.split, rest=f"{self.kind}.json"))]
 
@@ -172,15 +175,20 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
 
     The list is empty if the suite only ranks with the model, or if the data for tuning thresholds are missing.
     """
-    baseline, model = suite.baselines.get(run.model), suite.all_models.get(run.model)
+    baseline = suite.baselines.get(run.model)
+    model = suite.all_models.get(run.model)
     if {run.dataset, run.model} & {*suite.skip_thresholds} or (baseline and baseline.skip_thresholds):
         return []
     if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
         # If a model has estimates for the test set only, no thresholds can be tuned.
-        return unlabelled(suite.methods) if split == "full" else []
+        if split == "full":
+            return unlabelled(suite.methods)
+        return []
     if baseline:
         return [method for method in BASELINE_METHODS if method in suite.methods]
-    return unlabelled(suite.methods) if split == "full" else [*suite.measure_methods, *suite.methods]
+    if split == "full":
+        return unlabelled(suite.methods)
+    return [*suite.measure_methods, *suite.methods]
 
 
 STATISTICS = Where("statistics")

@@ -331,7 +331,9 @@ class Suite(Experiments):
     def inferred(self, model: str, split: str | None = None) -> list[str]:
         """Return the inference methods of a model trained on ``split``, or on any split if ``split`` is None."""
         block = self.inference
-        return block.methods.get(model, []) if block and split in (None, block.split) else []
+        if block and split in (None, block.split):
+            return block.methods.get(model, [])
+        return []
 
     def swept(self, model: str) -> dict[Keys, Hyperparameters]:
         """Return each set of hyperparameters that the suite's sweeps use for a model, by the keys of its value."""
@@ -347,7 +349,9 @@ class Suite(Experiments):
 
     def task_of(self, dataset: str) -> Task:
         """Return the task of a dataset: few-shot or multi-label."""
-        return "few-shot" if dataset in self.few_shot else "multi-label"
+        if dataset in self.few_shot:
+            return "few-shot"
+        return "multi-label"
 
 
 NEXT_TO_FROM_SUITE = ("from_suite", "title", "without")  # The only keys that a copied model may have.
@@ -365,7 +369,8 @@ def read_suites(config: Path) -> dict[str, Suite]:
         A file cannot be read or is not a suite, or ``from_suite`` refers to a model that does not exist.
     """
     names = [*sorted(file.stem for file in (config / "papers").glob("*.yaml")), *OWN]
-    names = [STUDY] if is_study(config) else names
+    if is_study(config):
+        names = [STUDY]
     files = {name: suite_file(name, config) for name in names}
     return {name: read_suite(file) for name, file in files.items() if file.is_file()}
 
@@ -379,7 +384,9 @@ def suite_file(name: str, config: Path) -> Path:
 def find_suite(name: str, config: Path) -> Suite | None:
     """Return a suite by its name, or None if the configuration has no suite of this name."""
     file = suite_file(name, config)
-    return read_suite(file) if file.is_file() else None
+    if file.is_file():
+        return read_suite(file)
+    return None
 
 
 def read_suite(file: Path) -> Suite:
@@ -431,6 +438,9 @@ def _copied(model: ModelSpec, keys: tuple[str, str], file: Path) -> ModelSpec:
         raise XmlcError(refused(f"found no model {name} in {other}, expected {nearest(name, known)}"))
     found = models[name]
     if found.from_suite:
-        origin = "" if found.from_suite == file.stem else f". Use {found.from_suite}"
+        if found.from_suite == file.stem:
+            origin = ""
+        else:
+            origin = f". Use {found.from_suite}"
         raise XmlcError(refused(f"found {other}, which copies {name} from {found.from_suite}{origin}"))
     return replace(found, without=model.without, title=model.title or found.title)
