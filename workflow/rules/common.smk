@@ -7,10 +7,11 @@ from pathlib import Path
 from xmlc.core.checksums import checksum_now
 from xmlc.core.errors import XmlcError
 from xmlc.core.memory import machine_memory
-from xmlc.core.planned_code import planned_code
-from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
-from xmlc.suite.results.manifest import in_project
 from xmlc.suite.config.costs import Costs
+from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
+from xmlc.suite.provenance.data import contents
+from xmlc.suite.provenance.planned_code import planned_code
+from xmlc.suite.results.manifest import in_project
 
 costs = Costs.read(project)
 # This expression matches datasets whose models are kept (`keep_models`). Rules in dropped.smk use all other models.
@@ -37,11 +38,6 @@ def memory(step, wildcards, attempt):
 def time(steps, wildcards, attempt, runs=1):
     """Return the minutes that some steps of one job request for ``runs`` runs, times the number of the attempt."""
     return attempt * runs * costs.request(steps, wildcards)[1]
-
-
-def of_dataset(wildcards):
-    """Return the wildcards without the model, for steps whose costs depend only on the dataset."""
-    return {"dataset": wildcards.dataset}
 
 
 def scratch(path):
@@ -142,8 +138,8 @@ def tell_plan():
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
     free = shutil.disk_usage(Path()).free
-    lines = [*plan.remarks(project, made), *costs.report(made, machine_memory() / 1e6, free / 1e6)]
-    console.say("\n".join(lines))
+    remarks = [*plan.remarks(project, made), *trained_again(made)]
+    console.say("\n".join([*remarks, *costs.report(made, machine_memory() / 1e6, free / 1e6)]))
 
 
 @atexit.register

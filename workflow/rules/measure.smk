@@ -43,8 +43,8 @@ rule score:
     conda:
         "../envs/xmlc.yaml"
     resources:
-        mem_mb=lambda wildcards, attempt: memory("prepare", of_dataset(wildcards), attempt),
-        runtime=lambda wildcards, attempt: time(["prepare"], of_dataset(wildcards), attempt),
+        mem_mb=lambda wildcards, attempt: memory("prepare", {"dataset": wildcards.dataset}, attempt),
+        runtime=lambda wildcards, attempt: time(["prepare"], {"dataset": wildcards.dataset}, attempt),
     params:
         # Without the model's modules, because the ranking is read.
         code=lambda wildcards: planned_code("score"),

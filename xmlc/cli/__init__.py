@@ -148,7 +148,7 @@ def is_step(name: str) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, print errors of xmlc and the system, and exit with status 1 then."""
+    """Run the command line, print errors of xmlc and the system, and exit with status 1 after one."""
     step = ""
     words = arguments
     if words is None:
@@ -199,10 +199,13 @@ def _as_planned(step: str, options: list[str]) -> AbstractContextManager[None]:
     if not step:
         return nullcontext()
     planned_code = _provenance("planned_code")
-    context: AbstractContextManager[None] = planned_code.as_planned(words[0], words[1:])
+    context: AbstractContextManager[None] = planned_code.as_planned(step, options)
     return context
 
-    return as_planned(step, options)
+
+def _provenance(name: str) -> Any:
+    """Import a module of the suite, by its name, because the library has no import of the suite."""
+    return importlib.import_module(f"xmlc.suite.provenance.{name}")
 
 
 def _reworded(error: click.ClickException) -> click.ClickException:

@@ -43,7 +43,9 @@ class Console(logging.Handler):
         self._settings = settings
         # Maps the id of each running job to its attributes. In a dry run, all jobs are included.
         self._jobs: dict[int, dict[str, Any]] = {}
-        self._begun, self._total, self._done = time.monotonic(), 0, 0
+        self._begun = time.monotonic()
+        self._total = 0
+        self._done = 0
         self._bar: tqdm | None = None
         self._command_errors: list[str] = []
 
@@ -61,7 +63,8 @@ class Console(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print the event in a log record, or show it in the progress bar."""
-        fields, text = record.__dict__, record.getMessage()
+        fields = record.__dict__
+        text = record.getMessage()
         match fields.get("event"):
             case "run_info":
                 self._total = fields["stats"]["total"]
@@ -80,7 +83,10 @@ class Console(logging.Handler):
             # `_jobs`.
             case "job_error" if job := self._jobs.pop(fields["jobid"], {}):
                 logs = fields["log"]
-                lines = _last_lines(logs) if logs else _command_lines(fields.get("shellcmd"), self._command_errors)
+                if logs:
+                    lines = _last_lines(logs)
+                else:
+                    lines = _command_lines(fields.get("shellcmd"), self._command_errors)
                 self.say("\n".join([f"failed: {_title(job)}", *lines]))
             case "shellcmd" if self._settings.printshellcmds:
                 self.say(fields["shellcmd"] or "")
@@ -108,7 +114,9 @@ class Console(logging.Handler):
         self.close()
         seconds = tqdm.format_interval(time.monotonic() - self._begun)
         # If this handler was not attached, Snakemake's handler counts the jobs, and the total is 0.
-        jobs = f"{self._done} of {self._total} jobs finished" if self._total else "run ended"
+        jobs = "run ended"
+        if self._total:
+            jobs = f"{self._done} of {self._total} jobs finished"
         self.say(f"{jobs} in {seconds}, {disk_used}")
         self.say(advice)
 
@@ -179,4 +187,6 @@ def readable(line: str) -> str:
     """
     line = ESCAPES.sub("", line).rstrip("\r").rpartition("\r")[2]
     line = "".join(character for character in line if character == "\t" or character.isprintable())
-    return line if len(line) <= MOST_CHARACTERS else f"{line[:MOST_CHARACTERS]}..."
+    if len(line) <= MOST_CHARACTERS:
+        return line
+    return f"{line[:MOST_CHARACTERS]}..."

@@ -215,7 +215,11 @@ def _line(file: Path, keys: Keys) -> int:
     If the part is missing, return the line number of its nearest parent.
     """
     node = yaml.compose(file.read_text(encoding="utf-8"), Loader=_SAFE)
-    line: int = node.start_mark.line if node else 0
+    line: int
+    if node:
+        line = node.start_mark.line
+    else:
+        line = 0
     for key in keys:
         places = {}
         if isinstance(node, yaml.MappingNode):

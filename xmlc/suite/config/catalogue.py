@@ -269,7 +269,8 @@ class Dataset:
             The entry lacks one of the numbers that `Size` contains.
         """
         known = self.known_shape
-        if missing := ", ".join(key for key in Size._fields if key not in known):
+        missing = ", ".join(key for key in Size._fields if key not in known)
+        if missing:
             raise XmlcError(f"{self.name}: found no {missing} in the keys published and shape of its entry. Add them")
         return Synthetic(
             n_train=-(-known["n_train"] // one_in),
@@ -284,7 +285,9 @@ class Dataset:
     @property
     def files(self) -> tuple[str, ...]:
         """Return the distinct names of the dataset's files."""
-        of_split = [self.split_files["train"], self.split_files["test"]] if self.split_files else []
+        of_split = []
+        if self.split_files:
+            of_split = [self.split_files["train"], self.split_files["test"]]
         return tuple(dict.fromkeys(filter(None, [*self.train, *self.test, self.labels, *of_split, self.filter])))
 
     @property
@@ -313,7 +316,8 @@ class Dataset:
 
     def renamed(self, found: Mapping[str, str]) -> Dataset:
         """Return a copy of the entry in which each file name is replaced by its value in ``found``."""
-        names, split = {file: found.get(file, file) for file in self.files}, self.split_files
+        names = {file: found.get(file, file) for file in self.files}
+        split = self.split_files
         return replace(
             self,
             train=[names[file] for file in self.train],

@@ -63,7 +63,9 @@ def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Ite
         places[f"{suite.file}: models"] = {*suite.all_models}, FOLDERS
     for where, (names, others) in places.items():
         for name in sorted(names & others):
-            kind = "suite" if name in suites and name not in RESERVED else "rule, target or folder of the workflow"
+            kind = "rule, target or folder of the workflow"
+            if name in suites and name not in RESERVED:
+                kind = "suite"
             raise XmlcError(f"{where}: found {name}, the name of a {kind}. Choose another name, such as my-{name}")
 
 
@@ -121,7 +123,9 @@ def _check_model(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Keys
 
 def _refuse_estimator(estimator: str) -> None:
     place, _, kind = estimator.rpartition(".")
-    own = f"{place}:{kind}" if place and kind != "py" else "package.module:ClassName"
+    own = "package.module:ClassName"
+    if place and kind != "py":
+        own = f"{place}:{kind}"
     own += f" or {estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
     raise XmlcError(f"found no estimator {estimator}, expected {nearest(estimator, ESTIMATORS)}, or {own}")
 
@@ -170,7 +174,9 @@ def _check_values(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Key
             _check_members(suite, place, value)
         if value not in domain:
             problem = f"found {value!r}, expected {str(domain).replace('None', 'null')}"
-            advice = ". Add integer: true" if type(value) is float and int(value) in domain else ""
+            advice = ""
+            if type(value) is float and int(value) in domain:
+                advice = ". Add integer: true"
             raise XmlcError(located(suite.file, place, problem + advice))
 
 
@@ -247,14 +253,16 @@ def _arguments(node: ast.ClassDef) -> list[str] | None:
     Return None if the class does not define `__init__`, or if `__init__` has an argument such as ``**kwargs``.
     """
     own = (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
-    if not (method := next(own, None)) or method.args.kwarg:
+    method = next(own, None)
+    if not method or method.args.kwarg:
         return None
     return [argument.arg for argument in (*method.args.args[1:], *method.args.kwonlyargs)]
 
 
 def python_of(file: str, where: str = "") -> tuple[str, ast.Module]:
     """Return the text and the syntax tree of a user's Python file."""
-    if not (path := Path(file)).is_file():
+    path = Path(file)
+    if not path.is_file():
         near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["an existing Python file"])
         raise XmlcError(f"{where}found no file {file}, expected {near}")
     text = path.read_text(encoding="utf-8")

@@ -26,7 +26,9 @@ COLUMNS = ("dataset", "model", "step", "seconds", "memory_mb", "disk_mb")
 PROCESS = 800  # MB of a process without data, in which kernels are compiled.
 MEMORY_MARGIN = 1.5  # Requested memory, divided by the expected peak.
 TIME_MARGIN = 3  # Requested wall time above SHORTEST, divided by the expected CPU time.
-SHORTEST, LONGEST = 30, 2880  # Fewest and most minutes that a job requests.
+# Fewest and most minutes that a job requests.
+SHORTEST = 30
+LONGEST = 2880
 TRYING = ("tune", "sweep")  # Steps that train several models, and delete each after scoring it.
 # The step that writes a file or folder, named by its pattern or by its place in a run.
 OF_DATASET = {"download": paths.RESOURCE, "prepare": paths.DATA, "tune": paths.TUNING}
@@ -252,7 +254,9 @@ def _gb(megabytes: float) -> str:
 
 
 def _amount(value: float) -> str:
-    return f"{value:,.0f}" if value >= 9.5 else f"{value:.1g}"
+    if value >= 9.5:
+        return f"{value:,.0f}"
+    return f"{value:.1g}"
 
 
 def size_of(project: Project, dataset: str) -> Size:

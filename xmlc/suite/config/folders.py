@@ -26,7 +26,9 @@ def config_folder(folder: Path = Path()) -> Path:
 
     For a study, return ``folder`` unchanged.
     """
-    return folder if is_study(folder) else folder / "config"
+    if is_study(folder):
+        return folder
+    return folder / "config"
 
 
 def config_files(name: str, config: Path) -> list[Path]:
@@ -46,4 +48,6 @@ def config_files(name: str, config: Path) -> list[Path]:
         followed by the study's file if there is one.
     """
     own = config / name
-    return [SHIPPED / "config" / name, *([own] if own.is_file() else [])] if is_study(config) else [own]
+    if is_study(config):
+        return [SHIPPED / "config" / name, *([own] if own.is_file() else [])]
+    return [own]

@@ -73,7 +73,8 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
     XmlcError
         The settings request no search, or request a search that the model does not define.
     """
-    search, tuning = project.models[model].search, project.settings.tuning
+    search = project.models[model].search
+    tuning = project.settings.tuning
     stages = ["--stages", json.dumps(search.stages_on(dataset), sort_keys=True)]
     if search.always:
         return [*stages, "--splits", str(SPLITS)]
@@ -108,7 +109,8 @@ def inference_options(project: Project, model: str, split: str) -> list[str]:
     methods: dict[str, None] = {}
     settings: list[str] = []
     for suite in project.suites.values():
-        block, of_suite = suite.inference, suite.inferred(model, split)
+        block = suite.inference
+        of_suite = suite.inferred(model, split)
         if block and of_suite:
             methods |= dict.fromkeys(of_suite)
             settings = ["--samples", str(block.samples)]

@@ -131,7 +131,9 @@ def _contradictions_of_model(
             problem = f"found {model.share_search_with}, but the model has a search of its own"
             yield ("share_search_with",), f"{problem}. Remove one of them, or add always: true"
     if search.trial_overrides and (search.always or not search.stages):
-        reason = "the search has always: true" if search.always else "the search has no stages"
+        reason = "the search has no stages"
+        if search.always:
+            reason = "the search has always: true"
         yield ("search", "trial_overrides"), f"found {', '.join(search.trial_overrides)}, but {reason}. Remove one"
     if search.extra_stages and not search.stages:
         names = ", ".join(search.extra_stages)
@@ -157,8 +159,12 @@ def _shared_searches(suite: Suite, name: str) -> list[str]:
     while following and following not in chain:
         chain.append(following)
         model = suite.all_models.get(following)
-        following = model.share_search_with if model else None
-    return [*chain, following] if following else chain
+        following = None
+        if model:
+            following = model.share_search_with
+    if following:
+        return [*chain, following]
+    return chain
 
 
 def check_distinct_methods(suites: Iterable[Suite]) -> None:

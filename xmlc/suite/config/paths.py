@@ -29,7 +29,9 @@ class Pattern(str):
     def read(self, path: str | Path) -> dict[str, str] | None:
         """Return the value of each wildcard in a path, or None if the path does not match this pattern."""
         found = _expression(self).fullmatch(Path(path).as_posix())
-        return found.groupdict() if found else None
+        if found:
+            return found.groupdict()
+        return None
 
 
 @cache
@@ -46,14 +48,18 @@ def output_of(record: str) -> str:
     The output is the record, or a folder with one record per method.
     """
     folder = Path(record).parent
-    return str(folder) if folder.name in OF_METHODS else record
+    if folder.name in OF_METHODS:
+        return str(folder)
+    return record
 
 
 OF_METHODS = ("evaluation", "inference")  # Names of the folders that contain one record per method.
 LOGS = "logs"  # Folder of the log files of all jobs.
 CATALOGUE = "config/datasets.yaml"
 # The contents of these folders are in git.
-PUBLISHED, ACCEPTED, MEASURED = "results/published", "results/reference", "results/benchmarks"
+PUBLISHED = "results/published"
+ACCEPTED = "results/reference"
+MEASURED = "results/benchmarks"
 
 # Paths of files and folders that belong to a dataset.
 RESOURCE = Pattern("resources/{dataset}")
@@ -87,11 +93,12 @@ EVALUATION = Pattern(f"{HELD_OUT}/evaluation/{{method}}.json")
 
 # Paths of simulations, and of results that are computed from records.
 SIMULATION = Pattern("results/simulations/{paper}.json")
-TABLES, FIGURES = "results/tables", "results/figures"
+TABLES = "results/tables"
+FIGURES = "results/figures"
 TABLE = Pattern(f"{TABLES}/{{paper}}/{{table}}")
 FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
-CONTRIBUTED = f"{ACCEPTED}/contributed"  # Folder with records that other people contributed.
-REPORT, RESULTS = "results/report", "results/results.csv"
+REPORT = "results/report"
+RESULTS = "results/results.csv"
 
 # Paths of the log files of the steps.
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")

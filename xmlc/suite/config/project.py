@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -60,7 +61,8 @@ class Project:
             have different definitions of a model.
         """
         settings = Settings.read(config)
-        folder = config_folder() if folder is None else folder
+        if folder is None:
+            folder = config_folder()
         suites = read_suites(folder)
         files = config_files("datasets.yaml", folder)
         catalogue = load_catalogue(*files)
@@ -76,8 +78,11 @@ class Project:
         suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}
         check_reserved_names(suites, {str(files[-1]): catalogue, "config: datasets": named})
         models = models_of_all(suites.values())
-        chosen = settings.models or []
-        chosen = chosen if isinstance(chosen, list) else [name for names in chosen.values() for name in names]
+        chosen: list[str] = []
+        if isinstance(settings.models, list):
+            chosen = settings.models
+        elif settings.models:
+            chosen = list(chain.from_iterable(settings.models.values()))
         project = cls(settings, suites, models, catalogue)
         selected = {name for paper in suites for name in project.datasets_of(paper)}
         keys = settings.models if isinstance(settings.models, dict) else ()
@@ -122,14 +127,17 @@ class Project:
         XmlcError
             The dataset has not been fetched yet, and no source has it.
         """
-        entry, mirror, resources = self.entry(dataset), self.settings.mirror, Path(paths.RESOURCE).parent
+        entry = self.entry(dataset)
+        mirror = self.settings.mirror
+        resources = Path(paths.RESOURCE).parent
         if not (resources / dataset).exists():
             check_source(entry, mirror, resources, [*self.catalogue, *SIZES])
         return source_of(entry, mirror, resources)
 
     def datasets_of(self, paper: str) -> list[str]:
         """Return the names of a suite's datasets that the settings select."""
-        suite, wanted = self.suites[paper], self.settings.datasets
+        suite = self.suites[paper]
+        wanted = self.settings.datasets
         if suite.own:
             return suite.datasets
         if isinstance(wanted, str):
@@ -161,7 +169,8 @@ class Project:
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
         """Return the names of the models that a suite runs on a dataset."""
-        suite, wanted = self.suites[paper], self.settings.models_on(dataset)
+        suite = self.suites[paper]
+        wanted = self.settings.models_on(dataset)
         return [
             name
             for name, model in suite.models.items()
@@ -241,7 +250,8 @@ class Project:
         XmlcError
             Only some of a model's files exist for a dataset, or a model has no files for any dataset.
         """
-        suite, lines = self.suites[paper], []
+        suite = self.suites[paper]
+        lines = []
         for name, spec in suite.models.items():
             chosen = {of: self.settings.models_on(of) for of in self.datasets_of(paper)}
             wanted = [of for of, models in chosen.items() if models is None or name in models]
@@ -271,7 +281,8 @@ class Project:
 
     def tuned_by(self, model: str, dataset: str) -> str | None:
         """Return the path of the search result with which a model is trained, or None if there is no search."""
-        spec, tuning = self.models[model], self.settings.tuning
+        spec = self.models[model]
+        tuning = self.settings.tuning
         search = spec.search
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
@@ -279,12 +290,16 @@ class Project:
         # A weight threshold for a dataset does not count as tuning, because it only limits the memory.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
         asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
-        return paths.TUNING.of(dataset=dataset, model=model) if search.always or asked else None
+        if search.always or asked:
+            return paths.TUNING.of(dataset=dataset, model=model)
+        return None
 
     def searched_after(self, model: str, dataset: str) -> str | None:
         """Return the path of the search result from which the search of a model starts, or None if there is none."""
         spec = self.models[model]
-        return self.tuned_by(spec.share_search_with, dataset) if spec.share_search_with and spec.search.always else None
+        if spec.share_search_with and spec.search.always:
+            return self.tuned_by(spec.share_search_with, dataset)
+        return None
 
     def min_probability(self, dataset: str) -> float:
         """Return the probability above which the estimates of a dataset are stored.
@@ -328,7 +343,9 @@ class Project:
         without a size in the catalogue count as small.
         """
         keep = self.settings.keep_models
-        return self.has_large_models(dataset) if keep is None else not keep
+        if keep is None:
+            return self.has_large_models(dataset)
+        return not keep
 
     @property
     def dropped(self) -> list[str]:
@@ -358,5 +375,6 @@ class Project:
 
 def is_installed(estimator: str) -> bool:
     """Return whether the program that an estimator wraps is installed, and the estimator's file exists."""
-    program, file = program_of(estimator), estimator.rpartition(":")[0]
+    program = program_of(estimator)
+    file = estimator.rpartition(":")[0]
     return not program or (find_spec(program) is not None and (not file or Path(file).is_file()))

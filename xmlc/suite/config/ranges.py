@@ -68,7 +68,8 @@ class Range:
             # This import loads numba, which is not needed to read ranges.
             from xmlc.kernels.float64 import exp, log
 
-            low, high = float(self.low), float(self.high)
+            low = float(self.low)
+            high = float(self.high)
             return self.typed(exp(log(low) + u * (log(high) - log(low))))
         return self.typed(self.low + u * (self.high - self.low))
 

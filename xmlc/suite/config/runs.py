@@ -31,6 +31,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import read_config
+from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
@@ -89,8 +90,12 @@ class LastRun:
             for key, value in self.settings.items()
         ]
         words = " ".join([*self.targets, *settings])
-        date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone() if words else None
-        return f"last run, {date:%Y-%m-%d %H:%M}: {words}" if date else ""
+        date = None
+        if words:
+            date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone()
+        if date:
+            return f"last run, {date:%Y-%m-%d %H:%M}: {words}"
+        return ""
 
 
 @contextmanager
@@ -136,13 +141,16 @@ def check_program(folder: Path) -> None:
     SystemExit
         Snakemake and jobs would use different Python files of the package, or the command does not run.
     """
-    if not (program := shutil.which(PACKAGE.name)):
+    program = shutil.which(PACKAGE.name)
+    if not program:
         return  # If there is no command `xmlc`, jobs either have separate environments or fail with a message.
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         raise XmlcError(f"{program} does not run ({error}), expected the program that jobs call. {REBUILD}") from error
-    here = folder / PACKAGE.name if (folder / PACKAGE.name / "__init__.py").is_file() else PACKAGE
+    here = PACKAGE
+    if (folder / PACKAGE.name / "__init__.py").is_file():
+        here = folder / PACKAGE.name
     check_same(here, PACKAGE, "Snakemake")
     check_same(here, Path(said.partition(" from ")[2].strip() or "an older version"), program)
 
@@ -155,7 +163,8 @@ def check_same(here: Path, other: Path, program: str) -> None:
     XmlcError
     """
     for file in sorted(here.rglob("*.py")) if here.resolve() != other.resolve() else ():
-        if not (copy := other / file.relative_to(here)).is_file() or copy.read_bytes() != file.read_bytes():
+        copy = other / file.relative_to(here)
+        if not copy.is_file() or copy.read_bytes() != file.read_bytes():
             raise XmlcError(f"{program} uses {copy}, expected the same content as in {file}. {REBUILD}")
 
 
@@ -174,7 +183,9 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     Snakemake has locked the project's folder, so no other run can be writing to the folder.
     """
     file = config_folder() / "config.yaml"
-    usual = read_config(file) if file.is_file() else {}
+    usual = {}
+    if file.is_file():
+        usual = read_config(file)
     options = {key: value for key, value in config.items() if value != usual.get(key)}
     made = sorted(map(in_project, files))
     LastRun(options, [*map(str, targets)], made, socket.gethostname(), os.getpid(), ended=False).write()
@@ -224,12 +235,16 @@ def made_by(project: Project) -> str:
     suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
     figures = {name: f", figures: {folder}/" for name in suites if (folder := Path(paths.FIGURES, name)).is_dir()}
     lines = [f"tables: xmlc show {paths.TABLES}/{name}/*.md{figures.get(name, '')}" for name in suites]
-    return "\n".join([*lines, "report: xmlc report writes pages of all finished results"]) if lines else ""
+    if lines:
+        return "\n".join([*lines, "report: xmlc report writes pages of all finished results"])
+    return ""
 
 
 def disk_used() -> str:
     """Return a text with the current size of `resources/` and `results/`, and with their largest size in all runs."""
-    noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()] if DISK.is_file() else []
+    noted = []
+    if DISK.is_file():
+        noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()]
     now = on_disk()
     # The last line that a killed run wrote may be incomplete.
     most = max([now, *(int(size) for size in noted if size.isdigit())])

@@ -68,18 +68,24 @@ class Settings:
                 names = [names]
             if isinstance(names, list):
                 names = [name for i, name in enumerate(names) if name not in names[:i]]
-                content[key] = names[0] if key == "datasets" and names in (["small"], ["large"]) else names
+                content[key] = names
+                if key == "datasets" and names in (["small"], ["large"]):
+                    content[key] = names[0]
         # `strict` is false because Snakemake passes lists and mappings from the command line as texts.
         return converted(content, cls, "config", strict=False)
 
     @property
     def named_datasets(self) -> list[str]:
         """Return the datasets that the settings select by name. If the settings name no dataset, the list is empty."""
-        return self.datasets if isinstance(self.datasets, list) else []
+        if isinstance(self.datasets, list):
+            return self.datasets
+        return []
 
     def models_on(self, dataset: str) -> list[str] | None:
         """Return the models that the settings select on one dataset, or None if all models are selected."""
-        return self.models.get(dataset) if isinstance(self.models, dict) else self.models
+        if isinstance(self.models, dict):
+            return self.models.get(dataset)
+        return self.models
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:

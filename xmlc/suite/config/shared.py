@@ -39,13 +39,16 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
     for suite in suites:
         for name, model in suite.all_models.items():
             known = found.setdefault(name, replace(model, datasets={}))
-            common = dict.fromkeys(suite.datasets, model.hyperparameters) if suite.own else {}
+            common = {}
+            if suite.own:
+                common = dict.fromkeys(suite.datasets, model.hyperparameters)
             found[name] = replace(known, datasets=known.datasets | common | model.datasets)
     return found
 
 
 def _check_same(first: Suite, second: Suite, name: str) -> None:
-    here, there = second.all_models[name], first.all_models[name]
+    here = second.all_models[name]
+    there = first.all_models[name]
     is_apart = (first.own or second.own) and not {*first.datasets} & {*second.datasets}
     free = (*FREE, *OF_PAPERS) if is_apart else FREE
     keys = [field.name for field in fields(ModelSpec) if field.name not in free]

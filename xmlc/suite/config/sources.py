@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from xmlc.core.checksums import checksum_now, state_of
 from xmlc.core.errors import XmlcError, nearest
-from xmlc.core.files import read_json
+from xmlc.core.files import read_json, similar_path
 from xmlc.suite.config.catalogue import Dataset
 
 WEB = ("http://", "https://")
@@ -207,5 +207,5 @@ def mirror_at(mirror: str) -> str:
     folder = Path(mirror).expanduser()
     if not folder.is_dir():
         expected = "a folder on this machine or an address with http:// or https://"
-        raise XmlcError(f"mirror: found {mirror}, expected {expected}")
+        raise XmlcError(f"mirror: found {mirror}, expected {expected}{similar_path(folder)}")
     return str(folder)

@@ -67,7 +67,9 @@ def estimator_files(name: str) -> list[str]:
     place = name.rpartition(":")[0]
     if ".py:" in name:
         return [place, WRAPPED]
-    spec = find_spec(place) if place else None
+    spec = None
+    if place:
+        spec = find_spec(place)
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return [WRAPPED]
     if {"site-packages", "dist-packages"} & {*Path(spec.origin).parts}:
@@ -81,4 +83,6 @@ def user_digest(files: Iterable[str]) -> str:
     If no user's files are given, return an empty text.
     """
     own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
-    return source_digest(own) if own else ""
+    if own:
+        return source_digest(own)
+    return ""

@@ -15,13 +15,16 @@ def contents(folder: Path) -> list[str]:
     than the list, its checksum is computed. The age of a file is its last status change (ctime), because `cp -p` gives
     a new file an old modification time.
     """
-    listed, since = Files(), 0
+    listed = Files()
+    since = 0
     with suppress(Damaged):  # A folder that a user copied may have no list of checksums.
-        listed, since = listed_in(folder), (folder / NAME).stat().st_ctime_ns
+        listed = listed_in(folder)
+        since = (folder / NAME).stat().st_ctime_ns
     found = []
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         if file.is_file() and file.name not in (NAME, *SYSTEMS_OWN):
-            status, entry = file.stat(), listed.get(file.name)
+            status = file.stat()
+            entry = listed.get(file.name)
             same = entry and entry["bytes"] == status.st_size and status.st_ctime_ns <= since
             found.append(f"{file.name} {entry['xxh3_128'] if entry and same else checksum_now(file)}")
     return found

@@ -89,7 +89,9 @@ class StepCosts(TypedDict):
 
 def environment(threads: int) -> Environment:
     """Return the program, versions and machine of a step that ran with ``threads`` threads."""
-    used: Environment = {"sklearn": importlib.metadata.version("scikit-learn")} if "sklearn" in sys.modules else {}
+    used: Environment = {}
+    if "sklearn" in sys.modules:
+        used = {"sklearn": importlib.metadata.version("scikit-learn")}
     return {
         "xmlc": __version__,
         "python": platform.python_version(),
@@ -168,8 +170,10 @@ def step_costs(
         The arguments of this function and four measured costs: ``seconds`` (wall, of `process_seconds`),
         ``cpu_seconds``, ``peak_bytes`` (resident memory) and ``written_bytes``.
     """
-    until, cpu_until = process_seconds(), cpu_seconds()
-    seconds, cpu = until - _charged[0], cpu_until - _charged[1]
+    until = process_seconds()
+    cpu_until = cpu_seconds()
+    seconds = until - _charged[0]
+    cpu = cpu_until - _charged[1]
     _charged[:] = until, cpu_until
     return {
         "name": name,
@@ -220,10 +224,12 @@ def in_turns(
     results: dict[str, T] = {}
     for _ in range(rounds):
         for name, task in tasks.items():
-            shortest, spent = math.inf, 0.0
+            shortest = math.inf
+            spent = 0.0
             while shortest == math.inf or spent < at_least:
                 results.pop(name, None)
                 results[name], elapsed = timed(task)
-                shortest, spent = min(shortest, elapsed), spent + elapsed
+                shortest = min(shortest, elapsed)
+                spent = spent + elapsed
             seconds[name].append(shortest)
     return seconds, results

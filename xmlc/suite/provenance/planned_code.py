@@ -60,7 +60,8 @@ def as_planned(step: str, words: Sequence[str]) -> Iterator[None]:
     with suppress(ModuleNotFoundError):  # The command line reports a missing package.
         importlib.import_module(f"xmlc.suite.steps.{step}")
     paths = step_files(step, *modules)
-    if (found := source_digest(paths)) != digest:
+    found = source_digest(paths)
+    if found != digest:
         last = max(paths, key=os.path.getmtime)
         raise XmlcError(
             f"{step}: the code was edited after this job was planned: found digest {found}, expected {digest}. "
@@ -70,9 +71,12 @@ def as_planned(step: str, words: Sequence[str]) -> Iterator[None]:
     loaded = {os.path.realpath(getattr(module, "__file__", None) or "") for module in [*sys.modules.values()]}
     imported_later = {path: checksum_of(path) for path in paths if os.path.realpath(path) not in loaded}
     yield
-    if edited := _edited(step, modules, digest, before, imported_later):
+    edited = _edited(step, modules, digest, before, imported_later)
+    if edited:
         kept = keep_aside(core_files.written, words)
-        where = f"The results are kept as {', '.join(kept)}, but are not used. " if kept else ""
+        where = ""
+        if kept:
+            where = f"The results are kept as {', '.join(kept)}, but are not used. "
         raise XmlcError(f"{step}: {', '.join(edited)} changed while this job ran. {where}{AGAIN}")
 
 

@@ -83,7 +83,8 @@ def command(suite: Path, cores: int) -> None:
     compiles the kernels that it needs on one core.
     """
     # A line is printed first, because the compilation takes about a minute.
-    if parts := compiling.missing(parts_of(suite)):
+    parts = compiling.missing(parts_of(suite))
+    if parts:
         click.echo(f"compiling {len(parts)} groups of kernels, once for this machine and version")
     compiled = compiling.compile_parts(parts, cores)
     for _ in tqdm(compiled, total=len(parts), disable=None if parts else True, leave=False):

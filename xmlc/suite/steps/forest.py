@@ -47,7 +47,8 @@ def rank_by_first_trees(
     """
     if not isinstance(model, Forest):
         raise XmlcError(f"found the model {type(model).__name__}, expected a forest")
-    rows, Y = [], prepared.part("test")[1]
+    rows = []
+    Y = prepared.part("test")[1]
     for n in [*sorted(size for size in set(sizes) if size < model.n_trees), model.n_trees]:
         labels, ms = rank_timed(model.trees(n), prepared, max(K))
         metrics = precision_and_ndcg(Y, labels)
@@ -63,7 +64,8 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
     (n_trees,). ``tree_depths_`` contains the depth of the deepest leaf of each tree, and the root has depth 0.
     ``n_nodes_`` contains the number of nodes of each tree, and leaves count as nodes.
     """
-    depths, nodes = getattr(model, "tree_depths_", None), getattr(model, "n_nodes_", None)
+    depths = getattr(model, "tree_depths_", None)
+    nodes = getattr(model, "n_nodes_", None)
     if depths is None or nodes is None:
         return None
     return TreeShapes(depths=tuple(depths.tolist()), nodes=tuple(nodes.tolist()))

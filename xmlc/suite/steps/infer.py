@@ -11,7 +11,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import FOLDER, out_option, threads_option
+from xmlc.cli.options import FOLDER, out_option, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder
 from xmlc.core.machine import peak_bytes, timed
@@ -86,14 +86,18 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
     XmlcError
         The estimates and the test set have different numbers of instances.
     """
-    about, Y = EstimatesRecord.read(folder / EstimatesRecord.FILE), prepared.part("test")[1]
+    about = EstimatesRecord.read(folder / EstimatesRecord.FILE)
+    Y = prepared.part("test")[1]
     spe = released(load_csr(folder, "test", made_by="estimate"))
     if spe.shape[0] != Y.shape[0]:
         said = f"found estimates of {spe.shape[0]} instances, expected {Y.shape[0]} as in the test set"
         raise XmlcError(f"{folder}: {said}. Delete this folder and run `xmlc estimate` again")
-    truncated, sizes = None, None
-    if (least := about.min_probability) > 0:
-        count, missed = spe.nnz / max(Y.shape[0], 1), mean(missed_below(spe, Y))
+    truncated = None
+    sizes = None
+    least = about.min_probability
+    if least > 0:
+        count = spe.nnz / max(Y.shape[0], 1)
+        missed = mean(missed_below(spe, Y))
         truncated = TruncatedEstimates(min_probability=least, estimates_per_instance=count, missed_per_instance=missed)
     if takes_sizes:
         sizes = learn_sizes(released(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
@@ -116,8 +120,12 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
 
     A first call on a few instances compiles the kernels, and is not timed.
     """
-    method, distribution = method_named(name), basis.distribution
-    weights = None if basis.sizes is None else np.array(basis.sizes.weights)
+    method = method_named(name)
+    distribution = basis.distribution
+    if basis.sizes is None:
+        weights = None
+    else:
+        weights = np.array(basis.sizes.weights)
     infer_blocks(name, take_instances(distribution, slice(0, WARM_UP_ROWS)), step.threads, size_weights=weights)
     inferred, seconds = timed(partial(infer_blocks, name, distribution, step.threads, time_limit, weights))
     scored = dict.fromkeys(("metrics", "expected_f", "truncation_loss"))
@@ -140,10 +148,12 @@ def _scores(
     prepared: Prepared, basis: Basis, method: Method, Y_hat: sparse.csr_array, expected_f: np.ndarray
 ) -> dict[str, Any]:
     """Return the fields of an inference record that describe the quality of the label sets."""
-    Y, truncated = prepared.part("test")[1], basis.truncated
+    Y = prepared.part("test")[1]
+    truncated = basis.truncated
     counts = agreement(Y, Y_hat)
     groups = groups_by_frequency(prepared.part("train")[1])
-    metrics, loss = measure_scores(counts) | scores_by_frequency(counts, groups), None
+    metrics = measure_scores(counts) | scores_by_frequency(counts, groups)
+    loss = None
     if truncated and truncated.min_probability and method.is_exact and not isinstance(basis.distribution, Samples):
         loss = truncation_loss(basis.distribution, truncated.min_probability, Y, Y_hat, expected_f)
     resampled = resampled_sets(Y.shape[0], partial(agreement, Y, Y_hat), metrics)
@@ -156,8 +166,14 @@ def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceC
     The total time is None for an oracle, and for a method that reached its time limit.
     """
     n = step.data.meta["n_test"]
-    ms = None if seconds is None else 1e3 * seconds / max(n, 1)
-    before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
+    if seconds is None:
+        ms = None
+    else:
+        ms = 1e3 * seconds / max(n, 1)
+    if basis.draw_ms is None:
+        before = basis.estimate_ms
+    else:
+        before = basis.draw_ms
     return InferenceCosts(
         **asdict(step.about.costs),
         draw_ms_per_instance=basis.draw_ms,

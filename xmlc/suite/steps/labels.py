@@ -72,23 +72,34 @@ def command(
     Y_test = _fitting(test_truth, as_labels, spe_test.shape[0], m)
     spe = _fitting(validation, as_estimates, None, m)
     Y = _fitting(truth, as_labels, None if spe is None else spe.shape[0], m)
-    Y_train = Y if training_truth is None else _fitting(training_truth, as_labels, None, m)
-    prior: Any = None if Y_train is None else priors(Y_train)
+    if training_truth is None:
+        Y_train = Y
+    else:
+        Y_train = _fitting(training_truth, as_labels, None, m)
+    prior: Any
+    if Y_train is None:
+        prior = None
+    else:
+        prior = priors(Y_train)
     with atomic_folder(out) as folder:
         scores: dict[str, dict[str, Any]] = {method: {} for method in methods}
         for method in methods:
             thresholds = None
             if method in UNLABELLED_METHODS:
                 fitted = fit_unlabelled(method, spe_test, prior)
-                thresholds, scores[method]["expected_macro_f"] = fitted.thresholds_, mean(fitted.expected_)
+                thresholds = fitted.thresholds_
+                scores[method]["expected_macro_f"] = mean(fitted.expected_)
             elif method in TUNED:
                 tuned = tune(method, spe, Y, prior, measure=measure)
-                thresholds, scores[method] = tuned.thresholds, tuned.grid[tuned.best]._asdict()
+                thresholds = tuned.thresholds
+                scores[method] = tuned.grid[tuned.best]._asdict()
             if thresholds is not None:
                 np.save(folder / f"{method}.thresholds.npy", thresholds)
                 sets = apply_thresholds(spe_test, thresholds)
             else:
-                sizes = {"size_weights": fit_size_weights(spe, Y)} if INFERENCE[method].takes_sizes else {}
+                sizes = {}
+                if INFERENCE[method].takes_sizes:
+                    sizes = {"size_weights": fit_size_weights(spe, Y)}
                 sets, _ = INFERENCE[method].infer(spe_test, n_jobs=threads, **sizes)
             sparse.save_npz(folder / f"{method}.npz", sets)
             if Y_test is not None:
@@ -107,7 +118,8 @@ def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int 
     """
     if path is None:
         return None
-    if (found := read_matrix(path, gate)).shape[1] != m or n not in (None, found.shape[0]):
+    found = read_matrix(path, gate)
+    if found.shape[1] != m or n not in (None, found.shape[0]):
         expected = f"({'any' if n is None else n}, {m}): a row for each instance, a column for each label"
         raise XmlcError(f"{path}: found shape {found.shape}, expected {expected}, as in the other files")
     return found

@@ -75,7 +75,9 @@ def prepare(
     with _copies_named(source):
         train, test = read_parts(source, files)
         test, notes = _of_same_width(train, test, files.format)
-        left_out = read_pairs(filter, test[1].shape) if filter else None
+        left_out = None
+        if filter:
+            left_out = read_pairs(filter, test[1].shape)
     if left_out is not None:
         test, before = (test[0], without(test[1], left_out)), test[1].nnz
         notes.append(f"test set: measures ignore {left_out.nnz} pairs, {before - test[1].nnz} of them true")
@@ -83,7 +85,8 @@ def prepare(
         if not Y.nnz:
             raise XmlcError(f"{source}: found no label in the {X.shape[0]} {name} instances, expected at least one")
     counts = _counts(train, test)
-    if made := (source / "source.json").is_file() and is_made(read_json(source / "source.json")):
+    made = (source / "source.json").is_file() and is_made(read_json(source / "source.json"))
+    if made:
         called = name_in_records(dataset.name, made)
         notes.append(f"synthetic dataset: tables name it {called!r} and compare it with no published numbers")
     elif dataset.published:
@@ -136,7 +139,8 @@ def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) ->
     else:
         found = dataset.files_in(source)
         files = (dataset.layout_of(found) or dataset).renamed({name: file.name for name, file in found.items()})
-    files = files if with_filter else replace(files, filter=None)
+    if not with_filter:
+        files = replace(files, filter=None)
     for name in files.files:
         if not (source / name).is_file():
             advice = f"Run xmlc download {dataset.name}, or copy the file there"
@@ -153,9 +157,13 @@ def _copies_named(source: Path) -> Iterator[None]:
     try:
         yield
     except XmlcError as error:
-        described = read_json(source / "source.json") if (source / "source.json").exists() else {}
-        if copied := described.get("copied"):
-            where, text = described["origin"], str(error)
+        described = {}
+        if (source / "source.json").exists():
+            described = read_json(source / "source.json")
+        copied = described.get("copied")
+        if copied:
+            where = described["origin"]
+            text = str(error)
             for name in copied if not isinstance(error, Damaged) else ():
                 text = text.replace(str(source / name), str(Path(where, name)))
             copied_text = f"{source} has copies of {', '.join(copied)} from {where}"
@@ -165,13 +173,18 @@ def _copies_named(source: Path) -> Iterator[None]:
 
 def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
     """Read the training set and the test set from files that the catalogue entry ``files`` describes."""
-    format, train, test = files.format, files.train, files.test
+    format = files.format
+    train = files.train
+    test = files.test
     if files.split_files:
         return read_split(source, train[0], files.split_files, files.zero_based)
     if format == "coordinates":
         first, second = (read_coordinates([source / name for name in names]) for names in (train, test))
         return first, second
-    labels = source / files.labels if files.labels else None
+    if files.labels:
+        labels = source / files.labels
+    else:
+        labels = None
     if format == "arff":
         check_alike(source / train[0], source / test[0], labels)
     places = [(source / names[0], source / names[1] if names[1:] else labels) for names in (train, test)]
@@ -190,7 +203,8 @@ def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
     """Return a text for each number of the dataset that differs from the published number by more than rounding."""
     notes = []
     for key in COUNTED:
-        if (expected := published.get(key)) is None:
+        expected = published.get(key)
+        if expected is None:
             continue
         found = counts[key]
         tolerance = 0 if isinstance(expected, int) else max(RELATIVE_TOLERANCE * expected, 0.005)
@@ -210,13 +224,19 @@ def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
     frequency = np.bincount(test.indices, minlength=m)
     untested = int((frequency == 0).sum())
     nowhere = int((frequency + np.bincount(train.indices, minlength=m) == 0).sum())
-    hint = f", and {nowhere} of these labels have none in the training set either (check m)" if nowhere else ""
+    hint = ""
+    if nowhere:
+        hint = f", and {nowhere} of these labels have none in the training set either (check m)"
     about = "Macro-F counts such a label as 1 if it is not predicted (0/0 = 1)"
-    return [f"{untested} of {m} labels have no instance in the test set{hint}. {about}"] if untested else []
+    if untested:
+        return [f"{untested} of {m} labels have no instance in the test set{hint}. {about}"]
+    return []
 
 
 def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
-    (n, d), (_, m), positives = train[0].shape, train[1].shape, train[1].nnz
+    (n, d) = train[0].shape
+    (_, m) = train[1].shape
+    positives = train[1].nnz
     return {
         "n_train": n,
         "n_test": test[0].shape[0],
@@ -265,7 +285,8 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
         Whether the smallest label id is 0, instead of 1.
     """
     X, Y = load(source / data, "repository", zero_based=zero_based)
-    parts, column = (split_files["train"], split_files["test"]), split_files.get("column", 0)
+    parts = (split_files["train"], split_files["test"])
+    column = split_files.get("column", 0)
     train, test = (_row_numbers(source / part, column, X.shape[0]) for part in parts)
     return (X[train], Y[train]), (X[test], Y[test])
 
@@ -294,7 +315,9 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     XmlcError
         A line does not contain two numbers, or one of the numbers is too large for the matrix.
     """
-    (n, m), places, malformed = shape, array("q"), MalformedLines(path)
+    (n, m) = shape
+    places = array("q")
+    malformed = MalformedLines(path)
     for number, line in text_lines(path):
         cells = words(line)
         row, label = map(int, cells) if len(cells) == 2 and all(map(WHOLE.fullmatch, cells)) else (n, m)
@@ -314,7 +337,10 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
     for number, line in text_lines(path):
         cells = words(line)
         cell = next(islice(cells, column, None), "")
-        row = int(cell) - 1 if WHOLE.fullmatch(cell) else -1
+        if WHOLE.fullmatch(cell):
+            row = int(cell) - 1
+        else:
+            row = -1
         if cells and (not 0 <= row < n_rows or row in rows):
             malformed.add(number, quoted(cell), expected)
         elif cells:

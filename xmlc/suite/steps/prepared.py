@@ -105,10 +105,13 @@ class Prepared:
     """
 
     def __init__(self, folder: str | Path, run: int = 0):
-        self.folder, self.run = Path(folder), run
-        if not (file := self.folder / "meta.json").exists():
+        self.folder = Path(folder)
+        self.run = run
+        file = self.folder / "meta.json"
+        if not file.exists():
             raise XmlcError(f"{self.folder}: found no meta.json, expected a prepared dataset. Run xmlc prepare")
-        if (found := load_description(file, {"version": int})["version"]) != FORMAT_VERSION:
+        found = load_description(file, {"version": int})["version"]
+        if found != FORMAT_VERSION:
             said = f"found format version {found}, expected {FORMAT_VERSION}. Run xmlc prepare again"
             raise XmlcError(f"{self.folder}: {said}")
         self.meta = cast(Meta, load_description(file, DESCRIBED))
@@ -123,7 +126,8 @@ class Prepared:
         """
         if self.run == 0:
             return load_array(self.folder / "split.npy", bool, (self.meta["n_train"],), mmap=False)
-        share, seed = self.meta["split"]["validation_share"], self.meta["split"]["seed"]
+        share = self.meta["split"]["validation_share"]
+        seed = self.meta["split"]["seed"]
         return fit_mask(self.meta["n_train"], share, seed + self.run)
 
     def part(self, name: str, most: int | None = None) -> DataPart:
@@ -134,13 +138,18 @@ class Prepared:
         seed of the split.
         """
         folder, rows = self._rows(name, most)
-        X, Y = load_csr(folder, "X"), load_csr(folder, "Y")
-        return (X, Y) if rows is None else (X[rows], Y[rows])
+        X = load_csr(folder, "X")
+        Y = load_csr(folder, "Y")
+        if rows is None:
+            return (X, Y)
+        return (X[rows], Y[rows])
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
         """Return the row numbers, in the training set, of the instances in the part ``fit`` or ``val``."""
         rows = np.flatnonzero(self.split == (name == "fit"))
-        return rows if most is None else sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
+        if most is None:
+            return rows
+        return sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 
     def posteriors(self, name: str) -> sparse.csr_array | None:
         """Return the true posteriors P(y_j = 1 | x) of a part of the dataset, or None if no posteriors are stored."""
@@ -148,7 +157,9 @@ class Prepared:
         if f"{folder.name}/P.json" not in listed_in(self.folder):
             return None
         P = load_csr(folder, "P")
-        return P if rows is None else P[rows]
+        if rows is None:
+            return P
+        return P[rows]
 
     def left_out(self, name: str) -> sparse.csr_array | None:
         """Return the pairs of test instance and label that measures leave out, or None if there are no such pairs.
@@ -157,7 +168,9 @@ class Prepared:
         true labels Y.
         """
         there = name == "test" and "test/F.json" in listed_in(self.folder)
-        return load_csr(self.folder / "test", "F") if there else None
+        if there:
+            return load_csr(self.folder / "test", "F")
+        return None
 
     def _rows(self, name: str, most: int | None = None) -> tuple[Path, np.ndarray | None]:
         if name not in PARTS:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from scipy import sparse
 
-from xmlc.cli._options import SEED, threads_option
+from xmlc.cli.options import SEED, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.machine import cpu_seconds, peak_bytes
 from xmlc.kernels.counter_random import Stream, random_permutation
@@ -54,7 +54,9 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
     model.unfitted().progressive_top_k(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
     started = cpu_seconds()
     labels, _ = model.unfitted().progressive_top_k(X, Y)
-    seconds, instances, constant = cpu_seconds() - started, checkpoints(X.shape[0]), constant_accuracy(Y)
+    seconds = cpu_seconds() - started
+    instances = checkpoints(X.shape[0])
+    constant = constant_accuracy(Y)
     accuracy = progressive_accuracy(Y, labels, instances)
     curve = zip(instances.tolist(), accuracy.tolist(), entropy_reduction(accuracy, constant).tolist(), strict=True)
     rows = [

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from xmlc.cli._options import FOLDER, out_option, threads_option
+from xmlc.cli.options import FOLDER, out_option, threads_option
 from xmlc.core.files import atomic_folder
 from xmlc.core.machine import peak_bytes
 from xmlc.suite.options import data_option, each_in_turn, file_option

@@ -242,8 +242,12 @@ def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) ->
     Pairs of instance and label that measures leave out are skipped. Return the labels as an int32 array of shape (n,
     k), and the milliseconds per instance.
     """
-    X, left_out = instances_for(model, prepared, "test"), prepared.left_out("test")
-    more = 0 if left_out is None else int(np.diff(left_out.indptr).max(initial=0))
+    X = instances_for(model, prepared, "test")
+    left_out = prepared.left_out("test")
+    if left_out is None:
+        more = 0
+    else:
+        more = int(np.diff(left_out.indptr).max(initial=0))
     (labels, _), ms = predict_timed(model, X, lambda rows: model.predict_top_k(rows, k + more))
     if left_out is not None:
         places = np.arange(len(labels), dtype=np.int64)[:, None] * left_out.shape[1] + labels
@@ -275,19 +279,25 @@ def estimate_timed(
         Wall milliseconds per instance, or None as in `predict_timed`.
     """
     model, X, left_out = step.model, instances_for(step.model, step.data, part), step.data.left_out(part)
-    pauses, first, rows = 0.0, 0, X.shape[0]
+    pauses = 0.0
+    first = 0
+    rows = X.shape[0]
     if not looks_up(model):
         few = model.predict_proba(X[:WARM_UP_ROWS], threshold)
         rows = ENTRIES_PER_BLOCK * few.shape[0] // max(few.nnz, 1) + 1
 
     def take(spe: sparse.csr_array) -> None:
         nonlocal pauses, first
-        started, last = perf_counter(), first + spe.shape[0]
+        started = perf_counter()
+        last = first + spe.shape[0]
         then(first, spe if left_out is None else without(spe, some_rows(left_out, first, last)))
-        pauses, first = pauses + perf_counter() - started, last
+        pauses = pauses + perf_counter() - started
+        first = last
 
     _, seconds = timed(lambda: model.estimate_blocks(X, threshold, rows, take))
-    return None if looks_up(model) else 1e3 * (seconds - pauses) / max(X.shape[0], 1)
+    if looks_up(model):
+        return None
+    return 1e3 * (seconds - pauses) / max(X.shape[0], 1)
 
 
 def write_estimates(
@@ -314,4 +324,6 @@ def write_estimates(
 
 def mean_of(counts: np.ndarray | None) -> float | None:
     """Return the mean of ``counts``, which contains one count per instance. Return None if there are no counts."""
-    return None if counts is None or counts.size == 0 else fmean(counts)
+    if counts is None or counts.size == 0:
+        return None
+    return fmean(counts)

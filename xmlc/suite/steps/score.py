@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from xmlc.cli._options import FOLDER
+from xmlc.cli.options import FOLDER
 from xmlc.kernels.stored import load_array
 from xmlc.metrics.propensity import propensities, propensity_parameters
 from xmlc.metrics.ranking import ranking_metrics, standard_errors

@@ -16,7 +16,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import threads_option
+from xmlc.cli.options import threads_option
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.inference.gfm import gfm
 from xmlc.inference.methods import METHODS, infer_blocks
@@ -152,7 +152,8 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
     reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, Y_hat.shape[1] + 1))
     # The sum adds the sizes one by one, so that the order of additions is fixed.
     gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))
-    n, k = Y_hat.shape[0], np.diff(Y_hat.indptr)
+    n = Y_hat.shape[0]
+    k = np.diff(Y_hat.indptr)
     sums = np.bincount(np.repeat(np.arange(n), k), gains[Y_hat.indices, np.repeat(k, k) - 1], n)
     return np.where(k == 0, truth.p_empty[0], sums)
 
@@ -235,7 +236,10 @@ def _limit(method: str, truth: LabelsBySize) -> float:
 
     The scores of the method approach this F-measure if the number of samples grows.
     """
-    known = truth if METHODS[method].takes == "joint" else np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
+    if METHODS[method].takes == "joint":
+        known = truth
+    else:
+        known = np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
     return float(expected_f(_label_sets(method, known, None), truth)[0])
 
 
@@ -279,8 +283,9 @@ def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[s
     If the method takes marginals, the function also computes the marginals from the samples.
     """
     chosen = METHODS[method]
-    read = marginals_of if chosen.takes != "joint" else lambda given: given
-    return lambda: chosen.infer(read(samples), n_jobs=threads)
+    if chosen.takes == "joint":
+        return lambda: chosen.infer(samples, n_jobs=threads)
+    return lambda: chosen.infer(marginals_of(samples), n_jobs=threads)
 
 
 @click.command(help="Score and time inference methods on known distributions.")

@@ -78,4 +78,6 @@ def _value(values: Range, chosen: Any) -> object:
 
     The model of SMAC is fitted to the number before rounding, which differs by at most half a unit of the third digit.
     """
-    return values.values[int(chosen)] if values.values else values.typed(float(chosen))
+    if values.values:
+        return values.values[int(chosen)]
+    return values.typed(float(chosen))

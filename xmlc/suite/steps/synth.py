@@ -10,7 +10,7 @@ from typing import Any
 import click
 from scipy import sparse
 
-from xmlc.cli._options import out_option, threads_option
+from xmlc.cli.options import out_option, threads_option
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import atomic_folder, write_record
 from xmlc.core.parallel import row_blocks
@@ -60,7 +60,8 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     known = signature(KINDS[kind]).parameters.items()
     defaults = {key: parameter.default for key, parameter in known if key not in SIZES}
     parameters = {**defaults, **given}
-    if unknown := ", ".join(key for key in parameters if key not in (*SIZES, *defaults)):
+    unknown = ", ".join(key for key in parameters if key not in (*SIZES, *defaults))
+    if unknown:
         raise XmlcError(f"{name}: found {unknown}, expected parameters of kind {kind}: {', '.join(defaults)}")
     n_train, n_test, d, m = (int(parameters[key]) for key in SIZES)
     model = KINDS[kind](**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})

@@ -13,7 +13,7 @@ import click
 import numpy as np
 from scipy import sparse
 
-from xmlc.cli._options import FOLDER, out_option
+from xmlc.cli.options import FOLDER, out_option
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_folder
 from xmlc.core.machine import timed
@@ -61,7 +61,10 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
         Wall seconds of tuning, without compilation and without the scores on the test set.
     """
     (_, Y_fit), (_, Y_val), (_, Y_test) = (step.data.part(part) for part in ("fit", "val", "test"))
-    names, prior, test_seconds, spe_test = scores_of(method), priors(Y_fit), [0.0], as_estimates(spe["test"])
+    names = scores_of(method)
+    prior = priors(Y_fit)
+    test_seconds = [0.0]
+    spe_test = as_estimates(spe["test"])
 
     def score_test(thresholds: np.ndarray) -> dict[str, float]:
         scores, seconds = timed(lambda: measure_scores(agreement_above(Y_test, spe_test, thresholds), names))
@@ -224,7 +227,8 @@ def command(
             evaluate_unlabelled(step, methods, min_probability, folder)
         return
     spe = {part: released(load_csr(estimates, part, made_by="estimate")) for part in ("val", "test")}
-    min_probability, found = EstimatesRecord.read(estimates / EstimatesRecord.FILE).min_probability, {}
+    min_probability = EstimatesRecord.read(estimates / EstimatesRecord.FILE).min_probability
+    found = {}
     with atomic_folder(out) as folder:
         for method in methods:
             try:
@@ -232,7 +236,10 @@ def command(
                 evaluate(step, spe, method, tuned, seconds, folder)
             except Exception as error:  # A user's threshold method may raise any error.
                 let_through(error)
-                said = str(error) if isinstance(error, XmlcError) else f"{type(error).__name__}: {error}"
+                if isinstance(error, XmlcError):
+                    said = str(error)
+                else:
+                    said = f"{type(error).__name__}: {error}"
                 raise XmlcError(f"threshold method {method}: {said}") from error
             found[method] = tuned.thresholds
     if calibration:

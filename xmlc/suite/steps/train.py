@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from xmlc.cli._options import SEED, out_option, threads_option
+from xmlc.cli.options import SEED, out_option, threads_option
 from xmlc.core.files import folder_bytes
 from xmlc.core.machine import peak_bytes
 from xmlc.kernels.estimator import Hyperparameters
@@ -60,6 +60,7 @@ def command(
         check_kept(estimator, model, *prepared.part(part))
         seconds, cpu_seconds = fit_timed(model, prepared.part(part), folder)
         times: dict[str, Any] = {"train_seconds": seconds, "train_cpu_seconds": cpu_seconds, "train_threads": threads}
-        times = dict.fromkeys(times) if looks_up(model) else times
+        if looks_up(model):
+            times = dict.fromkeys(times)
         costs = TrainingCosts(**times, train_peak_bytes=peak_bytes(), model_bytes=folder_bytes(folder))
         step.write(TrainingRecord, file, written=folder, costs=costs, tuning=search)

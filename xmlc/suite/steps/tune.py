@@ -17,7 +17,7 @@ from typing import Any, cast
 import click
 import numpy as np
 
-from xmlc.cli._options import SEED, threads_option
+from xmlc.cli.options import SEED, threads_option
 from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import Stream, random_unit, stream_key
@@ -72,12 +72,16 @@ class Search:
     @property
     def chosen_by(self) -> str:
         """Return a text that describes the objective that the search maximises."""
-        what = f"mean of P@1, P@3 and P@5 over {self.splits} splits," if self.splits else "P@1"
+        what = "P@1"
+        if self.splits:
+            what = f"mean of P@1, P@3 and P@5 over {self.splits} splits,"
         return f"{what} on the 20 % of the training set held out for validation"
 
     def worth(self, trial: Trial) -> float:
         """Return the value of the objective for one trial."""
-        return mean_precision(trial) if self.splits else trial["p@1"]
+        if self.splits:
+            return mean_precision(trial)
+        return trial["p@1"]
 
 
 def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Search:
@@ -169,7 +173,11 @@ class Trials:
     """
 
     def __init__(self, search: Search, folder: Path, make: Make, out: Path, progress: Progress, about: str) -> None:
-        self._search, self._make, self._out, self._progress, self._about = search, make, out, progress, about
+        self._search = search
+        self._make = make
+        self._out = out
+        self._progress = progress
+        self._about = about
         self._splits = [Prepared(folder, run) for run in range(search.splits or 1)]
         rows = np.concatenate([split.rows("val", search.validated) for split in self._splits])
         _, self._places, self._times = np.unique(rows, return_inverse=True, return_counts=True)
@@ -179,10 +187,12 @@ class Trials:
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
         """Run a trial with the given hyperparameters, and return its value of the objective."""
-        found, seconds = [], 0.0
+        found = []
+        seconds = 0.0
         hyperparameters = with_possible_arity(self._make(hyperparameters), hyperparameters)
         for split in self._splits:
-            model, train = self._make(hyperparameters), split.part("fit", self._search.fitted)
+            model = self._make(hyperparameters)
+            train = split.part("fit", self._search.fitted)
             with trained_beside(self._out, model, train) as spent:
                 seconds += spent
                 if isinstance(model, PLT) and model.search == "exact":
@@ -218,7 +228,9 @@ def with_possible_arity(model: SparseProbabilityEstimator, hyperparameters: Hype
     if arity is None or not has_kmeans_tree:
         return hyperparameters
     lower = 1 << (int(arity).bit_length() - 1)
-    nearest = 2 * lower if arity * arity > 2 * lower * lower else lower
+    nearest = lower
+    if arity * arity > 2 * lower * lower:
+        nearest = 2 * lower
     return hyperparameters | {"arity": nearest}
 
 
@@ -236,7 +248,9 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     times : ndarray of int64, shape (n,)
         The number of splits in which each instance is a validation instance.
     """
-    n, in_all, total = times.size, int(times.sum()), int(differences.sum())
+    n = times.size
+    in_all = int(times.sum())
+    total = int(differences.sum())
     squares, crossed, counts = (int((a * b).sum()) for a, b in ((differences,) * 2, (differences, times), (times,) * 2))
     spread = squares * in_all * in_all - 2 * crossed * in_all * total + counts * total * total
     return math.sqrt(spread * n / max(n - 1, 1)) / (in_all * in_all)
@@ -265,8 +279,10 @@ def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = Fal
             if trial in tried:
                 continue
             tried.append(trial)
-            if (worth := objective(trial)) > highest:
-                best, highest = [], worth
+            worth = objective(trial)
+            if worth > highest:
+                best = []
+                highest = worth
             if worth == highest and (ties or not best):
                 best.append(trial)
 
@@ -301,7 +317,9 @@ def search_in_ranges(
         The package for the search method is not installed.
     """
     first = {name: given[name] for name in space if name in given and given[name] in space[name]}
-    known = first if len(first) == len(space) else None
+    known = None
+    if len(first) == len(space):
+        known = first
     if method == "smac":
         try:
             from xmlc.suite.steps.smac_search import smac_search
@@ -388,7 +406,9 @@ def command(
     if space is not None:
         search = in_ranges(space, method, budget, seed, model.get_params())
     elif stages is not None:
-        before = [SearchRecord.read_for(tuned, estimator, prepared.digest)] if tuned else []
+        before = []
+        if tuned:
+            before = [SearchRecord.read_for(tuned, estimator, prepared.digest)]
         every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
         search = in_stages(every, prepared.meta["labels_per_instance"], splits, sample, trial_overrides)
     check_tried(search, estimator)
