@@ -33,7 +33,8 @@ FORESTS = (
 UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}
 # The largest measured LdSM trees have LDSM_NODES nodes. A smaller one counts as
 # (nodes / LDSM_NODES) ** LDSM_POWER trees.
-LDSM_NODES, LDSM_POWER = 2000, 0.35
+LDSM_NODES = 2000
+LDSM_POWER = 0.35
 # Variables of the fit. "units" is the number of trees of a forest, or of passes.
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")
 # Exponents of the variables, for each cost, that the fit prefers.
@@ -57,7 +58,8 @@ DATA_SECONDS = 1e-7  # CPU seconds of such a step, per byte.
 ESTIMATE_BYTES = 8  # Bytes on disk of a stored estimate.
 ESTIMATE_SECONDS = 1e-7  # CPU seconds of a threshold method, per estimate.
 # Estimates that are in memory at the same time, and bytes of each with temporary arrays.
-READ_TOGETHER, BLOCK_BYTES = 2**24, 32
+READ_TOGETHER = 2**24
+BLOCK_BYTES = 32
 # Maximum bytes of a model that stay in memory while it predicts. With less memory, the system reads
 # the mapped files again and again: a PLT of 1.8 GB ranked in 6 CPU seconds, and in 17 within 0.9 GB.
 MAPPED_BYTES = 8e9

@@ -63,7 +63,9 @@ def test_measured_costs_are_scaled_to_the_whole_dataset(written, tmp_path, monke
                     writer.writerow(row | {"written_bytes": measured, "outcome": outcome})
         return rows_of(written("some.csv"))
 
-    one, two, stopped = table(1), table(2), table(2, "stopped after 20 minutes")
+    one = table(1)
+    two = table(2)
+    stopped = table(2, "stopped after 20 minutes")
     assert float(two[key]["disk_mb"]) == pytest.approx(2 * float(one[key]["disk_mb"]), rel=0.01)
     estimated = float(stopped[key]["disk_mb"])
     assert estimated / 2 < float(one[key]["disk_mb"]) < 2 * estimated

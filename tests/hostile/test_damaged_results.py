@@ -13,12 +13,18 @@ from xmlc.suite.report.verify import verify
 from xmlc.suite.steps.download import download
 
 TUNED = "results/tiny/tuning/plt.json"
-FULL, HELD_OUT = "results/tiny/plt/seed0/full", "results/tiny/plt/seed0/80"
-STATISTICS, DATA = "results/tiny/statistics.json", "results/tiny/data"
-MODEL, RECORD = f"{FULL}/model", f"{FULL}/train.json"
-HELD_OUT_MODEL, SPE = f"{HELD_OUT}/model", f"{HELD_OUT}/spe"
-RANKED, RANKING = f"{FULL}/ranking", f"{FULL}/ranking.json"
-SWEEP, EVALUATION = f"{FULL}/sweeps/p/C.json", f"{HELD_OUT}/evaluation/sto.json"
+FULL = "results/tiny/plt/seed0/full"
+HELD_OUT = "results/tiny/plt/seed0/80"
+STATISTICS = "results/tiny/statistics.json"
+DATA = "results/tiny/data"
+MODEL = f"{FULL}/model"
+RECORD = f"{FULL}/train.json"
+HELD_OUT_MODEL = f"{HELD_OUT}/model"
+SPE = f"{HELD_OUT}/spe"
+RANKED = f"{FULL}/ranking"
+RANKING = f"{FULL}/ranking.json"
+SWEEP = f"{FULL}/sweeps/p/C.json"
+EVALUATION = f"{HELD_OUT}/evaluation/sto.json"
 TRAIN = ("--data", DATA, "--estimator", "plt", "--name", "plt", "--tuned", TUNED)
 ABOUT = ("--data", DATA, "--model", HELD_OUT_MODEL, "--training", f"{HELD_OUT}/train.json")
 STEPS = {

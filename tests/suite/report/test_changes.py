@@ -64,7 +64,8 @@ def test_every_other_setting_is_named_if_it_differs(name):
 
 
 def test_settings_are_compared_for_tables_with_settings_on_both_sides():
-    one, other = settings(), settings(**{"yeast / plt": {"arity": 8}})
+    one = settings()
+    other = settings(**{"yeast / plt": {"arity": 8}})
     assert absent(settings_line([(one, other), ({}, other)]), "arity", "1 of 2 tables") == []
     for pairs in ([], [({}, one), (one, {})]):
         assert absent(settings_line(pairs), "unknown", "no table") == []

@@ -155,7 +155,8 @@ def test_number_printed_twice_is_counted_once():
         found = judged(paper, table_of(table, paper), cells(place, *rows), cells(place, *rows), Judge())
         return [quantity for quantity, verdict in zip(found["quantity"], found["verdict"]) if verdict]
 
-    ndcg, precision = (*LDSM[2], "ndcg@1", "71.91"), (*LDSM[2], "p@1", "71.91")
+    ndcg = (*LDSM[2], "ndcg@1", "71.91")
+    precision = (*LDSM[2], "p@1", "71.91")
     assert counted(LDSM, ndcg, precision) == ["p@1"]
     assert counted(LDSM, ndcg, (*LDSM[2], "p@3", "1.0")) == ["ndcg@1", "p@3"]
     assert counted(LDSM, ndcg, (*LDSM[2], "p@1", "-")) == ["ndcg@1"]

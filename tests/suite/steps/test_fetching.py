@@ -27,7 +27,8 @@ def server(monkeypatch):
 
 
 def test_temporary_errors_and_broken_transfers_are_retried(server, tmp_path):
-    server.statuses["/f"], server.cuts["/f"] = [500, 429], [100]
+    server.statuses["/f"] = [500, 429]
+    server.cuts["/f"] = [100]
     copy(server.url + "/f", tmp_path / "got")
     assert (tmp_path / "got").read_bytes() == CONTENT
     assert len(server.requests) == 4
@@ -59,7 +60,9 @@ NO_ADDRESSES = ["http://", "http://a b/x", "http://[half/x"]
 @pytest.mark.parametrize("place", ["/loop", "/ftp", "/nowhere", *NO_ADDRESSES])
 def test_invalid_addresses_and_redirects_are_refused(server, tmp_path, place):
     for path, location in {"/loop": "/loop", "/ftp": "ftp://localhost/x", "/nowhere": "http://[half"}.items():
-        server.files[path], server.statuses[path], server.headers[path] = b"", [302] * 199, {"Location": location}
+        server.files[path] = b""
+        server.statuses[path] = [302] * 199
+        server.headers[path] = {"Location": location}
     with pytest.raises(Unreachable):
         copy(place if place in NO_ADDRESSES else server.url + place, tmp_path / "got")
 
@@ -91,7 +94,8 @@ def chunked(content):
     return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (content[:100], content[100:], b""))
 
 
-GZ, XZ = gzip.compress(CONTENT, mtime=0), lzma.compress(CONTENT)
+GZ = gzip.compress(CONTENT, mtime=0)
+XZ = lzma.compress(CONTENT)
 LENGTH = {"length": {}, "no length": {"Content-Length": None}, "chunks": {"Transfer-Encoding": "chunked"}}
 
 
@@ -123,10 +127,8 @@ def test_encoded_file_is_decoded(server, tmp_path, path, coding, sent, expected,
 
 @pytest.mark.parametrize("cut", [0, 1, 5, 50, -9, -5, -2])
 def test_truncated_chunks_are_fetched_again(server, tmp_path, cut):
-    server.files["/f"], server.headers["/f"] = (
-        chunked(CONTENT),
-        {"Content-Length": None, "Transfer-Encoding": "chunked"},
-    )
+    server.files["/f"] = chunked(CONTENT)
+    server.headers["/f"] = {"Content-Length": None, "Transfer-Encoding": "chunked"}
     server.cuts["/f"] = [len(chunked(CONTENT)) + cut if cut < 0 else cut]
     copy(server.url + "/f", tmp_path / "got")
     assert (tmp_path / "got").read_bytes() == CONTENT
@@ -135,7 +137,8 @@ def test_truncated_chunks_are_fetched_again(server, tmp_path, cut):
 
 @pytest.mark.parametrize("length", [{"Content-Length": None}, {"Content-Length": "9"}, {}])
 def test_truncated_encoded_file_is_fetched_again(server, tmp_path, length):
-    server.files["/f"], server.cuts["/f"] = GZ, [len(GZ) - 1, 3]
+    server.files["/f"] = GZ
+    server.cuts["/f"] = [len(GZ) - 1, 3]
     server.headers["/f"] = {"Content-Encoding": "gzip"} | length
     if length.get("Content-Length"):
         with pytest.raises(XmlcError):

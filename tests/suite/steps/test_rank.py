@@ -16,7 +16,8 @@ from xmlc.suite.steps.prepared import Prepared
 def test_ranking_is_stored_and_scored_without_the_model(tmp_path, capsys):
     data = prepare_tiny(tmp_path)
     about = train(tmp_path, data, "plt", epochs=1)
-    folder, record = tmp_path / "ranking", tmp_path / "ranking.json"
+    folder = tmp_path / "ranking"
+    record = tmp_path / "ranking.json"
     assert run("rank", *about, "--out", folder) == 0
     X, Y = Prepared(data).part("test")
     expected, _ = PLT.load(tmp_path / "model").predict_top_k(X, RankedRecord.DEPTH)
@@ -24,7 +25,8 @@ def test_ranking_is_stored_and_scored_without_the_model(tmp_path, capsys):
     assert labels.dtype == np.int32
     np.testing.assert_array_equal(labels, expected)
     assert run("score", "--data", data, "--ranking", folder, "--out", record) == 0
-    scored, ranked = RankingRecord.read(record), RankedRecord.read(folder / RankedRecord.FILE)
+    scored = RankingRecord.read(record)
+    ranked = RankedRecord.read(folder / RankedRecord.FILE)
     for k in K:
         assert scored.metrics[f"p@{k}"] == precision_at_k(Y, expected, k)
         assert scored.metrics[f"ndcg@{k}"] == ndcg_at_k(Y, expected, k)

@@ -25,7 +25,8 @@ def test_several_seeds_in_one_process_equal_single_runs(tmp_path):
             swept = each(folder, [seed], training="train.json", out="sweep.json")
             assert run("sweep", *data, *value, *swept) == 0
     for seed in ("0", "3"):
-        both, alone = tmp_path / "both" / seed, tmp_path / "alone" / seed
+        both = tmp_path / "both" / seed
+        alone = tmp_path / "alone" / seed
         names = {file.name for file in both.glob("model/*.npy")}
         assert names == {file.name for file in alone.glob("model/*.npy")} != set()
         assert all((both / "model" / name).read_bytes() == (alone / "model" / name).read_bytes() for name in names)
@@ -36,7 +37,8 @@ def test_several_seeds_in_one_process_equal_single_runs(tmp_path):
 
 
 def test_propensities_come_from_options_or_dataset_name(tmp_path, capsys):
-    data, found = prepare_tiny(tmp_path), []
+    data = prepare_tiny(tmp_path)
+    found = []
     assert run("rank", *train(tmp_path, data, "plt", epochs=1), "--out", tmp_path / "ranking") == 0
     for given in ((), ("--propensity", 0.55, 1.5), ("--propensity", 0.6, 2.6)):
         out = tmp_path / "ranking.json"

@@ -20,7 +20,8 @@ def test_lines_have_values_and_styles_of_their_methods(tmp_path):
     labels = {f"{method}, {part}" for method in ("STO", "FTA", "OFO") for part in ("validation", "test", "chosen")}
     assert {*lines} == labels == {text.get_text() for text in figure.legends[0].get_texts()}
     for method, score in (("fta", 40), ("sto", 35), ("ofo", 42)):
-        validation, test = lines[f"{method.upper()}, validation"], lines[f"{method.upper()}, test"]
+        validation = lines[f"{method.upper()}, validation"]
+        test = lines[f"{method.upper()}, test"]
         assert validation.is_dashed()
         assert not test.is_dashed()
         for line in (validation, test):
