@@ -8,13 +8,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from built_tables import build_from, headings, lines
-from facts import raises_with
 from report_cases import every_method, ranking, write
 from repository import ROOT
 
-from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.building import build_table, published_numbers, write_table
-from xmlc.suite.papers.printing import escaped, latex, select, to_csv, to_latex, to_markdown
+from xmlc.suite.papers.printing import escaped, latex, to_csv, to_latex, to_markdown
 from xmlc.suite.papers.tables import GAP, Cell, Panel, PanelColumn
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
@@ -84,23 +82,6 @@ def test_repeated_columns_and_settings_are_stated_below_a_panel():
     assert [text for text, _ in lines(panel)[2]] == ["z", "7.00", "7.00", GAP, "7.00", "2"]
     assert panel.note == "D: equal to C in all rows. Seeds: 5 in all rows."
     assert replace(panel, columns=columns[:2]).rule is replace(panel, columns=columns[2:]).rule is None
-
-
-def test_table_can_be_limited_to_selected_parts(build):
-    table = build("table2", every_method() + every_method("bibtex") + every_method(model="fastxml"))
-    part = select(table, datasets=["yeast"], models=["plt"], methods=["fta", "sto"], columns=["macro_f"])
-    assert part.content.columns.tolist() == ["dataset", "model", "method", "macro_f", "seeds"]
-    assert part.content["method"].tolist() == ["fta", "sto"]
-    (panel,) = part.panels
-    assert headings(panel) == ["Dataset", "Model", "FTA", "STO"]
-    assert lines(panel) == [[("yeast", False), ("PLT", False), ("40.00", True), ("35.00", False)]]
-    assert [panel.title for panel in select(table, panel=2).panels] == [table.panels[1].title]
-    with raises_with(XmlcError, "mine", "3 panels", "yeast", "bibtex", "plt"):
-        select(table, methods=["mine"])
-    with raises_with(XmlcError, "columns p@9", "macro_f"):
-        select(table, columns=["p@9"])
-    with raises_with(XmlcError, "enron", "panel 9"):
-        select(table, datasets=["enron"], panel=9)
 
 
 def test_model_titles_come_from_the_suite(tmp_path):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from tabulate import tabulate
 
-from xmlc.core.errors import XmlcError
-from xmlc.suite.papers.tables import GAP, Cell, Panel, Table
+from xmlc.suite.papers.tables import GAP, Panel, Table
 from xmlc.suite.results.fingerprint import Fingerprint, of_table
 
 WIDTH = 110
@@ -90,60 +87,6 @@ def panel_to_markdown(panel: Panel) -> str:
     if panel.note:
         parts.append(wrapped(escaped(panel.note)))
     return "\n\n".join(parts)
-
-
-def select(table: Table, panel: int | None = None, **options: Collection[str]) -> Table:
-    """Return a part of a table, with the best numbers of the part in bold.
-
-    Parameters
-    ----------
-    table : Table
-    panel : int or None
-        Number of the only panel to keep, counted from 1.
-    **options : collection of str
-        Names of the ``datasets``, ``models``, ``methods`` and ``columns`` to keep. An empty collection
-        selects all. A panel without such a key is not affected.
-
-    Raises
-    ------
-    XmlcError
-        The table has no such number.
-    """
-    names = {name.removesuffix("s"): values for name, values in options.items() if values}
-    means = table.means
-    for name in names.keys() & {*table.spec.keys}:
-        means = means[means[name].isin(names[name])]
-    panels = [_part(one, names) for place, one in enumerate(table.panels, 1) if panel in (None, place)]
-    panels = [one for one in panels if one.rows and one.columns]
-    if not panels:
-        known = [f"{name}s {', '.join(table.means[name].unique())}" for name in table.spec.keys]
-        quantities = dict.fromkeys(part.quantity for one in table.panels for part in one.columns)
-        known.append(f"columns {', '.join(quantities)}")
-        wanted = "; ".join(f"{name}s {', '.join(values)}" for name, values in names.items())
-        raise XmlcError(
-            f"{title_of(table)} of {table.paper}: found no number of {wanted or 'any'} in panel {panel or 'any'}, "
-            f"expected {len(table.panels)} panels, {'; '.join(known)}"
-        )
-    columns = names.get("column", table.spec.quantities)
-    kept = tuple(name for name in table.spec.quantities if name in columns)
-    return replace(table, spec=replace(table.spec, columns=kept), means=means, panels=panels)
-
-
-def _part(panel: Panel, names: Mapping[str, Collection[str]]) -> Panel:
-    def is_wanted(cell: Cell) -> bool:
-        about = dict(zip(panel.keys, cell.key, strict=False)) | {"column": cell.quantity}
-        return all(about[name] in names[name] for name in names.keys() & about.keys())
-
-    rows = []
-    for i in range(len(panel.rows)):
-        if any(is_wanted(part.cells[i]) for part in panel.columns):
-            rows.append(i)
-    columns = []
-    for part in panel.columns:
-        cells = [part.cells[i] for i in rows]
-        if any(map(is_wanted, cells)):
-            columns.append(replace(part, cells=cells))
-    return replace(panel, rows=[panel.rows[i] for i in rows], columns=columns)
 
 
 def _emphasised(style: str, text: str, bold: bool) -> str:

@@ -22,8 +22,6 @@ from xmlc.suite.config.settings import Settings, read_config
 from xmlc.suite.options import split_names
 from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.papers.plan import plan_of
-from xmlc.suite.papers.printing import panel_to_latex, select, to_markdown
-from xmlc.suite.papers.tables import Table
 from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report import compare
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, write_archive
@@ -32,7 +30,7 @@ from xmlc.suite.report.status import failures, of_files, outdated_outputs, run_o
 from xmlc.suite.report.verdicts import Judge, Tolerance
 from xmlc.suite.report.verify import verify
 from xmlc.suite.results.fingerprint import fingerprint
-from xmlc.suite.results.manifest import SUFFIX, Manifest, finished_tables
+from xmlc.suite.results.manifest import finished_tables
 from xmlc.suite.schemas import parsed_yaml
 
 TABLES = Path(paths.TABLES)
@@ -45,19 +43,9 @@ NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 
 @click.command()
 @click.argument("files", type=FILE, nargs=-1, required=True)
-@click.option("--datasets", **NAMES, help="Datasets to show, such as a,b.")
-@click.option("--models", **NAMES, help="Models to show, by their names in the suite.")
-@click.option("--methods", **NAMES, help="Threshold or inference methods to show.")
-@click.option("--columns", **NAMES, help="Columns to show, by their names in the CSV.")
-@click.option("--panel", type=click.IntRange(1), default=None, help="Number of the panel to show, from 1.")
-@click.option("--tex", type=FILE, default=None, help="Prefix of LaTeX files to write, one for each panel.")
 @click.option("--brief", is_flag=True, help="Print only the first panel of each table, without notes and paths.")
-def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selection: Any) -> None:
-    """Print finished tables, or parts of them, and the paths of other result files.
-
-    If an option selects parts of a table, or with --tex, the table is rebuilt from its records. An example:
-    `xmlc show results/tables/plt2016/table2.md --datasets bibtex --panel 1 --tex paper/table2`.
-    """
+def show_command(files: tuple[Path, ...], brief: bool) -> None:
+    """Print finished tables, and the paths of other result files."""
     for file in files:
         if not file.is_file():
             there = [str(other) for other in TABLES.glob("*/*.md")]
@@ -65,13 +53,6 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
             if there:
                 expected = nearest(str(file), there)
             raise XmlcError(f"{file}: found no such file, expected {expected}")
-    if tex or any(selection.values()):
-        for file in files:
-            made = Manifest.beside(file)
-            if made is None:
-                raise XmlcError(f"{file}: found no {file.stem}{SUFFIX} next to it, expected a table of the workflow")
-            _show_part(select(build_table(made), **selection), tex)
-        return
     for file in files:
         if file.suffix == ".md" or brief:
             text = file.read_text(encoding="utf-8").strip()
@@ -82,17 +63,6 @@ def show_command(files: tuple[Path, ...], tex: Path | None, brief: bool, **selec
     for file in files:
         beside = sorted(other.name.removeprefix(file.stem) for other in file.parent.glob(f"{file.stem}.*"))
         click.echo(f"  {file.with_suffix('')}{{{','.join(beside)}}}" if len(beside) > 1 else f"  {file}")
-
-
-def _show_part(table: Table, tex: Path | None) -> None:
-    """Print a table as Markdown, or write each of its panels as LaTeX."""
-    if tex is None:
-        click.echo(f"\n{to_markdown(table).strip()}\n")
-        return
-    for place, panel in enumerate(table.panels, start=1):
-        file = tex.with_name(f"{tex.name}-{place}.tex")
-        write_text(file, panel_to_latex(table, panel, place) + "\n")
-        click.echo(f"{file}: {panel.title or table.spec.caption.partition('.')[0]}")
 
 
 def first_panel(text: str) -> str:
