@@ -13,11 +13,12 @@ from typing import Annotated, TypedDict
 
 import pytest
 import yaml
-from msgspec import Meta
+from msgspec import Meta, to_builtins
 from repository import ROOT
 
 from xmlc.models.registry import estimator_class
 from xmlc.suite.config.project import Project
+from xmlc.suite.config.ranges import Interval
 from xmlc.suite.config.settings import read_config
 from xmlc.suite.schemas import converted
 
@@ -93,6 +94,8 @@ def walk(thing, keys):
     """Follow keys of dicts and names of fields. Return `ABSENT` if one of them is missing."""
     for key in keys:
         thing = thing.get(key, ABSENT) if isinstance(thing, dict) else getattr(thing, key, ABSENT)
+    if isinstance(thing, Interval):
+        return to_builtins(thing)
     return thing
 
 

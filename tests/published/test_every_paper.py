@@ -7,7 +7,6 @@ from repository import ROOT
 from xmlc.suite.config.catalogue import load_catalogue
 from xmlc.suite.config.suite import read_suite
 from xmlc.suite.papers import table_of
-from xmlc.suite.papers.common.hyperparameters import ranges_of
 from xmlc.suite.papers.ldsm2020 import claims as ldsm2020
 from xmlc.suite.papers.oplt2021 import claims as oplt2021
 from xmlc.suite.papers.outcome import OTHER_SPLITS
@@ -49,7 +48,7 @@ def test_claims_and_catalogue_list_the_same_shared_splits():
 
 def test_configured_search_ranges_equal_table_3():
     table = pd.read_csv(FOLDER / "plt2016/table3.csv").set_index("hyperparameter")
-    ranges = ranges_of(read_suite(ROOT / "config/papers/plt2016.yaml").models["plt"])
+    ranges = read_suite(ROOT / "config/papers/plt2016.yaml").models["plt"].search.ranges
     assert {name: (values.low, values.high) for name, values in ranges.items()} == {
         name: (row["low"], row["high"]) for name, row in table.iterrows()
     }

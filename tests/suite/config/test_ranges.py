@@ -5,14 +5,16 @@ import pytest
 from facts import raises_with
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.config.ranges import Range, parse_space
+from xmlc.suite.config.ranges import Interval, parse_space
 from xmlc.suite.steps.tune import random_trials
 
-SPACE = {
-    "gamma": Range.parse("gamma", {"low": 1e-3, "high": 10, "log": True}),
-    "epochs": Range.parse("epochs", {"low": 5, "high": 30, "integer": True}),
-    "arity": Range.parse("arity", [2, 16, 64]),
-}
+SPACE = parse_space(
+    {
+        "gamma": {"low": 1e-3, "high": 10, "log": True},
+        "epochs": {"low": 5, "high": 30, "integer": True},
+        "arity": [2, 16, 64],
+    }
+)
 
 
 def test_trials_stay_in_range_and_cover_it():
@@ -29,15 +31,15 @@ def test_trials_stay_in_range_and_cover_it():
 @pytest.mark.parametrize("content", [[], {"low": 1}, {"low": 2, "high": 1}, {"low": 0, "high": 1, "log": True}, "x"])
 def test_invalid_ranges_are_refused(content):
     with raises_with(XmlcError, "gamma"):
-        Range.parse("gamma", content)
+        parse_space({"gamma": content})
 
 
 def test_values_have_three_digits_and_stay_within_the_range():
-    values = Range.parse("gamma", {"low": 0.12345, "high": 0.98765})
+    values = Interval(low=0.12345, high=0.98765)
     assert values.typed(0.456789) == 0.457
     assert values.typed(0.123451) == 0.12345
     assert values.typed(0.987649) == 0.98765
-    assert isinstance(Range.parse("gamma", {"low": 1, "high": 10}).typed(9.9999), float)
+    assert isinstance(Interval(low=1, high=10).typed(9.9999), float)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,7 @@ def test_values_have_three_digits_and_stay_within_the_range():
     ],
 )
 def test_range_contains_its_ends_and_refuses_other_values(content, inside, outside):
-    values = Range.parse("x", content)
+    values = parse_space({"x": content})["x"]
     assert all(value in values for value in inside)
     assert not any(value in values for value in outside)
 

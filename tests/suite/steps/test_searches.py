@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import PLT, SparseWeightedNearestNeighbors
-from xmlc.suite.config.ranges import MOST_VALIDATED
+from xmlc.suite.config.ranges import MOST_VALIDATED, parse_space
 from xmlc.suite.steps import tune
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.tune import command as tune_command
@@ -165,6 +165,9 @@ def test_invalid_searches_are_refused_before_training(data, tmp_path):
     for text in ("[[", "[]", "[[]]", "{}", "[{}]", '[[{"S": 1}], []]', "[[1]]", "[[{}]]"):
         with raises_with(XmlcError, "--stages: "):
             tune_stages(data, tmp_path / "r.json", "--stages", text)
+    for space in ('{"beta": [1, -2]}', '{"S": {"low": 0, "high": 9, "integer": true}}'):
+        with raises_with(XmlcError, "found"):
+            tune_stages(data, tmp_path / "r.json", "--space", space)
     with raises_with(XmlcError, "--tuned", "--stages"):
         tune_stages(data, tmp_path / "r.json", "--space", '{"S": [1]}', "--tuned", tmp_path / "before.json")
     assert not (tmp_path / "r.json").exists()
@@ -174,7 +177,7 @@ def test_first_trial_is_the_given_one_and_all_are_in_the_space():
     trials = trials_of("random", 6)
     assert trials[0] == FIRST
     assert len(trials) == 6
-    for name, values in SPACE.items():
+    for name, values in parse_space(SPACE).items():
         assert all(trial[name] in values for trial in trials), name
 
 

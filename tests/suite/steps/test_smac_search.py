@@ -7,7 +7,6 @@ from facts import raises_with
 from search_cases import FIRST, NEEDS_SMAC, hill, trials_of
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.config.ranges import parse_space
 from xmlc.suite.steps.tune import METHODS
 
 pytestmark = NEEDS_SMAC
@@ -22,7 +21,7 @@ def test_smac_samples_near_the_optimum():
 
 
 def test_smac_ends_when_the_space_is_exhausted():
-    space = parse_space({"solver": ["a", "b"], "arity": [2, 4]})
+    space = {"solver": ["a", "b"], "arity": [2, 4]}
     trials = trials_of("smac", 12, space=space, given={}, worth=lambda trial: 0.5)
     assert sorted((trial["arity"], trial["solver"]) for trial in trials) == [(2, "a"), (2, "b"), (4, "a"), (4, "b")]
 

@@ -20,7 +20,7 @@ from xmlc.models.registry import (
     program_of,
     registered_name,
 )
-from xmlc.suite.config.ranges import Range
+from xmlc.suite.config.ranges import ends_of
 from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.schemas import Keys, located, nearest
 
@@ -97,8 +97,6 @@ def _check_model(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Keys
                 raise XmlcError(located(suite.file, (*place, key), problem))
     is_baseline = keys[0] == "baselines"
     try:
-        for key, content in model.search.ranges.items():
-            Range.parse(key, content)
         if program_of(model.estimator) and (model.optional or is_baseline):
             return  # The program that a baseline wraps may be missing.
         if ".py:" in model.estimator:
@@ -159,9 +157,8 @@ def _check_values(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Key
     values_by_place: list[tuple[Keys, str, object]] = []
     for place, values in given.items():
         values_by_place += [((*place, key), key, value) for key, value in values.items()]
-    for key, content in model.search.ranges.items():
-        place = (*keys, "search", "ranges", key)
-        values_by_place += [(place, key, value) for value in Range.parse(key, content).samples()]
+    for key, range_ in model.search.ranges.items():
+        values_by_place += [((*keys, "search", "ranges", key), key, value) for value in ends_of(range_)]
     for place, key, value in values_by_place:
         if key not in domains:
             problem = f"found no hyperparameter {key} of {model.estimator}, expected {nearest(key, domains)}"
@@ -174,10 +171,7 @@ def _check_values(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Key
             _check_members(suite, place, value)
         if value not in domain:
             problem = f"found {value!r}, expected {str(domain).replace('None', 'null')}"
-            advice = ""
-            if type(value) is float and int(value) in domain:
-                advice = ". Add integer: true"
-            raise XmlcError(located(suite.file, place, problem + advice))
+            raise XmlcError(located(suite.file, place, problem))
 
 
 def _check_members(suite: Suite, place: Keys, members: Any) -> None:
@@ -193,7 +187,7 @@ def _check_together(suite: Suite, keys: Keys, model: ModelSpec) -> None:
     """Check that the hyperparameters of each training fit together, such as the arity and the kind of a tree.
 
     A trial of a search can follow the best trial of an earlier stage, which is unknown. So a trial is refused only if
-    it fits to no earlier trial, and a value of a range only if it fits to no value of another range.
+    it fits to no earlier trial. Trials in ranges are checked by `xmlc tune`, before the first of them.
     """
     base = model.hyperparameters
     possible: dict[Keys, list[Hyperparameters]] = {("hyperparameters",): [base]}
@@ -203,11 +197,6 @@ def _check_together(suite: Suite, keys: Keys, model: ModelSpec) -> None:
     for place, trial in trials.items():
         earlier = [trial_base, *(trial_base | other for other in trials.values())]
         possible[place] = [before | trial for before in earlier]
-    samples = {key: Range.parse(key, content).samples() for key, content in model.search.ranges.items()}
-    others = [base, *(base | {key: value} for key, values in samples.items() for value in values)]
-    for key, values in samples.items():
-        for i, value in enumerate(values):
-            possible["search", "ranges", key, i] = [other | {key: value} for other in others]
     complete: dict[Keys, list[Hyperparameters]] = {(*keys, *place): sets for place, sets in possible.items()}
     for place, swept in suite.swept(str(keys[-1])).items():
         complete[place] = [model.values_on(dataset) | swept for dataset in suite.datasets]

@@ -9,6 +9,8 @@ import json
 import re
 from collections.abc import Iterable
 
+from msgspec import to_builtins
+
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import BASELINE_METHODS, unlabelled
 from xmlc.suite.config.project import Project
@@ -81,7 +83,7 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
     if search.auto and tuning == "auto":
         return [*stages, "--trial-overrides", json.dumps(search.trial_overrides, sort_keys=True), "--sample"]
     if search.ranges and isinstance(tuning, RequestedSearch):
-        space = json.dumps(search.ranges, sort_keys=True)
+        space = json.dumps(to_builtins(search.ranges), sort_keys=True)
         return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
     example = "--config tuning='{method: smac, budget: 30}'"
     raise XmlcError(f"config: tuning: found {tuning or 'null'}, expected a search for {model}. Add {example}")

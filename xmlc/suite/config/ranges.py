@@ -2,103 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Annotated
+
+import msgspec
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.estimator import Hyperparameters
+from xmlc.suite.schemas import converted
 
-Space = dict[str, "Range"]
-TrialObjective = Callable[[Hyperparameters], float]
+IntOrFloat = int | float  # A whole number in the file is read as an integer.
 
 
-@dataclass(frozen=True)
-class Range:
-    """Describe the values that one hyperparameter may take.
+class Interval(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An interval of the values of a hyperparameter, which contains both ends.
 
     Attributes
     ----------
-    values : tuple
-        The values, if the hyperparameter takes one of finitely many values. The tuple is empty if the hyperparameter
-        takes any value of an interval.
     low, high : float
-        The two ends of an interval. The interval contains both ends.
     log : bool
         Whether the logarithms of the values are drawn uniformly, instead of the values.
     integer : bool
-        Whether the values of the interval are rounded to integers.
+        Whether the values are rounded to integers.
     """
 
-    values: tuple[object, ...] = ()
-    low: float = 0.0
-    high: float = 1.0
+    low: IntOrFloat
+    high: IntOrFloat
     log: bool = False
     integer: bool = False
 
-    @classmethod
-    def parse(cls, name: str, content: object) -> Range:
-        """Convert a configured range, which is a list of values or a mapping ``{low, high, log, integer}``.
+    def __post_init__(self) -> None:
+        if not self.low < self.high or (self.log and self.low <= 0):
+            found = f"found low {self.low} and high {self.high}"
+            raise ValueError(f"{found}, expected low less than high, and above 0 if log is true")
 
-        Raises
-        ------
-        XmlcError
-            The content is neither a list nor a mapping with the keys of a range, or the interval is empty. An error is
-            also raised for a logarithmic interval that contains zero.
-        """
-        if isinstance(content, list) and content:
-            return cls(values=tuple(content))
-        if isinstance(content, dict) and {"low", "high"} <= set(content) <= {"low", "high", "log", "integer"}:
-            result = cls(**content)
-            are_numbers = all(type(end) in (int, float) for end in (result.low, result.high))
-            are_flags = all(isinstance(flag, bool) for flag in (result.log, result.integer))
-            if are_numbers and are_flags and result.low < result.high and (result.low > 0 or not result.log):
-                return result
-        expected = "a list of values, or low and high with optional log and integer"
-        advice = "low must be less than high, and above 0 if log is true"
-        raise XmlcError(f"range of {name}: found {content!r}, expected {expected}. {advice}")
+    def at(self, u: float) -> int | float:
+        """Return the value at position ``u`` of the interval, with ``u`` in [0, 1)."""
+        if not self.log:
+            return self.typed(self.low + u * (self.high - self.low))
+        # This import loads numba, which is not needed to read ranges.
+        from xmlc.kernels.float64 import exp, log
 
-    def at(self, u: float) -> object:
-        """Return the value at position ``u`` of the range, with ``u`` in [0, 1).
-
-        If the range is an interval, the value is rounded by `typed`.
-        """
-        if self.values:
-            return self.values[int(u * len(self.values))]
-        if self.log:
-            # This import loads numba, which is not needed to read ranges.
-            from xmlc.kernels.float64 import exp, log
-
-            low = float(self.low)
-            high = float(self.high)
-            return self.typed(exp(log(low) + u * (log(high) - log(low))))
-        return self.typed(self.low + u * (self.high - self.low))
-
-    def ends(self) -> tuple[object, ...]:
-        """Return all values of a finite range, or both ends of an interval."""
-        return self.values or (self.typed(self.low), self.typed(self.high))
-
-    def samples(self) -> tuple[object, ...]:
-        """Return values of the range that stand for all its values: `ends`, and the second whole number."""
-        second = (self.typed(self.low + 1),) if self.integer and not self.values and self.low + 1 < self.high else ()
-        return (*self.ends(), *second)
+        low = float(self.low)
+        high = float(self.high)
+        return self.typed(exp(log(low) + u * (log(high) - log(low))))
 
     def typed(self, value: float) -> int | float:
-        """Round a value of an interval to an integer or to three significant digits, as a person would type it."""
+        """Round a value to an integer or to three significant digits, as a person would type it."""
         if self.integer:
             return round(value)
         return float(min(max(float(f"{value:.3g}"), self.low), self.high))
 
     def __contains__(self, value: object) -> bool:
-        """Return whether the range contains a value."""
-        if self.values:
-            return value in self.values
+        """Return whether the interval contains a value."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         return self.low <= value <= self.high and (not self.integer or value == round(value))
 
 
+#: The values that a hyperparameter may take: a list, or an interval.
+Range = Annotated[list[object], msgspec.Meta(min_length=1)] | Interval
+Space = dict[str, Range]
+
+
+def ends_of(values: Range) -> list[object]:
+    """Return the values of a list, or the two ends of an interval."""
+    if isinstance(values, Interval):
+        return [values.typed(values.low), values.typed(values.high)]
+    return values
+
+
 def parse_space(content: Mapping[str, object]) -> Space:
-    """Convert the configured ranges of hyperparameters. The names of the hyperparameters are sorted alphabetically.
+    """Convert the ranges of hyperparameters, and sort them by the names of the hyperparameters.
 
     Raises
     ------
@@ -107,7 +81,8 @@ def parse_space(content: Mapping[str, object]) -> Space:
     """
     if not content:
         raise XmlcError("--space: found no range, expected one for at least one hyperparameter")
-    return {name: Range.parse(name, content[name]) for name in sorted(content)}
+    space = converted(content, Space, "--space")
+    return dict(sorted(space.items()))
 
 
 AUTO = "auto"

@@ -21,6 +21,7 @@ from xmlc.metrics.measure import AVERAGES, OVERLAPS
 from xmlc.suite.config.catalogue import DatasetName
 from xmlc.suite.config.folders import STUDY, config_files, is_study
 from xmlc.suite.config.paths import Pattern
+from xmlc.suite.config.ranges import IntOrFloat, Space
 from xmlc.suite.schemas import Keys, converted, located, nearest, read_yaml
 
 T = TypeVar("T")
@@ -33,7 +34,6 @@ MEASURES = [f"{average}-{name}" for average in AVERAGES for name in OVERLAPS]
 MeasureName = Annotated[str, Meta(pattern=f"^({'|'.join(MEASURES)})$", description=f"one of {', '.join(MEASURES)}")]
 Extension = Annotated[str, Meta(pattern="[.]py$", description="a Python file, such as my_method.py")]
 ThreadCount = Annotated[int, Meta(ge=1, le=4096)]
-IntOrFloat = int | float  # A whole number in the file is read as an integer.
 Task = Literal["few-shot", "multi-label"]
 
 
@@ -89,9 +89,9 @@ Stages = Some[Some[Annotated[Hyperparameters, Meta(min_length=1, description="so
 class SearchSpec:
     """Describe which hyperparameters a search tries for a model."""
 
-    #: The range of each hyperparameter. Ranges are used if the setting `tuning` of config.yaml contains a method and a
+    #: The range of each hyperparameter, which is used if the setting `tuning` of config.yaml has a method and a
     #: number of trials.
-    ranges: dict[str, object] = field(default_factory=dict)
+    ranges: Space = field(default_factory=dict)
     #: The stages of a search with fixed trials. If `always` is false, the search runs only if the setting `tuning` is
     #: `auto` and the model sets no value for the dataset except `weight_threshold`.
     stages: Stages = field(default_factory=list)

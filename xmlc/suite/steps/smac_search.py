@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,19 @@ from smac.main.exceptions import ConfigurationSpaceExhaustedException
 from smac.runhistory import TrialInfo, TrialValue
 
 from xmlc.kernels.estimator import Hyperparameters
-from xmlc.suite.config.ranges import Range, Space, TrialObjective
+from xmlc.suite.config.ranges import Interval, Range, Space
 
 DETERMINISTIC_SEED = 0  # If the objective is deterministic, SMAC gives this seed to each trial.
 
 
 def smac_search(
-    space: Space, objective: TrialObjective, budget: int, seed: int, first: Hyperparameters | None = None
+    space: Space,
+    objective: Callable[[Hyperparameters], float],
+    budget: int,
+    seed: int,
+    first: Sequence[Hyperparameters] = (),
 ) -> None:
-    """Run trials of SMAC's facade for hyperparameter optimisation, after a trial of ``first``.
+    """Run trials of SMAC's facade for hyperparameter optimisation, after the trials in ``first``.
 
     The first quarter of the trials is a Sobol sequence. Each later trial is chosen by a model of all earlier trials.
     The choice of trials does not depend on measured times. However, SMAC iterates over sets of strings, so the trials
@@ -39,24 +44,24 @@ def smac_search(
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
         # SMAC may cause warnings of NumPy, for example if all remaining combinations of values have been tried.
         warnings.simplefilter("ignore", RuntimeWarning)
-        place = Path(folder)
-        scenario = Scenario(configurations, output_directory=place, deterministic=True, n_trials=budget, seed=seed)
+        scenario = Scenario(
+            configurations, output_directory=Path(folder), deterministic=True, n_trials=budget, seed=seed
+        )
         # By default, SMAC refits its model after every eight trials. Here, SMAC refits the model after every trial,
         # because refitting is fast compared with a trial.
         selector = Facade.get_config_selector(scenario, retrain_after=1)
         facade = Facade(scenario, config_selector=selector, logging_level=False, overwrite=True)
-        if first is not None:
-            choices = {name: values.values for name, values in space.items() if values.values}
-            places = {name: choices[name].index(value) if name in choices else value for name, value in first.items()}
-            info = TrialInfo(Configuration(configurations, values=places), seed=DETERMINISTIC_SEED)
-            facade.tell(info, TrialValue(cost=-objective(first)), save=False)
-        for _ in range(budget - (first is not None)):
+        for given in first:
+            values = {name: _chosen(space[name], value) for name, value in given.items()}
+            info = TrialInfo(Configuration(configurations, values=values), seed=DETERMINISTIC_SEED)
+            facade.tell(info, TrialValue(cost=-objective(given)), save=False)
+        for _ in range(budget - len(first)):
             try:
                 info = facade.ask()
             except (StopIteration, ConfigurationSpaceExhaustedException):
                 return
-            chosen = {name: _value(values, info.config[name]) for name, values in space.items()}
-            facade.tell(info, TrialValue(cost=-objective(chosen)), save=False)
+            trial = {name: _value(values, info.config[name]) for name, values in space.items()}
+            facade.tell(info, TrialValue(cost=-objective(trial)), save=False)
 
 
 def _parameter(name: str, values: Range) -> Any:
@@ -64,20 +69,26 @@ def _parameter(name: str, values: Range) -> Any:
 
     If the range is a list of values, the hyperparameter is the index 0, 1, ... of a value.
     """
-    if values.values:
-        return Categorical(name, list(range(len(values.values))))
+    if not isinstance(values, Interval):
+        return Categorical(name, list(range(len(values))))
     if values.integer:
         return Integer(name, (int(values.low), int(values.high)), log=values.log)
     return Float(name, (values.low, values.high), log=values.log)
 
 
+def _chosen(values: Range, value: Any) -> Any:
+    """Return the choice of SMAC that stands for the value of a hyperparameter."""
+    if isinstance(values, Interval):
+        return value
+    return values.index(value)
+
+
 def _value(values: Range, chosen: Any) -> object:
     """Return the value of a hyperparameter from the choice that SMAC proposes.
 
-    If the value is a number, it is rounded to a few digits (`Range.typed`).
-
-    The model of SMAC is fitted to the number before rounding, which differs by at most half a unit of the third digit.
+    The model of SMAC is fitted to the number before it is rounded, which differs by at most half a unit of the third
+    digit.
     """
-    if values.values:
-        return values.values[int(chosen)]
-    return values.typed(float(chosen))
+    if isinstance(values, Interval):
+        return values.typed(float(chosen))
+    return values[int(chosen)]

@@ -1,7 +1,8 @@
 """Run `xmlc tune`. The command searches for the hyperparameters with the highest P@1 on a validation set.
 
 A search trains models on 80 % of the training set, and validates them on the other 20 % (plt2016, Section 6.1 and
-Appendix C). The module `smac_search` contains the search by SMAC.
+Appendix C). Its trials are configured as stages, or drawn at random in ranges, which is a search in one stage, or
+chosen in ranges by SMAC (`xmlc.suite.steps.smac_search`).
 """
 
 from __future__ import annotations
@@ -10,26 +11,24 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import chain, product
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import click
 import numpy as np
 
 from xmlc.cli.options import SEED, threads_option
 from xmlc.core.errors import XmlcError, needs_extra
-from xmlc.core.progress import Progress
 from xmlc.kernels.counter_random import Stream, random_unit, stream_key
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters, check_value
 from xmlc.metrics.ranking import K, hits_at_k
 from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.parabel import Parabel
 from xmlc.models.plt.estimator import PLT
-from xmlc.models.registry import make_estimator
+from xmlc.models.registry import LEARNERS, check_together, make_estimator
 from xmlc.models.warm_up import check_kept
-from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Space, TrialObjective, parse_space
+from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Interval, Space, ends_of, parse_space
 from xmlc.suite.config.suite import Stages
 from xmlc.suite.options import data_option, estimator_option, file_option, json_option, record_option
 from xmlc.suite.provenance.environment import environment
@@ -38,27 +37,22 @@ from xmlc.suite.schemas import converted
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import dataset_of, trained_beside
 
-Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 METHODS = ("random", "smac")
-IN_STAGES = "stages"
 IN_ONE = 45  # The mean of P@1, P@3 and P@5 of an instance is a multiple of 1/45.
+Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
+TrialObjective = Callable[[Hyperparameters], float]
 
 
 @dataclass(frozen=True)
 class Search:
-    """Describe a search for hyperparameters."""
+    """A search for hyperparameters."""
 
     #: Name of the search method, which the search result contains.
     method: str
-    #: Maximum number of trials.
-    budget: int
     #: The ranges or the stages from the configuration.
     space: object
-    #: Pairs of a hyperparameter and a value that the search may try, so that they can be checked before the search. If
-    #: the range is an interval, only its two ends are included.
-    tried: list[tuple[str, object]]
-    #: A function that runs the search and calls its argument, the objective function, for each trial.
-    run: Callable[[TrialObjective], None]
+    #: The trials of each stage.
+    stages: Stages
     #: Number of random splits of the training set into 80 % and 20 %. The objective is the mean of P@1, P@3 and P@5
     #: over all splits. If ``splits`` is None, the objective is P@1 on one split.
     splits: int | None = None
@@ -84,51 +78,26 @@ class Search:
         return trial["p@1"]
 
 
-def in_ranges(space: Mapping[str, object], method: str, budget: int, seed: int, first: Hyperparameters) -> Search:
-    """Return a search in the ranges ``space``, whose first trial has the hyperparameters ``first``.
+def in_ranges(content: Mapping[str, object], method: str, budget: int, seed: int, given: Hyperparameters) -> Search:
+    """Return a search with ``budget`` trials in the configured ranges.
+
+    The first trial has the hyperparameters in ``given``, so that the best trial is at least as good. It is left out
+    if a hyperparameter in ``given`` is missing or outside its range. The method "smac" chooses all other trials during
+    the search, so they are not in the result.
 
     Raises
     ------
     XmlcError
         A range is not valid.
     """
-    ranges = parse_space(space)
-    tried = [(name, value) for name, values in ranges.items() for value in values.ends()]
-    run = partial(search_in_ranges, method, ranges, budget=budget, seed=seed, given=first)
-    return Search(method, budget, space, tried, run)
-
-
-def in_stages(
-    stages: Stages, labels_per_instance: float, splits: int | None, sample: bool, trial_overrides: Hyperparameters
-) -> Search:
-    """Return a search in stages of fixed trials.
-
-    Parameters
-    ----------
-    stages : list of list of dict
-    labels_per_instance : float
-        Average number of labels per instance. The average replaces the value `LABELS_PER_INSTANCE` of a hyperparameter
-        in a trial.
-    splits : int or None
-        Number of random splits on which each trial is scored. If ``splits`` is not None, a stage extends all equally
-        good trials of the previous stage.
-    sample : bool
-        Whether trials are trained and scored on samples of the instances, as for an untuned dataset.
-    trial_overrides : dict
-        Hyperparameters that replace the configured values in all trials.
-    """
-    trials = resolved(stages, labels_per_instance)
-    return Search(
-        method=AUTO if sample else IN_STAGES,
-        budget=sum(map(len, trials)),
-        space=stages,
-        tried=[pair for stage in trials for trial in stage for pair in trial.items()],
-        run=partial(search_in_stages, trials, ties=splits is not None),
-        splits=splits,
-        fitted=MOST_FITTED if sample else None,
-        validated=MOST_VALIDATED if sample or splits else None,
-        trial_overrides=trial_overrides,
-    )
+    space = parse_space(content)
+    first = {name: given[name] for name in space if name in given and given[name] in space[name]}
+    trials = []
+    if len(first) == len(space):
+        trials = [first]
+    if method == "random":
+        trials += random_trials(space, budget - len(trials), seed)
+    return Search(method, content, [trials])
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
@@ -137,10 +106,11 @@ def resolved(stages: Stages, labels_per_instance: float) -> Stages:
     The average is rounded, and at least 1.
     """
     average = max(1, math.floor(labels_per_instance + 0.5))
-    return [
-        [{name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()} for trial in stage]
-        for stage in stages
-    ]
+
+    def replaced(trial: Hyperparameters) -> Hyperparameters:
+        return {name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()}
+
+    return [[*map(replaced, stage)] for stage in stages]
 
 
 class Trials:
@@ -157,8 +127,6 @@ class Trials:
         A function that returns an estimator with the hyperparameters of a trial. All estimators have the same seed.
     out : Path
         Path of the search result. The model of a trial is in the folder ``<out>.trial``.
-    progress : Progress
-        The progress bar, which counts the trials.
     about : str
         Text with which the printed line of each trial begins.
 
@@ -172,11 +140,10 @@ class Trials:
         Number of distinct validation instances of all splits.
     """
 
-    def __init__(self, search: Search, folder: Path, make: Make, out: Path, progress: Progress, about: str) -> None:
+    def __init__(self, search: Search, folder: Path, make: Make, out: Path, about: str) -> None:
         self._search = search
         self._make = make
         self._out = out
-        self._progress = progress
         self._about = about
         self._splits = [Prepared(folder, run) for run in range(search.splits or 1)]
         rows = np.concatenate([split.rows("val", search.validated) for split in self._splits])
@@ -189,7 +156,6 @@ class Trials:
         """Run a trial with the given hyperparameters, and return its value of the objective."""
         found = []
         seconds = 0.0
-        hyperparameters = with_possible_arity(self._make(hyperparameters), hyperparameters)
         for split in self._splits:
             model = self._make(hyperparameters)
             train = split.part("fit", self._search.fitted)
@@ -210,28 +176,11 @@ class Trials:
         self._scores.append(scores)
         self.done.append(cast(Trial, trial | {"paired_errors": errors}))
         worth = self._search.worth(self.done[-1])
-        self._progress.update(1)
         # The line is printed to standard output, so that users see it. The workflow redirects standard error to a log
         # file.
         said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
         click.echo(f"{self._about}: {said}")
         return worth
-
-
-def with_possible_arity(model: SparseProbabilityEstimator, hyperparameters: Hyperparameters) -> Hyperparameters:
-    """Return a trial's hyperparameters, with the nearest power of two as arity if the model's tree needs one.
-
-    A range of the arity has all whole numbers, but a k-means tree has only powers of two.
-    """
-    arity: Any = hyperparameters.get("arity")
-    has_kmeans_tree = isinstance(model, Parabel) or (isinstance(model, PLT) and model.tree == "kmeans")
-    if arity is None or not has_kmeans_tree:
-        return hyperparameters
-    lower = 1 << (int(arity).bit_length() - 1)
-    nearest = lower
-    if arity * arity > 2 * lower * lower:
-        nearest = 2 * lower
-    return hyperparameters | {"arity": nearest}
 
 
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
@@ -251,9 +200,31 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     n = times.size
     in_all = int(times.sum())
     total = int(differences.sum())
-    squares, crossed, counts = (int((a * b).sum()) for a, b in ((differences,) * 2, (differences, times), (times,) * 2))
+    squares = int((differences * differences).sum())
+    crossed = int((differences * times).sum())
+    counts = int((times * times).sum())
     spread = squares * in_all * in_all - 2 * crossed * in_all * total + counts * total * total
     return math.sqrt(spread * n / max(n - 1, 1)) / (in_all * in_all)
+
+
+def run_trials(search: Search, objective: TrialObjective, budget: int, seed: int) -> None:
+    """Call ``objective`` for each trial of a search.
+
+    Raises
+    ------
+    XmlcError
+        The package for the search method is not installed.
+    """
+    if search.method != "smac":
+        search_in_stages(search.stages, objective, ties=search.splits is not None)
+        return
+    try:
+        from xmlc.suite.steps.smac_search import smac_search
+    except ImportError as error:
+        said = f"smac cannot be imported ({error}), expected smac or --method random"
+        raise needs_extra(said, "tune") from error
+    space = parse_space(cast(Mapping[str, object], search.space))
+    smac_search(space, objective, budget, seed, search.stages[0])
 
 
 def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
@@ -269,13 +240,14 @@ def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = Fal
     objective : callable
         Function from hyperparameters to the number to maximise.
     ties : bool
-        Whether a stage extends all equally good trials, instead of only the first of these trials.
+        Whether a stage extends all equally good trials, instead of only the first of them.
     """
     tried: list[Hyperparameters] = []
     best: list[Hyperparameters] = [{}]
     highest = -math.inf
     for stage in stages:
-        for trial in [start | changes for start in best for changes in stage]:
+        for start, changes in product(best, stage):
+            trial = start | changes
             if trial in tried:
                 continue
             tried.append(trial)
@@ -287,51 +259,6 @@ def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = Fal
                 best.append(trial)
 
 
-def search_in_ranges(
-    method: str, space: Space, objective: TrialObjective, budget: int, seed: int, given: Hyperparameters
-) -> None:
-    """Call ``objective`` for at most ``budget`` trials.
-
-    The first trial has the hyperparameters in ``given``, so that the best trial is at least as good. The first trial is
-    skipped if a hyperparameter in ``given`` is missing or outside its range. Without the first trial, the best trial
-    may be worse than the given hyperparameters.
-
-    Parameters
-    ----------
-    method : {"random", "smac"}
-        The method ``smac`` ends early if all combinations of values have been tried.
-    space : dict of str to Range
-    objective : callable
-        Function from hyperparameters to the number to maximise, which must be finite.
-    budget : int
-        Number of trials, at least 1.
-    seed : int
-        The seed of the search, at least 0. The trials depend on the seed, ``space``, ``given`` and the results of
-        ``objective``.
-    given : dict of str to value
-        Configured hyperparameters. A value outside its range is ignored.
-
-    Raises
-    ------
-    XmlcError
-        The package for the search method is not installed.
-    """
-    first = {name: given[name] for name in space if name in given and given[name] in space[name]}
-    known = None
-    if len(first) == len(space):
-        known = first
-    if method == "smac":
-        try:
-            from xmlc.suite.steps.smac_search import smac_search
-        except ImportError as error:
-            said = f"smac cannot be imported ({error}), expected smac or --method random"
-            raise needs_extra(said, "tune") from error
-        smac_search(space, objective, budget, seed, known)
-        return
-    for trial in [*([known] if known else []), *random_trials(space, budget - bool(known), seed)]:
-        objective(trial)
-
-
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
     """Yield the hyperparameters of ``n_trials`` random trials.
 
@@ -339,7 +266,15 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
     """
     for trial in range(n_trials):
         key = stream_key(seed, Stream.TRIAL + trial)
-        yield {name: space[name].at(float(random_unit(np.uint64(key), i))) for i, name in enumerate(sorted(space))}
+        drawn: Hyperparameters = {}
+        for i, name in enumerate(sorted(space)):
+            values = space[name]
+            u = float(random_unit(np.uint64(key), i))
+            if isinstance(values, Interval):
+                drawn[name] = values.at(u)
+            else:
+                drawn[name] = values[int(u * len(values))]
+        yield drawn
 
 
 @click.command(help="Search for the hyperparameters with the highest P@1 on the validation set.")
@@ -357,8 +292,7 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
 @click.option(
     "--stages",
     help='Stages of trials as JSON instead of ranges, such as [[{"alpha": 0}, {"alpha": 1}],'
-    ' [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous stage. The options --method'
-    " and --budget have no effect.",
+    ' [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous stage.',
 )
 @json_option("--trial-overrides", "With --stages, hyperparameters of all trials, but not of the final model.")
 @click.option(
@@ -374,8 +308,12 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
     help="With --stages, maximise the mean of P@1, P@3 and P@5 over this many splits, each with at most"
     f" {MOST_VALIDATED} validation instances.",
 )
-@click.option("--method", type=click.Choice(METHODS), default="random", show_default=True, help="Search method.")
-@click.option("--budget", type=click.IntRange(min=1), default=30, show_default=True, help="Number of trials.")
+@click.option(
+    "--method", type=click.Choice(METHODS), default="random", show_default=True, help="With --space, search method."
+)
+@click.option(
+    "--budget", type=click.IntRange(min=1), default=30, show_default=True, help="With --space, number of trials."
+)
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the search and of the estimators.")
 @threads_option
 @record_option
@@ -398,34 +336,41 @@ def command(
     """Run a search, and write the search result. The test set is not read."""
     if (space is None) == (stages is None):
         raise XmlcError("found both or none of --space and --stages, expected one of them")
-    if tuned is not None and stages is None:
-        raise XmlcError(f"--tuned: found {tuned} without stages. Add --stages")
     prepared = Prepared(data)
     model = make_estimator(estimator, parameters, seed, threads)
     check_kept(estimator, model, *prepared.part("fit"))
     if space is not None:
+        if tuned is not None:
+            raise XmlcError(f"--tuned: found {tuned} without stages. Add --stages")
         search = in_ranges(space, method, budget, seed, model.get_params())
-    elif stages is not None:
-        before = []
-        if tuned:
-            before = [SearchRecord.read_for(tuned, estimator, prepared.digest)]
-        every = [*([one.best["hyperparameters"]] for one in before), *parse_stages(stages)]
-        search = in_stages(every, prepared.meta["labels_per_instance"], splits, sample, trial_overrides)
-    check_tried(search, estimator)
+    else:
+        configured = parse_stages(stages or "")
+        if tuned is not None:
+            earlier = SearchRecord.read_for(tuned, estimator, prepared.digest)
+            configured = [[earlier.best["hyperparameters"]], *configured]
+        search = Search(
+            method=AUTO if sample else "stages",
+            space=configured,
+            stages=resolved(configured, prepared.meta["labels_per_instance"]),
+            splits=splits,
+            fitted=MOST_FITTED if sample else None,
+            validated=MOST_VALIDATED if sample or splits else None,
+            trial_overrides=trial_overrides,
+        )
     fixed = parameters | search.trial_overrides
+    check_trials(search, estimator, fixed)
 
     def make(trial: Hyperparameters) -> SparseProbabilityEstimator:
         return make_estimator(estimator, fixed | trial, seed, threads)
 
-    with Progress(search.budget, f"tuning {estimator}", "trials") as progress:
-        about = f"tune {estimator} on {prepared.meta['name']}, at most {search.budget} trials"
-        trials = Trials(search, data, make, out, progress, about)
-        search.run(trials)
+    most = sum(map(len, search.stages)) if stages else budget
+    trials = Trials(search, data, make, out, f"tune {estimator} on {prepared.meta['name']}, at most {most} trials")
+    run_trials(search, trials, budget, seed)
     SearchRecord(
         dataset=dataset_of(prepared),
         estimator=estimator,
         method=search.method,
-        budget=budget if stages is None else len(trials.done),  # A search in stages skips repeated trials.
+        budget=len(trials.done),
         chosen_by=search.chosen_by,
         space=search.space,
         fixed=fixed,
@@ -439,14 +384,22 @@ def command(
     ).write(out)
 
 
-def check_tried(search: Search, estimator: str) -> None:
-    """Raise an error if a search may try an unknown hyperparameter or an invalid value.
+def check_trials(search: Search, estimator: str, fixed: Hyperparameters) -> None:
+    """Raise an error if a trial has an unknown hyperparameter or an invalid value, before the first trial runs.
 
-    The check runs before any trial.
+    Trials in ranges must also fit to the ``fixed`` hyperparameters. Trials in stages are completed by earlier stages.
+    SMAC chooses its trials later, so the ends of its ranges are checked instead.
     """
-    first = make_estimator(estimator, dict(reversed(search.tried)), 0, 1)
-    for name, value in search.tried:
-        check_value(type(first), name, value)
+    known = list(chain(*search.stages))
+    if search.method == "smac":
+        space = parse_space(cast(Mapping[str, object], search.space))
+        known += [{name: value} for name, values in space.items() for value in ends_of(values)]
+    for trial in known:
+        model = make_estimator(estimator, trial, 0, 1)
+        for name, value in trial.items():
+            check_value(type(model), name, value)
+        if len(search.stages) == 1 and estimator in LEARNERS:
+            check_together(estimator, fixed | trial)
 
 
 def parse_stages(text: str) -> Stages:

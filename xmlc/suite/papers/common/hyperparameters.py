@@ -10,7 +10,7 @@ import pandas as pd
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
-from xmlc.suite.config.ranges import AUTO, Range
+from xmlc.suite.config.ranges import AUTO
 from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.papers.tables import Table, TableSpec, columns
 from xmlc.suite.results.numbers import ABOUT
@@ -38,11 +38,6 @@ def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
     if not any(model.search.ranges for model in searched.values()):
         raise XmlcError(f"{suite.file}: found no model with search.ranges, expected one, because table3 lists ranges")
     return searched
-
-
-def ranges_of(model: ModelSpec) -> dict[str, Range]:
-    """Return the ranges of a model's hyperparameters by name, in the order of the suite's configuration."""
-    return {key: Range.parse(key, content) for key, content in model.search.ranges.items()}
 
 
 def _names(model: ModelSpec) -> list[str]:
@@ -84,10 +79,10 @@ def _values_of(numbers: pd.DataFrame, variant: str) -> dict[str, Any]:
 
 def _ranges(model: str, searched: ModelSpec) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
-    for name, values in ranges_of(searched).items():
+    for name, values in searched.search.ranges.items():
         key = EVERY_DATASET, model, name
-        if values.values:
-            drawn = f"one of {', '.join(map(str, values.values))}"
+        if isinstance(values, list):
+            drawn = f"one of {', '.join(map(str, values))}"
         else:
             drawn = "uniform"
             if values.log:
