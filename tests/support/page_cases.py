@@ -1,21 +1,18 @@
 """Make a small finished run: records, tables, published numbers, one figure and one failure."""
 
+import contextlib
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 
-from record_files import as_record
 from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
-from xmlc.suite.papers import enter_rooms
 from xmlc.suite.papers.building import build_table, draw_figure, write_table
 from xmlc.suite.papers.plan import SuitePlan
 from xmlc.suite.papers.plotting import write_figure
-from xmlc.suite.report.page.content import report_of
-from xmlc.suite.report.page.models import models_on_datasets
-from xmlc.suite.report.page.render import pages_of
+from xmlc.suite.report.page import pages_of
 from xmlc.suite.report.status import failures
 from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.manifest import Manifest, finished_tables
@@ -78,16 +75,15 @@ def small_run(run):
 SPLIT = frozenset({(PAPER, "yeast")})
 
 
-def report_of_run(run, judge=None):
-    """Return the report of a small run. By default, only yeast has the same split as in the paper."""
-    tables = finished_tables(run / "results/tables", [PAPER])
-    return report_of(tables, failures(run / "logs"), judge or Judge(same_split=SPLIT), run)
-
-
 def pages_of_run(run, judge=None):
-    """Return the index of the report, the page of the paper, and all files of the report."""
-    files = pages_of(report_of_run(run, judge))
-    return SimpleNamespace(index=files["index.html"], paper=files[f"{PAPER}.html"], files=files)
+    """Return the index of the report, the page of the paper, all files and all judged numbers of a small run.
+
+    By default, only yeast has the same split as in the paper.
+    """
+    with contextlib.chdir(run):
+        tables = finished_tables(Path("results/tables"), [PAPER])
+        files, numbers = pages_of(tables, failures(Path("logs")), judge or Judge(same_split=SPLIT))
+    return SimpleNamespace(index=files["index.html"], paper=files[f"{PAPER}.html"], files=files, numbers=numbers)
 
 
 class Reader(HTMLParser):
@@ -109,32 +105,6 @@ class Reader(HTMLParser):
     def handle_data(self, data):
         if not {"script", "style"} & set(self.within):
             self.text.append(data)
-
-
-def cell(report, table, panel, row, heading):
-    """Return the cell of a printed table that has the given row and heading."""
-    found = next(one for one in report.papers[0].tables if one.title == table).panels[panel]
-    place = [list(names) for names in found.panel.rows].index(row)
-    headings = [part.heading for part in found.panel.columns]
-    return found.cells[place][headings.index(heading)]
-
-
-def comparisons(*records):
-    """Return the comparisons of models of hand-made records, with the papers' names of models."""
-    enter_rooms()
-    by_path = {Path(f"r{place}"): as_record(record) for place, record in enumerate(records)}
-    return models_on_datasets(by_path)
-
-
-def shown(comparison, heading):
-    """Return a column of a comparison as a dict from model name to cell."""
-    one = comparison.panel
-    place = [part.heading for part in one.panel.columns].index(heading)
-    cells = {}
-    for row, (name,) in enumerate(one.panel.rows):
-        cell = one.cells[row][place]._asdict()
-        cells[name] = SimpleNamespace(**cell, best=row in one.best[place])
-    return cells
 
 
 def plan_with(tables, figures=None):

@@ -43,11 +43,11 @@ def cells(place, *values, **about):
     return frame.assign(**({"deviation": math.nan, "seeds": 1} | about))
 
 
-def verdict_on(judge, value, place=STO, published="10.96", failed=(), **about):
+def verdict_on(judge, value, place=STO, published="10.96", **about):
     """Return the row of one published number with its verdict."""
     paper, table, *_ = place
     numbers = cells(place, value, **about), cells(place, published)
-    found = judged(paper, table_of(table, paper), *numbers, judge, failed)
+    found = judged(paper, table_of(table, paper), *numbers, judge)
     return SimpleNamespace(**found.iloc[0]) if len(found) else None
 
 
@@ -178,13 +178,11 @@ def test_statistic_of_a_dataset_is_judged_once_and_found_in_any_row():
     ]  # fmt: skip
 
 
-def test_missing_number_has_the_reason_of_its_row_or_of_a_failure():
-    failure = SimpleNamespace(concerns=lambda dataset, model: (dataset, model) == ("yeast", "plt"), reason="no room")
-    found = verdict_on(Judge(), None, failed=[failure])
-    assert (found.verdict, found.reason) == (Verdict.NOT_RUN, "no room")
+def test_missing_number_has_the_reason_of_its_row():
+    assert verdict_on(Judge(), None).verdict is Verdict.NOT_RUN
     rows = [(*STO[2], "macro_f", None), (*STO[2], "note", "stopped")]
     spec = table_of("table2", "plt2016")
-    found = judged("plt2016", spec, cells(STO, *rows), cells(STO, "10.96"), Judge(), [failure])
+    found = judged("plt2016", spec, cells(STO, *rows), cells(STO, "10.96"), Judge())
     assert [*found["reason"]] == ["stopped"]
 
 

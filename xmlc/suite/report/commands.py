@@ -115,19 +115,18 @@ def report_command(out: Path) -> None:
     The page index.html in the folder links to a separate page for each paper. The pages replace an earlier report, but
     not a folder with other files.
     """
-    from xmlc.suite.report.page.content import report_of  # Jinja takes a while to import.
-    from xmlc.suite.report.page.render import pages_of
+    from xmlc.suite.report.page import pages_of  # Jinja takes a while to import.
 
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
     for table in stale:
         click.echo(f"{table.step}: {table.reason}", err=True)
     judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
-    report = report_of(whole, failures(LOGS) + stale, judge, run=run_outcome(LastRun.read()))
+    pages, numbers = pages_of(whole, failures(LOGS) + stale, judge, run_outcome(LastRun.read()))
     with atomic_folder(out) as folder:
-        for name, text in pages_of(report).items():
+        for name, text in pages.items():
             write_text(folder / name, text)
-    for line in compare.published_lines(report.judged):
+    for line in compare.published_lines(numbers):
         click.echo(line)
     click.echo(out / "index.html")
 

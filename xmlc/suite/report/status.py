@@ -68,10 +68,6 @@ class Failure:
             return DAMAGED
         return FAILED
 
-    def concerns(self, dataset: str | None, model: str | None) -> bool:
-        """Return whether the failure may be the reason for a missing table cell of a dataset and model."""
-        return self.dataset == dataset and self.model in ("", model)
-
 
 def failures(logs: Path) -> list[Failure]:
     """Return a failure for each log with an error message in a folder of logs.

@@ -6,12 +6,12 @@ A verdict depends on the kind of the published number and on the variation betwe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,9 +23,6 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.intervals import student_quantile
 from xmlc.suite.results.numbers import SEEDS, Key, as_float, as_floats
 from xmlc.suite.results.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from xmlc.suite.report.status import Failure
 
 NO_RUNS = "no runs with several seeds, which `xmlc seed-variation` collects"
 NO_SPLIT_ERROR = "the paper's split is unknown, and the variation over splits was not measured"
@@ -376,7 +373,6 @@ def judged(
     means: pd.DataFrame,
     published: pd.DataFrame,
     judge: Judge,
-    failed: Sequence[Failure] = (),
 ) -> pd.DataFrame:
     """Judge the published numbers of a table.
 
@@ -389,8 +385,6 @@ def judged(
     published : DataFrame
         The paper's numbers as texts, in the order of the paper.
     judge : Judge
-    failed : sequence of Failure
-        Failures of a run, which explain why numbers are missing.
 
     Returns
     -------
@@ -416,12 +410,7 @@ def judged(
         joined = joined[~(is_constant & joined.duplicated(of_dataset))]
     notes = means[means["quantity"] == "note"].rename(columns={"value": "reason"})
     joined = joined.merge(notes[[*keys, "reason"]], how="left", on=keys).fillna({"reason": ""})
-    judgements = []
-    for number in joined.to_dict("records"):
-        for failure in failed:
-            if not number["reason"] and failure.concerns(number.get("dataset", ""), number.get("model", "")):
-                number["reason"] = failure.reason
-        judgements.append(judge.judgement(paper, spec, number))
+    judgements = [judge.judgement(paper, spec, number) for number in joined.to_dict("records")]
     verdicts = pd.DataFrame(judgements, columns=Judgement._fields, index=joined.index)
     return joined.drop(columns=["is_repeated", "reason"]).join(verdicts)
 
