@@ -28,7 +28,7 @@ def test_killed_step_reports_missing_memory_and_fix(tmp_path):
     log.parent.mkdir(parents=True)
     log.write_text("tuning plt: 10 %\n" + done.stderr)
     (failure,) = failures(tmp_path)
-    assert (failure.dataset, failure.model, failure.step) == ("demo", "plt", "tune")
+    assert failure.log == log
     assert "memory" in failure.reason
 
 

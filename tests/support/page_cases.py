@@ -10,7 +10,6 @@ from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
 from xmlc.suite.papers.building import build_table, draw_figure, write_table
-from xmlc.suite.papers.plan import SuitePlan
 from xmlc.suite.papers.plotting import write_figure
 from xmlc.suite.report.page import pages_of
 from xmlc.suite.report.status import failures
@@ -105,9 +104,3 @@ class Reader(HTMLParser):
     def handle_data(self, data):
         if not {"script", "style"} & set(self.within):
             self.text.append(data)
-
-
-def plan_with(tables, figures=None):
-    """Return the plan of a requested paper and of a suite that is not requested."""
-    asked = SuitePlan("A paper", True, tables, figures or {})
-    return {PAPER: asked, "scale": SuitePlan("Scale", False, {"scale": ["results/big/statistics.json"]}, {})}

@@ -84,7 +84,7 @@ def test_resumed_run_gives_equal_results_and_keeps_no_model(projects):
     assert len(thresholds) == 8
     for file in thresholds:
         assert (dropped.folder / file.relative_to(kept.folder)).read_bytes() == file.read_bytes()
-    assert dropped.xmlc("status", "--paper", "demo").returncode == 0
+    assert dropped.xmlc("status", "papers=[demo]").returncode == 0
     assert dropped.xmlc("verify").returncode == 0
     assert " GB on disk, " in dropped.said
 

@@ -27,7 +27,7 @@ def test_report_shows_finished_results_and_builds_no_table(finished):
     page = (finished.folder / "results/report/demo.html").read_text()
     assert page.count("<article") == len(list(finished.folder.glob("results/tables/demo/*.csv")))
     assert set(pd.read_csv(finished.folder / "results/results.csv")["papers"]) == {"demo"}
-    status = finished.xmlc("status", "--paper", "demo")
+    status = finished.xmlc("status", "papers=[demo]")
     assert status.returncode == 0, status.stdout + status.stderr
     assert "0 steps failed" in status.stdout
 
@@ -35,11 +35,11 @@ def test_report_shows_finished_results_and_builds_no_table(finished):
 def test_status_does_not_count_results_with_other_settings_or_code(finished):
     with finished.restored("config/demo.yaml"):
         finished.edit_yaml("config/demo.yaml", lambda suite: suite["models"]["plt"].update(title="Another title"))
-        status = finished.xmlc("status", "--paper", "demo")
+        status = finished.xmlc("status", "papers=[demo]")
         assert status.returncode == 1
         done, planned = map(int, re.search(r"(\d+) of (\d+) results are done", status.stdout).groups())
         assert 0 < done < planned
-    assert finished.xmlc("status", "--paper", "demo").returncode == 0
+    assert finished.xmlc("status", "papers=[demo]").returncode == 0
 
 
 def test_gfm2011_table_1_uses_inference_on_full_training_set(finished, multilabel):

@@ -5,6 +5,7 @@ The commands of this module do not change the run's records or tables.
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,17 +22,15 @@ from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import Settings, read_config
 from xmlc.suite.options import split_names
 from xmlc.suite.papers.building import Known, build_table
-from xmlc.suite.papers.plan import plan_of
 from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report import compare
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, write_archive
 from xmlc.suite.report.runs import read_spreads, runs_of, write_runs
-from xmlc.suite.report.status import failures, of_files, outdated_outputs, run_outcome, status_of, to_text
+from xmlc.suite.report.status import failures, outdated_files, planned_files, run_outcome, to_text, unfinished_files
 from xmlc.suite.report.verdicts import Judge, Tolerance
 from xmlc.suite.report.verify import verify
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import finished_tables
-from xmlc.suite.schemas import parsed_yaml
 
 TABLES = Path(paths.TABLES)
 LOGS = Path(paths.LOGS)
@@ -78,32 +77,27 @@ def first_panel(text: str) -> str:
 
 @click.command()
 @click.argument("settings", nargs=-1)
-@click.option("--paper", "papers", multiple=True, help="Paper to include. Repeatable.")
 @click.pass_context
-def status_command(ctx: click.Context, settings: tuple[str, ...], papers: tuple[str, ...]) -> None:
-    """Count finished, missing and failed results of a run.
+def status_command(ctx: click.Context, settings: tuple[str, ...]) -> None:
+    """Count the finished and missing results of a run, and list failed steps.
 
-    SETTINGS are the settings of the run, such as datasets='[yeast]' mirror=/data/xmlc [default: from the last run in
-    this folder]. Exit status: 0 if all results exist, 1 if results are missing or failed, or if the status is unknown.
+    SETTINGS are the settings of the run, such as papers='[plt2016]' datasets='[yeast]' [default: from the last run in
+    this folder]. A result is finished if its file exists, no job is writing it, and Snakemake would not make it again.
+    Exit status: 0 if all results are finished, else 1.
     """
-    if settings:
-        last = LastRun()
-    else:
-        last = LastRun.read()
-    plan = plan_of(Project.read(read_config(config_folder() / "config.yaml", settings) | last.settings))
-    scope = ""
-    if last.files and not papers:
-        plan = of_files(plan, last.files)
-        scope = f" of target {' '.join(last.targets)}" if last.targets else " of the last run"
-    targets = last.targets if last.files and not papers else papers
-    outdated: set[str] = set()
-    # Without notes of Snakemake, for example next to copied results, nothing is known about changes.
-    if Path("Snakefile").is_file() and Path(".snakemake").is_dir():
-        given = {key: parsed_yaml(value, f"{key}=") for key, _, value in (text.partition("=") for text in settings)}
-        outdated = outdated_outputs(given | last.settings, targets)
-    status = status_of(plan, Path(), failures(LOGS), papers, outdated)
-    click.echo(to_text(status, last.about, run_outcome(last), scope), nl=False)
-    if not all(result.done for result in status):
+    run = LastRun()
+    if not settings:
+        run = LastRun.read()
+        settings = tuple(f"{key}={json.dumps(value)}" for key, value in run.settings.items())
+    project = Project.read(read_config(config_folder() / "config.yaml", settings))
+    planned = planned_files(project, run.files)
+    unfinished = {*unfinished_files(), *outdated_files(settings, run.targets)}
+    done = []
+    for file in planned["file"]:
+        done.append(Path(file).exists() and not {file, paths.output_of(file)} & unfinished)
+    planned["done"] = done
+    click.echo(to_text(planned, failures(LOGS), run), nl=False)
+    if not all(done):
         ctx.exit(1)
 
 
@@ -120,7 +114,7 @@ def report_command(out: Path) -> None:
     papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
     whole, stale = separate_stale(finished_tables(TABLES, papers))
     for table in stale:
-        click.echo(f"{table.step}: {table.reason}", err=True)
+        click.echo(f"{table.log}: {table.reason}", err=True)
     judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
     pages, numbers = pages_of(whole, failures(LOGS) + stale, judge, run_outcome(LastRun.read()))
     with atomic_folder(out) as folder:
@@ -139,7 +133,7 @@ def results_command(out: Path) -> None:
     table = long_table(whole)
     write_text(out, table.to_csv(index=False, lineterminator="\n"))
     for one in stale:
-        click.echo(f"{one.step}: {one.reason}", err=True)
+        click.echo(f"{one.log}: {one.reason}", err=True)
     click.echo(f"{out}: {len(table)} numbers")
 
 

@@ -40,7 +40,7 @@ def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Fai
             current.append(made)
         else:
             reason = f"its records are missing or newer. Run `snakemake {file}.md` to rebuild it"
-            stale.append(Failure(file, f"{made.paper}, {made.table}", "", "", None, "", reason))
+            stale.append(Failure(file, reason))
     return current, stale
 
 
