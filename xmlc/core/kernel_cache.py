@@ -46,12 +46,14 @@ WITHOUT_KERNELS = "xmlc.core.progress", "xmlc.core.sources", "xmlc.models.domain
 KERNEL = re.compile(r"^\s*@(njit|overload|intrinsic)\b", re.MULTILINE)
 
 
-def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator that compiles like ``numba.njit``.
+def njit(function: Callable[..., Any] | None = None, **given: Any) -> Any:
+    """Compile like ``numba.njit``, as the decorator ``@njit`` or ``@njit(inline="always")``.
 
-    ``cache=True`` stores compiled kernels in `kernel_folder`.
+    By default, a kernel is stored in `kernel_folder` (``cache=True``), and releases the interpreter's lock while it
+    runs (``nogil=True``).
     """
-    cached = options.pop("cache", False)
+    options = {"nogil": True} | given
+    cached = options.pop("cache", True)
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = two_forms(function, options)
@@ -59,7 +61,9 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             _keep(kernel)
         return kernel
 
-    return decorate
+    if function is None:
+        return decorate
+    return decorate(function)
 
 
 def _keep(kernel: Any) -> None:
