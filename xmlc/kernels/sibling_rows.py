@@ -230,8 +230,8 @@ def dense_scores(ids, values, rows, length, bias, scores):
 
 
 @njit(cache=True, nogil=True)
-def add_to_rows(ids, values, multiples, rows, bias):
-    """Add ``multiples[c]`` times an instance to the weights and bias of each padded sibling c.
+def add_to_rows(ids, values, multiples, rows):
+    """Add ``multiples[c]`` times an instance to the weights of each padded sibling c.
 
     Parameters
     ----------
@@ -243,11 +243,8 @@ def add_to_rows(ids, values, multiples, rows, bias):
         The factor of each sibling.
     rows : float32, flat
         The weights, which the kernel updates. A row contains only the siblings' weights of a feature.
-    bias : float32 (padded siblings,)
     """
     size, column = multiples.size, 0
-    for c in range(size):
-        bias[c] += multiples[c]
     while column + 64 <= size:
         update_rows_64(ids, values, rows, size, column, multiples)
         column += 64

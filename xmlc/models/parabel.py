@@ -196,13 +196,15 @@ class Parabel(SparseProbabilityEstimator):
         scores : ndarray of float32, shape (n, k)
             Mean estimates over the trees, times the label weights if given. A missing label has the score 0.
         """
-        k, weights = self._check_k(k), self._label_weights(label_weights)
+        k = self._check_k(k)
+        weights = self._label_weights(label_weights)
         given = (self.n_labels_, k, weights)
         labels, scores = self._average(self._instances(X), average_top_k, given, thresholds_for(weights))
         return labels, scores
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        x = unit_row(x) if self.unit_norm else x
+        if self.unit_norm:
+            x = unit_row(x)
         thresholds = thresholds_for(label_weights)
         found = [tree.beam_estimates(x, "", thresholds)[:3] for tree in self.trees_]
         labels, scores = average_top_k(*as_leaves(found), 0, 1, self.n_labels_, k, label_weights)
@@ -216,7 +218,9 @@ class Parabel(SparseProbabilityEstimator):
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PARABEL_TREE + t)))
         own = self._selected() | {"random_state": int(key & LARGEST_SEED), "beam": self.beam or 10}
         given: Any = {name: value for name, value in self.get_params().items() if name != "n_trees"}
-        search: plt.SearchMethod = "exact" if self.beam is None else "beam"
+        search: plt.SearchMethod = "beam"
+        if self.beam is None:
+            search = "exact"
         return PLT(tree="kmeans", solver="batch", search=search, **given | own)
 
     def _average(
@@ -228,7 +232,10 @@ class Parabel(SparseProbabilityEstimator):
         """
         arity = self.trees_[0].arity_
         widest = max(arity, largest_leaf(arity, self.max_leaf))
-        met = self.n_labels_ if self.beam is None else min(self.n_labels_, int(self.beam) * widest)
+        if self.beam is None:
+            met = self.n_labels_
+        else:
+            met = min(self.n_labels_, int(self.beam) * widest)
         inner_products = np.zeros(X.shape[0], dtype=np.int64)
         trees = [tree._for_requests(n_jobs=self.n_jobs) for tree in self.trees_]
         results: list[Any] = []
@@ -257,8 +264,10 @@ class Parabel(SparseProbabilityEstimator):
         self._select({name: getattr(self, name) for name in parabel.FEW} | meta)
         self.trees_ = []
         for t in range(self.n_trees):
-            tree, ending = self._tree(t), f"_{t}"
-            tree.n_features_in_, tree.n_labels_ = self.n_features_in_, self.n_labels_
+            tree = self._tree(t)
+            ending = f"_{t}"
+            tree.n_features_in_ = self.n_features_in_
+            tree.n_labels_ = self.n_labels_
             own = {name.removesuffix(ending): array for name, array in arrays.items() if name.endswith(ending)}
             tree._restore(own, {})
             self.trees_.append(tree)
@@ -266,7 +275,9 @@ class Parabel(SparseProbabilityEstimator):
 
 def thresholds_for(label_weights: np.ndarray) -> np.ndarray | None:
     """Return thresholds that no label of weight 0 exceeds, or None if labels have no weights."""
-    return np.where(label_weights > 0, np.float32(0), np.float32(np.inf)) if label_weights.size else None
+    if label_weights.size:
+        return np.where(label_weights > 0, np.float32(0), np.float32(np.inf))
+    return None
 
 
 def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reached]:

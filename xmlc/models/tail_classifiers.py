@@ -89,7 +89,8 @@ class TailClassifiers(NamedTuple):
         scores = np.empty(candidates.nnz, dtype=np.float32)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK)
         costs = [int(candidates.indptr[last] - candidates.indptr[first]) for first, last in blocks]
-        x, labels = kernel_csr(unit_rows(X) if unit_norm else X), kernel_csr(candidates)
+        x = kernel_csr(unit_rows(X) if unit_norm else X)
+        labels = kernel_csr(candidates)
         centroids = KernelCSR(self.tail_indptr, self.tail_features, self.tail_weights)
         arguments = (x, labels, centroids, self.tail_squared_lengths, float(gamma), X.shape[1], scores)
         tasks = [(*block, *arguments) for block in blocks]
@@ -116,11 +117,15 @@ def fit_tail_classifiers(
         Folder to which the arrays are written block by block, and then memory-mapped. With None, the arrays stay in
         memory.
     """
-    x = unit_rows(X) if unit_norm else X
+    x = X
+    if unit_norm:
+        x = unit_rows(X)
     x = with_values(x, x.data.astype(np.float64))
-    by_label, nonzeros = sparse.csr_array(Y.T).astype(np.float64), 1 + x.nnz // max(X.shape[0], 1)
+    by_label = sparse.csr_array(Y.T).astype(np.float64)
+    nonzeros = 1 + x.nnz // max(X.shape[0], 1)
     blocks = cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
-    centroids, n_pairs = Appendable(into), 0
+    centroids = Appendable(into)
+    n_pairs = 0
     centroids.append(tail_indptr=np.zeros(1, dtype=np.int64))
 
     def append(block: dict[str, np.ndarray]) -> None:
@@ -159,7 +164,7 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
     }
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gathered_product(dense_instance, features, weights):
     """Return the inner product of a dense instance, float32 (d,), and a sparse centroid."""
     product = 0.0
@@ -168,7 +173,7 @@ def gathered_product(dense_instance, features, weights):
     return product
 
 
-@njit(cache=True, nogil=True)
+@njit
 def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_features, scores):
     """Write log B of every candidate label of the instances ``first .. last - 1``.
 
@@ -207,7 +212,8 @@ def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_
             square += np.float64(values[j]) * np.float64(values[j])
         for c in range(candidates.indptr[i], candidates.indptr[i + 1]):
             label = candidates.indices[c]
-            start, stop = centroids.indptr[label], centroids.indptr[label + 1]
+            start = centroids.indptr[label]
+            stop = centroids.indptr[label + 1]
             product = gathered_product(dense, centroids.indices[start:stop], centroids.data[start:stop])
             # Because of rounding errors, the computed square of a distance can be slightly negative.
             z = 0.5 * gamma * max(0.0, square + squares[label] - 2.0 * product)

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from vector_twin import inverse_sqrt
 
-from xmlc.kernels.csr import kernel_csr, unit_rows
+from xmlc.kernels.csr import KernelCSR, kernel_csr, unit_rows
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import padded_size
 from xmlc.models import PLT
@@ -79,6 +79,14 @@ def adagrad_one_by_one(ends, ids, values, importance, targets, weights, squares,
                 weights[ids[k], c] = fma(-(rate * own), root, weights[ids[k], c])
 
 
+def with_constant(x):
+    """Return instances that begin with the constant feature 0, so that the number of each other feature is one more."""
+    n_rows = x.indptr.size - 1
+    ids = np.insert(x.indices + np.uint32(1), x.indptr[:-1], 0)
+    values = np.insert(x.data, x.indptr[:-1], 1)
+    return KernelCSR(x.indptr + np.arange(n_rows + 1), ids, values)
+
+
 def work(size):
     return np.empty(4 * size, dtype=np.float32)
 
@@ -115,14 +123,14 @@ def test_adagrad_in_registers_equals_training_of_single_siblings(size):
     X = sparse.random_array((60, 20), density=0.3, rng=np.random.default_rng(size), dtype=np.float32)
     x, targets = kernel_csr(sparse.csr_array(X)), coordinate(size, 1.0, 60 * size)[1].reshape(60, size)
     rate, eps = np.float32(0.7), np.float32(0.01)
-    state, bias = np.zeros(20 * 2 * size, dtype=np.float32), np.zeros(size, dtype=np.float32)
+    state = np.zeros((1 + 20) * 2 * size, dtype=np.float32)
     importance = np.random.default_rng(size).choice([0.3, 1, 7], 60).astype(np.float32)
-    solve(AdaGrad(0.7, 0.01, 1), x, importance, targets, state, bias, size, 0)
+    solve(AdaGrad(0.7, 0.01, 1), with_constant(x), importance, targets, state, size, 0)
     weights, squares = np.zeros((20, size), dtype=np.float32), np.zeros((20, size), dtype=np.float32)
     expected, bias_squares = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
     adagrad_one_by_one(*x, importance, targets, weights, squares, expected, bias_squares, rate, eps)
-    assert bias.tobytes() == expected.tobytes()
-    assert state.tobytes() == np.hstack([weights, squares]).tobytes()
+    of_bias = np.concatenate([expected, bias_squares])
+    assert state.tobytes() == np.vstack([of_bias, np.hstack([weights, squares])]).tobytes()
 
 
 EXACT = {"tree": "random", "tol": 1e-7, "epochs": 2000, "solver": "batch"}
@@ -153,17 +161,18 @@ def test_node_weights_equal_scikit_learn(multilabel, loss, C):
 def test_weights_do_not_depend_on_other_siblings(multilabel, squared_hinge):
     """Siblings are trained together, although some stop earlier, or each alone."""
     X, Y = multilabel(150, 30, 75, seed=6)
-    x, targets = kernel_csr(unit_rows(X)), Y.toarray().astype(np.uint8)
+    x = with_constant(kernel_csr(unit_rows(X)))
+    targets = Y.toarray().astype(np.uint8)
     importance = np.random.default_rng(6).choice([0.3, 1, 7], 150).astype(np.float32)
 
     def train(columns):
         size = padded_size(columns.size)
-        weights, bias = np.zeros(30 * size, dtype=np.float32), np.zeros(size, dtype=np.float32)
+        weights = np.zeros((1 + 30) * size, dtype=np.float32)
         padded = np.zeros((150, size), dtype=np.uint8)
         padded[:, : columns.size] = targets[:, columns]
         solver = DualDescent(3.0, 0.02, 60, squared_hinge, np.uint64(7))
-        solve(solver, x, importance, padded, weights, bias, columns.size, 0)
-        return np.vstack([weights.reshape(30, size), bias])[:, : columns.size]
+        solve(solver, x, importance, padded, weights, columns.size, 0)
+        return weights.reshape(1 + 30, size)[:, : columns.size]
 
     together = train(np.arange(75))
     alone = np.hstack([train(np.array([c])) for c in range(75)])

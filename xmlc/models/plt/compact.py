@@ -30,19 +30,25 @@ class DenseBlocks(NamedTuple):
 
 def sibling_type(degrees: np.ndarray) -> type:
     """Return the dtype of sibling numbers, uint16 or uint32, for blocks with ``degrees`` siblings."""
-    return np.uint16 if degrees.max(initial=1) <= LARGEST_UINT16_DEGREE else np.uint32
+    if degrees.max(initial=1) <= LARGEST_UINT16_DEGREE:
+        return np.uint16
+    return np.uint32
 
 
 def threshold_of(given: float | Auto | None, unit_norm: bool) -> float | Auto | None:
     """Return the threshold to train with. "auto" presumes instances of unit length, and otherwise keeps all weights."""
-    return None if given == "auto" and not unit_norm else given
+    if given == "auto" and not unit_norm:
+        return None
+    return given
 
 
 def applied_threshold(nodes: TreeWeights, given: float | Auto | None) -> float | None:
     """Return the threshold by which weights of trained nodes were dropped, or None if all weights were kept."""
     if not isinstance(nodes, CompactNodeWeights):
         return None
-    return WEIGHT_THRESHOLD if given == "auto" else given
+    if given == "auto":
+        return WEIGHT_THRESHOLD
+    return given
 
 
 def append_rows(
@@ -81,7 +87,8 @@ def append_rows(
     XmlcError
         A block keeps more weights than 32 bits can count.
     """
-    blocks, counts = cost_blocks(np.diff(dense.weight_starts), WEIGHTS_PER_TASK), []
+    blocks = cost_blocks(np.diff(dense.weight_starts), WEIGHTS_PER_TASK)
+    counts = []
     tasks = [(dense, degrees, np.float32(threshold), *block) for block in blocks]
     for n_features, n_weights, features, row_starts, siblings, weights in run_tasks(rows_above, tasks, n_jobs):
         if n_weights.max(initial=0) > LARGEST_BLOCK:
@@ -97,7 +104,8 @@ def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) 
     """Return whether sparse rows of the weights above a threshold take fewer bytes than the dense blocks."""
     n_features, n_weights = count_weights_above(dense, degrees, np.float32(threshold), 0, degrees.size)
     # a stored weight takes ``entry`` bytes, and a sparse row takes ``row`` bytes in addition
-    entry, row = 4 + np.dtype(sibling_type(degrees)).itemsize, 8
+    entry = 4 + np.dtype(sibling_type(degrees)).itemsize
+    row = 8
     size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
     return bool(size < dense.features.nbytes + dense.weights.nbytes)
 
@@ -107,7 +115,7 @@ def starts_of(counts: np.ndarray) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(counts)))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_weights_above(dense, degrees, threshold, start, end):
     """Count the features and the weights that `rows_above` keeps, for each block.
 
@@ -118,8 +126,11 @@ def count_weights_above(dense, degrees, threshold, start, end):
     n_features, n_weights : int64 (end - start,)
         The number of features and the number of weights that each block keeps.
     """
-    feature_starts, weight_starts, weights = dense.feature_starts, dense.weight_starts, dense.weights
-    n_features, n_weights = np.zeros(end - start, dtype=np.int64), np.zeros(end - start, dtype=np.int64)
+    feature_starts = dense.feature_starts
+    weight_starts = dense.weight_starts
+    weights = dense.weights
+    n_features = np.zeros(end - start, dtype=np.int64)
+    n_weights = np.zeros(end - start, dtype=np.int64)
     place = weight_starts[start]
     for block in range(start, end):
         for _ in range(feature_starts[block], feature_starts[block + 1]):
@@ -131,7 +142,7 @@ def count_weights_above(dense, degrees, threshold, start, end):
     return n_features, n_weights
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rows_above(dense, degrees, threshold, start, end):
     """Return the dense weights with absolute values above a threshold, as sparse rows.
 
@@ -159,9 +170,13 @@ def rows_above(dense, degrees, threshold, start, end):
     """
     feature_starts, features, weight_starts, weights = dense
     n_features, n_weights = count_weights_above(dense, degrees, threshold, start, end)
-    size, count, row = n_weights.sum(), np.int64(0), np.int64(0)
-    kept_features, siblings = np.empty(n_features.sum(), dtype=np.uint32), np.empty(size, dtype=np.uint32)
-    row_starts, kept = np.zeros(kept_features.size + end - start, dtype=np.uint32), np.empty(size, dtype=np.float32)
+    size = n_weights.sum()
+    count = np.int64(0)
+    row = np.int64(0)
+    kept_features = np.empty(n_features.sum(), dtype=np.uint32)
+    siblings = np.empty(size, dtype=np.uint32)
+    row_starts = np.zeros(kept_features.size + end - start, dtype=np.uint32)
+    kept = np.empty(size, dtype=np.float32)
     place = weight_starts[start]
     for block in range(start, end):
         first = count
@@ -169,7 +184,8 @@ def rows_above(dense, degrees, threshold, start, end):
             before = count
             for c in range(degrees[block]):
                 if not abs(weights[place]) <= threshold:
-                    siblings[count], kept[count] = c, weights[place]
+                    siblings[count] = c
+                    kept[count] = weights[place]
                     count += 1
                 place += 1
             if count > before:

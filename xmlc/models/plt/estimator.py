@@ -33,7 +33,8 @@ from xmlc.models.trees.representations import label_representations
 
 # For the solver "sgd", C has a fixed default. For the solver "batch", C is selected from two candidates, which depend
 # on the loss. The first candidate for C is used unless cross-validation shows that the second candidate is better.
-SGD_C, BATCH_C = 3.0, {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
+SGD_C = 3.0
+BATCH_C = {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
 # These are the names of the hyperparameters for which `fit` selects values.
 SELECTED = ("C", "arity", "weight_threshold")
 # `PLT.for_ranking` replaces the default values of some hyperparameters by the following values.
@@ -43,7 +44,8 @@ ROWS_PER_BATCH = 8192  # This is the largest number of instances in one batch of
 
 # `PLT.predict_top_k` warns if an exact ranking evaluates many nodes per instance on average. The average has to reach
 # `COSTLY` nodes, and the share `COSTLY_SHARE` of all nodes.
-COSTLY, COSTLY_SHARE = 2000, 0.1
+COSTLY = 2000
+COSTLY_SHARE = 0.1
 
 
 @hyperparameters
@@ -273,15 +275,20 @@ class PLT(SparseProbabilityEstimator):
         self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray, appendable: Appendable, title: str = TITLE
     ) -> Self:
         """Train the tree on data that were checked before. The progress display shows ``title``."""
-        self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
-        total, (order, importance) = math.fsum(weights), self._visits(weights)
+        self.n_features_in_ = X.shape[1]
+        self.n_labels_ = Y.shape[1]
+        total = math.fsum(weights)
+        (order, importance) = self._visits(weights)
         if self.max_samples is not None:
             kept = max(1, round(self.max_samples * order.size))
             total = total * kept / order.size
             weights = importance = importance[:kept]
-            X, Y, order = X[order[:kept]], Y[order[:kept]], np.arange(kept)
+            X = X[order[:kept]]
+            Y = Y[order[:kept]]
+            order = np.arange(kept)
         self.C_ = self._chosen_C(X, Y, weights)
-        x, y = self._kernel_form(X), kernel_csr(Y)
+        x = self._kernel_form(X)
+        y = kernel_csr(Y)
         self.tree_ = self._label_tree(X, Y, weights)
         solver = self._solver(total)
         self.nodes_: TreeWeights
@@ -352,8 +359,10 @@ class PLT(SparseProbabilityEstimator):
             Estimates of the labels in ``labels``, multiplied by the label weights if given. The score of a missing
             label is 0.
         """
-        x, k = self._kernel_form(self._instances(X)), self._check_k(k)
-        largest, (search, _) = self._largest(label_weights), self._search()
+        x = self._kernel_form(self._instances(X))
+        k = self._check_k(k)
+        largest = self._largest(label_weights)
+        (search, _) = self._search()
         labels, scores, certified, inner_products = self._ranked(x, k, largest, search, "ranking")
         # The warning recommends a beam search of width ``beam``, so there is no warning if k requires a wider beam.
         if search != "beam" and k <= self.beam:
@@ -412,13 +421,19 @@ class PLT(SparseProbabilityEstimator):
             found = f"hashed weights (hash_bits={self.nodes_.table.size.bit_length() - 1})"
             raise InvalidParameterError(f"PLT: {found} have no search by levels. Train with hash_bits=None.")
         none = np.zeros(self.tree_.n_nodes, dtype=np.float32)
-        of_nodes = none if thresholds is None else self.tree_.node_thresholds(thresholds)
+        if thresholds is None:
+            of_nodes = none
+        else:
+            of_nodes = self.tree_.node_thresholds(thresholds)
         return self._searched(estimate_by_levels, x, title, of_nodes, beam if search == "beam" else EVERY_NODE)
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         search, _ = self._search()
-        largest = self.tree_.largest_below(label_weights) if label_weights.size else label_weights
-        x = unit_row(x) if self.unit_norm else x
+        largest = label_weights
+        if label_weights.size:
+            largest = self.tree_.largest_below(label_weights)
+        if self.unit_norm:
+            x = unit_row(x)
         labels, scores, *_ = self._ranked(x, k, largest, search if search == "beam" else "exact", "")
         return labels, scores
 
@@ -434,17 +449,26 @@ class PLT(SparseProbabilityEstimator):
         """
         seen = np.unique(Y.indices)
         self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, seen.size))
-        labels = seen if seen.size else np.arange(self.n_labels_)
+        if seen.size:
+            labels = seen
+        else:
+            labels = np.arange(self.n_labels_)
         if self.tree == "random":
             return random_complete_tree(labels.size, self.arity_, self.random_state).over(labels)
-        Y = Y if labels.size == self.n_labels_ else Y[:, labels]
+        if labels.size == self.n_labels_:
+            Y = Y
+        else:
+            Y = Y[:, labels]
         representations = label_representations(X, Y, self.n_jobs, self.label_features, weights)
         return kmeans_tree(representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs).over(labels)
 
     def _solver(self, n: float) -> Solver:
         """Return the solver and its settings for n instances, or for instances whose weights sum to n."""
         if self.solver == "sgd":
-            lam = 1.0 / (self.C_ * n) if self.lam is None else self.lam
+            if self.lam is None:
+                lam = 1.0 / (self.C_ * n)
+            else:
+                lam = self.lam
             return Sgd(float(self.gamma), float(lam), int(self.epochs))
         if self.solver == "adagrad":
             return AdaGrad(float(self.gamma), float(self.eps), int(self.epochs))
@@ -466,7 +490,8 @@ class PLT(SparseProbabilityEstimator):
         if search == "exact" or isinstance(self.nodes_, HashedWeights):
             labels, scores, inner_products = self._searched(rank_best_first, x, title, k, largest)
             return labels, scores, None, inner_products
-        beam, certifies = max(self._search()[1], k), search == "certified"
+        beam = max(self._search()[1], k)
+        certifies = search == "certified"
         return self._searched(rank_by_levels, x, title, k, largest, beam, certifies)
 
     def _searched(
@@ -489,7 +514,10 @@ class PLT(SparseProbabilityEstimator):
             Further arguments of the kernel.
         """
         n = x.indptr.size - 1
-        longest = x.indices.size if n == 1 else int(np.diff(x.indptr).max(initial=0))
+        if n == 1:
+            longest = x.indices.size
+        else:
+            longest = int(np.diff(x.indptr).max(initial=0))
         shape = (self.n_features_in_, longest, self.tree_.max_degree)
         if not title:
             found: tuple[np.ndarray, ...] = kernel(x, 0, n, self.nodes_, self._link(), *arguments, shape)
@@ -503,14 +531,19 @@ class PLT(SparseProbabilityEstimator):
 
     def _link(self) -> int:
         """Return the link function from linear scores to estimates, as a number for `estimate_scores`."""
-        return int(self.hinge_power) if (self.solver, self.loss) == ("batch", "squared_hinge") else LOGISTIC_LINK
+        if (self.solver, self.loss) == ("batch", "squared_hinge"):
+            return int(self.hinge_power)
+        return LOGISTIC_LINK
 
     def _warn_of_flat_estimates(self, certified: np.ndarray | None, inner_products: np.ndarray) -> None:
         """Warn if an exact ranking evaluated a large part of the tree."""
         opened = int(inner_products.sum()) / max(inner_products.size, 1)
         if opened < max(COSTLY_SHARE * self.tree_.n_nodes, COSTLY):
             return
-        proved = "" if certified is None else f" A beam was exact for {100 * fmean(certified):.0f} % of X."
+        if certified is None:
+            proved = ""
+        else:
+            proved = f" A beam was exact for {100 * fmean(certified):.0f} % of X."
         warnings.warn(
             f"PLT evaluated {opened:.0f} of {self.tree_.n_nodes} node classifiers per instance for an exact ranking, "
             f"because estimates differ little. Use search='beam' to expand up to {self.beam} nodes per level.{proved}",
@@ -528,7 +561,9 @@ class PLT(SparseProbabilityEstimator):
 
     def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:
         arrays = self.nodes_._asdict()
-        meta: Hyperparameters = {"seed": int(arrays.pop("seed"))} if "seed" in arrays else {}
+        meta: Hyperparameters = {}
+        if "seed" in arrays:
+            meta = {"seed": int(arrays.pop("seed"))}
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:

@@ -43,19 +43,23 @@ def train_hashed(
     importance : float32, optional
         See `train_nodes`.
     """
-    n_nodes, leaf = tree.n_nodes, tree.leaf
-    importance = np.ones(order.size, dtype=np.float32) if importance is None else importance
+    n_nodes = tree.n_nodes
+    leaf = tree.leaf
+    if importance is None:
+        importance = np.ones(order.size, dtype=np.float32)
     seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
     table = np.zeros(1 << hash_bits, dtype=np.float32)
-    scale, bias = np.ones(n_nodes), np.zeros(n_nodes, dtype=np.float32)
+    scale = np.ones(n_nodes)
+    bias = np.zeros(n_nodes, dtype=np.float32)
     nodes = HashedWeights(tree.children, tree.label, table, scale, bias, seed)
-    steps_done, stamp = np.zeros(n_nodes), np.full(n_nodes, -1, dtype=np.int64)
+    steps_done = np.zeros(n_nodes)
+    stamp = np.full(n_nodes, -1, dtype=np.int64)
     for epoch in range(solver.epochs):
         hashed_pass(x, y, importance, order, leaf, tree.parent, nodes, solver, steps_done, stamp, epoch)
     return nodes
 
 
-@njit(cache=True, nogil=True)
+@njit
 def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
     """Make one pass over the training set, instance by instance, from the root down.
 
@@ -90,23 +94,29 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
     """
     positives = np.empty(parent.size, dtype=np.int32)
     for position in range(order.size):
-        row, mark = order[position], epoch * order.size + position
-        (ids, values), (labels, _) = row_of_csr(x, row), row_of_csr(y, row)
+        row = order[position]
+        mark = epoch * order.size + position
+        (ids, values) = row_of_csr(x, row)
+        (labels, _) = row_of_csr(y, row)
         count = positive_nodes(labels, leaf, parent, mark, stamp, positives)
-        slots, signed = np.empty((2, ids.size), dtype=np.uint64), np.empty((2, ids.size), dtype=np.float32)
-        node, target, now = np.int64(0), np.float32(count > 0), 0
+        slots = np.empty((2, ids.size), dtype=np.uint64)
+        signed = np.empty((2, ids.size), dtype=np.float32)
+        node = np.int64(0)
+        target = np.float32(count > 0)
+        now = 0
         ask_for_slots(ids, values, nodes, node, slots[now], signed[now])
         sort(positives[:count])
         for inner in positives[:count]:
             for child in range(nodes.children[inner], nodes.children[inner + 1]):
                 ask_for_slots(ids, values, nodes, child, slots[1 - now], signed[1 - now])
                 hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
-                node, now = child, 1 - now
+                node = child
+                now = 1 - now
                 target = np.float32(stamp[child] == mark)
         hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
     """Take one step of two-phase SGD (plt2016, Appendix B) for one node and one instance.
 
@@ -127,7 +137,8 @@ def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
     target : float32
         Target z_t of the instance for the node, 0 or 1.
     """
-    (gamma, lam, _), weight = solver, np.float64(weight)
+    (gamma, lam, _) = solver
+    weight = np.float64(weight)
     gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])
     step = np.float32(nodes.scale[node] * gamma_t * weight) * (slots_estimate(slots, signed, nodes, node) - target)
     nodes.bias[node] -= step

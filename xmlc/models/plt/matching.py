@@ -12,7 +12,7 @@ from xmlc.kernels.arrays import bits_set, copy_into, prefetch, row_of_csr, unche
 from xmlc.kernels.float32 import fma
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores):
     """Compute the linear scores of all siblings for one instance, from the sparse rows of a block.
 
@@ -40,32 +40,37 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
         prefetch(weights, start)
     for k in range(ids.size):
         value = values[k]
-        start, end = np.uint64(row_starts[ids[k]]), np.uint64(row_starts[ids[k] + np.uint32(1)])
+        start = np.uint64(row_starts[ids[k]])
+        end = np.uint64(row_starts[ids[k] + np.uint32(1)])
         for entry in range(start, end):
             scores[siblings[entry]] = fma(value, weights[entry], scores[siblings[entry]])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def mark_features(features, scratch):
     """Add the ascending ``features`` to the empty feature set of a `Scratch`.
 
     The function reads 4 bytes per feature.
     """
-    words, ranks = scratch.words, scratch.ranks
-    six, low = np.uint32(6), np.uint64(63)
+    words = scratch.words
+    ranks = scratch.ranks
+    six = np.uint32(6)
+    low = np.uint64(63)
     for index in range(features.size):
         feature = features[index]
         at = feature >> six
         word = words[at]
         # an if statement would be slower here, because its branch is unpredictable
-        ranks[at] = index if word == 0 else ranks[at]
+        if word == 0:
+            ranks[at] = index
         words[at] = word | (np.uint64(1) << (np.uint64(feature) & low))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def clear_features(features, scratch):
     """Clear the feature set of a `Scratch`, given the ``features`` in the set."""
-    words, six = scratch.words, np.uint32(6)
+    words = scratch.words
+    six = np.uint32(6)
     if 8 * features.size > words.size:  # eight contiguous words are cleared as fast as one word at a random place
         words[:] = 0
         return
@@ -73,7 +78,7 @@ def clear_features(features, scratch):
         words[feature >> six] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def find_marked(ids, values, words, ranks, out_ids, out_values):
     """Find the features of an instance that are in the feature set of a `Scratch`.
 
@@ -99,18 +104,21 @@ def find_marked(ids, values, words, ranks, out_ids, out_values):
     int
         Number of features found.
     """
-    six, low, one = np.uint32(6), np.uint64(63), np.uint64(1)
+    six = np.uint32(6)
+    low = np.uint64(63)
+    one = np.uint64(1)
     count = np.uint64(0)
     for k in range(ids.size):
         feature = ids[k]
-        word, bit = words[feature >> six], np.uint64(feature) & low
+        word = words[feature >> six]
+        bit = np.uint64(feature) & low
         out_ids[count] = ranks[feature >> six] + np.uint32(bits_set(word & ((one << bit) - one)))
         out_values[count] = values[k]
         count += (word >> bit) & one
     return np.int64(count)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def match_features(ids, values, features, out_ids, out_values):
     """Find the features of an instance that are in a block, by binary search.
 
@@ -152,12 +160,13 @@ def match_features(ids, values, features, out_ids, out_values):
     count = np.uint64(0)
     for k in range(ids.size):
         index = out_ids[k]
-        out_ids[count], out_values[count] = index, values[k]
+        out_ids[count] = index
+        out_values[count] = values[k]
         count += np.uint64(features[index] == ids[k])
     return np.int64(count)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def are_first(features):
     """Return whether ``features`` contains exactly the numbers from 0 to ``features.size - 1``.
 
@@ -166,7 +175,7 @@ def are_first(features):
     return features.size > 0 and features[features.size - 1] == features.size - 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def mark_if_it_pays(features, n_lookups, scratch):
     """Mark a block's features if marking is faster than a binary search for each of ``n_lookups`` look-ups.
 
@@ -187,7 +196,8 @@ def mark_if_it_pays(features, n_lookups, scratch):
     bool
         Whether the features were marked. If the features were marked, the caller has to call `clear_features`.
     """
-    halvings, size = 0, features.size
+    halvings = 0
+    size = features.size
     while size > 1:
         size -= size >> 1
         halvings += 1
@@ -197,7 +207,7 @@ def mark_if_it_pays(features, n_lookups, scratch):
     return pays
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(forceinline=True)
 def find_features(x, row, features, marked, scratch):
     """Return the features that an instance and a block have in common, as indices in the block, and their values.
 

@@ -30,7 +30,7 @@ class Pairs(NamedTuple):
     size: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit
 def root_frontier(n_rows):
     """Return the first frontier of a search.
 
@@ -40,13 +40,13 @@ def root_frontier(n_rows):
     return Pairs(np.arange(n_rows).astype(np.int32), keys, np.full(1, n_rows, dtype=np.int64))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def no_pairs(capacity):
     """Return an empty `Pairs` list with the given capacity."""
     return Pairs(np.empty(capacity, np.int32), np.empty(capacity, np.int64), np.zeros(1, np.int64))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def with_capacity(pairs, more):
     """Return a list with the same pairs and with capacity for ``more`` additional pairs.
 
@@ -62,7 +62,7 @@ def with_capacity(pairs, more):
     return wider
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sorted_by_node(pairs):
     """Return the pairs sorted by node (a stable sort), in arrays without spare capacity."""
     nodes = np.empty(pairs.size[0], dtype=np.int32)
@@ -71,7 +71,7 @@ def sorted_by_node(pairs):
     return sorted_by(nodes, pairs)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sorted_by(numbers, pairs):
     """Return the pairs sorted by ``numbers``, an integer for each pair (a stable sort)."""
     rows, keys, _ = pairs
@@ -82,7 +82,8 @@ def sorted_by(numbers, pairs):
     sorted_rows, sorted_keys, _ = result
     low = high = numbers[0]
     for number in numbers:
-        low, high = min(low, number), max(high, number)
+        low = min(low, number)
+        high = max(high, number)
     starts = np.zeros(high - low + 2, dtype=np.int64)
     for number in numbers:
         starts[number - low + 1] += 1
@@ -91,5 +92,6 @@ def sorted_by(numbers, pairs):
     for i in range(numbers.size):
         index = starts[numbers[i] - low]
         starts[numbers[i] - low] += 1
-        sorted_rows[index], sorted_keys[index] = rows[i], keys[i]
+        sorted_rows[index] = rows[i]
+        sorted_keys[index] = keys[i]
     return result

@@ -46,7 +46,7 @@ class Best(NamedTuple):
     inner_products: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit
 def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     """Find every label in the beam whose estimate exceeds the label's threshold.
 
@@ -83,31 +83,40 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     inner_products : int64 (end - start,)
         Number of node classifiers evaluated per instance.
     """
-    n_rows, label = end - start, nodes.label
-    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), scratch_for(n_rows, shape)
-    inner_products, frontier, found = np.zeros(n_rows, np.int64), root_frontier(n_rows), no_pairs(4 * n_rows)
+    n_rows = end - start
+    label = nodes.label
+    x = rows_from(x, start, end)
+    nodes = unowned(nodes)
+    scratch = scratch_for(n_rows, shape)
+    inner_products = np.zeros(n_rows, np.int64)
+    frontier = root_frontier(n_rows)
+    found = no_pairs(4 * n_rows)
     while frontier.rows.size > 0:
         # The variable ``begin`` starts as np.int64(0). The literal 0 would have another type, for which numba would
         # compile the called kernels a second time.
-        met, begin = no_pairs(4 * n_rows), np.int64(0)
+        met = no_pairs(4 * n_rows)
+        begin = np.int64(0)
         while begin < frontier.rows.size:
             first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
-            found, met = with_capacity(found, estimates.size), with_capacity(met, estimates.size)
+            found = with_capacity(found, estimates.size)
+            met = with_capacity(met, estimates.size)
             take_above(frontier, begin, first, estimates, label, thresholds, found, met)
             begin += estimates.shape[0]
         if beam != EVERY_NODE:
             keep_beams(met, n_rows, beam)
         frontier = sorted_by_node(met)
     found = sorted_by(found.rows[: found.size[0]], found)
-    counts, labels = np.zeros(n_rows, dtype=np.int64), np.empty(found.rows.size, dtype=np.int32)
+    counts = np.zeros(n_rows, dtype=np.int64)
+    labels = np.empty(found.rows.size, dtype=np.int32)
     products = np.empty(found.rows.size, dtype=np.float32)
     for i in range(found.rows.size):
         counts[found.rows[i]] += 1
-        labels[i], products[i] = label[key_number(found.keys[i])], key_estimate(found.keys[i])
+        labels[i] = label[key_number(found.keys[i])]
+        products[i] = key_estimate(found.keys[i])
     return counts, labels, products, inner_products
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shape):
     """Rank labels for instances ``start .. end - 1`` by beam search.
 
@@ -144,11 +153,16 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     inner_products : int64 (end - start,)
         Number of node classifiers evaluated per instance.
     """
-    n_rows, label = end - start, nodes.label
-    x, nodes, scratch = rows_from(x, start, end), unowned(nodes), scratch_for(n_rows, shape)
+    n_rows = end - start
+    label = nodes.label
+    x = rows_from(x, start, end)
+    nodes = unowned(nodes)
+    scratch = scratch_for(n_rows, shape)
     best = Best(np.full((n_rows, k), FREE, np.int64), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
     # Literals would have other types than np.int64 and np.bool_, and numba would compile the called kernels twice.
-    left, frontier, width = no_pairs(np.int64(0)), root_frontier(n_rows), np.int64(beam)
+    left = no_pairs(np.int64(0))
+    frontier = root_frontier(n_rows)
+    width = np.int64(beam)
     while frontier.rows.size > 0:
         beams = np.full((n_rows, width), FREE, np.int64)
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left)
@@ -157,7 +171,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     by_beam = beam_suffices(best)
     # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. The children of expanded
     # nodes are expanded by the same rule.
-    frontier, no_beams = nodes_that_may_win(left, best, largest, label), np.full((n_rows, 0), FREE, np.int64)
+    frontier = nodes_that_may_win(left, best, largest, label)
+    no_beams = np.full((n_rows, 0), FREE, np.int64)
     while frontier.rows.size > 0:
         left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, np.bool_(True), left)
         frontier = nodes_that_may_win(left, best, largest, label)
@@ -165,7 +180,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     return labels, estimates, by_beam, best.inner_products
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left):
     """Expand all nodes of a frontier and keep the best children for each instance.
 
@@ -187,7 +202,9 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
     Pairs
         The list ``left``, in larger arrays if the old arrays were full.
     """
-    begin, label, weighted = np.int64(0), nodes.label, largest.size > 0
+    begin = np.int64(0)
+    label = nodes.label
+    weighted = largest.size > 0
     while begin < frontier.rows.size:
         first, estimates = expand(x, frontier, begin, nodes, link, scratch, best.inner_products)
         left = with_capacity(left, estimates.size if certifies else 0)
@@ -199,7 +216,7 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
     return left
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
@@ -222,10 +239,12 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """
     x, nodes, label, scratch = unowned(x), unowned(nodes), nodes.label, empty_scratch(shape, np.int64(0), np.int64(0))
     weighted = largest.size > 0
-    leaves, inner_products = np.full((end - start, k), FREE, np.int64), np.zeros(end - start, dtype=np.int64)
+    leaves = np.full((end - start, k), FREE, np.int64)
+    inner_products = np.zeros(end - start, dtype=np.int64)
     rows = np.empty(1, dtype=np.int32)
     for i in range(start, end):
-        rows[0], best = i, row_of(leaves, i - start)
+        rows[0] = i
+        best = row_of(leaves, i - start)
         queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]  # keys are negated because heapq pops the smallest
         while len(queue) > 0 and -queue[0] > best[-1]:
             key = -heappop(queue)
@@ -237,7 +256,10 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
             child_estimates(x, rows, node, nodes, link, scratch, estimates)
             if weighted:
                 weigh(estimates, key, largest, label, first)
-            parent = np.float32(1.0) if weighted else key_estimate(key)
+            if weighted:
+                parent = np.float32(1.0)
+            else:
+                parent = key_estimate(key)
             inner_products[i - start] += degree
             for c in range(degree):
                 estimate = parent * estimates[c]
@@ -252,23 +274,26 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     return labels, estimates, inner_products
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rows_from(x, start, end):
     """Return the instances ``start .. end - 1`` as an `unowned` tuple, in which the instances are numbered from 0."""
     return unowned(KernelCSR(x.indptr[start : end + 1], x.indices, x.data))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def scratch_for(n_rows, shape):
     """Return the scratch memory of a search by levels for ``n_rows`` instances.
 
     A single instance gets little memory, because allocating megabytes would take longer than its search.
     """
-    n_dense = DENSE_WEIGHTS if n_rows > 1 else np.int64(0)
+    if n_rows > 1:
+        n_dense = DENSE_WEIGHTS
+    else:
+        n_dense = np.int64(0)
     return empty_scratch(shape, n_dense, min(ESTIMATES_AT_ONCE, n_rows * shape[2]))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     """Estimate the probabilities of one node's children for the instances that reach the node.
 
@@ -299,7 +324,8 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     """
     keys, node = frontier.keys, key_number(frontier.keys[begin])
     first, degree = children_of(nodes, node)
-    end, last = begin + 1, min(begin + scratch.estimates.size // degree, keys.size)
+    end = begin + 1
+    last = min(begin + scratch.estimates.size // degree, keys.size)
     while end < last and key_number(keys[end]) == node:
         end += 1
     rows = unchecked_view(frontier.rows, begin, end)
@@ -310,7 +336,7 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     return first, estimates.reshape((rows.size, degree))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def weigh(estimates, key, largest, label, first):
     """Multiply the estimates of siblings by the parent's estimate and by the siblings' scales (`scale_of`).
 
@@ -328,13 +354,15 @@ def weigh(estimates, key, largest, label, first):
     first : int
         Number of the first sibling in the tree.
     """
-    node, parent = key_number(key), key_estimate(key)
-    parent = np.float32(parent / scale_of(node, largest, label)) if node >= 0 else parent
+    node = key_number(key)
+    parent = key_estimate(key)
+    if node >= 0:
+        parent = np.float32(parent / scale_of(node, largest, label))
     for c in range(estimates.size):
         estimates[c] = np.float32(parent * estimates[c]) * scale_of(first + c, largest, label)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def scale_of(node, largest, label):
     """Return the scale of a node: the factor by which the node's estimate is multiplied in the node's key.
 
@@ -360,7 +388,7 @@ def scale_of(node, largest, label):
     return np.uint64((bits + FRACTION) & ~FRACTION).view(np.float64)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(forceinline=True)
 def bound_of(key, largest, label):
     """Return the largest key that a leaf below an inner node may have.
 
@@ -380,7 +408,7 @@ def bound_of(key, largest, label):
     return rank_key(node, np.float32(key_estimate(key) / scale_of(node, largest, label)) * largest[node])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def take_above(frontier, begin, first, estimates, label, thresholds, found, met):
     """Append leaves to ``found``, and inner nodes to ``met``, if their estimates exceed their thresholds.
 
@@ -400,38 +428,48 @@ def take_above(frontier, begin, first, estimates, label, thresholds, found, met)
         Lists with spare capacity for all children of the expanded node.
     """
     rows, keys, _ = frontier
-    found_rows, found_keys, n_found = found.rows, found.keys, found.size[0]
-    met_rows, met_keys, n_met = met.rows, met.keys, met.size[0]
+    found_rows = found.rows
+    found_keys = found.keys
+    n_found = found.size[0]
+    met_rows = met.rows
+    met_keys = met.keys
+    n_met = met.size[0]
     for q in range(estimates.shape[0]):
-        row, parent = rows[begin + q], key_estimate(keys[begin + q])
+        row = rows[begin + q]
+        parent = key_estimate(keys[begin + q])
         for c in range(estimates.shape[1]):
             estimate = parent * estimates[q, c]
             if estimate > thresholds[first + c]:
                 key = rank_key(first + c, estimate)
                 if label[first + c] >= 0:
-                    found_rows[n_found], found_keys[n_found] = row, key
+                    found_rows[n_found] = row
+                    found_keys[n_found] = key
                     n_found += 1
                 else:
-                    met_rows[n_met], met_keys[n_met] = row, key
+                    met_rows[n_met] = row
+                    met_keys[n_met] = key
                     n_met += 1
-    found.size[0], met.size[0] = n_found, n_met
+    found.size[0] = n_found
+    met.size[0] = n_met
 
 
-@njit(cache=True, nogil=True)
+@njit
 def keep_beams(met, n_rows, beam):
     """Remove all pairs from ``met`` except the ``beam`` best nodes of each of ``n_rows`` instances."""
-    beams, size = np.full((n_rows, beam), FREE, np.int64), np.int64(0)
+    beams = np.full((n_rows, beam), FREE, np.int64)
+    size = np.int64(0)
     for i in range(met.size[0]):
         insert_key(row_of(beams, met.rows[i]), met.keys[i])
     for row in range(n_rows):
         for key in row_of(beams, row):
             if key != FREE:
-                met.rows[size], met.keys[size] = row, key
+                met.rows[size] = row
+                met.keys[size] = key
                 size += 1
     met.size[0] = size
 
 
-@njit(cache=True, nogil=True)
+@njit
 def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, certifies, left):
     """Keep the best leaves and the best inner nodes of each instance among the children that `expand` has estimated.
 
@@ -459,11 +497,19 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     """
     rows, keys, _ = frontier
     leaves, missed, _ = best
-    left_rows, left_keys, n = left.rows, left.keys, left.size[0]
+    left_rows = left.rows
+    left_keys = left.keys
+    n = left.size[0]
     # This loop reads no fields of tuples, because each read of a field would update a reference count.
     for q in range(estimates.shape[0]):
-        row, parent = rows[begin + q], np.float32(1.0) if weighted else key_estimate(keys[begin + q])
-        own_leaves, beam, own = row_of(leaves, row), row_of(beams, row), row_of(estimates, q)
+        row = rows[begin + q]
+        if weighted:
+            parent = np.float32(1.0)
+        else:
+            parent = key_estimate(keys[begin + q])
+        own_leaves = row_of(leaves, row)
+        beam = row_of(beams, row)
+        own = row_of(estimates, q)
         for c in range(own.size):
             estimate = parent * own[c]
             if not estimate >= key_estimate(own_leaves[-1]):
@@ -476,12 +522,13 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
             missed[row] = max(missed[row], key)
             # The node is written in any case, and kept only if ``n`` increases: a branch would be unpredictable.
             if certifies:
-                left_rows[n], left_keys[n] = row, key
+                left_rows[n] = row
+                left_keys[n] = key
                 n += key > own_leaves[-1]
     left.size[0] = n
 
 
-@njit(cache=True, nogil=True)
+@njit
 def nodes_of_beams(beams, best, certifies, left):
     """Return the pairs (instance, node) of the beams whose nodes may lead to one of the best leaves, sorted by node.
 
@@ -493,25 +540,30 @@ def nodes_of_beams(beams, best, certifies, left):
     beams, best, certifies, left
         As for `keep_best`.
     """
-    frontier, used, n = no_pairs(beams.size), np.int64(0), left.size[0]
+    frontier = no_pairs(beams.size)
+    used = np.int64(0)
+    n = left.size[0]
     for row in range(beams.shape[0]):
         worst = key_estimate(row_of(best.leaves, row)[-1])
         for key in row_of(beams, row):
             if key_estimate(key) > worst:
-                frontier.rows[used], frontier.keys[used] = row, key
+                frontier.rows[used] = row
+                frontier.keys[used] = key
                 used += 1
                 continue
             best.missed[row] = max(best.missed[row], key)
             if key_estimate(key) < worst or key == FREE:
                 break
             if certifies:
-                left.rows[n], left.keys[n] = row, key
+                left.rows[n] = row
+                left.keys[n] = key
                 n += 1
-    frontier.size[0], left.size[0] = used, n
+    frontier.size[0] = used
+    left.size[0] = n
     return sorted_by_node(frontier)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def beam_suffices(best):
     """Return for each instance whether the beam search alone proves that its k leaves are the best, bool (rows,).
 
@@ -526,7 +578,7 @@ def beam_suffices(best):
     return by_beam
 
 
-@njit(cache=True, nogil=True)
+@njit
 def nodes_that_may_win(left, best, largest, label):
     """Empty the list ``left``, and return its nodes below which a leaf may rank before the k-th leaf, sorted.
 
@@ -555,16 +607,20 @@ def nodes_that_may_win(left, best, largest, label):
     return frontier
 
 
-@njit(cache=True, nogil=True)
+@njit
 def labels_of(leaves, label):
     """Return the labels (int32) and estimates (float32) of a table of leaf keys.
 
     A `FREE` key gives the label -1 and the estimate 0.
     """
-    labels, estimates = np.empty(leaves.shape, dtype=np.int32), np.empty(leaves.shape, dtype=np.float32)
+    labels = np.empty(leaves.shape, dtype=np.int32)
+    estimates = np.empty(leaves.shape, dtype=np.float32)
     for row in range(leaves.shape[0]):
         for j in range(leaves.shape[1]):
             key = leaves[row, j]
-            labels[row, j] = label[key_number(key)] if key != FREE else np.int32(-1)
+            if key != FREE:
+                labels[row, j] = label[key_number(key)]
+            else:
+                labels[row, j] = np.int32(-1)
             estimates[row, j] = max(key_estimate(key), np.float32(0.0))
     return labels, estimates

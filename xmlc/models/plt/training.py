@@ -10,7 +10,7 @@ from xmlc.core.appendable import Appendable, check_finite
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import cost_blocks, run_tasks
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import copy_into, lowest_bit, unchecked_view
+from xmlc.kernels.arrays import copy_into, lowest_bit, row_of_csr, unchecked_view
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
 from xmlc.models.domains.plt import Auto
@@ -55,32 +55,6 @@ class Reach(NamedTuple):
     order: np.ndarray
     block_starts: np.ndarray
     block_positions: np.ndarray
-
-
-class Tasks(NamedTuple):
-    """List groups of contiguous siblings to train together.
-
-    Task i has the siblings ``bases[i] .. bases[i] + widths[i] - 1`` of its block.
-
-    Attributes
-    ----------
-    blocks : int64 (tasks,)
-        Number of the block of each task.
-    firsts : int64 (tasks,)
-        Number of the first node in the block of each task.
-    bases : int64 (tasks,)
-        The first sibling of each task, counted within the block.
-    widths : int64 (tasks,)
-        Number of siblings in each task.
-    degrees : int64 (tasks,)
-        Number of siblings in the block of each task.
-    """
-
-    blocks: np.ndarray
-    firsts: np.ndarray
-    bases: np.ndarray
-    widths: np.ndarray
-    degrees: np.ndarray
 
 
 def train_nodes(
@@ -136,36 +110,35 @@ def train_nodes(
     NotFiniteError
         A weight is not finite.
     """
-    appendable, counts = appendable or Appendable(), list[tuple[np.ndarray, np.ndarray]]()
-    importance = np.ones(order.size, dtype=np.float32) if importance is None else importance
+    if appendable is None:
+        appendable = Appendable()
+    if importance is None:
+        importance = np.ones(order.size, dtype=np.float32)
     reach = reach_of(y, order, tree.leaf, tree.parent)
     nonzeros = count_nonzeros(x.indptr, reach)
-    degrees, firsts = np.concatenate(([1], np.diff(tree.children))), np.concatenate(([0], tree.children[:-1]))
-    blocks = np.flatnonzero((degrees > 0) & (np.diff(reach.block_starts) > 0))
-    bias, pairs = np.zeros(tree.n_nodes, dtype=np.float32), max(int((nonzeros * degrees).sum()), 1)
-    largest = np.minimum(nonzeros, n_features) * degrees
-    waves = cost_blocks(largest, WEIGHTS_PER_WAVE)
-    buffer = np.empty(max(int(largest[begin:end].sum()) for begin, end in waves), dtype=np.float32)
+    firsts = np.append(0, tree.children)  # number of the first node in each block
+    degrees = np.diff(firsts)
+    trained = (degrees > 0) & (np.diff(reach.block_starts) > 0)
+    pairs = max(int((nonzeros * degrees).sum()), 1)
+    largest_task = max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP)
+    waves = cost_blocks(np.minimum(nonzeros, n_features) * degrees, WEIGHTS_PER_WAVE)
+    bias = np.zeros(tree.n_nodes, dtype=np.float32)
+    counts = list[tuple[np.ndarray, np.ndarray]]()
     with Progress(float(pairs), title, "nnz") as progress:
         for begin, end in waves:
-            wave = blocks[(blocks >= begin) & (blocks < end)]
-            lists = [(x, reach, group, nonzeros, n_features) for group in _groups(wave, nonzeros[wave])]
-            distinct, listed = zip(*run_tasks(list_features, lists, n_jobs), strict=True)
-            n_own = np.zeros(end - begin, dtype=np.int64)  # ``n_own`` contains the number of features of each block.
-            n_own[wave - begin] = np.concatenate(distinct)
-            feature_starts, features = starts_of(n_own), np.concatenate(listed)
-            weight_starts = starts_of(np.diff(feature_starts) * degrees[begin:end])
-            dense = DenseBlocks(feature_starts, features, weight_starts, buffer[: weight_starts[-1]])
-            tasks, costs = _parts(wave, firsts, degrees, nonzeros, max(pairs // SPLIT_SHARE, NONZEROS_PER_GROUP))
-            common = (dense, begin, bias, solver, numbers_per_weight(solver), n_features)
-            calls = [(x, importance, reach, task, *common) for task in tasks]
+            blocks = begin + np.flatnonzero(trained[begin:end])
+            dense = empty_blocks(x, reach, blocks, nonzeros, n_features, degrees, begin, end, n_jobs)
+            groups = groups_of_tasks(blocks, degrees, nonzeros, largest_task)
+            common = (firsts, begin, dense, bias, solver, numbers_per_weight(solver), n_features)
+            costs = [float((nonzeros[tasks[:, 0]] * tasks[:, 2]).sum()) for tasks in groups]
+            calls = [(tasks, x, importance, reach, *common) for tasks in groups]
             run_tasks(train_siblings, calls, n_jobs, costs, progress=progress)
             if threshold == "auto":
-                is_smaller = rows_are_smaller(dense, degrees[begin:end], WEIGHT_THRESHOLD)
-                threshold = WEIGHT_THRESHOLD if len(waves) > 1 or is_smaller else None
+                is_smaller = len(waves) > 1 or rows_are_smaller(dense, degrees[begin:end], WEIGHT_THRESHOLD)
+                threshold = WEIGHT_THRESHOLD if is_smaller else None
             if threshold is None:
-                appendable.append(features=features, weights=dense.weights)
-                counts.append((np.diff(feature_starts), np.diff(weight_starts)))
+                appendable.append(features=dense.features, weights=dense.weights)
+                counts.append((np.diff(dense.feature_starts), np.diff(dense.weight_starts)))
             else:
                 counts += append_rows(appendable, dense, degrees[begin:end], threshold, sibling_type(degrees), n_jobs)
     check_finite([bias])
@@ -176,104 +149,114 @@ def train_nodes(
     return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished())
 
 
-def _groups(blocks: np.ndarray, cost: np.ndarray) -> list[np.ndarray]:
-    """Split ``blocks`` into groups of about equal cost, and return the groups.
+def empty_blocks(
+    x: KernelCSR,
+    reach: Reach,
+    blocks: np.ndarray,
+    nonzeros: np.ndarray,
+    n_features: int,
+    degrees: np.ndarray,
+    begin: int,
+    end: int,
+    n_jobs: int | None,
+) -> DenseBlocks:
+    """Return memory for the weights of the blocks ``begin .. end - 1``, of which only ``blocks`` have instances."""
+    groups = cost_blocks(nonzeros[blocks], NONZEROS_PER_GROUP)
+    calls = [(x, reach, blocks[first:last], nonzeros, n_features) for first, last in groups]
+    distinct, features = zip(*run_tasks(list_features, calls, n_jobs), strict=True)
+    n_own = np.zeros(end - begin, dtype=np.int64)
+    n_own[blocks - begin] = np.concatenate(distinct)
+    weight_starts = starts_of(n_own * degrees[begin:end])
+    weights = np.empty(weight_starts[-1], dtype=np.float32)
+    return DenseBlocks(starts_of(n_own), np.concatenate(features), weight_starts, weights)
 
-    The groups do not depend on the number of threads.
+
+def groups_of_tasks(blocks: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, largest: int) -> list[np.ndarray]:
+    """Divide the training of blocks into groups of tasks of about equal cost, the most expensive tasks first.
+
+    The groups do not depend on the number of threads. A block with more work than ``largest`` is split into tasks, each
+    with some of the block's siblings. The time of a task is estimated from the number of vector registers that its
+    siblings fill. A partly filled register takes as long as a full register.
+
+    Returns
+    -------
+    list of ndarray of int64, shape (tasks, 3)
+        For each task its block, the first of its siblings, counted within the block, and its number of siblings.
     """
-    return [blocks[start:end] for start, end in cost_blocks(cost, NONZEROS_PER_GROUP)]
-
-
-def _parts(
-    blocks: np.ndarray, firsts: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, limit: int
-) -> tuple[list[Tasks], list[float]]:
-    """Split the work into groups of tasks, the most expensive tasks first.
-
-    The function returns the groups of tasks and the cost of each group.
-
-    A block with more work than ``limit`` is split into tasks, each with some of the block's siblings. The time of a
-    task is estimated from the number of vector registers that its siblings fill. A partly filled register takes as long
-    as a full register.
-    """
-    work = nonzeros * degrees
     parts = []
-    for block in blocks:
+    for block in blocks.tolist():
         degree = int(degrees[block])
-        width = degree if work[block] <= limit else max(MIN_SIBLINGS, int(degree * limit // work[block]))
-        width = -(-width // MANY_SIBLINGS) * MANY_SIBLINGS if width > MIN_SIBLINGS else width
+        width = degree
+        if nonzeros[block] * degree > largest:
+            width = max(MIN_SIBLINGS, largest // int(nonzeros[block]))
+        if MIN_SIBLINGS < width < degree:
+            width = -(-width // MANY_SIBLINGS) * MANY_SIBLINGS
         for base in range(0, degree, width):
             parts.append((block, base, min(width, degree - base)))
-    columns = np.array(parts, dtype=np.int64).reshape(-1, 3).T
-    time = nonzeros[columns[0]] * -(-columns[2] // NUMBERS_PER_LINE)
+    tasks = np.array(parts, dtype=np.int64).reshape(-1, 3)
+    time = nonzeros[tasks[:, 0]] * -(-tasks[:, 2] // NUMBERS_PER_LINE)
     costly_first = np.argsort(-time, kind="stable")
-    columns = columns[:, costly_first]
-    cost = nonzeros[columns[0]] * columns[2]
-    groups = _groups(np.arange(cost.size), NUMBERS_PER_LINE * time[costly_first])
-    own = [np.take(columns, group, axis=1) for group in groups]
-    tasks = [Tasks(chosen, firsts[chosen], bases, widths, degrees[chosen]) for chosen, bases, widths in own]
-    return tasks, [float(cost[group].sum()) for group in groups]
+    groups = cost_blocks(NUMBERS_PER_LINE * time[costly_first], NONZEROS_PER_GROUP)
+    return [tasks[costly_first[start:end]] for start, end in groups]
 
 
-@njit(cache=True, nogil=True)
-def train_siblings(x, importance, reach, tasks, dense, offset, bias, solver, per_weight, n_features):
-    """Train the siblings of all given tasks and write their weights to ``dense`` and ``bias``.
+@njit
+def train_siblings(tasks, x, importance, reach, firsts, begin, dense, bias, solver, per_weight, n_features):
+    """Train the classifiers of some nodes t (plt2016, Algorithm 3, lines 2 to 8), siblings together.
 
-    A task works on contiguous copies of its instances, with renumbered features. Because of the copies, the solver
-    reads contiguous memory, and the cache holds only data of one task.
+    The set D' of a node contains the instances that reach the node's block. D' is copied, and its features are
+    renumbered, so that the solver reads contiguous memory and the cache holds only data of one task.
 
     Parameters
     ----------
+    tasks : int64 (tasks, 3)
+        The siblings to train, see `groups_of_tasks`.
     x : KernelCSR
         Instances.
     importance : float32 (order.size,)
         See `train_nodes`.
     reach : Reach
         Instances that reach each block.
-    tasks : Tasks
-        Siblings to train.
+    firsts : int64 (n_nodes + 2,)
+        Number of the first node in each block.
+    begin : int
+        Number of the first block of ``dense``.
     dense : DenseBlocks
-        Weights of the blocks from number ``offset`` on. The function overwrites the weights of the nodes in the given
-        tasks.
-    offset : int
-        Index of the first block of ``dense`` among all blocks.
+        Weights of the blocks from number ``begin`` on. The function writes the weights of the nodes in the given tasks.
     bias : float32 (n_nodes,)
-        Each node's weight of the constant feature, overwritten for the nodes of the tasks.
+        Each node's weight of the constant feature, written for the nodes of the tasks.
     solver : Sgd, AdaGrad or DualDescent
-        The solver and its settings.
+        The solver and its settings, which are the algorithm A.
     per_weight : int
         Result of `numbers_per_weight` for the solver.
     n_features : int
         Number of features of the instances.
     """
-    feature_starts, features, weight_starts, weights = dense
-    local, places = np.empty(n_features, dtype=np.uint32), np.empty(reach.order.size, dtype=np.uint32)
-    largest = np.int64(0)
-    for i in range(tasks.blocks.size):
-        block = tasks.blocks[i] - offset
-        count = feature_starts[block + 1] - feature_starts[block]
-        largest = max(largest, count * per_weight * padded_size(tasks.widths[i]))
-    buffer = aligned_buffer(largest)
-    for i in range(tasks.blocks.size):
-        block, width, degree = tasks.blocks[i], tasks.widths[i], tasks.degrees[i]
-        place, first, padded = block - offset, tasks.firsts[i] + tasks.bases[i], padded_size(width)
-        mine, length = features[feature_starts[place] : feature_starts[place + 1]], per_weight * padded
-        for number in range(mine.size):
-            local[mine[number]] = number
+    local = np.empty(n_features, dtype=np.uint32)
+    places = np.empty(reach.order.size, dtype=np.uint32)
+    for i in range(tasks.shape[0]):
+        block = tasks[i, 0]
+        base = tasks[i, 1]
+        width = tasks[i, 2]
+        features = dense.features[dense.feature_starts[block - begin] : dense.feature_starts[block - begin + 1]]
         positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
-        x_block = gather_rows(x, reach.order[positions], local)
+        rows = gather_rows(x, reach.order[positions], features, local)
+        first = firsts[block] + base
+        padded = padded_size(width)
         targets = np.zeros((positions.size, padded), dtype=np.uint8)
         sibling_targets(reach, positions, first, targets[:, :width], places)
-        state, own_bias = buffer[: mine.size * length], np.zeros(padded, dtype=np.float32)
+        length = per_weight * padded
+        state = aligned_buffer((1 + features.size) * length)
         state[:] = 0
-        solve(solver, x_block, importance[positions], targets, state, own_bias, width, block)
-        copy_into(bias[first:], own_bias[:width])
-        own = weights[weight_starts[place] + tasks.bases[i] : weight_starts[place + 1]]
-        for f in range(mine.size):
-            row = unchecked_view(own, f * degree, f * degree + width)
-            copy_into(row, unchecked_view(state, f * length, f * length + width))
+        solve(solver, rows, importance[positions], targets, state, width, block)
+        copy_into(bias[first:], state[:width])
+        place = dense.weight_starts[block - begin] + base
+        for f in range(1, features.size + 1):
+            copy_into(dense.weights[place : place + width], state[f * length : f * length + width])
+            place += firsts[block + 1] - firsts[block]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def reach_of(y, order, leaf, parent):
     """Return the `Reach` of a tree: the instances that reach each node (plt2016, Section 5.2).
 
@@ -288,7 +271,8 @@ def reach_of(y, order, leaf, parent):
     parent : int32 (n_nodes,)
         Parent of each node.
     """
-    stamp, positives = np.full(parent.size, -1, dtype=np.int64), np.empty(parent.size, dtype=np.int32)
+    stamp = np.full(parent.size, -1, dtype=np.int64)
+    positives = np.empty(parent.size, dtype=np.int32)
     starts = np.zeros(parent.size + 2, dtype=np.int64)
     starts[1] = order.size
     for position in range(order.size):
@@ -297,7 +281,8 @@ def reach_of(y, order, leaf, parent):
             starts[positives[k] + 2] += 1
     for block in range(1, starts.size):
         starts[block] += starts[block - 1]
-    places, positions = starts[1:].copy(), np.empty(starts[-1], dtype=np.uint32)
+    places = starts[1:].copy()
+    positions = np.empty(starts[-1], dtype=np.uint32)
     stamp[:] = -1
     for position in range(order.size):
         positions[position] = position
@@ -308,7 +293,7 @@ def reach_of(y, order, leaf, parent):
     return Reach(order, starts, positions)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def positive_nodes(labels, leaf, parent, mark, stamp, positives):
     """List the nodes with z_t = 1 for one instance: the nodes on the paths from the instance's labels to the root.
 
@@ -343,7 +328,7 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_nonzeros(indptr, reach):
     """Return the total number of non-zeros of the instances that reach each block, int64 (n_nodes + 1,)."""
     order, starts, positions = reach
@@ -354,7 +339,7 @@ def count_nonzeros(indptr, reach):
     return nonzeros
 
 
-@njit(cache=True, nogil=True)
+@njit
 def list_features(x, reach, blocks, nonzeros, n_features):
     """List the distinct features of the instances that reach each block.
 
@@ -378,14 +363,16 @@ def list_features(x, reach, blocks, nonzeros, n_features):
     features : uint32
         Features of each block, ascending, block after block.
     """
-    (indptr, indices, _), (order, starts, positions) = x, reach
+    (indptr, indices, _) = x
+    (order, starts, positions) = reach
     distinct = np.empty(blocks.size, dtype=np.int64)
     # with one bit per feature, the array fits into the first-level cache
     marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
     total = np.int64(0)
     for block in blocks:
         total += min(nonzeros[block], n_features)
-    features, total = np.empty(total, dtype=np.uint32), np.int64(0)
+    features = np.empty(total, dtype=np.uint32)
+    total = np.int64(0)
     for b in range(blocks.size):
         for position in unchecked_view(positions, starts[blocks[b]], starts[blocks[b] + 1]):
             row = order[position]
@@ -404,9 +391,11 @@ def list_features(x, reach, blocks, nonzeros, n_features):
     return distinct, features[:total].copy()
 
 
-@njit(cache=True, nogil=True)
-def gather_rows(x, rows, local):
+@njit
+def gather_rows(x, rows, features, local):
     """Return contiguous copies of some instances as a `KernelCSR`, with renumbered features.
+
+    Each copy begins with the constant feature 0, whose value is 1.
 
     Parameters
     ----------
@@ -414,25 +403,28 @@ def gather_rows(x, rows, local):
         Instances.
     rows : int64
         Numbers of the instances to copy.
-    local : uint32
-        ``local[f]`` is the new number of feature f.
+    features : uint32
+        Distinct features of these instances. The new number of ``features[f]`` is f + 1.
+    local : uint32 (n_features,)
+        Scratch array for the new number of each feature.
     """
-    indptr, indices, data = x
+    for f in range(features.size):
+        local[features[f]] = f + 1
     ends = np.zeros(rows.size + 1, dtype=np.int64)
     for i in range(rows.size):
-        ends[i + 1] = ends[i] + indptr[rows[i] + 1] - indptr[rows[i]]
-    ids = np.empty(ends[-1], dtype=np.uint32)
-    values = np.empty(ends[-1], dtype=np.float32)
+        ends[i + 1] = ends[i] + 1 + x.indptr[rows[i] + 1] - x.indptr[rows[i]]
+    ids = np.zeros(ends[-1], dtype=np.uint32)
+    values = np.ones(ends[-1], dtype=np.float32)
     for i in range(rows.size):
-        start, end = indptr[rows[i]], indptr[rows[i] + 1]
-        copy_into(unchecked_view(values, ends[i], ends[i + 1]), unchecked_view(data, start, end))
-        row, numbered = unchecked_view(indices, start, end), unchecked_view(ids, ends[i], ends[i + 1])
-        for k in range(np.uint64(row.size)):
-            numbered[k] = local[row[k]]
+        row_ids, row_values = row_of_csr(x, rows[i])
+        copy_into(unchecked_view(values, ends[i] + 1, ends[i + 1]), row_values)
+        numbered = unchecked_view(ids, ends[i] + 1, ends[i + 1])
+        for k in range(np.uint64(row_ids.size)):
+            numbered[k] = local[row_ids[k]]
     return KernelCSR(ends, ids, values)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sibling_targets(reach, parent_positions, first, targets, places):
     """Set ``targets[i, c]`` to 1 if instance i of the parent has z = 1 for the sibling ``first + c``.
 
@@ -451,7 +443,8 @@ def sibling_targets(reach, parent_positions, first, targets, places):
     """
     for i in range(parent_positions.size):
         places[parent_positions[i]] = i
-    starts, positions = reach.block_starts[first + 1 :], reach.block_positions
+    starts = reach.block_starts[first + 1 :]
+    positions = reach.block_positions
     for c in range(targets.shape[1]):
         for position in positions[starts[c] : starts[c + 1]]:
             targets[places[position], c] = 1

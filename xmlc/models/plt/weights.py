@@ -204,7 +204,8 @@ def check_blocks(weights: TreeWeights) -> None:
         return
     if isinstance(weights, NodeWeights):
         counts = np.diff(weights.feature_starts) * degrees
-        if (wrong := np.flatnonzero(np.diff(weights.weight_starts) != counts)).size:
+        wrong = np.flatnonzero(np.diff(weights.weight_starts) != counts)
+        if wrong.size:
             found = int(np.diff(weights.weight_starts)[wrong[0]])
             raise Malformed("weight_starts", f"found {found} weights in block {wrong[0]}, expected {counts[wrong[0]]}")
         return
@@ -222,7 +223,8 @@ def _check_rows(weights: CompactNodeWeights, degrees: np.ndarray) -> None:
     lasts = weights.feature_starts[1:] + blocks
     sizes = np.diff(weights.entry_starts)
     for places, numbers in ((firsts, np.zeros_like(sizes)), (lasts, sizes)):
-        if (wrong := np.flatnonzero(rows[places] != numbers)).size:
+        wrong = np.flatnonzero(rows[places] != numbers)
+        if wrong.size:
             place = places[wrong[0]]
             raise Malformed("row_starts", f"found {rows[place]} in entry {place}, expected {numbers[wrong[0]]}")
     check_ascending(rows, "row_starts", firsts, strictly=False, after=give_back)
@@ -232,7 +234,8 @@ def _check_rows(weights: CompactNodeWeights, degrees: np.ndarray) -> None:
     for first, last in cost_blocks(sizes, VALUES_PER_TASK):
         own = siblings[weights.entry_starts[first] : weights.entry_starts[last]]
         limits = np.repeat(degrees[first:last], sizes[first:last])
-        if (wrong := np.flatnonzero(own >= limits)).size:
+        wrong = np.flatnonzero(own >= limits)
+        if wrong.size:
             place = int(weights.entry_starts[first]) + int(wrong[0])
             raise Malformed(
                 "siblings", f"found {siblings[place]} in entry {place}, expected 0 to {limits[wrong[0]] - 1}"
@@ -240,7 +243,7 @@ def _check_rows(weights: CompactNodeWeights, degrees: np.ndarray) -> None:
         give_back(own)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def children_of(nodes, node):
     """Return the first child of a node and the number of its children. Node -1 has the root as its only child."""
     if node < 0:
@@ -275,7 +278,7 @@ class Scratch(NamedTuple):
     estimates: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit
 def empty_scratch(shape, n_dense, n_estimates):
     """Return a `Scratch` for a search.
 
@@ -291,14 +294,16 @@ def empty_scratch(shape, n_dense, n_estimates):
     """
     n_features, max_nonzeros, max_degree = shape
     words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
-    ids, values = np.empty(max_nonzeros, dtype=np.uint32), np.empty(max_nonzeros, dtype=np.float32)
+    ids = np.empty(max_nonzeros, dtype=np.uint32)
+    values = np.empty(max_nonzeros, dtype=np.float32)
     # a root without children needs one estimate, because it is the only child of node -1
     most = max(n_estimates, max_degree, 1)
-    dense, estimates = np.empty(n_dense, dtype=np.float32), np.empty(most, dtype=np.float32)
+    dense = np.empty(n_dense, dtype=np.float32)
+    estimates = np.empty(most, dtype=np.float32)
     return Scratch(words, np.empty(words.size, dtype=np.uint32), ids, values, dense, estimates)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     """Compute the estimates of `child_estimates` from `NodeWeights`.
 
@@ -307,7 +312,9 @@ def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     second-level cache and 2 to 4 ns from the third-level cache. The hardware needs at least 1.4 ns for 16 weights from
     the second-level cache, and 6.5 ns from memory.
     """
-    scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
+    scratch = unowned(scratch)
+    block = node + 1
+    (first, degree) = children_of(nodes, node)
     features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
     weights = unchecked_view(nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1])
     bias = unchecked_view(nodes.bias, first, first + degree)
@@ -320,20 +327,26 @@ def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     estimate_scores(estimates, link)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
     """Compute the estimates of `child_estimates` from `CompactNodeWeights`.
 
     If there are many look-ups, the sparse rows are first copied to dense rows. A look-up is two to four times faster
     with dense rows.
     """
-    scratch, block, (first, degree) = unowned(scratch), node + 1, children_of(nodes, node)
+    scratch = unowned(scratch)
+    block = node + 1
+    (first, degree) = children_of(nodes, node)
     features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
-    begin, end = nodes.entry_starts[block], nodes.entry_starts[block + 1]
-    siblings, weights = unchecked_view(nodes.siblings, begin, end), unchecked_view(nodes.weights, begin, end)
-    start, n_rows = nodes.feature_starts[block] + block, features.size
+    begin = nodes.entry_starts[block]
+    end = nodes.entry_starts[block + 1]
+    siblings = unchecked_view(nodes.siblings, begin, end)
+    weights = unchecked_view(nodes.weights, begin, end)
+    start = nodes.feature_starts[block] + block
+    n_rows = features.size
     row_starts = unchecked_view(nodes.row_starts, start, start + n_rows + 1)
-    bias, n_lookups = unchecked_view(nodes.bias, first, first + degree), expected_nonzeros(x, rows)
+    bias = unchecked_view(nodes.bias, first, first + degree)
+    n_lookups = expected_nonzeros(x, rows)
     is_dense = n_lookups >= LOOKUPS_PER_DENSE_ROW * n_rows and n_rows * degree <= scratch.dense.size
     dense = unchecked_view(scratch.dense, 0, n_rows * degree if is_dense else 0)
     if is_dense:
@@ -354,7 +367,7 @@ def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
     estimate_scores(estimates, link)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def hashed_estimates(x, rows, node, nodes, link, scratch, estimates):
     """Compute the estimates of `child_estimates` from `HashedWeights`.
 
@@ -363,7 +376,8 @@ def hashed_estimates(x, rows, node, nodes, link, scratch, estimates):
     first, degree = children_of(nodes, node)
     for q in range(rows.size):
         ids, values = row_of_csr(x, rows[q])
-        slots, signed = np.empty((2, ids.size), dtype=np.uint64), np.empty((2, ids.size), dtype=np.float32)
+        slots = np.empty((2, ids.size), dtype=np.uint64)
+        signed = np.empty((2, ids.size), dtype=np.float32)
         ask_for_slots(ids, values, nodes, first, slots[0], signed[0])
         for c in range(degree):
             now = c & 1
@@ -409,13 +423,13 @@ def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
     return CHILD_ESTIMATES[nodes.instance_class].py_func
 
 
-@njit(cache=True, nogil=True)
+@njit
 def expected_nonzeros(x, rows):
     """Return the expected total number of non-zeros of the instances ``rows``, from the average over all instances."""
     return rows.size * (x.indptr[-1] - x.indptr[0]) / max(x.indptr.size - 1, 1)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def estimate_scores(scores, link):
     """Turn linear scores (float32) into probability estimates, in place.
 
@@ -434,13 +448,13 @@ def estimate_scores(scores, link):
             scores[c] = exp_of_negative(-power)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def node_key(seed, node):
     """Return the key of one node's hash function, uint64."""
     return mix64(np.uint64(seed) ^ mix64(np.uint64(node) + np.uint64(1)))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def slot_and_sign(key, feature, mask):
     """Return the slot (index in the table) and the sign of a node's weight for a feature.
 
@@ -454,11 +468,14 @@ def slot_and_sign(key, feature, mask):
         Size of the table minus 1.
     """
     bits = mix64(key + np.uint64(feature))
-    sign = np.float32(1.0) if bits >> np.uint64(63) else np.float32(-1.0)
+    if bits >> np.uint64(63):
+        sign = np.float32(1.0)
+    else:
+        sign = np.float32(-1.0)
     return bits & mask, sign
 
 
-@njit(cache=True, nogil=True)
+@njit
 def ask_for_slots(ids, values, nodes, node, slots, signed):
     """Compute and prefetch the table slots of one node for one instance.
 
@@ -479,14 +496,16 @@ def ask_for_slots(ids, values, nodes, node, slots, signed):
     signed : float32 (ids.size,)
         On return, each value times the sign of its slot.
     """
-    key, mask = node_key(nodes.seed, node), np.uint64(nodes.table.size - 1)
+    key = node_key(nodes.seed, node)
+    mask = np.uint64(nodes.table.size - 1)
     for k in range(ids.size):
         slot, sign = slot_and_sign(key, ids[k], mask)
-        slots[k], signed[k] = slot, sign * values[k]
+        slots[k] = slot
+        signed[k] = sign * values[k]
         prefetch(nodes.table, np.int64(slot))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def slots_estimate(slots, signed, nodes, node):
     """Return the probability estimate of one node for one instance.
 

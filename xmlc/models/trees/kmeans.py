@@ -75,7 +75,9 @@ def kmeans_tree(
     depth = int(arity).bit_length() - 1
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
     order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
-    nodes, first_children, labels = [(0, m)], [1], []
+    nodes = [(0, m)]
+    first_children = [1]
+    labels = []
     for start, end in nodes:  # the loop appends to ``nodes``, so that nodes are in breadth-first order
         below = []
         if end - start > max_leaf:
@@ -99,7 +101,9 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     labels, a few labels more could add a whole level to the tree. For example, if 26,296 labels are divided among 256
     nodes, each node has 103 labels.
     """
-    return int(LABELS_PER_LEAF * sqrt(arity)) if max_leaf is None else int(max_leaf)
+    if max_leaf is None:
+        return int(LABELS_PER_LEAF * sqrt(arity))
+    return int(max_leaf)
 
 
 def _order_labels(
@@ -115,7 +119,10 @@ def _order_labels(
     order = np.arange(m, dtype=np.int64)
     limit = max(MIN_NONZEROS_TO_SPLIT, reps.indices.size // MAX_SEGMENTS_TO_SPLIT)
     common = (reps, n_features, order, depth, max_leaf, key, limit)
-    level = [(0, m, 1, 0)] if m > max_leaf else []  # with an empty list, no kernel is compiled
+    # with an empty list, no kernel is compiled
+    level = []
+    if m > max_leaf:
+        level = [(0, m, 1, 0)]
     while level:
         found = run_tasks(bisect_below, [(*common, segment) for segment in level], n_jobs)
         level = [half for halves in found for half in halves]
@@ -128,10 +135,12 @@ def _halves(start: int, end: int) -> list[tuple[int, int]]:
     If the sizes of the halves differ, the first half is larger. A single label is not split.
     """
     middle = start + (end - start + 1) // 2
-    return [(start, middle), (middle, end)] if end - start > 1 else [(start, end)]
+    if end - start > 1:
+        return [(start, middle), (middle, end)]
+    return [(start, end)]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def move_members(rows, members, before, after, sums):
     """Subtract each member's row from the sum of its old side, and add the row to the sum of its new side.
 
@@ -151,10 +160,12 @@ def move_members(rows, members, before, after, sums):
         they cost only one cache miss.
     """
     for i in range(members.size):
-        old, new = before[i], after[i]
+        old = before[i]
+        new = after[i]
         if old == new:
             continue
-        start, end = np.uint64(rows.indptr[members[i]]), np.uint64(rows.indptr[members[i] + 1])
+        start = np.uint64(rows.indptr[members[i]])
+        end = np.uint64(rows.indptr[members[i] + 1])
         if old == NO_SIDE:
             for k in range(start, end):
                 sums[rows.indices[k], new] += rows.data[k]
@@ -164,7 +175,7 @@ def move_members(rows, members, before, after, sums):
                 sums[rows.indices[k], new] += rows.data[k]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def clear_members(rows, members, sums):
     """Set the sums of all features of the members to zero.
 
@@ -183,7 +194,7 @@ def clear_members(rows, members, sums):
             sums[feature, 1] = np.float32(0.0)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def multiply_members(rows, members, sums, products):
     """Compute the inner products of each member's row with the sums of both sides.
 
@@ -198,18 +209,24 @@ def multiply_members(rows, members, sums, products):
         Overwritten with the inner products.
     """
     for i in range(members.size):
-        a0, b0, a1, b1 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-        k, last = np.uint64(rows.indptr[members[i]]), np.uint64(rows.indptr[members[i] + 1])
+        a0 = np.float32(0.0)
+        b0 = np.float32(0.0)
+        a1 = np.float32(0.0)
+        b1 = np.float32(0.0)
+        k = np.uint64(rows.indptr[members[i]])
+        last = np.uint64(rows.indptr[members[i] + 1])
         if (last - k) & np.uint64(1):
             a0 += rows.data[k] * sums[rows.indices[k], 0]
             b0 += rows.data[k] * sums[rows.indices[k], 1]
             k += np.uint64(1)
         while k < last:
-            value, feature = rows.data[k], rows.indices[k]
+            value = rows.data[k]
+            feature = rows.indices[k]
             a0 += value * sums[feature, 0]
             b0 += value * sums[feature, 1]
             k += np.uint64(1)
-            value, feature = rows.data[k], rows.indices[k]
+            value = rows.data[k]
+            feature = rows.indices[k]
             a1 += value * sums[feature, 0]
             b1 += value * sums[feature, 1]
             k += np.uint64(1)
@@ -217,7 +234,7 @@ def multiply_members(rows, members, sums, products):
         products[i, 1] = np.float64(b0) + np.float64(b1)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def halve(products, sides, halves):
     """Assign the half of the members that is nearer to the centroid of side 0 to side 0, and the other half to side 1.
 
@@ -256,13 +273,15 @@ def halve(products, sides, halves):
     middle = kth_smallest(ranks.copy(), last)
     mean = 0.0
     for i in range(n):
-        side = 1 if ranks[i] > middle else 0
+        side = 0
+        if ranks[i] > middle:
+            side = 1
         halves[i] = side
         mean += products[i, side] * scales[side]
     return mean / n
 
 
-@njit(cache=True, nogil=True)
+@njit
 def bisect(rows, members, key, sums):
     """Split the members of one node into two halves by balanced spherical 2-means.
 
@@ -284,9 +303,12 @@ def bisect(rows, members, key, sums):
         Side of each member. If the number of members is odd, side 0 is larger.
     """
     n = members.size
-    sides, halves = np.full(n, NO_SIDE, dtype=np.int8), np.empty(n, dtype=np.int8)
-    first, second = random_below(key, 0, n), random_below(key, 1, n - 1)
-    sides[first], sides[second + 1 if second >= first else second] = 0, 1
+    sides = np.full(n, NO_SIDE, dtype=np.int8)
+    halves = np.empty(n, dtype=np.int8)
+    first = random_below(key, 0, n)
+    second = random_below(key, 1, n - 1)
+    sides[first] = 0
+    sides[second + 1 if second >= first else second] = 1
     products = np.empty((n, 2), dtype=np.float64)
     move_members(rows, members, np.full(n, NO_SIDE, dtype=np.int8), sides, sums)
     before = -np.inf
@@ -302,7 +324,7 @@ def bisect(rows, members, key, sums):
     return halves
 
 
-@njit(cache=True, nogil=True)
+@njit
 def bisections_left(size, left, depth, max_leaf):
     """Return the number of bisection rounds that remain for a segment.
 
@@ -320,10 +342,12 @@ def bisections_left(size, left, depth, max_leaf):
     """
     if size < 2:
         return 0
-    return left if left > 0 or size <= max_leaf else depth
+    if left > 0 or size <= max_leaf:
+        return left
+    return depth
 
 
-@njit(cache=True, nogil=True)
+@njit
 def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, segment):
     """Bisect a segment of ``order`` in place. If the segment is not large, also bisect all its parts.
 
@@ -351,7 +375,8 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
     list of tuple
         The two halves of the segment if the segment is large, and an empty list otherwise.
     """
-    nonzeros, (start, end, _, _) = 0, segment
+    nonzeros = 0
+    (start, end, _, _) = segment
     for label in order[start:end]:
         nonzeros += rows.indptr[label + 1] - rows.indptr[label]
     sums = np.zeros((n_features, 2), dtype=np.float32)
@@ -362,7 +387,8 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
         if left == 0:
             continue
         members = order[start:end].copy()
-        halves, middle = bisect(rows, members, stream_key(key, number), sums), start + (members.size + 1) // 2
+        halves = bisect(rows, members, stream_key(key, number), sums)
+        middle = start + (members.size + 1) // 2
         places = np.array([start, middle])
         for i in range(members.size):
             order[places[halves[i]]] = members[i]

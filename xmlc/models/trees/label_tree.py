@@ -153,7 +153,9 @@ class LabelTree:
         return replace(self, label=np.where(self.label >= 0, labels[self.label], -1).astype(np.int32))
 
     def _level_ends(self) -> list[int]:
-        ends, start, end = [], 0, 1
+        ends = []
+        start = 0
+        end = 1
         while start < end:
             ends.append(end)
             start, end = end, int(self.children[end])

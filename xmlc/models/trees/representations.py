@@ -61,9 +61,11 @@ def label_representations(
     XmlcError
         X and Y differ in their number of instances, or X has a value that is not finite.
     """
-    X, Y = as_features(X), as_labels(Y)
+    X = as_features(X)
+    Y = as_labels(Y)
     check_same_instances(X.shape[0], Y.shape[0])
-    by_label, x = sparse.csr_array(Y.T).astype(np.float64), with_values(X, unit_rows(X).data.astype(np.float64))
+    by_label = sparse.csr_array(Y.T).astype(np.float64)
+    x = with_values(X, unit_rows(X).data.astype(np.float64))
     if most_features is None:
         most_features = features_that_fit(by_label, x)
     if weights is not None:
@@ -76,11 +78,14 @@ def label_representations(
         tasks = [(by_label, x, most_features, *block) for block in blocks[first:last]]
         for counts, indices, data in run_tasks(_represent, tasks, n_jobs):
             appendable.append(counts=counts, indices=indices, data=data)
-    arrays, none = appendable.finished(), np.zeros(Y.shape[1] + 1, dtype=np.int32)
+    arrays = appendable.finished()
+    none = np.zeros(Y.shape[1] + 1, dtype=np.int32)
     result = sparse.csr_array((arrays["data"][:0], none[:0], none), shape=(Y.shape[1], X.shape[1]))
     # scipy's constructor would convert the index arrays to a common type, so the arrays are set afterwards.
     result.indptr = np.concatenate(([0], np.cumsum(arrays["counts"])))
-    result.indices, result.data, result.has_sorted_indices = arrays["indices"], arrays["data"], True
+    result.indices = arrays["indices"]
+    result.data = arrays["data"]
+    result.has_sorted_indices = True
     return validated(result)
 
 
@@ -94,7 +99,9 @@ def features_that_fit(by_label: sparse.csr_array, x: sparse.csr_array) -> int | 
     lengths = np.minimum(np.diff(nonzeros[by_label.indptr]), x.shape[1])
     longest = int(lengths.max(initial=0))
     allowed = bisect_right(range(1, longest + 1), MOST_VALUES, key=lambda most: int(np.minimum(lengths, most).sum()))
-    return None if allowed == longest else max(allowed, 1)
+    if allowed == longest:
+        return None
+    return max(allowed, 1)
 
 
 def _represent(
@@ -102,19 +109,26 @@ def _represent(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows of labels ``start .. end - 1``: row sizes (int64), features (int32) and values (float32)."""
     sums = label_sums(by_label, x, start, end)
-    n, rows = end - start, np.repeat(np.arange(end - start), np.diff(sums.indptr))
-    indices, data = sums.indices, _unit_length(rows, sums.data, n)
+    n = end - start
+    rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))
+    indices = sums.indices
+    data = _unit_length(rows, sums.data, n)
     if most_features is not None:
         # Absolute float32 values have the same order as their bits, read as integers. Among equal values, the
         # stable sort puts the smaller feature first.
         heaviest_first = np.argsort((rows << 32) - np.abs(data).view(np.int32), kind="stable")
         ranks = np.empty(rows.size, dtype=np.int64)
         ranks[heaviest_first] = np.arange(rows.size) - sums.indptr[rows]
-        shorter, kept = np.diff(sums.indptr) > most_features, ranks < most_features
-        rows, indices, data = rows[kept], indices[kept], data[kept]
+        shorter = np.diff(sums.indptr) > most_features
+        kept = ranks < most_features
+        rows = rows[kept]
+        indices = indices[kept]
+        data = data[kept]
         data = np.where(shorter[rows], _unit_length(rows, data, n), data)
     if not data.all():
-        rows, indices, data = rows[data != 0], indices[data != 0], data[data != 0]
+        rows = rows[data != 0]
+        indices = indices[data != 0]
+        data = data[data != 0]
     return np.bincount(rows, minlength=n), indices.astype(np.int32, copy=False), data
 
 
