@@ -8,7 +8,7 @@ from plt_cases import hashed_nodes, random_nodes
 
 from xmlc.core.errors import XmlcError
 from xmlc.models.plt.matching import clear_features, find_marked, mark_features, match_features
-from xmlc.models.plt.weights import LOGISTIC_LINK, empty_scratch, estimate_scores, weights_from_state
+from xmlc.models.plt.weights import LOGISTIC_LINK, estimate_scores, scratch_for, weights_from_state
 
 
 def test_arrays_of_inconsistent_weights_are_refused():
@@ -26,7 +26,7 @@ def test_both_lookups_find_features(d, wanted, known, seed):
     values = rng.random(ids.size).astype(np.float32)
     inside = np.isin(ids, features)
     expected = np.searchsorted(features, ids[inside]), values[inside]
-    scratch = empty_scratch((d, ids.size, 1), 0, 0)
+    scratch = scratch_for(1, (d, ids.size, 1))
     count = match_features(ids, values, features, scratch.ids, scratch.values)
     np.testing.assert_array_equal(scratch.ids[:count], expected[0])
     np.testing.assert_array_equal(scratch.values[:count], expected[1])

@@ -23,16 +23,11 @@ from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
 from xmlc.models.plt.pairs import ABOVE_ROOT, no_pairs, root_frontier, sorted_by, sorted_by_node, with_capacity
-from xmlc.models.plt.weights import child_estimates, children_of, empty_scratch
+from xmlc.models.plt.weights import child_estimates, children_of, scratch_for
 
 EVERY_NODE = np.int64(0)  # A beam of width 0 means that a search keeps all nodes.
 # This mask selects the fraction bits of a float64, which are zero in a power of two.
 FRACTION = np.uint64((1 << 52) - 1)
-# This is the number of estimates for which the scratch memory has space (256 kB).
-ESTIMATES_AT_ONCE = np.int64(1 << 16)
-# This is the number of dense weights for which the scratch memory has space (16 MB). Memory pages that are never
-# written take no memory.
-DENSE_WEIGHTS = np.int64(1 << 22)
 
 
 class Best(NamedTuple):
@@ -44,6 +39,57 @@ class Best(NamedTuple):
     missed: np.ndarray
     #: int64 (rows,): number of node classifiers that the search has evaluated for each instance
     inner_products: np.ndarray
+
+
+@njit
+def rank_best_first(x, start, end, nodes, link, k, largest, shape):
+    """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
+
+    This best-first search is Algorithm 4 of plt2016 with a priority queue (Section 5.2, last paragraph but one). No
+    other exact search evaluates fewer node classifiers.
+
+    Parameters
+    ----------
+    x, start, end, nodes, link, k, largest, shape
+        See `rank_by_levels`.
+
+    Returns
+    -------
+    labels : int32 (end - start, k)
+        As for `rank_by_levels`.
+    estimates : float32 (end - start, k)
+        As for `rank_by_levels`.
+    inner_products : int64 (end - start,)
+        Number of node classifiers evaluated per instance.
+    """
+    n_rows = end - start
+    x = rows_from(x, start, end)
+    nodes = unowned(nodes)
+    scratch = scratch_for(np.int64(1), shape)
+    leaves = np.full((n_rows, k), FREE, np.int64)
+    inner_products = np.zeros(n_rows, np.int64)
+    opened = no_pairs(np.int64(1))  # the present instance and the node to expand
+    for row in range(n_rows):
+        best = row_of(leaves, row)
+        queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]  # keys are negated because heapq pops the smallest
+        while len(queue) > 0 and -queue[0] > best[-1]:
+            key = -heappop(queue)
+            if bound_of(key, largest, nodes.label) <= best[-1]:
+                continue
+            opened.rows[0] = row
+            opened.keys[0] = key
+            first, estimates = expand(x, opened, np.int64(0), nodes, link, largest, scratch, inner_products)
+            for c in range(estimates.shape[1]):
+                estimate = estimates[0, c]
+                key = rank_key(first + c, estimate)
+                # the estimate of an excluded label is NaN, for which the comparison is false
+                if key > best[-1] and estimate >= np.float32(0):
+                    if nodes.label[first + c] >= 0:
+                        insert_key(best, key)
+                    else:
+                        heappush(queue, -key)
+    labels, estimates = labels_of(leaves, nodes.label)
+    return labels, estimates, inner_products
 
 
 @njit
@@ -84,36 +130,33 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
         Number of node classifiers evaluated per instance.
     """
     n_rows = end - start
-    label = nodes.label
     x = rows_from(x, start, end)
     nodes = unowned(nodes)
     scratch = scratch_for(n_rows, shape)
     inner_products = np.zeros(n_rows, np.int64)
-    frontier = root_frontier(n_rows)
     found = no_pairs(4 * n_rows)
+    no_weights = np.zeros(0)
+    frontier = root_frontier(n_rows)
     while frontier.rows.size > 0:
-        # The variable ``begin`` starts as np.int64(0). The literal 0 would have another type, for which numba would
-        # compile the called kernels a second time.
         met = no_pairs(4 * n_rows)
+        # A literal 0 would have another type than np.int64, and numba would compile the called kernels twice.
         begin = np.int64(0)
         while begin < frontier.rows.size:
-            first, estimates = expand(x, frontier, begin, nodes, link, scratch, inner_products)
+            first, estimates = expand(x, frontier, begin, nodes, link, no_weights, scratch, inner_products)
             found = with_capacity(found, estimates.size)
             met = with_capacity(met, estimates.size)
-            take_above(frontier, begin, first, estimates, label, thresholds, found, met)
-            begin += estimates.shape[0]
+            rows = unchecked_view(frontier.rows, begin, begin + estimates.shape[0])
+            take_above(rows, first, estimates, nodes.label, thresholds, found, met)
+            begin += rows.size
         if beam != EVERY_NODE:
             keep_beams(met, n_rows, beam)
         frontier = sorted_by_node(met)
     found = sorted_by(found.rows[: found.size[0]], found)
     counts = np.zeros(n_rows, dtype=np.int64)
-    labels = np.empty(found.rows.size, dtype=np.int32)
-    products = np.empty(found.rows.size, dtype=np.float32)
-    for i in range(found.rows.size):
-        counts[found.rows[i]] += 1
-        labels[i] = label[key_number(found.keys[i])]
-        products[i] = key_estimate(found.keys[i])
-    return counts, labels, products, inner_products
+    for row in found.rows:
+        counts[row] += 1
+    labels, estimates = labels_of(found.keys.reshape((1, -1)), nodes.label)
+    return counts, labels[0], estimates[0], inner_products
 
 
 @njit
@@ -154,34 +197,35 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
         Number of node classifiers evaluated per instance.
     """
     n_rows = end - start
-    label = nodes.label
     x = rows_from(x, start, end)
     nodes = unowned(nodes)
     scratch = scratch_for(n_rows, shape)
-    best = Best(np.full((n_rows, k), FREE, np.int64), np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
+    leaves = np.full((n_rows, k), FREE, np.int64)
+    best = Best(leaves, np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
     # Literals would have other types than np.int64 and np.bool_, and numba would compile the called kernels twice.
     left = no_pairs(np.int64(0))
-    frontier = root_frontier(n_rows)
     width = np.int64(beam)
+    frontier = root_frontier(n_rows)
     while frontier.rows.size > 0:
         beams = np.full((n_rows, width), FREE, np.int64)
-        left = rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left)
-        left = with_capacity(left, beams.size if certifies else 0)
+        left = rank_level(x, frontier, nodes, link, largest, scratch, best, beams, certifies, left)
+        if certifies:
+            left = with_capacity(left, beams.size)
         frontier = nodes_of_beams(beams, best, certifies, left)
     by_beam = beam_suffices(best)
     # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. The children of expanded
     # nodes are expanded by the same rule.
-    frontier = nodes_that_may_win(left, best, largest, label)
     no_beams = np.full((n_rows, 0), FREE, np.int64)
+    frontier = nodes_that_may_win(left, best, largest, nodes.label)
     while frontier.rows.size > 0:
-        left = rank_level(x, frontier, nodes, link, scratch, largest, best, no_beams, np.bool_(True), left)
-        frontier = nodes_that_may_win(left, best, largest, label)
-    labels, estimates = labels_of(best.leaves, label)
+        left = rank_level(x, frontier, nodes, link, largest, scratch, best, no_beams, np.bool_(True), left)
+        frontier = nodes_that_may_win(left, best, largest, nodes.label)
+    labels, estimates = labels_of(leaves, nodes.label)
     return labels, estimates, by_beam, best.inner_products
 
 
 @njit
-def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifies, left):
+def rank_level(x, frontier, nodes, link, largest, scratch, best, beams, certifies, left):
     """Expand all nodes of a frontier and keep the best children for each instance.
 
     Parameters
@@ -203,75 +247,14 @@ def rank_level(x, frontier, nodes, link, scratch, largest, best, beams, certifie
         The list ``left``, in larger arrays if the old arrays were full.
     """
     begin = np.int64(0)
-    label = nodes.label
-    weighted = largest.size > 0
     while begin < frontier.rows.size:
-        first, estimates = expand(x, frontier, begin, nodes, link, scratch, best.inner_products)
-        left = with_capacity(left, estimates.size if certifies else 0)
-        if weighted:
-            for q in range(estimates.shape[0]):
-                weigh(row_of(estimates, q), frontier.keys[begin + q], largest, label, first)
-        keep_best(frontier, begin, first, estimates, label, weighted, best, beams, certifies, left)
-        begin += estimates.shape[0]
+        first, estimates = expand(x, frontier, begin, nodes, link, largest, scratch, best.inner_products)
+        if certifies:
+            left = with_capacity(left, estimates.size)
+        rows = unchecked_view(frontier.rows, begin, begin + estimates.shape[0])
+        keep_best(rows, first, estimates, nodes.label, best, beams, certifies, left)
+        begin += rows.size
     return left
-
-
-@njit
-def rank_best_first(x, start, end, nodes, link, k, largest, shape):
-    """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
-
-    This best-first search is Algorithm 4 of plt2016 with a priority queue (Section 5.2, last paragraph but one). No
-    other exact search evaluates fewer node classifiers.
-
-    Parameters
-    ----------
-    x, start, end, nodes, link, k, largest, shape
-        See `rank_by_levels`.
-
-    Returns
-    -------
-    labels : int32 (end - start, k)
-        As for `rank_by_levels`.
-    estimates : float32 (end - start, k)
-        As for `rank_by_levels`.
-    inner_products : int64 (end - start,)
-        Number of node classifiers evaluated per instance.
-    """
-    x, nodes, label, scratch = unowned(x), unowned(nodes), nodes.label, empty_scratch(shape, np.int64(0), np.int64(0))
-    weighted = largest.size > 0
-    leaves = np.full((end - start, k), FREE, np.int64)
-    inner_products = np.zeros(end - start, dtype=np.int64)
-    rows = np.empty(1, dtype=np.int32)
-    for i in range(start, end):
-        rows[0] = i
-        best = row_of(leaves, i - start)
-        queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]  # keys are negated because heapq pops the smallest
-        while len(queue) > 0 and -queue[0] > best[-1]:
-            key = -heappop(queue)
-            if weighted and bound_of(key, largest, label) <= best[-1]:
-                continue
-            node = key_number(key)
-            first, degree = children_of(nodes, node)
-            estimates = unchecked_view(scratch.estimates, 0, degree)
-            child_estimates(x, rows, node, nodes, link, scratch, estimates)
-            if weighted:
-                weigh(estimates, key, largest, label, first)
-            if weighted:
-                parent = np.float32(1.0)
-            else:
-                parent = key_estimate(key)
-            inner_products[i - start] += degree
-            for c in range(degree):
-                estimate = parent * estimates[c]
-                key = rank_key(first + c, estimate)
-                # the estimate of an excluded label is NaN, for which the comparison is false
-                if key > best[-1] and estimate >= np.float32(0):
-                    if label[first + c] >= 0:
-                        insert_key(best, key)
-                    else:
-                        heappush(queue, -key)
-    labels, estimates = labels_of(leaves, label)
-    return labels, estimates, inner_products
 
 
 @njit
@@ -281,21 +264,8 @@ def rows_from(x, start, end):
 
 
 @njit
-def scratch_for(n_rows, shape):
-    """Return the scratch memory of a search by levels for ``n_rows`` instances.
-
-    A single instance gets little memory, because allocating megabytes would take longer than its search.
-    """
-    if n_rows > 1:
-        n_dense = DENSE_WEIGHTS
-    else:
-        n_dense = np.int64(0)
-    return empty_scratch(shape, n_dense, min(ESTIMATES_AT_ONCE, n_rows * shape[2]))
-
-
-@njit
-def expand(x, frontier, begin, nodes, link, scratch, inner_products):
-    """Estimate the probabilities of one node's children for the instances that reach the node.
+def expand(x, frontier, begin, nodes, link, largest, scratch, inner_products):
+    """Estimate the probabilities of one node's children for the instances that reach the node (plt2016, equation (9)).
 
     If the scratch memory is too small for all these instances, the result contains only as many as fit.
 
@@ -307,8 +277,8 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
         The pairs (instance, node) to expand, sorted by node.
     begin : int
         Position in the frontier of the first pair with the node.
-    nodes, link
-        As for `estimate_by_levels`.
+    nodes, link, largest
+        As for `rank_by_levels`.
     scratch : Scratch
         Scratch memory.
     inner_products : int64 (rows,)
@@ -319,47 +289,32 @@ def expand(x, frontier, begin, nodes, link, scratch, inner_products):
     first : int
         Node number of the first child.
     estimates : float32 (q, siblings)
-        Conditional estimates of the children, given the parent, for the pairs ``begin .. begin + q - 1`` of the
-        frontier. The array ``estimates`` is a view of the scratch memory.
+        Estimates of the children for the pairs ``begin .. begin + q - 1`` of the frontier. If labels have weights, the
+        estimates are multiplied by the scales of the children (`scale_of`). The array is a view of the scratch memory.
     """
-    keys, node = frontier.keys, key_number(frontier.keys[begin])
+    keys = frontier.keys
+    node = key_number(keys[begin])
     first, degree = children_of(nodes, node)
-    end = begin + 1
     last = min(begin + scratch.estimates.size // degree, keys.size)
+    end = begin + 1
     while end < last and key_number(keys[end]) == node:
         end += 1
     rows = unchecked_view(frontier.rows, begin, end)
     estimates = unchecked_view(scratch.estimates, 0, rows.size * degree)
     child_estimates(x, rows, node, nodes, link, scratch, estimates)
-    for row in rows:
-        inner_products[row] += degree
+    for q in range(rows.size):
+        inner_products[rows[q]] += degree
+        own = unchecked_view(estimates, q * degree, (q + 1) * degree)
+        parent = key_estimate(keys[begin + q])
+        if largest.size == 0:
+            for c in range(degree):
+                own[c] *= parent
+        else:
+            if node >= 0:
+                parent = np.float32(parent / scale_of(node, largest, nodes.label))
+            for c in range(degree):
+                own[c] = np.float32(parent * own[c]) * scale_of(first + c, largest, nodes.label)
     return first, estimates.reshape((rows.size, degree))
-
-
-@njit
-def weigh(estimates, key, largest, label, first):
-    """Multiply the estimates of siblings by the parent's estimate and by the siblings' scales (`scale_of`).
-
-    Parameters
-    ----------
-    estimates : float32 (siblings,)
-        Conditional estimates of the siblings, given the parent. On return, ``estimates`` contains the products with the
-        parent's estimate and the scales.
-    key : int64
-        Key of the parent.
-    largest
-        As for `rank_by_levels`.
-    label : int32 (n_nodes,)
-        Label of each leaf, -1 for inner nodes.
-    first : int
-        Number of the first sibling in the tree.
-    """
-    node = key_number(key)
-    parent = key_estimate(key)
-    if node >= 0:
-        parent = np.float32(parent / scale_of(node, largest, label))
-    for c in range(estimates.size):
-        estimates[c] = np.float32(parent * estimates[c]) * scale_of(first + c, largest, label)
 
 
 @njit
@@ -409,15 +364,13 @@ def bound_of(key, largest, label):
 
 
 @njit
-def take_above(frontier, begin, first, estimates, label, thresholds, found, met):
+def take_above(rows, first, estimates, label, thresholds, found, met):
     """Append leaves to ``found``, and inner nodes to ``met``, if their estimates exceed their thresholds.
 
     Parameters
     ----------
-    frontier : Pairs
-        The pairs (instance, node) whose nodes are expanded.
-    begin : int
-        As for `expand`.
+    rows : int32 (q,)
+        The instances for which `expand` has estimated children.
     first, estimates
         The results of `expand`.
     label : int32 (n_nodes,)
@@ -427,27 +380,22 @@ def take_above(frontier, begin, first, estimates, label, thresholds, found, met)
     found, met : Pairs
         Lists with spare capacity for all children of the expanded node.
     """
-    rows, keys, _ = frontier
-    found_rows = found.rows
-    found_keys = found.keys
+    found = unowned(found)
+    met = unowned(met)
     n_found = found.size[0]
-    met_rows = met.rows
-    met_keys = met.keys
     n_met = met.size[0]
-    for q in range(estimates.shape[0]):
-        row = rows[begin + q]
-        parent = key_estimate(keys[begin + q])
+    for q in range(rows.size):
         for c in range(estimates.shape[1]):
-            estimate = parent * estimates[q, c]
+            estimate = estimates[q, c]
             if estimate > thresholds[first + c]:
                 key = rank_key(first + c, estimate)
                 if label[first + c] >= 0:
-                    found_rows[n_found] = row
-                    found_keys[n_found] = key
+                    found.rows[n_found] = rows[q]
+                    found.keys[n_found] = key
                     n_found += 1
                 else:
-                    met_rows[n_met] = row
-                    met_keys[n_met] = key
+                    met.rows[n_met] = rows[q]
+                    met.keys[n_met] = key
                     n_met += 1
     found.size[0] = n_found
     met.size[0] = n_met
@@ -470,21 +418,17 @@ def keep_beams(met, n_rows, beam):
 
 
 @njit
-def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, certifies, left):
+def keep_best(rows, first, estimates, label, best, beams, certifies, left):
     """Keep the best leaves and the best inner nodes of each instance among the children that `expand` has estimated.
 
     Parameters
     ----------
-    frontier : Pairs
-        The pairs (instance, node) whose nodes are expanded.
-    begin : int
-        As for `expand`.
+    rows : int32 (q,)
+        The instances for which `expand` has estimated children.
     first, estimates
         The results of `expand`.
     label : int32 (n_nodes,)
         Label of each leaf, -1 for inner nodes.
-    weighted : bool
-        Whether `weigh` has multiplied the estimates by the parents' estimates and the scales.
     best : Best
         The best leaves so far, updated in place.
     beams : int64 (rows, beam)
@@ -495,35 +439,27 @@ def keep_best(frontier, begin, first, estimates, label, weighted, best, beams, c
     left : Pairs
         List of the nodes outside the beam, with spare capacity for all children.
     """
-    rows, keys, _ = frontier
-    leaves, missed, _ = best
-    left_rows = left.rows
-    left_keys = left.keys
+    best = unowned(best)
+    left = unowned(left)
     n = left.size[0]
-    # This loop reads no fields of tuples, because each read of a field would update a reference count.
-    for q in range(estimates.shape[0]):
-        row = rows[begin + q]
-        if weighted:
-            parent = np.float32(1.0)
-        else:
-            parent = key_estimate(keys[begin + q])
-        own_leaves = row_of(leaves, row)
+    for q in range(rows.size):
+        row = rows[q]
+        own_leaves = row_of(best.leaves, row)
         beam = row_of(beams, row)
         own = row_of(estimates, q)
         for c in range(own.size):
-            estimate = parent * own[c]
-            if not estimate >= key_estimate(own_leaves[-1]):
+            if not own[c] >= key_estimate(own_leaves[-1]):
                 continue
-            key = rank_key(first + c, estimate)
+            key = rank_key(first + c, own[c])
             if label[first + c] >= 0:
                 insert_key(own_leaves, key)
                 continue
             key = insert_key(beam, key)  # `insert_key` returns the key that no longer fits into the beam.
-            missed[row] = max(missed[row], key)
+            best.missed[row] = max(best.missed[row], key)
             # The node is written in any case, and kept only if ``n`` increases: a branch would be unpredictable.
             if certifies:
-                left_rows[n] = row
-                left_keys[n] = key
+                left.rows[n] = row
+                left.keys[n] = key
                 n += key > own_leaves[-1]
     left.size[0] = n
 

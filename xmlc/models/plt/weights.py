@@ -25,6 +25,10 @@ from xmlc.models.plt.matching import clear_features, find_features, mark_if_it_p
 from xmlc.models.trees.label_tree import LabelTree
 
 LOGISTIC_LINK = 0
+# These are the estimates (256 kB) and the dense weights (16 MB) for which the scratch memory has space. Memory pages
+# that are never written take no memory.
+ESTIMATES_AT_ONCE = np.int64(1 << 16)
+DENSE_WEIGHTS = np.int64(1 << 22)
 LOOKUPS_PER_DENSE_ROW = 2  # dense rows are faster if there are at least 2 look-ups per sparse row
 
 
@@ -279,27 +283,30 @@ class Scratch(NamedTuple):
 
 
 @njit
-def empty_scratch(shape, n_dense, n_estimates):
+def scratch_for(n_rows, shape):
     """Return a `Scratch` for a search.
+
+    A single instance gets little memory, because allocating megabytes would take longer than its search.
 
     Parameters
     ----------
+    n_rows : int
+        Number of instances.
     shape : tuple of int
         The number of features, the largest number of non-zeros in an instance, and the largest number of children of a
         node.
-    n_dense : int
-        Length of ``dense``.
-    n_estimates : int
-        Minimum length of ``estimates``. ``estimates`` is longer if a node has more children than ``n_estimates``.
     """
     n_features, max_nonzeros, max_degree = shape
+    n_dense = np.int64(0)
+    if n_rows > 1:
+        n_dense = DENSE_WEIGHTS
+    # a root without children needs one estimate, because it is the only child of node -1
+    n_estimates = max(min(ESTIMATES_AT_ONCE, n_rows * max_degree), max_degree, 1)
     words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
     ids = np.empty(max_nonzeros, dtype=np.uint32)
     values = np.empty(max_nonzeros, dtype=np.float32)
-    # a root without children needs one estimate, because it is the only child of node -1
-    most = max(n_estimates, max_degree, 1)
     dense = np.empty(n_dense, dtype=np.float32)
-    estimates = np.empty(most, dtype=np.float32)
+    estimates = np.empty(n_estimates, dtype=np.float32)
     return Scratch(words, np.empty(words.size, dtype=np.uint32), ids, values, dense, estimates)
 
 
