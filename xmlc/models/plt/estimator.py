@@ -420,12 +420,13 @@ class PLT(SparseProbabilityEstimator):
         if isinstance(self.nodes_, HashedWeights):
             found = f"hashed weights (hash_bits={self.nodes_.table.size.bit_length() - 1})"
             raise InvalidParameterError(f"PLT: {found} have no search by levels. Train with hash_bits=None.")
-        none = np.zeros(self.tree_.n_nodes, dtype=np.float32)
         if thresholds is None:
-            of_nodes = none
+            of_nodes = np.zeros(self.tree_.n_nodes, dtype=np.float32)
         else:
             of_nodes = self.tree_.node_thresholds(thresholds)
-        return self._searched(estimate_by_levels, x, title, of_nodes, beam if search == "beam" else EVERY_NODE)
+        if search != "beam":
+            beam = int(EVERY_NODE)
+        return self._searched(estimate_by_levels, x, title, of_nodes, beam)
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         search, _ = self._search()
@@ -447,17 +448,13 @@ class PLT(SparseProbabilityEstimator):
 
         If no label has a training instance, the tree is over all labels.
         """
-        seen = np.unique(Y.indices)
-        self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, seen.size))
-        if seen.size:
-            labels = seen
-        else:
+        labels: np.ndarray = np.unique(Y.indices)
+        self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, labels.size))
+        if labels.size == 0:
             labels = np.arange(self.n_labels_)
         if self.tree == "random":
             return random_complete_tree(labels.size, self.arity_, self.random_state).over(labels)
-        if labels.size == self.n_labels_:
-            Y = Y
-        else:
+        if labels.size < self.n_labels_:
             Y = Y[:, labels]
         representations = label_representations(X, Y, self.n_jobs, self.label_features, weights)
         return kmeans_tree(representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs).over(labels)
