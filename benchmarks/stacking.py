@@ -14,7 +14,7 @@ from xmlc.kernels.csr import stack_estimates, top_k_of
 from xmlc.metrics import ece_at_k, ndcg_at_k, precision_at_k, propensities, psp_at_k
 from xmlc.models import PLT, SparseWeightedNearestNeighbors, Stacking
 from xmlc.models._stacked import features_of, fit_stacked, merge_lists
-from xmlc.models.stacking import log_shares
+from xmlc.models.stacking import joined, log_shares
 from xmlc.suite.options import data_option
 
 MEMBERS = {"swnn": SparseWeightedNearestNeighbors(), "plt": PLT(), "ranking": PLT.for_ranking()}
@@ -58,14 +58,14 @@ def bench_stacking(data: Path, draws: int) -> Report:
                 if (key := (member, str(selected[member]))) not in finals:
                     model = MEMBERS[member].unfitted().set_params(**selected[member], n_jobs=1)
                     finals[key] = model.fit(dataset.X, dataset.Y).predict_top_k(dataset.X_test, Stacking.n_candidates)
-            counts, candidates, values = merge_lists(*joined(lists, members), 0, rows.size)
+            counts, candidates, values = merge_lists(*joined([lists[member] for member in members]))
             kept = kept_features(len(members), features)
             inputs = features_of(candidates, values, log_shares(dataset.Y[part], np.ones(part.size))) * kept
             true = np.asarray(dataset.Y[np.repeat(rows, counts), candidates]).reshape(-1)
             start = np.eye(1, kept.size)[0]
             found = fit_stacked(inputs, true, np.ones(true.size), start) if n_held_out else start
             of_test = {member: finals[member, str(selected[member])] for member in members}
-            counts, candidates, values = merge_lists(*joined(of_test, members), 0, dataset.X_test.shape[0])
+            counts, candidates, values = merge_lists(*joined([of_test[member] for member in members]))
             inputs = features_of(candidates, values, log_shares(dataset.Y, np.ones(dataset.Y.shape[0]))) * kept
             estimates = elementwise.sigmoid(inputs @ found).astype(np.float32)
             labels, best = top_k_of(stack_estimates(counts, candidates, estimates, dataset.Y.shape[1]), 5)
@@ -100,12 +100,6 @@ def first_lists(
         model = member.unfitted().set_params(n_jobs=1).fit(dataset.X[part], dataset.Y[part])
         selected[name], lists[name] = model._selected(), model.predict_top_k(dataset.X[rows], Stacking.n_candidates)
     return rows, part, selected, lists
-
-
-def joined(lists: Lists, members: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels and scores of the given members as two arrays of shape (M, n, K)."""
-    labels, scores = zip(*(lists[name] for name in members), strict=True)
-    return np.array(labels), np.array(scores)
 
 
 def kept_features(n_members: int, which: str) -> np.ndarray:

@@ -29,6 +29,7 @@ EXACT = {
     "log1p": lambda x: (1 + x).ln(),
     "log2": lambda x: x.ln() / Decimal(2).ln(),
     "sigmoid": lambda x: 1 / (1 + (-x).exp()),
+    "softplus": lambda x: (1 + x.exp()).ln(),
 }
 
 
@@ -65,8 +66,9 @@ NUMBERS = {
     "log1p": [*even(-0.999, 3, 1500), *both_signs(spread(1e-20, 0.9, 700)), *spread(1, LARGEST, 300), -1 + 2.0**-53],
     "log2": [*spread(SMALLEST_NORMAL, LARGEST, 700), *even(0.5, 2, 1500), *range(2, 400)],
     "sigmoid": [*even(-708, 40, 1000), *even(-3, 3, 1000), *both_signs(SMALL)],
+    "softplus": [*even(-60, 708, 500), *even(-40, 40, 1000), *even(-3, 3, 1000), *both_signs(SMALL)],
 }  # fmt: skip
-BOUNDS = {"exp": 1, "log": 1, "log1p": 1.5, "log2": 0.6, "sigmoid": 2.5}
+BOUNDS = {"exp": 1, "log": 1, "log1p": 1.5, "log2": 0.6, "sigmoid": 2.5, "softplus": 2}
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -113,6 +115,7 @@ def test_power_is_exact_if_result_is_representable():
         ("log2", 0.0, -INF), ("log2", INF, INF), ("log2", -1.0, NAN), ("log2", NAN, NAN),
         ("sigmoid", 0.0, 0.5), ("sigmoid", INF, 1.0), ("sigmoid", -INF, 0.0), ("sigmoid", 40.0, 1.0),
         ("sigmoid", -1e300, 0.0), ("sigmoid", NAN, NAN),
+        ("softplus", INF, INF), ("softplus", -INF, 0.0), ("softplus", 1e300, 1e300), ("softplus", NAN, NAN),
     ],
 )  # fmt: skip
 def test_functions_return_exact_values_at_edge_cases(name, x, result):

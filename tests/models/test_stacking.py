@@ -21,7 +21,6 @@ from xmlc.metrics import propensities
 from xmlc.models import PLT, Parabel, SparseWeightedNearestNeighbors, Stacking
 from xmlc.models._stacked import (
     calibrated_estimates,
-    calibration_features,
     features_of,
     fit_stacked,
     merge_lists,
@@ -30,7 +29,7 @@ from xmlc.models._stacked import (
 )
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_model
-from xmlc.models.stacking import held_out_parts, log_shares
+from xmlc.models.stacking import held_out_parts, joined, log_shares
 from xmlc.models.wrapped import Wrapped
 
 SMALL = {"n_candidates": 6, "n_jobs": 1}
@@ -71,8 +70,8 @@ def test_candidates_are_labels_of_any_member_with_all_scores():
     scores = -np.sort(-rng.random(labels.shape), axis=2).astype(np.float32)
     labels[1, 2, 2:], scores[1, 2, 2:] = -1, 0
     labels[:, 5], scores[:, 5] = -1, 0
-    twin = candidates_twin(list(zip(labels, scores)))[1:7]
-    counts, candidates, values = merge_lists(labels, scores, 1, 7)
+    twin = candidates_twin(list(zip(labels, scores)))
+    counts, candidates, values = merge_lists(*joined(list(zip(labels, scores))))
     assert counts.tolist() == [len(own) for own in twin]
     assert candidates.tolist() == [label for own in twin for label in own]
     assert values.tolist() == [own for each in twin for own in each.values()]
@@ -124,7 +123,6 @@ def test_row_features_and_calibration_equal_twins():
     of_rows = np.array([row_features_twin(own) for own in rows])
     np.testing.assert_allclose(row_features(counts, z), of_rows, rtol=1e-12)
     features = np.array([[score, 1, *of_rows[i]] for i, own in enumerate(rows) for score in own])
-    np.testing.assert_allclose(calibration_features(counts, z, of_rows), features, rtol=1e-12)
     expected = 1 / (1 + np.exp(-features @ calibration))
     np.testing.assert_allclose(calibrated_estimates(counts, z, of_rows, calibration), expected, rtol=1e-6)
 

@@ -1,4 +1,4 @@
-"""Compute exp, log, log1p, log2, power, cos and sigmoid in float64, with bit-identical results on any processor.
+"""Compute exp, log, log1p, log2, power, cos, softplus and sigmoid in float64, bit-identical on any processor.
 
 For ``math.exp`` and similar functions, numba calls the C library. The C library has versions of these functions with
 and without fused multiply-add, and selects a version for the processor at start-up. NumPy's functions also have
@@ -142,6 +142,12 @@ def log1p(x):
     lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # ``lost`` is the rounding error of 1 + x.
     k, m = split(y)
     return _log_of_parts(k, m - 1.0, lost / y)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+def softplus(x):
+    """Return log(1 + exp(x)), the logistic loss of the margin -x, with an error below 2 ulp. NaN for NaN."""
+    return max(x, 0.0) + log1p(exp(-abs(x)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=False)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import sort, unchecked_view
-from xmlc.kernels.float64 import exp, log, log1p, sigmoid
+from xmlc.kernels.arrays import stable_order
+from xmlc.kernels.float64 import log, sigmoid, softplus
 
 # This constant is added to each score before the logarithm is taken, because an unranked label has score 0.
 SMALLEST_SCORE = 1e-3
@@ -20,26 +20,22 @@ ENOUGH = 1e-10  # Newton's method stops when the relative decrease of the loss i
 
 
 @njit(cache=True, nogil=True)
-def merge_lists(labels, scores, start, end):
-    """Return the candidates of instances ``start .. end - 1``, and the score of each member for each candidate.
+def merge_lists(labels, scores):
+    """Return the candidates of n instances, and the score of each member for each candidate.
 
     A label is a candidate of an instance if at least one member ranks it for the instance.
 
     Parameters
     ----------
-    labels : int32 (M, n, K)
-        The ranked labels of each of M members. If a member ranks fewer than K labels for an instance, the rest of its
-        list is -1.
-    scores : float32 (M, n, K)
+    labels : int32 (n, M, K)
+        The labels that each of M members ranks for each instance. If a member ranks fewer than K labels, the rest of
+        its list is -1.
+    scores : float32 (n, M, K)
         The scores of the labels in ``labels``.
-    start : int
-        Number of the first instance.
-    end : int
-        Number of the last instance plus 1.
 
     Returns
     -------
-    counts : int64 (end - start,)
+    counts : int64 (n,)
         Number of candidates of each instance.
     candidates : int32 (q,)
         The candidates of one instance after another, with ascending labels for each instance.
@@ -47,70 +43,38 @@ def merge_lists(labels, scores, start, end):
         The score that each member gives to each candidate, at most 1. The score is 0 if the member did not rank the
         candidate.
     """
-    n_members, _, n_ranked = labels.shape
-    room = (end - start) * n_members * n_ranked
-    counts, keys = np.zeros(end - start, dtype=np.int64), np.empty(n_members * n_ranked, dtype=np.uint64)
-    candidates, values, used = np.empty(room, dtype=np.int32), np.zeros((room, n_members)), 0
-    for i in range(start, end):
-        size, last = 0, np.int64(-1)
-        for member in range(n_members):
-            for rank in range(n_ranked):
-                if labels[member, i, rank] >= 0:
-                    place = np.uint64(member * n_ranked + rank)
-                    keys[size] = np.uint64(labels[member, i, rank]) << np.uint64(32) | place
-                    size += 1
-        sort(unchecked_view(keys, 0, size))
-        for key in keys[:size]:
-            label, place = np.int64(key >> np.uint64(32)), np.int64(key & np.uint64(0xFFFFFFFF))
-            if label != last:
-                candidates[used], last = label, label
+    n, n_members, n_ranked = labels.shape
+    labels = labels.reshape((n, n_members * n_ranked))
+    scores = scores.reshape((n, n_members * n_ranked))
+    counts = np.zeros(n, dtype=np.int64)
+    candidates = np.empty(labels.size, dtype=np.int32)
+    values = np.zeros((labels.size, n_members))
+    used = 0
+    for i in range(n):
+        for place in stable_order(labels[i]):
+            label = labels[i, place]
+            if label < 0:
+                continue
+            if counts[i] == 0 or label != candidates[used - 1]:
+                candidates[used] = label
                 used += 1
-                counts[i - start] += 1
-            member = place // n_ranked
-            values[used - 1, member] = min(max(scores[member, i, place % n_ranked], 0.0), 1.0)
+                counts[i] += 1
+            values[used - 1, place // n_ranked] = min(max(scores[i, place], 0.0), 1.0)
     return counts, candidates[:used].copy(), values[:used].copy()
 
 
 @njit(cache=True, nogil=True)
 def n_features_of(n_members):
-    """Return the number of features that `write_stacked_features` writes for ``n_members`` members."""
+    """Return the number of features that `features_of` writes for ``n_members`` members."""
     return 2 + (n_members + 1) + (n_members + 1) * (n_members + 2) // 2
-
-
-@njit(cache=True, nogil=True)
-def write_stacked_features(scores, log_share, features):
-    """Write the features of the regression for one instance and one label.
-
-    The features are the logit of the mean score, the constant 1, M + 1 logarithms, and all products of two logarithms.
-    The logarithms are log(score + 0.001) for the score of each of M members, and ``log_share``.
-
-    Parameters
-    ----------
-    scores : float64 (M,)
-        Scores that the members give to the label.
-    log_share : float
-        Logarithm of the label's share of the training set.
-    features : float64 (p,)
-        The array to which the features are written.
-    """
-    n, mean = scores.size, 0.0
-    for member in range(n):
-        mean += scores[member]
-        features[2 + member] = log(scores[member] + SMALLEST_SCORE)
-    mean = min(max(mean / n, SMALLEST_MEAN), 1.0 - SMALLEST_MEAN)
-    features[0], features[1], features[2 + n] = log(mean / (1.0 - mean)), 1.0, log_share
-    place = 3 + n
-    for first in range(2, 3 + n):
-        for second in range(2, first + 1):
-            features[place] = features[first] * features[second]
-            place += 1
 
 
 @njit(cache=True, nogil=True)
 def features_of(candidates, scores, log_shares):
     """Return the features of each pair of an instance and a candidate, float64 (q, p).
 
-    The features are in the order of `write_stacked_features`.
+    The features are the logit of the mean score, the constant 1, M + 1 logarithms, and all products of two logarithms.
+    The logarithms are log(score + 0.001) for the score of each of M members, and the log of the label's share.
 
     Parameters
     ----------
@@ -121,39 +85,25 @@ def features_of(candidates, scores, log_shares):
     log_shares : float64 (m,)
         Logarithm of each label's share of the training set.
     """
-    features = np.empty((candidates.size, n_features_of(scores.shape[1])))
+    n_members = scores.shape[1]
+    end_of_logs = 3 + n_members
+    features = np.empty((candidates.size, n_features_of(n_members)))
     for pair in range(candidates.size):
-        write_stacked_features(scores[pair], log_shares[candidates[pair]], features[pair])
+        own = features[pair]
+        mean = 0.0
+        for member in range(n_members):
+            mean += scores[pair, member]
+            own[2 + member] = log(scores[pair, member] + SMALLEST_SCORE)
+        mean = min(max(mean / n_members, SMALLEST_MEAN), 1.0 - SMALLEST_MEAN)
+        own[0] = log(mean / (1.0 - mean))
+        own[1] = 1.0
+        own[end_of_logs - 1] = log_shares[candidates[pair]]
+        place = end_of_logs
+        for first in range(2, end_of_logs):
+            for second in range(2, first + 1):
+                own[place] = own[first] * own[second]
+                place += 1
     return features
-
-
-@njit(cache=True, nogil=True)
-def stacked_scores(labels, scores, start, end, log_shares, coefficients):
-    """Return the linear score of each candidate of the instances ``start .. end - 1``.
-
-    Parameters
-    ----------
-    labels, scores, start, end
-        As for `merge_lists`.
-    log_shares : float64 (m,)
-        Logarithm of each label's share of the training set.
-    coefficients : float64 (p,)
-        Coefficients of the regression.
-
-    Returns
-    -------
-    counts : int64 (end - start,)
-        Number of candidates of each instance.
-    candidates : int32 (q,), z : float64 (q,)
-        The candidates in the order of `merge_lists`, and their scores.
-    """
-    counts, candidates, values = merge_lists(labels, scores, start, end)
-    z = np.empty(candidates.size)
-    features = np.empty(coefficients.size)
-    for pair in range(candidates.size):
-        write_stacked_features(values[pair], log_shares[candidates[pair]], features)
-        z[pair] = product(features, coefficients)
-    return counts, candidates, z
 
 
 @njit(cache=True, nogil=True)
@@ -163,6 +113,22 @@ def scores_of(features, coefficients):
     for pair in range(z.size):
         z[pair] = product(features[pair], coefficients)
     return z
+
+
+@njit(cache=True, nogil=True)
+def stacked_scores(labels, scores, log_shares, coefficients):
+    """Return the number of candidates of each instance, all candidates, and their scores z.
+
+    Parameters
+    ----------
+    labels, scores
+        As for `merge_lists`.
+    log_shares, coefficients
+        As for `features_of` and `scores_of`.
+    """
+    counts, candidates, values = merge_lists(labels, scores)
+    features = features_of(candidates, values, log_shares)
+    return counts, candidates, scores_of(features, coefficients)
 
 
 @njit(cache=True, nogil=True)
@@ -200,8 +166,8 @@ def row_features(counts, z):
 
 
 @njit(cache=True, nogil=True)
-def calibration_features(counts, z, of_rows):
-    """Return the features of the calibration for each candidate: z, 1, and the features of the candidate's instance.
+def calibrated_estimates(counts, z, of_rows, calibration):
+    """Return the estimate of each candidate, sigmoid(a z + b + c best + d log(sum)), float32 (q,).
 
     Parameters
     ----------
@@ -210,37 +176,18 @@ def calibration_features(counts, z, of_rows):
     z : float64 (q,)
         Score of each candidate.
     of_rows : float64 (n, 2)
-        The result of `row_features`.
+        The features *best* and *log(sum)* of each instance, the result of `row_features`.
+    calibration : float64 (4,)
+        The coefficients a, b, c and d.
     """
-    features = np.empty((z.size, 4))
+    estimates = np.empty(z.size, dtype=np.float32)
     pair = 0
     for i in range(counts.size):
         for _ in range(counts[i]):
-            features[pair, 0] = z[pair]
-            features[pair, 1] = 1.0
-            features[pair, 2] = of_rows[i, 0]
-            features[pair, 3] = of_rows[i, 1]
+            logit = calibration[0] * z[pair] + calibration[1]
+            logit = logit + calibration[2] * of_rows[i, 0] + calibration[3] * of_rows[i, 1]
+            estimates[pair] = sigmoid(logit)
             pair += 1
-    return features
-
-
-@njit(cache=True, nogil=True)
-def calibrated_estimates(counts, z, of_rows, calibration):
-    """Return the estimate of each candidate, float32 (q,).
-
-    An estimate is the sigmoid of the inner product of `calibration_features` and ``calibration``.
-
-    Parameters
-    ----------
-    counts, z, of_rows
-        As for `calibration_features`.
-    calibration : float64 (4,)
-        Coefficients of the calibration.
-    """
-    calibrated = scores_of(calibration_features(counts, z, of_rows), calibration)
-    estimates = np.empty(z.size, dtype=np.float32)
-    for pair in range(z.size):
-        estimates[pair] = sigmoid(calibrated[pair])
     return estimates
 
 
@@ -284,7 +231,9 @@ def fit_stacked(features, true, weights, start):
         gradient, curvature = derivatives_of(features, true, weights, found, start)
         step = gradient.copy()
         solve_newton(curvature, step)
-        slope, length, before = product(gradient, step), 1.0, loss
+        slope = product(gradient, step)
+        before = loss
+        length = 1.0
         while length > SHORTEST_STEP:
             shorter = found - length * step
             loss = loss_of(features, true, weights, shorter, start)
@@ -315,8 +264,9 @@ def loss_of(features, true, weights, coefficients, start):
         loss += 0.5 * (coefficients[k] - start[k]) ** 2
     for pair in range(true.size):
         z = product(features[pair], coefficients)
-        z = -z if true[pair] else z
-        loss += weights[pair] * (max(z, 0.0) + log1p(exp(-abs(z))))
+        if true[pair]:
+            z = -z
+        loss += weights[pair] * softplus(z)
     return loss
 
 
@@ -330,13 +280,13 @@ def derivatives_of(features, true, weights, coefficients, start):
         As for `loss_of`.
     """
     size = start.size
-    gradient, curvature = coefficients - start, np.zeros((size, size))
-    for k in range(size):
-        curvature[k, k] = 1.0
+    gradient = coefficients - start
+    curvature = np.eye(size)
     for pair in range(true.size):
         own = features[pair]
         p = sigmoid(product(own, coefficients))
-        residual, variance = weights[pair] * (p - true[pair]), weights[pair] * p * (1.0 - p)
+        residual = weights[pair] * (p - true[pair])
+        variance = weights[pair] * p * (1.0 - p)
         for k in range(size):
             gradient[k] += residual * own[k]
             multiple = variance * own[k]
@@ -362,7 +312,10 @@ def solve_newton(matrix, right):
             rest = matrix[k, j]
             for i in range(j):
                 rest -= matrix[k, i] * matrix[j, i]
-            matrix[k, j] = np.sqrt(rest) if j == k else rest / matrix[j, j]
+            if j < k:
+                matrix[k, j] = rest / matrix[j, j]
+            else:
+                matrix[k, k] = np.sqrt(rest)
         right[k] = (right[k] - product(matrix[k, :k], right[:k])) / matrix[k, k]
     for k in range(size - 1, -1, -1):
         for i in range(k + 1, size):

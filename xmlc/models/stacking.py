@@ -25,7 +25,6 @@ from xmlc.kernels.sums import in_turn
 from xmlc.metrics.propensity import propensities
 from xmlc.models._stacked import (
     calibrated_estimates,
-    calibration_features,
     features_of,
     fit_stacked,
     merge_lists,
@@ -37,7 +36,7 @@ from xmlc.models._stacked import (
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.domains import stacking
 from xmlc.models.domains.stacking import MOST_PARTS
-from xmlc.models.registry import ESTIMATORS, load_model, make_estimator
+from xmlc.models.registry import load_model, make_estimator, registered_name
 
 ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
 
@@ -46,20 +45,17 @@ UNCALIBRATED = (1.0, 0.0, 0.0, 0.0)
 
 
 class Lists(NamedTuple):
-    """Hold the labels that M members rank for n instances.
+    """The labels that M members rank for n instances, at most K each.
 
     Attributes
     ----------
-    labels : ndarray of int32, shape (M, n, K)
+    labels : ndarray of int32, shape (n, M, K)
         Labels, best first, and -1 in places without a label.
-    scores : ndarray of float32, shape (M, n, K)
-    inner_products : list of ndarray of int64, shape (n,), or of None
-        Number of inner products of each member for each instance.
+    scores : ndarray of float32, shape (n, M, K)
     """
 
     labels: np.ndarray
     scores: np.ndarray
-    inner_products: list[np.ndarray | None]
 
 
 class Pairs(NamedTuple):
@@ -140,7 +136,7 @@ class Stacking(SparseProbabilityEstimator):
     members_ : dict of str to estimator
         The fitted members by name.
     coefficients_ : ndarray of float64, shape (p,)
-        The coefficients w of the features, in the order of `xmlc.models._stacked.write_stacked_features`.
+        The coefficients w of the features, in the order of `xmlc.models._stacked.features_of`.
     calibration_ : ndarray of float64, shape (4,)
         The coefficients a, b, c and d.
     log_shares_, propensities_ : ndarray of float64, shape (m,)
@@ -194,10 +190,6 @@ class Stacking(SparseProbabilityEstimator):
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         members = self.members(Y.shape[1])
         given: Any = {} if sample_weight is None else {"sample_weight": weights}
-        # with coefficient 1 for the logit of the mean score, an estimate is the mean of the members' scores
-        self.coefficients_ = np.zeros(n_features_of(len(members)))
-        self.coefficients_[0] = 1
-        self.calibration_ = np.array(UNCALIBRATED)
         pairs = list[Pairs]()
         for part, held_out in held_out_parts(X.shape[0], int(self.n_held_out), self.random_state):
             of_part = {name: values[part] for name, values in given.items()}
@@ -205,49 +197,161 @@ class Stacking(SparseProbabilityEstimator):
             for member in members.values():
                 first = member.unfitted().fit(X[part], Y[part], **of_part)
                 member.set_params(**first._selected())  # the choice of the first part is kept
-                lists.append(self._ranked(first, X[held_out]))
+                lists.append(first.predict_top_k(X[held_out], self._n_ranked()))
                 del first  # a member may be large, so only one member is in memory at a time
-            labels, scores = map(np.array, zip(*lists, strict=True))
             shares = log_shares(Y[part], weights[part])
-            pairs.append(pairs_of(held_out, labels, scores, Y[held_out], weights[held_out], shares))
-        self._held_out = None
-        if pairs:
-            self._learn(Pairs(*map(np.concatenate, zip(*pairs, strict=True))))
+            pairs.append(pairs_of(held_out, lists, Y[held_out], weights[held_out], shares))
+        self._learn(pairs, len(members))
         for name, member in members.items():
             if self._into is None:
                 member.fit(X, Y, **given)
             else:
                 member.fit_to_disk(self._into / name, X, Y, **given)
         self.members_ = members
-        self.log_shares_, self.propensities_ = log_shares(Y, weights), propensities(Y)
+        self.log_shares_ = log_shares(Y, weights)
+        self.propensities_ = propensities(Y)
         return self
 
-    def _learn(self, pairs: Pairs) -> None:
+    def _learn(self, of_parts: list[Pairs], n_members: int) -> None:
         """Fit the regression and the calibration to the candidates of held-out instances."""
-        if pairs.true.size:
-            self.coefficients_ = fit_stacked(pairs.features, pairs.true, pairs.weights, self.coefficients_)
+        # with coefficient 1 for the logit of the mean score, an estimate is the mean of the members' scores
+        self.coefficients_ = np.zeros(n_features_of(n_members))
+        self.coefficients_[0] = 1
+        self.calibration_ = np.array(UNCALIBRATED)
+        self._held_out = None
+        if not of_parts:
+            return
+        pairs = Pairs(*map(np.concatenate, zip(*of_parts, strict=True)))
+        self.coefficients_ = fit_stacked(pairs.features, pairs.true, pairs.weights, self.coefficients_)
         z = scores_of(pairs.features, self.coefficients_)
         of_rows = row_features(pairs.counts, z)
-        if pairs.true.size:
-            features = calibration_features(pairs.counts, z, of_rows)
-            found = fit_stacked(features, pairs.true, pairs.weights, self.calibration_)
-            if found[0] > 0:  # a better score must not have a smaller estimate
-                self.calibration_ = found
+        features = np.column_stack((z, np.ones(z.size), np.repeat(of_rows, pairs.counts, axis=0)))
+        calibration = fit_stacked(features, pairs.true, pairs.weights, self.calibration_)
+        if calibration[0] > 0:  # a better score must not have a smaller estimate
+            self.calibration_ = calibration
         estimates = calibrated_estimates(pairs.counts, z, of_rows, self.calibration_)
         spe = stack_estimates(pairs.counts, pairs.candidates, estimates, self.n_labels_)
         self._held_out = pairs.rows, spe
 
+    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
+        """Return the candidates' estimates that are strictly greater than a threshold.
+
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
+        """
+        return self._estimates(X, threshold, NO_WEIGHTS)
+
+    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the k best candidates of each instance and their scores, best first.
+
+        Ties go to the smaller label. If an instance has fewer than k candidates, the rest of its row is -1. The score
+        of a label is the product of its estimate, (p_min / p)**propensity_exponent, and its label weight if given. A
+        label of weight 0 is never a candidate.
+        """
+        k = self._check_k(k)
+        weights = self._label_weights(label_weights)
+        spe = self._estimates(X, 0.0, weights)
+        if self.propensity_exponent:
+            spe.data *= self._favours(self.propensities_)[spe.indices]
+        return top_k_of(spe, k, weights)
+
+    def _estimates(self, X: Matrix, threshold: float | np.ndarray, label_weights: np.ndarray) -> sparse.csr_array:
+        """Return the candidates' estimates that are above a threshold."""
+        X = self._instances(X)
+        thresholds = self._label_thresholds(threshold)
+        members = [member._for_requests() for member in self.members_.values()]
+        inner_products = np.zeros(X.shape[0], dtype=np.int64)
+
+        def ranked(start: int, end: int, allowed: np.ndarray | None) -> Lists:
+            lists = []
+            for member in members:
+                lists.append(member.predict_top_k(X[start:end], self._n_ranked(), allowed))
+                if member.inner_products_ is not None:
+                    inner_products[start:end] += member.inner_products_
+            return joined(lists)
+
+        allowed = allowed_labels(label_weights)
+        found = list[Any]()
+        for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
+            every = ranked(start, end, None)
+            lists = every
+            if allowed.size:
+                lists = ranked(start, end, allowed)
+            tasks = [(lists, every, *rows) for rows in row_blocks(end - start, ROWS_PER_TASK)]
+            found += run_tasks(self._combined, tasks or [(lists, every, 0, 0)], self.n_jobs)
+        counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
+        counted = all(member.inner_products_ is not None for member in members)
+        self.inner_products_ = None
+        if counted:
+            self.inner_products_ = inner_products
+        return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
+
+    def _combined(self, lists: Lists, every: Lists, start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the numbers of candidates of some instances, all candidates, and their estimates.
+
+        ``every`` contains the lists of all labels, and ``lists`` those of the allowed labels. An estimate does not
+        depend on which labels are allowed, so the features of an instance are computed from ``every``.
+        """
+        counts, candidates, z = self._scored(lists, start, end)
+        of_rows = row_features(counts, z)
+        if every is not lists:
+            all_counts, _, all_z = self._scored(every, start, end)
+            of_rows = row_features(all_counts, all_z)
+        return counts, candidates, calibrated_estimates(counts, z, of_rows, self.calibration_)
+
+    def _scored(self, lists: Lists, start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the numbers of candidates of some instances, all candidates, and their scores z."""
+        labels = lists.labels[start:end]
+        scores = lists.scores[start:end]
+        found: tuple[np.ndarray, np.ndarray, np.ndarray]
+        found = stacked_scores(labels, scores, self.log_shares_, self.coefficients_)
+        return found
+
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        labels, scores = self._estimate_row(x, 0.0, label_weights)
+        if self.propensity_exponent:
+            scores *= self._favours(self.propensities_[labels])
+        return top_k_of_row(labels, scores, k, label_weights)
+
+    def _estimate_row(
+        self, x: KernelCSR, threshold: float, label_weights: np.ndarray = NO_WEIGHTS
+    ) -> tuple[np.ndarray, np.ndarray]:
+        def ranked(allowed: np.ndarray) -> Lists:
+            return joined([member._rank_row(x, self._n_ranked(), allowed) for member in self.members_.values()])
+
+        allowed = allowed_labels(label_weights)
+        every = ranked(NO_WEIGHTS)
+        lists = every
+        if allowed.size:
+            lists = ranked(allowed)
+        _, candidates, estimates = self._combined(lists, every, 0, 1)
+        above = np.flatnonzero(estimates > np.float32(threshold))
+        return candidates[above], estimates[above]
+
+    def _n_ranked(self) -> int:
+        return min(int(self.n_candidates), self.n_labels_)
+
+    def _favours(self, propensities: np.ndarray) -> np.ndarray:
+        """Return the factors by which `predict_top_k` favours rare labels, given the propensities of some labels."""
+        relative = self.propensities_.min() / propensities
+        return elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
+
     def members(self, n_labels: float = math.inf) -> dict[str, SparseProbabilityEstimator]:
         """Return the untrained members for training data with ``n_labels`` labels, by name."""
-        found = {name: self._member(given) for name, given in self._specified(n_labels)}
-        for member in found.values():
-            self._set_threads(member)
-        return found
+        members = {name: self._member(given) for name, given in self._specified(n_labels)}
+        self._set_threads(members)
+        return members
+
+    def _set_threads(self, members: Mapping[str, SparseProbabilityEstimator]) -> None:
+        for member in members.values():
+            if self.n_jobs is not None and "n_jobs" in member.get_params():
+                member.set_params(n_jobs=self.n_jobs)
 
     def _specified(self, n_labels: float) -> Sequence[tuple[str, Any]]:
         """Return the names and members for training data with ``n_labels`` labels."""
         check_value(Stacking, "estimators", self.estimators)
-        return stacking.default_members(n_labels) if self.estimators is None else self.estimators
+        if self.estimators is None:
+            return stacking.default_members(n_labels)
+        return self.estimators
 
     def _member(self, given: Any) -> SparseProbabilityEstimator:
         """Return an untrained member with its own number of threads."""
@@ -267,17 +371,17 @@ class Stacking(SparseProbabilityEstimator):
         ``random_state`` and ``n_jobs`` of a member only if the member does not get them from the stacking estimator.
         """
         found = super().get_params(deep=False)
-        if deep:
-            members = self._specified(math.inf)
-            if not all(isinstance(given, str) for _, given in members):
-                found["estimators"] = [[name, _as_plain(given)] for name, given in members]
-            for name, given in members:
-                values = self._member(given).get_params()
-                if isinstance(given, str | Mapping):
-                    _, own = _kind_and_values(given)
-                    shared = [key for key in ("random_state", "n_jobs") if key not in own]
-                    values = {key: value for key, value in values.items() if key not in shared}
-                found |= {f"{name}__{key}": value for key, value in values.items()}
+        if not deep:
+            return found
+        if self.estimators is not None:
+            found["estimators"] = [[name, _as_plain(given)] for name, given in self.estimators]
+        for name, given in self._specified(math.inf):
+            values = self._member(given).get_params()
+            if isinstance(given, str | Mapping):
+                _, own = _kind_and_values(given)
+                for key in {"random_state", "n_jobs"} - own.keys():
+                    values.pop(key, None)
+            found |= {f"{name}__{key}": value for key, value in values.items()}
         return found
 
     def set_params(self, **params: Any) -> Self:
@@ -293,8 +397,7 @@ class Stacking(SparseProbabilityEstimator):
         for name, value in params.items():
             if name not in own:
                 self._set_of_member(name, value)
-        for fitted in getattr(self, "members_", {}).values():
-            self._set_threads(fitted)  # here, because a prediction changes no member
+        self._set_threads(getattr(self, "members_", {}))  # here, because a prediction changes no member
         return self
 
     def _set_of_member(self, name: str, value: Any) -> None:
@@ -304,140 +407,25 @@ class Stacking(SparseProbabilityEstimator):
         if member not in members or not key:
             known = nearest(name, self.get_params())
             raise InvalidParameterError(f"Stacking: found hyperparameter {name!r}, expected {known}")
-        changed = self._member(members[member]).set_params(**{key: value})  # raises an error for a wrong name
+        given = members[member]
+        changed: Any = self._member(given).set_params(**{key: value})  # raises an error for a wrong name
         if self.estimators is None and self.get_params()[name] == value:
             return  # the default members stay those that fit to the number of labels
-        if isinstance(members[member], str | Mapping):
-            kind, values = _kind_and_values(members[member])
-            members[member] = {kind: {**values, key: value}}
-        else:
-            members[member] = changed
-        self.estimators = [*members.items()]
-
-    def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the candidates' estimates that are strictly greater than a threshold.
-
-        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
-        """
-        return self._estimates(X, threshold)
-
-    def _estimates(
-        self, X: Matrix, threshold: float | np.ndarray = 0.0, allowed: np.ndarray | None = None
-    ) -> sparse.csr_array:
-        """Return the candidates' estimates that are above a threshold. Only labels in ``allowed`` can be candidates."""
-        X = self._instances(X)
-        thresholds = self._label_thresholds(threshold)
-        members = [member._for_requests() for member in self.members_.values()]
-        found = list[Any]()
-        products = list[Any]()
-        for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
-            lists = self._lists(members, X[start:end], allowed)
-            products.append(lists.inner_products)
-            every = lists
-            if allowed is not None:
-                every = self._lists(members, X[start:end])
-                products[-1] += every.inner_products
-            found.append(self._combined(lists, every))
-        counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
-        known = not any(own is None for block in products for own in block)
-        self.inner_products_ = np.concatenate([sum(block) for block in products]) if known else None
-        return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
-
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k best candidates of each instance and their scores, best first.
-
-        Ties go to the smaller label. If an instance has fewer than k candidates, the rest of its row is -1. The score
-        of a label is the product of its estimate, (p_min / p)**propensity_exponent, and its label weight if given. A
-        label of weight 0 is never a candidate.
-        """
-        k = self._check_k(k)
-        weights = self._label_weights(label_weights)
-        return self._best(self._estimates(X, allowed=allowed_labels(weights)), k, weights)
-
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        labels, scores = self._estimate_row(x, 0.0, (label_weights > 0).astype(np.float64))
-        if self.propensity_exponent:
-            scores *= self._favours(self.propensities_[labels])
-        return top_k_of_row(labels, scores, k, label_weights)
-
-    def _estimate_row(
-        self, x: KernelCSR, threshold: float, allowed: np.ndarray = NO_WEIGHTS
-    ) -> tuple[np.ndarray, np.ndarray]:
-        every = lists = self._lists_of_row(x, allowed)
-        if allowed.size and not allowed.all():
-            every = self._lists_of_row(x)
-        _, candidates, estimates = self._combined(lists, every)
-        above = np.flatnonzero(estimates > np.float32(threshold))
-        return candidates[above], estimates[above]
-
-    def _lists_of_row(self, x: KernelCSR, allowed: np.ndarray = NO_WEIGHTS) -> Lists:
-        """Return the members' ranked labels of a single instance."""
-        most = self._most_candidates()
-        ranked = [member._rank_row(x, most, allowed) for member in self.members_.values()]
-        labels, scores = map(np.array, zip(*ranked, strict=True))
-        return Lists(labels, scores, [])
-
-    def _most_candidates(self) -> int:
-        return min(int(self.n_candidates), self.n_labels_)
-
-    def _set_threads(self, member: SparseProbabilityEstimator) -> None:
-        if self.n_jobs is not None and "n_jobs" in member.get_params():
-            member.set_params(n_jobs=self.n_jobs)
-
-    def _ranked(
-        self, member: SparseProbabilityEstimator, X: sparse.csr_array, allowed: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a member's K best labels for each instance, int32 (n, K), and the labels' scores, float32 (n, K)."""
-        return member.predict_top_k(X, self._most_candidates(), allowed)
-
-    def _lists(
-        self, members: Sequence[SparseProbabilityEstimator], X: sparse.csr_array, allowed: np.ndarray | None = None
-    ) -> Lists:
-        """Return the members' ranked labels of several instances."""
-        ranked = [self._ranked(member, X, allowed) for member in members]
-        labels, scores = map(np.array, zip(*ranked, strict=True))
-        return Lists(labels, scores, [member.inner_products_ for member in members])
-
-    def _combined(self, lists: Lists, every: Lists) -> tuple[np.ndarray, ...]:
-        """Return the number of candidates of each instance, all candidates, and the estimates of the candidates.
-
-        ``every`` contains the lists of all labels, and ``lists`` those of the allowed labels. An estimate does not
-        depend on which labels are allowed, so the features of an instance are computed from ``every``.
-        """
-
-        def combined(start: int, end: int) -> tuple[np.ndarray, ...]:
-            model = self.log_shares_, self.coefficients_
-            counts, candidates, z = stacked_scores(lists.labels, lists.scores, start, end, *model)
-            of_rows = row_features(counts, z)
-            if every is not lists:
-                all_counts, _, all_z = stacked_scores(every.labels, every.scores, start, end, *model)
-                of_rows = row_features(all_counts, all_z)
-            return counts, candidates, calibrated_estimates(counts, z, of_rows, self.calibration_)
-
-        blocks = row_blocks(lists.labels.shape[1], ROWS_PER_TASK) or [(0, 0)]
-        if len(blocks) == 1:
-            return combined(*blocks[0])
-        found = run_tasks(combined, blocks, self.n_jobs)
-        return tuple(np.concatenate(part) for part in zip(*found, strict=True))
-
-    def _best(self, spe: sparse.csr_array, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k best candidates of each instance and their scores."""
-        if self.propensity_exponent:
-            spe.data *= self._favours(self.propensities_)[spe.indices]
-        return top_k_of(spe, k, label_weights)
-
-    def _favours(self, propensities: np.ndarray) -> np.ndarray:
-        """Return the factors by which `predict_top_k` favours rare labels, given the propensities of some labels."""
-        relative = self.propensities_.min() / propensities
-        return elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
+        if isinstance(given, str | Mapping):
+            kind, values = _kind_and_values(given)
+            changed = {kind: {**values, key: value}}
+        self.estimators = [*(members | {member: changed}).items()]
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        specified = self._specified(self.n_labels_)
-        members = {name: self._member(one) for name, one in specified}
-        given = {name: {} if type(own).__name__ == "Wrapped" else own.get_params() for name, own in members.items()}
-        by_name = [name for name, one in specified if isinstance(one, str | Mapping)]
+        members = {}
+        by_name = []
+        for name, given in self._specified(self.n_labels_):
+            member = self._member(given)
+            members[name] = {} if type(member).__name__ == "Wrapped" else member.get_params()
+            if isinstance(given, str | Mapping):
+                by_name.append(name)
         arrays = {field.name: getattr(self, field.name) for field in self.FIELDS}
-        return arrays, {"members": given, "by_name": by_name}
+        return arrays, {"members": members, "by_name": by_name}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         super()._restore(arrays, {"members_": meta["members"]})
@@ -452,35 +440,30 @@ class Stacking(SparseProbabilityEstimator):
             if not (folder / name).exists():  # `fit_to_disk` may already have written the member
                 member.save(folder / name)
 
-    def _check_members(self, folder: Path) -> None:
-        """Raise an error if the members, which are stored as models of their own, do not fit to this model."""
+    def _read_parts(self, folder: Path, trusted: bool) -> None:
+        # `_restore` has set `members_` to a dictionary of each member's hyperparameters
+        given: dict[str, Any] = self.members_
+        for name, values in given.items():
+            if Path(name).name != name or not isinstance(values, dict):
+                raise XmlcError(f"{folder}: found the member {name!r}, expected the name of a subfolder")
+            check_no_link(folder / name)
+        self.members_ = {name: load_model(folder / name, trusted) for name in given}
         expected = self.n_features_in_, self.n_labels_
         for name, member in self.members_.items():
             if (member.n_features_in_, member.n_labels_) != expected:
                 found = f"{member.n_features_in_} features and {member.n_labels_} labels in member {name}"
                 raise Malformed(str(folder), f"found {found}, expected {expected[0]} and {expected[1]}")
-        if self.coefficients_.size != n_features_of(len(self.members_)):
-            found = f"found {self.coefficients_.size} coefficients of {len(self.members_)} members"
-            raise Malformed(str(folder / "coefficients_.npy"), f"{found}, expected {n_features_of(len(self.members_))}")
-
-    def _read_parts(self, folder: Path, trusted: bool) -> None:
-        # `_restore` has set `members_` to a dictionary of each member's hyperparameters
-        given: dict[str, Any] = self.members_
-        for name in given:
-            if Path(name).name != name or not isinstance(given[name], dict):
-                raise XmlcError(f"{folder}: found the member {name!r}, expected the name of a subfolder")
-            check_no_link(folder / name)
-        self.members_ = {name: load_model(folder / name, trusted) for name in given}
-        self._check_members(folder)
-        for member in self.members_.values():
-            self._set_threads(member)
-        if self.estimators is None:
-            return
-        specified: dict[str, Any] = dict(self.estimators)
-        for name, own in self.members_.items():
-            if specified.get(name) is None:
-                specified[name] = own.unfitted().set_params(**given[name])
-        self.estimators = [(name, specified[name]) for name in self.members_]
+        size = n_features_of(len(given))
+        if self.coefficients_.size != size:
+            found = f"found {self.coefficients_.size} coefficients of {len(given)} members"
+            raise Malformed(str(folder / "coefficients_.npy"), f"{found}, expected {size}")
+        self._set_threads(self.members_)
+        if self.estimators is not None:
+            specified = dict(self.estimators)
+            for name, member in self.members_.items():
+                if specified.get(name) is None:
+                    specified[name] = member.unfitted().set_params(**given[name])
+            self.estimators = [(name, specified[name]) for name in self.members_]
 
 
 def _kind_and_values(given: str | Mapping[str, Hyperparameters]) -> tuple[str, Hyperparameters]:
@@ -506,10 +489,10 @@ def _as_plain(given: Any) -> Any:
         return given
     if isinstance(given, Mapping):
         return dict(given)
-    inner = type(given.estimator if type(given).__name__ == "Wrapped" else given)
-    target = f"{inner.__module__}:{inner.__name__}"
-    names = [name for name, known in ESTIMATORS.items() if known.endswith(f":{inner.__name__}")]
-    return names[0] if names and inner.__module__.startswith("xmlc.") else target
+    if type(given).__name__ == "Wrapped":
+        given = given.estimator
+    place = f"{type(given).__module__}:{type(given).__name__}"
+    return registered_name(place)
 
 
 def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -528,10 +511,19 @@ def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndar
         yield np.concatenate((order[:start], order[end:])), order[start:end]
 
 
+def joined(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lists:
+    """Return the results of `predict_top_k` of all members, instance by instance."""
+    labels, scores = zip(*lists, strict=True)
+    by_row = (1, 0, 2)
+    return Lists(
+        np.ascontiguousarray(np.array(labels).transpose(by_row)),
+        np.ascontiguousarray(np.array(scores).transpose(by_row)),
+    )
+
+
 def pairs_of(
     held_out: np.ndarray,
-    labels: np.ndarray,
-    scores: np.ndarray,
+    lists: Sequence[tuple[np.ndarray, np.ndarray]],
     Y: sparse.csr_array,
     weights: np.ndarray,
     shares: np.ndarray,
@@ -542,27 +534,27 @@ def pairs_of(
     ----------
     held_out : ndarray of int64, shape (n,)
         Numbers of the instances in the training set.
-    labels, scores : ndarray, shape (M, n, K)
-        The members' lists.
+    lists : sequence of (labels, scores), length M
+        The results of `predict_top_k` of the members.
     Y : boolean CSR, shape (n, m)
     weights : ndarray of float32, shape (n,)
     shares : ndarray of float64, shape (m,)
         The logarithms of the labels' shares of the instances on which the members were trained.
     """
-    counts, candidates, values = merge_lists(labels, scores, 0, held_out.size)
+    counts, candidates, values = merge_lists(*joined(lists))
     rows = np.repeat(np.arange(held_out.size), counts)
     true = np.zeros(candidates.size, dtype=bool)
     if candidates.size:  # SciPy returns a sparse array for an empty selection
         true[:] = np.asarray(Y[rows, candidates]).reshape(-1)
-    of_pairs = weights[rows].astype(np.float64)
-    return Pairs(held_out, counts, candidates, features_of(candidates, values, shares), true, of_pairs)
+    features = features_of(candidates, values, shares)
+    return Pairs(held_out, counts, candidates, features, true, weights[rows].astype(np.float64))
 
 
-def allowed_labels(weights: np.ndarray) -> np.ndarray | None:
-    """Return which labels have a positive weight, or None if all have one."""
-    if weights.size == 0 or weights.all():
-        return None
-    return weights > 0
+def allowed_labels(label_weights: np.ndarray) -> np.ndarray:
+    """Return 1 for labels of positive weight and 0 for the others, or an empty array if all have a positive weight."""
+    if label_weights.all():
+        return NO_WEIGHTS
+    return (label_weights > 0).astype(np.float64)
 
 
 def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
