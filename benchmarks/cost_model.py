@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
-from xmlc.models.domains import parabel, plt, stacking
-from xmlc.models.domains.forests import GROWING_BYTES
+from xmlc.models.averaged_forest import GROWING_BYTES
+from xmlc.models.parabel import usual_hyperparameters
+from xmlc.models.plt.estimator import usual_arity
 from xmlc.models.registry import LEARNERS
+from xmlc.models.stacking import Stacking, default_members, n_held_out_parts
 from xmlc.suite.config.catalogue import Size
 
 SHAPES = Path(__file__).with_name("shapes.csv")
@@ -193,13 +195,13 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
 def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCosts:
     """Return the costs of members that train one after the other, on each part and on all rows."""
     members = []
-    for name, kind in given.get("estimators") or stacking.default_members(size.m):
+    for name, kind in given.get("estimators") or default_members(size.m):
         own: dict[str, Any] = {}
         if not isinstance(kind, str):
             ((kind, own),) = kind.items()
         of_member = {key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")}
         members.append(costs_of(size, n, kind, own | of_member))
-    trainings = 1 + stacking.n_held_out_parts(n, given.get("n_held_out", stacking.HELD_OUT))
+    trainings = 1 + n_held_out_parts(n, given.get("n_held_out", Stacking.n_held_out))
     return FitCosts(
         trainings * math.fsum(member.seconds for member in members),
         max(member.peak_bytes for member in members),
@@ -234,9 +236,9 @@ def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str,
         units *= min(1.0, nodes / LDSM_NODES) ** LDSM_POWER
     usual: Any = 2
     if is_plt:
-        usual = plt.usual_arity(given.get("tree"), given.get("solver"), m)
+        usual = usual_arity(given.get("tree"), given.get("solver"), m)
     elif estimator == "parabel":
-        usual = parabel.usual(m)["arity"]
+        usual = usual_hyperparameters(m)["arity"]
     return variant, units, float(given.get("arity") or usual)
 
 
@@ -339,7 +341,7 @@ def estimates_of_row(work: Workload) -> float:
         of_leaf = (values["arity"] / 2) ** 2 * work.n / leaves * labels
         count = values["n_trees"] ** OVERLAP * of_leaf
     elif work.estimator == "stacking":
-        members = values["estimators"] or stacking.default_members(size.m)
+        members = values["estimators"] or default_members(size.m)
         count = len(members) * values["n_candidates"]
     else:
         count = OF_INSTANCES * labels

@@ -14,8 +14,8 @@ from scipy import sparse
 from benchmarks.commands import benchmark, count_option
 from benchmarks.harness import CPU_TIME, PERCENT, POINTS, TRAINING, Contender, Data, Report
 from xmlc.metrics.classification import classification_metrics, measure_scores
-from xmlc.models.domains.plt import SolverName
 from xmlc.models.plt import PLT
+from xmlc.models.plt.estimator import SolverName
 from xmlc.suite.options import data_option
 from xmlc.suite.results.intervals import estimate_of
 from xmlc.suite.steps.prepared import fit_mask

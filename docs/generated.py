@@ -21,7 +21,7 @@ import click
 import xmlc.metrics
 from xmlc.cli import GROUPS, group
 from xmlc.metrics.measures import ALL_MEASURES
-from xmlc.models.registry import ESTIMATORS, domains_of, estimator_class
+from xmlc.models.registry import LEARNERS, estimator_class
 from xmlc.suite.config.catalogue import Dataset, load_catalogue
 from xmlc.suite.config.settings import Settings, read_config
 from xmlc.suite.config.suite import Experiments, Inference, ModelSpec, SearchSpec, Sweep, read_suites
@@ -117,7 +117,7 @@ def text(words: str) -> str:
 
 def hyperparameters() -> Iterator[str]:
     """Yield the hyperparameters of all estimators, in the order of their arguments."""
-    for name in filter(domains_of, ESTIMATORS):  # wrapped programs have no domains
+    for name in LEARNERS:
         cls = estimator_class(name)
         declared = inspect.signature(cls).parameters.items()
         rows = [(f"`{key}`", cls.domains[key], f"`{one.default!r}`") for key, one in declared]

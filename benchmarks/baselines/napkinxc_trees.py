@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +14,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.threads import resolve_threads
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix
-from xmlc.kernels.domains import MANY, PASSES, POSITIVE, SOME, Domain, OneOf, whole
-from xmlc.kernels.estimator import check_hyperparameters, hyperparameters
+from xmlc.kernels.domains import MANY, PASSES, POSITIVE, POSITIVE_SHARE_OR_NONE, OneOf, whole
+from xmlc.kernels.estimator import check_hyperparameters, hyperparameters, param
 
 KMEANS = "hierarchicalKmeans"
 GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # Maps ``policy`` to napkinXC's tree types.
@@ -30,8 +30,8 @@ class NapkinXCModel(ProgramModel):
     """
 
     _: KW_ONLY
-    eta: float = 1.0
-    epochs: int = 1
+    eta: float = param(POSITIVE, default=1.0)
+    epochs: int = param(whole(1, PASSES), default=1)
     random_state: int = 0
     n_jobs: int | None = None
 
@@ -123,21 +123,10 @@ class NapkinXCOnline(NapkinXCModel):
     """
 
     SAVED = ("label_order_",)
-    domains: ClassVar[dict[str, Domain]] = {  # napkinXC ends the process for invalid values.
-        "arity": whole(2, MANY),
-        "max_leaf": whole(1, MANY),
-        "eta": POSITIVE,
-        "eps": POSITIVE,
-        "epochs": whole(1, PASSES),
-        "policy": OneOf(tuple(GROWN)),
-        "warm_start": SOME,
-        "first_max_leaf": whole(1, MANY, none=True),
-    }
-
     _: KW_ONLY
-    arity: int = 2
-    max_leaf: int = 100
-    eps: float = 0.01
+    arity: int = param(whole(2, MANY), default=2)
+    max_leaf: int = param(whole(1, MANY), default=100)
+    eps: float = param(POSITIVE, default=0.01)
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Shuffle the instances by the seed, train on one thread, and return the estimator.
@@ -220,10 +209,10 @@ class NapkinXCOPLT(NapkinXCOnline):
         more threads.
     """
 
-    policy: str = "best_greedy"
+    policy: str = param(OneOf(tuple(GROWN)), default="best_greedy")
     alpha: float = 0.75
-    warm_start: float | None = None
-    first_max_leaf: int | None = None
+    warm_start: float | None = param(POSITIVE_SHARE_OR_NONE, default=None)
+    first_max_leaf: int | None = param(whole(1, MANY, none=True), default=None)
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
         grown: dict[str, object] = {"tree_type": GROWN[self.policy], "online_tree_alpha": self.alpha}

@@ -21,7 +21,7 @@ from benchmarks.cost_model import (
     predicted,
     variant_of,
 )
-from xmlc.models.domains.forests import GROWING_BYTES
+from xmlc.models.averaged_forest import GROWING_BYTES
 from xmlc.models.registry import estimator_class
 from xmlc.models.trees.representations import MOST_VALUES
 from xmlc.suite.config.catalogue import Size, load_catalogue

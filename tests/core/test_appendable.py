@@ -10,7 +10,8 @@ import pytest
 from facts import raises_with
 
 from xmlc.core import appendable
-from xmlc.core.appendable import Appendable, NotFiniteError, give_back
+from xmlc.core.appendable import Appendable, give_back
+from xmlc.core.errors import InvalidDataError
 
 TASKS = [
     {"a": np.arange(3), "b": np.ones((2, 4), dtype=np.float32)},
@@ -40,7 +41,7 @@ def test_nonfinite_weights_are_detected_when_appended(tmp_path, wrong):
         arrays = Appendable(folder)
         # The array ``b`` contains no weights, so NaN is allowed.
         arrays.append(a=np.zeros(0, dtype=np.float32), b=np.array([wrong]))
-        with pytest.raises(NotFiniteError):
+        with pytest.raises(InvalidDataError):
             arrays.append(a=np.array([1, wrong, 2], dtype=np.float32))
 
 

@@ -12,7 +12,7 @@ from small_models import OURS
 from xmlc.kernels.domains import Ascending, Flag, NumberRange, OneOf, whole
 from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, check_value
 from xmlc.models import PLT
-from xmlc.models.registry import domains_of, estimator_class
+from xmlc.models.registry import estimator_class
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,6 @@ def test_domain_and_error_describe_expected_values():
 @pytest.mark.parametrize("name", OURS)
 def test_every_hyperparameter_has_a_domain_with_its_default(name):
     cls = estimator_class(name)
-    assert cls.domains is domains_of(name)
     assert set(cls.domains) == set(cls._hyperparameter_names())
     check_hyperparameters(cls())
     for hyperparameter, domain in cls.domains.items():
@@ -87,7 +86,7 @@ def configured(content, estimator=None):
     elif isinstance(content, dict):
         estimator = content.get("estimator", estimator)
         for key, value in content.items():
-            if estimator in OURS and key in domains_of(estimator):
+            if estimator in OURS and key in estimator_class(estimator).domains:
                 is_range = isinstance(value, dict) and "low" in value
                 values = [value["low"], value["high"]] if is_range else value if isinstance(value, list) else [value]
                 for one in values:
@@ -101,6 +100,6 @@ def test_hyperparameters_in_suites_lie_in_their_domains():
     for file in sorted((ROOT / "config/papers").glob("*.yaml")):
         for name, hyperparameter, value in configured(yaml.safe_load(file.read_text(encoding="utf-8"))):
             if not isinstance(value, dict | str) or value in ("adagrad", "sgd", "batch"):
-                assert value in domains_of(name)[hyperparameter], (file.name, hyperparameter)
+                assert value in estimator_class(name).domains[hyperparameter], (file.name, hyperparameter)
                 found += 1
     assert found > 100, found

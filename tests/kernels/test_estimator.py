@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils import estimator_html_repr
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.domains import OneOf
@@ -50,17 +51,6 @@ def test_hyperparameters_follow_scikit_learn(multilabel):
         Constant().fit(np.ones((2, 3)), np.ones((1, 3), dtype=bool))
 
 
-def test_html_shows_changed_hyperparameters_and_fitted_sizes(multilabel):
-    X, Y = multilabel(30, 5, 3)
-    row = "<tr><th>{}</th><td>{}</td></tr>".format
-    model = Constant(extra="<b>")
-    assert model._repr_html_() == f"<table><caption>Constant</caption>{row('extra', '&#x27;&lt;b&gt;&#x27;')}</table>"
-    shown = Constant().fit(X, Y)._repr_html_()
-    assert shown == f"<table><caption>Constant</caption>{row('features', 5)}{row('labels', 3)}</table>"
-    shown = STO(kappa=0.25).fit(Y.astype(np.float32), Y)._repr_html_()
-    assert shown == f"<table><caption>STO</caption>{row('kappa', 0.25)}{row('thresholds', 3)}</table>"
-
-
 def test_estimators_work_in_grid_search_and_pipeline(multilabel):
     X, Y = multilabel(30, 5, 3)
     search = GridSearchCV(Constant(), {"share": [0.1, 0.25, 0.7]}, cv=2).fit(X, Y.toarray())
@@ -68,6 +58,7 @@ def test_estimators_work_in_grid_search_and_pipeline(multilabel):
     pipeline = make_pipeline(MaxAbsScaler(), Constant()).fit(X, Y)
     assert pipeline.set_params(constant__share=0.1).get_params()["constant__share"] == 0.1
     assert pipeline.score(X, Y) == -0.15
+    assert "Constant(share=0.1)" in estimator_html_repr(pipeline)
 
 
 def test_package_works_without_scikit_learn():
@@ -114,12 +105,3 @@ def test_type_hints_list_choices_of_hyperparameters(name):
 
 
 WITH_FILE_NAMES = ("oracle", "estimates")  # The hyperparameters of these estimators are names of files.
-
-
-def test_dir_lists_public_names_only():
-    for name in ESTIMATORS:
-        model = estimator_class(name)()
-        shown = [one for one in dir(model) if not one.startswith("_")]
-        assert {*model.get_params(deep=False), "fit", "predict_proba", "rank_one", "warm_up"} <= set(shown)
-        assert not {"FIELDS", "MODEL_FORMAT", "domains", "FOREST"} & set(shown)
-    assert "thresholds_" in dir(STO().fit([[0.5]], [[1]]))

@@ -18,7 +18,7 @@ from xmlc.kernels.estimator import InvalidParameterError
 from xmlc.models import OPLT, PLT, Stacking, label_sets
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.stacking import held_out_parts, log_shares
-from xmlc.thresholds import LabelSets, priors
+from xmlc.thresholds import LabelSets
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -168,52 +168,18 @@ def test_streams_of_texts_give_each_text_a_label():
 
 
 class Shares(SparseProbabilityEstimator):
-    """Estimate each label by its share of the instances so far, with weights and for streams."""
-
-    n_jobs = 1
-    counts_ = 0
+    """Estimate each label by its share of the instances."""
 
     def fit(self, X, Y, sample_weight=None):
-        X, Y = self._training_data(X, Y)
-        self.counts_ = Y.sum(axis=0)
-        return self
-
-    def partial_fit(self, X, Y):
-        X, Y = self._training_data(X, Y)
-        if X[[0]].sum() > 1e6:
-            raise MemoryError
-        self.counts_ = self.counts_ + Y.sum(axis=0)
+        X, Y, weights = self._weighted_data(X, Y, sample_weight)
+        self.shares_ = Y.T @ weights / weights.sum()
         return self
 
 
 def test_own_estimators_follow_the_same_rule(multilabel):
-    X, Y, labelled = labelled_data(multilabel)
+    X, Y, _ = labelled_data(multilabel)
     assert Shares().fit(X, Y, sample_weight=np.where(np.arange(42) < 40, 1, 0)).all_labelled_
     assert not Shares().fit(X, Y).all_labelled_
-    stream = Shares().partial_fit(X[-1:], Y[-1:])
-    assert not stream.partial_fit(X[labelled], Y[labelled]).all_labelled_
-    stream = Shares().partial_fit(X[labelled], Y[labelled])
-    with pytest.raises(MemoryError):
-        stream.partial_fit(sparse.csr_array(np.full((1, 10), 1e6, dtype=np.float32)), Y[-1:])
-    assert stream.all_labelled_
-    assert stream.fit(X[labelled], Y[labelled]).all_labelled_
-
-
-@pytest.mark.parametrize("name", ["plt", "parabel", "swnn", "stacking"])
-@pytest.mark.parametrize("measure", ["macro_f", "micro_f"])
-def test_sets_of_a_batch_have_thresholds_of_its_estimates_and_shares(name, measure, multilabel, monkeypatch, tmp_path):
-    X, Y = multilabel(150, 10, 5)
-    model = small(name).fit(X[:90], Y[:90])
-    model.save(tmp_path / "model")
-    monkeypatch.setattr(label_sets, "FEWEST", 60)
-    monkeypatch.setattr(label_sets, "ROWS", 7)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some scores are no probabilities
-        spe = model.predict_proba(X[90:], label_sets.MIN_PROBABILITY)
-        expected = LabelSets(measure).fit(spe, prior=priors(Y[:90])).predict(spe).toarray()
-        for one in (model, type(model).load(tmp_path / "model")):
-            np.testing.assert_array_equal(one.predict(X[90:], measure=measure).toarray(), expected)
-            np.testing.assert_array_equal(one.inner_products_, model.inner_products_)
 
 
 def test_measure_is_checked_and_excludes_thresholds(multilabel):

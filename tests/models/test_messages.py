@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from facts import absent, raises_with
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 from small_data import random_multilabel
 
 import xmlc
-from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFileError, XmlcError
+from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFileError, NotFittedError, XmlcError
 from xmlc.inference import gfm, gfm_t, marginals_of, meuf_approx
 from xmlc.metrics import macro_f, precision_at_k, propensities
 from xmlc.models import OPLT, PLT, BinaryRelevance, FastXML, Parabel, ProbabilisticClassifierChain, Stacking
@@ -123,7 +122,7 @@ def test_missing_path_raises_file_not_found_error(load, tmp_path):
 
 
 def test_unknown_nested_hyperparameter_raises_invalid_parameter_error():
-    with raises_with(InvalidParameterError, "estimator__ariti", "arity"):
+    with raises_with(InvalidParameterError, "'ariti'", "arity"):
         TextClassifier(PLT()).set_params(estimator__ariti=3)
 
 

@@ -13,9 +13,8 @@ from small_data import random_multilabel
 from benchmarks.baselines.omikuji_parabel import OmikujiParabel
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import NO_WEIGHTS, top_k_of
-from xmlc.models import PLT, Parabel
+from xmlc.models import PLT, Parabel, parabel
 from xmlc.models._averages import average_above, average_top_k
-from xmlc.models.domains import parabel as domains
 from xmlc.models.parabel import as_leaves
 
 SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, two of them in the beam
@@ -135,9 +134,9 @@ def test_means_over_trees_equal_omikuji(multilabel, tmp_path):
     np.testing.assert_allclose(means, theirs.data, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize(("most", "usual"), [(8, domains.FEW), (7, domains.MANY)])
+@pytest.mark.parametrize(("most", "usual"), [(8, parabel.FOR_FEW_LABELS), (7, parabel.FOR_MANY_LABELS)])
 def test_defaults_depend_on_number_of_labels(multilabel, monkeypatch, tmp_path, most, usual):
-    monkeypatch.setattr(domains, "MANY_LABELS", most)
+    monkeypatch.setattr(parabel, "MANY_LABELS", most)
     X, Y = multilabel(60, 20, 8)
     model = Parabel(max_leaf=4, epochs=2, n_jobs=1).fit(X, Y)
     assert model._selected() == {**usual, "C": model.C_}

@@ -7,7 +7,7 @@ from facts import raises_with
 from xmlc.core.errors import XmlcError
 from xmlc.models import Stacking
 from xmlc.models.plt import PLT
-from xmlc.models.registry import ESTIMATORS, domains_of, estimator_class, make_estimator
+from xmlc.models.registry import ESTIMATORS, estimator_class, make_estimator
 from xmlc.models.warm_up import check_kept
 
 OWN_MODEL = '''
@@ -134,7 +134,6 @@ def test_typo_in_name_gets_a_suggestion():
 )
 def test_class_of_this_package_is_known_by_its_name_and_place(name):
     assert estimator_class(name) is estimator_class("plt")
-    assert domains_of(name) is domains_of("plt")
     assert Stacking([("member", name)]).members()["member"].get_params() == estimator_class("plt")().get_params()
 
 

@@ -46,24 +46,23 @@ def test_steps_do_not_depend_on_one_another():
 
 
 @pytest.mark.parametrize(
-    ("estimator", "rooms", "domains"),
+    ("estimator", "folders"),
     [
-        ("plt", {"plt"}, {"plt"}),
-        ("parabel", {"plt"}, {"parabel", "plt"}),  # Parabel's trees are PLTs.
-        ("oplt", {"oplt", "plt"}, {"oplt", "plt"}),  # OPLT learns with the kernels of a PLT and can become a PLT.
-        ("fastxml", {"fastxml"}, {"fastxml", "forests"}),
-        ("ldsm", {"ldsm"}, {"forests", "ldsm"}),
-        ("swnn", {"nearest"}, {"swnn"}),
-        ("br", {"linear"}, {"br"}),
-        ("pcc", {"linear"}, {"br", "pcc"}),
-        ("vw-cmt", set(), set()),
+        ("plt", {"plt"}),
+        ("parabel", {"plt"}),  # Parabel's trees are PLTs.
+        ("oplt", {"oplt", "plt"}),  # OPLT learns with the kernels of a PLT and can become a PLT.
+        ("fastxml", {"fastxml"}),
+        ("ldsm", {"ldsm"}),
+        ("swnn", {"nearest"}),
+        ("br", {"linear"}),
+        ("pcc", {"linear"}),
+        ("vw-cmt", set()),
     ],
 )
-def test_estimator_depends_only_on_its_building_blocks(estimator, rooms, domains):
+def test_estimator_depends_only_on_its_building_blocks(estimator, folders):
     parts = [Path(file).parts for file in files_of(estimator)]
     below = [part[part.index("models") + 1 :] for part in parts if "models" in part]
-    assert {names[0] for names in below if len(names) > 1} - {"trees", "domains"} == rooms
-    assert {Path(names[-1]).stem for names in below if names[0] == "domains"} - {"__init__"} == domains
+    assert {names[0] for names in below if len(names) > 1} - {"trees"} == folders
 
 
 def private_of_others(file):

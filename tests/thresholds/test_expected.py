@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from threshold_cases import CASES, candidate_sets, random_case
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import NotFittedError, XmlcError
 from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import ExpectedF, macro_f_at_k

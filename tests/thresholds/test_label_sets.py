@@ -8,10 +8,9 @@ import pytest
 from facts import raises_with, warns_with
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from xmlc import LabelSets, TextClassifier
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import NotFittedError, XmlcError
 from xmlc.inference import fit_size_weights, gfm, gfm_sizes, gfm_t, meuf
 from xmlc.metrics import micro_f
 from xmlc.thresholds import CommonThreshold, ExpectedF, IsotonicCalibration, apply_thresholds, priors

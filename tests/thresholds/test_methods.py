@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from threshold_cases import CASES, candidate_sets, f_of, naive_candidate, random_case, row_wise_ofo
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import NotFittedError, XmlcError
 from xmlc.metrics import macro_f
 from xmlc.models import FastXML
 from xmlc.thresholds import (

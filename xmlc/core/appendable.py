@@ -12,18 +12,19 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
+from xmlc.core.errors import InvalidDataError
+
 # Maximum number of extra bytes that are allocated for later parts, so that an array rarely moves in memory. The number
 # of extra bytes is also limited to a quarter of the array.
 MORE = 1 << 26
 
-
 HELD = 1 << 28  # Maximum bytes of mapped files that `read_in_parts` keeps in memory.
 LARGE = 1 << 24  # Minimum bytes of an array whose pages are released.
 LOOK = 0.005  # Seconds between two checks of memory.
-
-
-class NotFiniteError(ArithmeticError):
-    """Report that a weight is NaN or infinite."""
+NOT_FINITE = (
+    "found weights beyond single precision. Scale the features with sklearn.preprocessing.MaxAbsScaler, "
+    "or use hyperparameters nearer to their defaults."
+)
 
 
 class Appendable:
@@ -53,7 +54,7 @@ class Appendable:
 
         Raises
         ------
-        NotFiniteError
+        InvalidDataError
             Some weights are not finite (`check_finite`). Weights are checked as soon as they are appended, because the
             files are not read again.
         """
@@ -167,7 +168,7 @@ def address(array: np.ndarray) -> int:
 
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:
-    """Raise a `NotFiniteError` if a weight is not finite. Only float32 arrays contain weights."""
+    """Raise an `InvalidDataError` if a learned weight is not finite. Only float32 arrays contain weights."""
     for array in arrays:  # If an array contains NaN, its minimum and maximum are NaN, too.
         if array.dtype == np.float32 and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all():
-            raise NotFiniteError
+            raise InvalidDataError(NOT_FINITE)

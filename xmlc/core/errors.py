@@ -77,6 +77,14 @@ class InvalidParameterError(XmlcError, ValueError, TypeError):
     """
 
 
+class NotFittedError(XmlcError, ValueError, AttributeError):
+    """An unfitted estimator was asked to predict.
+
+    Like scikit-learn's error of this name, which would take a second to import, it is a ValueError and an
+    AttributeError.
+    """
+
+
 def shown(value: object) -> str:
     """Return a user's value as text for a message, shortened if it is long."""
     value = str(value) if isinstance(value, str) else value  # The repr of a NumPy string contains its type.

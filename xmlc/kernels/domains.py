@@ -1,7 +1,7 @@
-"""Define classes for domains of hyperparameters, and the domains that all estimators share.
+"""Domains (sets of allowed values) of hyperparameters and arguments.
 
-Each estimator's own domains are in a module of `xmlc.models.domains`, so that a change of these domains affects no
-other estimator.
+Validation, documentation, suites and hyperparameter searches use them. Even with the values at the ends of an interval,
+no computation overflows and every loop ends.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, get_args
 
 from xmlc.core.errors import InvalidParameterError, shown
+
+LONGEST_NAME = 100  # bytes of a name in `Named`
 
 
 @dataclass(frozen=True)
 class NumberRange:
-    """Define an interval of numbers, which includes its ends by default.
+    """An interval of numbers, which includes its ends by default.
 
     Attributes
     ----------
@@ -51,16 +53,26 @@ class NumberRange:
         return bool(self.low <= number <= self.high and not (self.above and number == self.low))
 
     def __str__(self) -> str:
-        kind = "a whole number" if self.whole else "a number"
-        low, high = (str(end) if self.whole else f"{end:g}" for end in (self.low, self.high))
-        interval = f"above {low} and at most {high}" if self.above else f"from {low} to {high}"
-        text = f", {self.text!r}" if self.text else ""
-        return f"{kind} {interval}{text}{' or None' if self.none else ''}"
+        kind = "number"
+        low = f"{self.low:g}"
+        high = f"{self.high:g}"
+        if self.whole:
+            kind = "whole number"
+            low = str(self.low)
+            high = str(self.high)
+        text = f"a {kind} from {low} to {high}"
+        if self.above:
+            text = f"a {kind} above {low} and at most {high}"
+        if self.text:
+            text += f", {self.text!r}"
+        if self.none:
+            text += " or None"
+        return text
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """Define the domain that contains the strings ``choices``."""
+    """The texts ``choices``."""
 
     choices: tuple[str, ...]
 
@@ -73,7 +85,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Flag:
-    """Define the domain of True and False."""
+    """True and False."""
 
     def __contains__(self, value: object) -> bool:
         return type(value).__name__ in ("bool", "bool_")  # NumPy's bool is recognised by its name, without an import.
@@ -84,7 +96,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Ascending:
-    """Define the domain of ascending sequences whose entries are in the domain ``each``."""
+    """Ascending sequences whose entries are in the domain ``each``."""
 
     each: NumberRange
 
@@ -102,29 +114,28 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Named:
-    """Define the domain of sequences of pairs (name, value), and of None if ``none`` is true.
+    """None, and sequences of pairs (name, value), such as the members of an ensemble.
 
     Names are unique, not in ``taken``, without "__", and short enough for the name of a folder.
     """
 
-    taken: tuple[str, ...] = ()
-    none: bool = False
-    longest: ClassVar[int] = 100  # bytes
+    taken: tuple[str, ...]
 
     def __contains__(self, value: Any) -> bool:
         if value is None:
-            return self.none
+            return True
+        names = set()
         try:
-            names = [name for name, _ in value if name.isidentifier() and "__" not in name]
-            names = [name for name in names if len(name.encode()) <= self.longest]
-            return 0 < len(names) == len(value) == len({*names} - {*self.taken})
+            for name, _ in value:
+                if name.isidentifier() and "__" not in name and len(name.encode()) <= LONGEST_NAME:
+                    names.add(name)
+            return 0 < len(names - {*self.taken}) == len(value)
         except (TypeError, ValueError, AttributeError):
             return False
 
     def __str__(self) -> str:
-        example = "[('swnn', 'swnn'), ('plt', PLT())]"
-        end = " or None" if self.none else ""
-        return f"pairs of a unique name of at most {self.longest} bytes and an estimator, such as {example}{end}"
+        names = f"pairs of a unique name of at most {LONGEST_NAME} bytes and an estimator"
+        return f"{names}, such as [('swnn', 'swnn'), ('plt', PLT())] or None"
 
 
 #: A domain is a set of allowed values. ``str(domain)`` describes the allowed values in messages, after the word
@@ -137,6 +148,11 @@ def whole(low: int, high: int, none: bool = False) -> NumberRange:
     return NumberRange(low, high, whole=True, none=none)
 
 
+def one_of(literal: Any) -> OneOf:
+    """Return the domain of the texts in a ``Literal`` type."""
+    return OneOf(get_args(literal))
+
+
 def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
     """Raise an error if the value of an argument is outside its domain.
 
@@ -146,24 +162,35 @@ def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
         If the value is outside the domain. The message ends with the sentence ``advice``.
     """
     if value not in domain:
+        message = f"found {name}={shown(value)}, expected {domain}"
         advice = advice or did_you_mean(value, domain)
-        end = f". {advice}" if advice else ""
-        raise InvalidParameterError(f"found {name}={shown(value)}, expected {domain}{end}")
+        if advice:
+            message += f". {advice}"
+        raise InvalidParameterError(message)
 
 
 def did_you_mean(value: object, domain: Domain) -> str:
     """Return a sentence that suggests the allowed text nearest to a value, or "" if no text is near."""
-    choices = domain.choices if isinstance(domain, OneOf) and isinstance(value, str) else ()
-    near = get_close_matches(str(value).lower(), choices, n=1)
-    return f"Did you mean {near[0]!r}?" if near else ""
+    if isinstance(domain, OneOf) and isinstance(value, str):
+        for choice in get_close_matches(value.lower(), domain.choices, n=1):
+            return f"Did you mean {choice!r}?"
+    return ""
 
 
-LARGE, MANY, PASSES, TREES = 1e9, 2**31 - 1, 1_000_000, 100_000
-POSITIVE, NOT_NEGATIVE, SHARE = NumberRange(0, LARGE, above=True), NumberRange(0, LARGE), NumberRange(0, 1)
-SOME = NumberRange(0, 1, above=True, none=True)
-EXCEPT_NONE, POSITIVE_OR_NONE = NumberRange(0, LARGE, none=True), NumberRange(0, LARGE, above=True, none=True)
+LARGE = 1e9
+MANY = 2**31 - 1
+PASSES = 1_000_000
+TREES = 100_000
+FLAG = Flag()
+POSITIVE = NumberRange(0, LARGE, above=True)
+POSITIVE_OR_NONE = NumberRange(0, LARGE, above=True, none=True)
+NOT_NEGATIVE = NumberRange(0, LARGE)
+NOT_NEGATIVE_OR_NONE = NumberRange(0, LARGE, none=True)
+SHARE = NumberRange(0, 1)
+POSITIVE_SHARE_OR_NONE = NumberRange(0, 1, above=True, none=True)
+WEIGHT_THRESHOLD = NumberRange(0, LARGE, none=True, text="auto")
+SEED = whole(1 - 2**63, 2**63 - 1)
+N_JOBS = whole(-100_000, 100_000, none=True)
 
-# A hyperparameter search replaces LABELS_PER_INSTANCE with the mean number of labels per training instance.
+# A hyperparameter search replaces this text with the mean number of labels per training instance.
 LABELS_PER_INSTANCE = "labels-per-instance"
-
-COMMON: dict[str, Domain] = {"random_state": whole(1 - 2**63, 2**63 - 1), "n_jobs": whole(-100_000, 100_000, none=True)}

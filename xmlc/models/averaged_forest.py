@@ -24,8 +24,7 @@ from xmlc.kernels.indices import Malformed, check_descents
 from xmlc.kernels.stored import Field, fields_of
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.domains.forests import GROWING_BYTES
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
 ROWS_PER_DESCENT = 16384  # Blocks of instances are large, because a tree's weights are copied for each block.
@@ -34,6 +33,10 @@ ROWS_PER_BLOCK = 256
 # weights. If X has few non-zeros, each thread processes a part of the trees. From NONZEROS_PER_WEIGHT non-zeros per
 # weight on, X counts as having many.
 NONZEROS_PER_WEIGHT = 4
+
+
+# Trees grow at the same time as long as they take about this many bytes together. A larger tree grows alone.
+GROWING_BYTES = 8_000_000_000
 
 
 class AveragedForest(SparseProbabilityEstimator, ABC):
@@ -74,6 +77,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     forest_: Any
     tail_: TailClassifiers | None
 
+    @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Grow the forest.
 

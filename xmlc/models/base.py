@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +31,6 @@ from xmlc.kernels.csr import (
 )
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters
 from xmlc.kernels.rows import is_canonical
-from xmlc.models.fitting import all_or_nothing, learns_more
 from xmlc.models.storage import StoredEstimator
 
 if TYPE_CHECKING:
@@ -40,6 +38,28 @@ if TYPE_CHECKING:
 
 MOST_RANKED = 1000  # k may be as large as 1000 even if the model has fewer labels
 ANSWERED: set[type] = set()  # The estimators whose `rank_one` has been called, so that its kernels are compiled.
+
+
+Learn = TypeVar("Learn", bound=Callable[..., Any])
+
+
+def all_or_nothing(learn: Learn) -> Learn:
+    """Decorate a method that learns, such as ``fit``, to restore the estimator if the method fails or is interrupted.
+
+    The method may replace attributes, but must not change arrays of an earlier call in place.
+    """
+
+    @wraps(learn)
+    def restoring(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return learn(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return cast("Learn", restoring)
 
 
 class SparseProbabilityEstimator(StoredEstimator):
@@ -82,16 +102,6 @@ class SparseProbabilityEstimator(StoredEstimator):
     calibrated: ClassVar[bool] = True
     unit_norm: bool  # the method `_kernel_form` needs the attributes ``unit_norm`` and ``n_jobs``
     n_jobs: int | None
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "fit" in vars(cls):
-            cls.fit = all_or_nothing(cls.fit)  # type: ignore[method-assign]
-        for name in ("partial_fit", "progressive_top_k"):
-            if name in vars(cls) and hasattr(cls, "partial_fit"):
-                setattr(cls, name, learns_more(vars(cls)[name]))
-        if (ranks := vars(cls).get("predict_top_k")) and "label_weights" not in signature(ranks).parameters:
-            cls.predict_top_k = weighted_by_base(ranks)  # type: ignore[method-assign]
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Learn from a training set.
@@ -360,11 +370,13 @@ class SparseProbabilityEstimator(StoredEstimator):
         XmlcError
             As for `fit` and `save`. After an error, an existing folder is unchanged, and no new folder exists.
         """
+        weights: Any = {}  # some estimators have no weights
+        if sample_weight is not None:
+            weights["sample_weight"] = sample_weight
         with atomic_folder(path) as folder:
             try:
                 self._into = folder
-                fit: Any = self.fit  # the type is Any, because some `fit` methods have no argument ``sample_weight``
-                fit(X, Y, sample_weight=sample_weight)
+                self.fit(X, Y, **weights)
             finally:
                 self._into = None
             self._write(folder)
@@ -372,13 +384,14 @@ class SparseProbabilityEstimator(StoredEstimator):
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags for a multi-label classifier that accepts sparse instances."""
-        from sklearn.utils import ClassifierTags
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
-        tags = super().__sklearn_tags__()
-        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags(multi_class=False, multi_label=True)
-        tags.target_tags.required = tags.target_tags.two_d_labels = tags.target_tags.multi_output = True
-        tags.target_tags.single_output, tags.input_tags.sparse = False, True
-        return tags
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True, two_d_labels=True, multi_output=True, single_output=False),
+            classifier_tags=ClassifierTags(multi_class=False, multi_label=True),
+            input_tags=InputTags(sparse=True),
+        )
 
     def _selected(self) -> Hyperparameters:
         """Return the hyperparameters that `fit` selected on the training set, so that another `fit` can use them."""
@@ -386,43 +399,44 @@ class SparseProbabilityEstimator(StoredEstimator):
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check hyperparameters and training data, store the shape of the data, and return canonical matrices."""
-        self._check_hyperparameters()
+        check_hyperparameters(self)
+        self.check_together()
         if Y is None:
             # the tests of scikit-learn for estimators expect these exact words in the error message
             raise InvalidDataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass label sets."
             )
-        given, X, Y = (X, Y), as_features(X), as_labels(Y, "Y", X, f"{type(self).__name__}.fit(X, Y)")
+        names_of = (X, Y)
+        X = as_features(X)
+        Y = as_labels(Y, "Y", X, f"{type(self).__name__}.fit(X, Y)")
         check_same_instances(X.shape[0], Y.shape[0])
         if X.shape[0] == 0 or Y.shape[1] == 0:
             found = f"{X.shape[0]} instances and {Y.shape[1]} labels"
             raise InvalidDataError(f"X and Y: found {found}, expected at least one of each. Check X and Y.")
-        self._remember_names(given[0])
-        self._remember_names(given[1], "label")
-        self.n_features_in_, self.n_labels_ = X.shape[1], Y.shape[1]
+        self._remember_names(names_of[0])
+        self._remember_names(names_of[1], "label")
+        self.n_features_in_ = X.shape[1]
+        self.n_labels_ = Y.shape[1]
         self._note_labels(Y)
         return X, Y
 
     def _note_labels(self, Y: sparse.csr_array, more: bool = False) -> None:
         """Record how often each label occurs and whether all instances have labels, given canonical label sets.
 
-        With ``more``, the label sets add to the counts of earlier calls, if they are known. The wrappers in
-        `xmlc.models.fitting` leave out instances of weight 0, and remember unlabelled instances of earlier calls.
+        With ``more``, the label sets add to those of earlier calls, if their counts are known.
         """
-        self.all_labelled_ = bool(np.diff(Y.indptr).all())
+        labelled = bool(np.diff(Y.indptr).all())
+        self.all_labelled_ = labelled and (self.all_labelled_ or not more)
         counts: np.ndarray = np.bincount(Y.indices, minlength=Y.shape[1])
         if not more:
-            self.label_counts_, self.n_counted_ = counts, Y.shape[0]
+            self.label_counts_ = counts
+            self.n_counted_ = Y.shape[0]
         elif self.label_counts_ is not None:
             known = self.label_counts_
             counts = np.pad(counts, (0, max(0, known.size - counts.size)))
             counts[: known.size] += known
             self.label_counts_ = counts
             self.n_counted_ += Y.shape[0]
-
-    def _check_hyperparameters(self) -> None:
-        """Raise an error if a hyperparameter, or in some classes a combination of hyperparameters, is not allowed."""
-        check_hyperparameters(self)
 
     def _weighted_data(
         self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None
@@ -435,7 +449,9 @@ class SparseProbabilityEstimator(StoredEstimator):
         kept = np.flatnonzero(weights)
         if kept.size == weights.size:
             return X, Y, weights
-        return X[kept], Y[kept], weights[kept]
+        Y = Y[kept]
+        self._note_labels(Y)
+        return X[kept], Y, weights[kept]
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check the instances to predict, and return them in canonical form."""
@@ -529,19 +545,3 @@ class SparseProbabilityEstimator(StoredEstimator):
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
             raise InvalidDataError(f"found k={shown(k)}, expected a whole number of labels from 1 to {most}")
         return int(k)
-
-
-def weighted_by_base(predict_top_k: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method `predict_top_k` that accepts label weights.
-
-    If label weights are given, the method calls `predict_top_k` of the base class, which sorts all estimates.
-    """
-
-    @wraps(predict_top_k)
-    def ranked(self: Any, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        if label_weights is not None:
-            return SparseProbabilityEstimator.predict_top_k(self, X, k, label_weights)
-        found: tuple[np.ndarray, np.ndarray] = predict_top_k(self, X, k)
-        return found
-
-    return ranked

@@ -13,19 +13,38 @@ from xmlc.core.appendable import Appendable
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.counter_random import Stream, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates
-from xmlc.kernels.estimator import Hyperparameters, check_value, hyperparameters
+from xmlc.kernels.domains import (
+    FLAG,
+    MANY,
+    N_JOBS,
+    NOT_NEGATIVE_OR_NONE,
+    PASSES,
+    POSITIVE_OR_NONE,
+    SEED,
+    TREES,
+    WEIGHT_THRESHOLD,
+    one_of,
+    whole,
+)
+from xmlc.kernels.estimator import Hyperparameters, check_value, hyperparameters, param
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models._averages import Histograms, Reached, average_above, average_top_k
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.domains import parabel, plt
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import cross_validated
-from xmlc.models.plt import PLT
-from xmlc.models.trees.kmeans import largest_leaf
+from xmlc.models.plt.compact import Auto
+from xmlc.models.plt.estimator import PLT, Loss, SearchMethod
+from xmlc.models.trees.kmeans import check_kmeans_shape, largest_leaf
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # The largest seed that scikit-learn accepts is 2**31 - 1.
 # This is the largest number of labels that a search in one tree finds for a block of instances (about 100 MB).
 LABELS_PER_BLOCK = 1 << 22
 ROWS_PER_MEAN = 256
+
+
+# The defaults if at most, or more than, MANY_LABELS labels have a training instance (docs/models.md).
+MANY_LABELS = 1000
+FOR_FEW_LABELS = {"arity": 2, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1, "C": 1.0}
+FOR_MANY_LABELS = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05, "C": 1.0}
 
 
 @hyperparameters
@@ -108,30 +127,30 @@ class Parabel(SparseProbabilityEstimator):
 
     MODEL_FORMAT = 2
 
-    domains = parabel.DOMAINS
     calibrated = False
 
-    n_trees: int = 3
-    arity: int | None = None
-    max_leaf: int | None = None
-    loss: plt.Loss = "squared_hinge"
-    hinge_power: int | None = None
-    C: float | None = None
-    tol: float | None = None
-    epochs: int = 20
-    weight_threshold: float | plt.Auto | None = "auto"
-    beam: int | None = 10
-    unit_norm: bool = True
-    random_state: int = 0
-    n_jobs: int | None = None
+    n_trees: int = param(whole(1, TREES), default=3)
+    arity: int | None = param(whole(2, MANY, none=True), default=None)
+    max_leaf: int | None = param(whole(1, MANY, none=True), default=None)
+    loss: Loss = param(one_of(Loss), default="squared_hinge")
+    hinge_power: int | None = param(whole(1, 4, none=True), default=None)
+    C: float | None = param(POSITIVE_OR_NONE, default=None)
+    tol: float | None = param(NOT_NEGATIVE_OR_NONE, default=None)
+    epochs: int = param(whole(1, PASSES), default=20)
+    weight_threshold: float | Auto | None = param(WEIGHT_THRESHOLD, default="auto")
+    beam: int | None = param(whole(1, MANY, none=True), default=10)
+    unit_norm: bool = param(FLAG, default=True)
+    random_state: int = param(SEED, default=0)
+    n_jobs: int | None = param(N_JOBS, default=None)
 
+    @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train one tree after another. Instance weights have the same effect as in `PLT.fit` with solver "batch".
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         data = self._weighted_data(X, Y, sample_weight)
-        self._select(parabel.usual(np.unique(data[1].indices).size))
+        self._select(usual_hyperparameters(np.unique(data[1].indices).size))
         if self.C is None:
             single = self.unfitted().set_params(**self._selected() | {"n_trees": 1})
             self.C_ = cross_validated(lambda C: single.unfitted().set_params(C=C), 1.0, 0.3, *data)
@@ -141,9 +160,9 @@ class Parabel(SparseProbabilityEstimator):
         ]
         return self
 
-    def _check_hyperparameters(self) -> None:
-        super()._check_hyperparameters()
-        parabel.check_together(self.get_params(deep=False))
+    def check_together(self) -> None:
+        """Raise an `InvalidParameterError` if the trees cannot have the given shape."""
+        check_kmeans_shape(self.arity or 2, self.max_leaf)
 
     def _select(self, usual: Mapping[str, object]) -> None:
         """Set ``C_`` and other attributes to the given hyperparameters.
@@ -156,7 +175,7 @@ class Parabel(SparseProbabilityEstimator):
             setattr(self, f"{name}_", value if leaves_open else given)
 
     def _selected(self) -> Hyperparameters:
-        return {name: getattr(self, f"{name}_") for name in parabel.FEW}
+        return {name: getattr(self, f"{name}_") for name in FOR_FEW_LABELS}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the scores above a threshold for all labels that the beam searches find.
@@ -218,7 +237,7 @@ class Parabel(SparseProbabilityEstimator):
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PARABEL_TREE + t)))
         own = self._selected() | {"random_state": int(key & LARGEST_SEED), "beam": self.beam or 10}
         given: Any = {name: value for name, value in self.get_params().items() if name != "n_trees"}
-        search: plt.SearchMethod = "beam"
+        search: SearchMethod = "beam"
         if self.beam is None:
             search = "exact"
         return PLT(tree="kmeans", solver="batch", search=search, **given | own)
@@ -261,7 +280,7 @@ class Parabel(SparseProbabilityEstimator):
         # Models of older versions store only the selected C.
         for name, value in meta.items():
             check_value(type(self), name, value)
-        self._select({name: getattr(self, name) for name in parabel.FEW} | meta)
+        self._select({name: getattr(self, name) for name in FOR_FEW_LABELS} | meta)
         self.trees_ = []
         for t in range(self.n_trees):
             tree = self._tree(t)
@@ -298,3 +317,8 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     np.cumsum(counts, out=ends[1:])
     histograms = Histograms(ends, labels.view(np.uint32), estimates, np.ones(counts.size, dtype=np.int64), False)
     return histograms, Reached(starts, leaves)
+
+
+def usual_hyperparameters(n_labels: float) -> Mapping[str, object]:
+    """Return the default hyperparameters for ``n_labels`` labels."""
+    return FOR_MANY_LABELS if n_labels > MANY_LABELS else FOR_FEW_LABELS

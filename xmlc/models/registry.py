@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterable, Mapping
-from importlib.util import find_spec
 from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,6 @@ from xmlc.core.files import checked_path, read_json
 from xmlc.kernels.estimator import Hyperparameters
 
 if TYPE_CHECKING:
-    from xmlc.kernels.domains import Domain
     from xmlc.models.base import SparseProbabilityEstimator
 
 #: This dictionary contains the estimators of this package that learn from training data, by name.
@@ -186,39 +184,6 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     kind = Wrapped if found == "Wrapped" else estimator_class(names[0])
     model: SparseProbabilityEstimator = kind.load(path, trusted)
     return model
-
-
-def domains_of(name: str) -> Mapping[str, Domain] | None:
-    """Return the domains of an estimator's hyperparameters, or None if the estimator is not in `LEARNERS`.
-
-    If `xmlc.models.domains` has a module for the estimator, only this module is imported, but not the estimator's
-    class. A suite can be checked without loading kernels if `xmlc.models.domains` has modules for all its estimators.
-    If the estimator has no module in `xmlc.models.domains`, its class is imported.
-    """
-    name = registered_name(name)
-    module = f"xmlc.models.domains.{name}"
-    known: Mapping[str, Domain] | None = None
-    if find_spec(module):
-        known = importlib.import_module(module).DOMAINS
-    elif name in LEARNERS:
-        known = estimator_class(name).domains
-    return known
-
-
-def check_together(name: str, given: Hyperparameters) -> None:
-    """Raise an error if hyperparameters of an estimator contradict one another, as its ``fit`` would.
-
-    Each value must be in its domain. The estimator is not imported.
-
-    Raises
-    ------
-    InvalidParameterError
-    """
-    module = f"xmlc.models.domains.{name}"
-    if find_spec(module):
-        check = getattr(importlib.import_module(module), "check_together", None)
-        if check:
-            check(given)
 
 
 def program_of(name: str) -> str:

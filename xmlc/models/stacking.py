@@ -17,7 +17,8 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, entries_above, stack_estimates, top_k_of
-from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters
+from xmlc.kernels.domains import MANY, N_JOBS, SEED, Named, NumberRange, whole
+from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters, param
 from xmlc.kernels.indices import Malformed
 from xmlc.kernels.rows import top_k_of_row
 from xmlc.kernels.stored import FINITE, Field
@@ -33,9 +34,7 @@ from xmlc.models._stacked import (
     scores_of,
     stacked_scores,
 )
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.domains import stacking
-from xmlc.models.domains.stacking import MOST_PARTS
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.registry import load_model, make_estimator, registered_name
 
 ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
@@ -79,6 +78,21 @@ class Pairs(NamedTuple):
     features: np.ndarray
     true: np.ndarray
     weights: np.ndarray
+
+
+# Each pair names a member of the ensemble and its estimator.
+MEMBERS = (("swnn", "swnn"), ("plt", "plt"))
+FEW_LABELS = 256
+ONE_VS_REST = {"tree": "random", "arity": FEW_LABELS, "solver": "batch"}  # a tree of depth 1
+MEMBERS_FOR_FEW_LABELS = (
+    ("swnn", "swnn"),
+    ("logistic", {"plt": {**ONE_VS_REST, "loss": "logistic"}}),
+    ("hinge", {"plt": {**ONE_VS_REST, "loss": "squared_hinge"}}),
+)
+OWN = ("estimators", "n_candidates", "n_held_out", "n_jobs", "propensity_exponent", "random_state")
+MOST_PARTS = 5
+# With 16 texts, the mean of the members' scores ranks better than the regression, and with 60 texts it ranks worse.
+FEWEST_INSTANCES = 30
 
 
 @hyperparameters
@@ -169,15 +183,15 @@ class Stacking(SparseProbabilityEstimator):
         Field("log_shares_", np.float64, ("n_labels",), within=FINITE),
         Field("propensities_", np.float64, ("n_labels",), within=(np.finfo(np.float64).tiny, 1)),
     )
-    domains = stacking.DOMAINS
 
-    estimators: Sequence[tuple[str, Any]] | None = None
-    n_held_out: int = stacking.HELD_OUT
-    n_candidates: int = 50
-    propensity_exponent: float = 0.0
-    random_state: int = 0
-    n_jobs: int | None = None
+    estimators: Sequence[tuple[str, Any]] | None = param(Named(OWN), default=None)
+    n_held_out: int = param(whole(0, MANY), default=2000)
+    n_candidates: int = param(whole(1, MANY), default=50)
+    propensity_exponent: float = param(NumberRange(0, 10), default=0.0)
+    random_state: int = param(SEED, default=0)
+    n_jobs: int | None = param(N_JOBS, default=None)
 
+    @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the members on a part of the data and the regression on the rest.
 
@@ -350,7 +364,7 @@ class Stacking(SparseProbabilityEstimator):
         """Return the names and members for training data with ``n_labels`` labels."""
         check_value(Stacking, "estimators", self.estimators)
         if self.estimators is None:
-            return stacking.default_members(n_labels)
+            return default_members(n_labels)
         return self.estimators
 
     def _member(self, given: Any) -> SparseProbabilityEstimator:
@@ -502,7 +516,7 @@ def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndar
     other.
     """
     order = random_permutation(n, seed, Stream.STACKING)
-    n_parts = stacking.n_held_out_parts(n, n_held_out)
+    n_parts = n_held_out_parts(n, n_held_out)
     if n_parts == 0:
         return
     size = min(n // MOST_PARTS, math.ceil(n_held_out / n_parts))
@@ -562,3 +576,18 @@ def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
     of_labels = np.repeat(weights.astype(np.float64), np.diff(Y.indptr))
     counts = np.bincount(Y.indices, weights=of_labels, minlength=Y.shape[1])
     return elementwise.log((counts + 0.5) / in_turn(weights.astype(np.float64)))
+
+
+def n_held_out_parts(n: float, n_held_out: float) -> int:
+    """Return in how many parts of at most a fifth of n instances ``n_held_out`` instances are held out.
+
+    The result is at most 5, and 0 for fewer than `FEWEST_INSTANCES` instances.
+    """
+    if n < FEWEST_INSTANCES:
+        return 0
+    return min(MOST_PARTS, math.ceil(n_held_out / (n // MOST_PARTS)))
+
+
+def default_members(n_labels: float) -> tuple[tuple[str, Any], ...]:
+    """Return the members of a `Stacking` with ``estimators=None`` that is trained on data with ``n_labels`` labels."""
+    return MEMBERS_FOR_FEW_LABELS if n_labels <= FEW_LABELS else MEMBERS

@@ -10,7 +10,7 @@ import numpy as np
 
 from xmlc.core.errors import MissingFileError, XmlcError
 from xmlc.core.files import atomic_folder, checked_path, write_json
-from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters, not_fitted
+from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters
 from xmlc.kernels.indices import MOST_COLUMNS, Malformed
 from xmlc.kernels.stored import Field, check_fields, is_json, load_array, load_description, writeable_maps
 
@@ -167,8 +167,7 @@ class StoredEstimator(Estimator):
         return hasattr(self, "n_labels_")
 
     def _check_fitted(self) -> None:
-        if not self._is_fitted():
-            raise not_fitted(self)
+        self._check_learned("n_labels_")
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return two dictionaries: the learned arrays, and all other learned values in a form for JSON."""

@@ -21,7 +21,7 @@ from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of, unit_rows, without_zeros
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
-from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 
 # The code in `TRAINING` runs in the training process. The limits of time and memory are set first, so that they include
 # the import.
@@ -109,6 +109,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     memory_limit: float | None = None
     random_state: int = 0
 
+    @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Shuffle the instances at random with the seed, and train on them.
 

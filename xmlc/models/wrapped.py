@@ -20,8 +20,7 @@ from xmlc.core.parallel import row_blocks
 from xmlc.kernels.csr import ROUNDING, Matrix, check_probabilities, top_k_of
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models import pickled
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.fitting import takes_no_weights
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.storage import DESCRIPTION
 
 PICKLE = "estimator.joblib"
@@ -94,6 +93,7 @@ class Wrapped(SparseProbabilityEstimator):
                 raise InvalidParameterError(f"Wrapped: {error}") from error
         return self
 
+    @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a copy of the wrapped estimator.
 
@@ -108,8 +108,6 @@ class Wrapped(SparseProbabilityEstimator):
         check_learner(self.estimator, type(self.estimator).__name__)
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         given = {} if sample_weight is None else {"sample_weight": weights}
-        if given and "sample_weight" not in signature(self.estimator.fit).parameters:
-            raise takes_no_weights(type(self.estimator).__name__)
         counts, n = np.bincount(Y.indices, minlength=Y.shape[1]), X.shape[0]
         self.varied_, self.always_ = np.flatnonzero((counts > 0) & (counts < n)), np.flatnonzero(counts == n)
         if self.varied_.size == 0:

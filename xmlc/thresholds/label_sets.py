@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import ClassVar, Literal, Self, get_args
+from typing import Literal, Self
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from xmlc.inference.distributions import LEAST
 from xmlc.inference.meuf import meuf
 from xmlc.inference.sizes import fit_size_weights, gfm_sizes
 from xmlc.kernels.csr import CSR, Matrix, as_estimates, per_label, warn_of_sums
-from xmlc.kernels.domains import OneOf
-from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters
+from xmlc.kernels.domains import one_of
+from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters, param
 from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
@@ -66,9 +66,7 @@ class LabelSets(Estimator):
     [[1, 1], [1, 0], [0, 0]]
     """
 
-    domains: ClassVar = {"measure": OneOf(get_args(SetMeasure))}
-
-    measure: SetMeasure = "macro_f"
+    measure: SetMeasure = param(one_of(SetMeasure), default="macro_f")
 
     def fit(self, spe: Matrix, Y: Matrix | None = None, prior: np.ndarray | None = None) -> Self:
         """Choose and fit the method.

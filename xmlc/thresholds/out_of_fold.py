@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from copy import deepcopy
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +14,8 @@ from xmlc.core.parallel import run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import CSR, as_estimates, as_labels, with_values, without_zeros
-from xmlc.kernels.domains import COMMON, SHARE, whole
-from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters
+from xmlc.kernels.domains import N_JOBS, SEED, SHARE, whole
+from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters, param
 from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.thresholds.bounds import lower_bounds, priors
 from xmlc.thresholds.methods import apply_thresholds, limits_of
@@ -88,14 +88,12 @@ class OutOfFold(Estimator):
     """
 
     estimator: Any
-    domains: ClassVar = {**COMMON, "folds": whole(2, 10_000), "threshold": SHARE}
-
     method: Any = "fta"
     measure: str | None = None
-    folds: int = 5
-    threshold: float = 1e-4
-    random_state: int = 0
-    n_jobs: int | None = 1
+    folds: int = param(whole(2, 10_000), default=5)
+    threshold: float = param(SHARE, default=1e-4)
+    random_state: int = param(SEED, default=0)
+    n_jobs: int | None = param(N_JOBS, default=1)
 
     def fit(self, X: Any, Y: Any) -> Self:
         """Estimate the labels of each fold, learn the thresholds, and fit the model to all instances.

@@ -8,9 +8,8 @@ from oplt_twin import NaiveOPLT
 from plt_cases import nbytes
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import NotFittedError, XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import InvalidParameterError

@@ -5,8 +5,8 @@ import pytest
 from plt_cases import drop_small, nbytes
 
 from xmlc.models import PLT
-from xmlc.models.domains import plt
-from xmlc.models.plt import training
+from xmlc.models.plt import estimator, training
+from xmlc.models.plt.estimator import usual_arity
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 
 SOME = {"tree": "random", "arity": 4, "epochs": 3, "n_jobs": 1}
@@ -21,13 +21,13 @@ def same_weights(one, other):
     [(0, 16), (1, 16), (6_400, 16), (6_401, 32), (18_000, 32), (18_001, 64), (51_000, 64), (51_001, 128), (9e6, 128)],
 )
 def test_usual_arity_depends_on_number_of_labels(n_labels, arity):
-    assert plt.usual_arity("kmeans", "batch", n_labels) == arity
-    assert plt.usual_arity("kmeans", "sgd", n_labels) == (arity if n_labels <= 18_000 else 16)
-    assert plt.usual_arity("random", "batch", n_labels) == 16
+    assert usual_arity("kmeans", "batch", n_labels) == arity
+    assert usual_arity("kmeans", "sgd", n_labels) == (arity if n_labels <= 18_000 else 16)
+    assert usual_arity("random", "batch", n_labels) == 16
 
 
 def test_default_arity_counts_only_labels_with_instances(multilabel, monkeypatch):
-    monkeypatch.setattr(plt, "USUAL_ARITY", {8: 2, 20: 4})
+    monkeypatch.setattr(estimator, "USUAL_ARITY", {8: 2, 20: 4})
     X, Y = multilabel(80, 20, 12)
     assert PLT(epochs=1).fit(X, Y).arity_ == 4
     few = Y.copy()

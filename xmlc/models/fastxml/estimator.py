@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -13,18 +14,33 @@ from xmlc.core.parallel import row_blocks
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of_csr, unowned
 from xmlc.kernels.csr import KernelCSR, kernel_csr
-from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
+from xmlc.kernels.domains import (
+    FLAG,
+    MANY,
+    N_JOBS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SEED,
+    SHARE,
+    TREES,
+    NumberRange,
+    one_of,
+    whole,
+)
+from xmlc.kernels.estimator import InvalidParameterError, hyperparameters, param
 from xmlc.kernels.stored import FINITE, Field
 from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.propensity import propensities
 from xmlc.models._averages import Reached, places_of_row
 from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest, forest_fields
-from xmlc.models.domains import fastxml
 from xmlc.models.fastxml._grow import MOST_NONZEROS, BinaryForest, TreeSettings, divide, grow_tree
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
 # The sum of all gains stays below this limit, so that int64 sums in units of 2**-16 cannot overflow.
 LARGEST_GAIN = 2.0**46
+
+
+Objective = Literal["ndcg", "dcg"]
 
 
 @hyperparameters
@@ -100,20 +116,18 @@ class FastXML(AveragedForest):
     FOREST, FOREST_WEIGHT, UNIT_TAIL = BinaryForest, "alpha", True
     BYTES_PER_NONZERO = 20
 
-    domains = fastxml.DOMAINS
-
-    n_trees: int = 50
-    max_leaf: int = 10
-    labels_per_leaf: int = 100
-    objective: fastxml.Objective = "ndcg"
-    unit_norm: bool = False
-    propensity_weighted: bool = False
-    propensity_a: float = 0.55
-    propensity_b: float = 1.5
-    alpha: float = 1.0
-    gamma: float = 30.0
-    random_state: int = 0
-    n_jobs: int | None = None
+    n_trees: int = param(whole(1, TREES), default=50)
+    max_leaf: int = param(whole(1, MANY), default=10)
+    labels_per_leaf: int = param(whole(1, MANY), default=100)
+    objective: Objective = param(one_of(Objective), default="ndcg")
+    unit_norm: bool = param(FLAG, default=False)
+    propensity_weighted: bool = param(FLAG, default=False)
+    propensity_a: float = param(NumberRange(0, 100.0), default=0.55)
+    propensity_b: float = param(POSITIVE, default=1.5)
+    alpha: float = param(SHARE, default=1.0)
+    gamma: float = param(NOT_NEGATIVE, default=30.0)
+    random_state: int = param(SEED, default=0)
+    n_jobs: int | None = param(N_JOBS, default=None)
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         if self.n_labels_ > 1 << LABEL_BITS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -13,16 +14,36 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of_csr, unowned
 from xmlc.kernels.csr import KernelCSR, kernel_csr
-from xmlc.kernels.estimator import hyperparameters
+from xmlc.kernels.domains import (
+    FLAG,
+    MANY,
+    N_JOBS,
+    NOT_NEGATIVE,
+    NOT_NEGATIVE_OR_NONE,
+    PASSES,
+    POSITIVE,
+    SEED,
+    SHARE,
+    TREES,
+    one_of,
+    whole,
+)
+from xmlc.kernels.estimator import hyperparameters, param
 from xmlc.kernels.indices import Malformed
 from xmlc.models._averages import Reached, places_of_row
 from xmlc.models.averaged_forest import AveragedForest, forest_fields
-from xmlc.models.domains import ldsm
 from xmlc.models.ldsm._grow import MultiwayForest, directions_of, divides, grow_multiway_tree, route, sent_to
 from xmlc.models.ldsm._regressors import NodeSettings
 
 MOST_DENSE_VALUES = 1 << 30  # With 'sgd', the training data may have at most 2**30 values, 8 bytes each.
 FEW = 10  # If labels have on average fewer than 10 positive instances, the default of lambda_1 is larger.
+
+
+Optimizer = Literal["nag", "sgd"]
+Ties = Literal["random", "first"]
+InitialWeights = Literal["zero", "uniform"]
+AverageOver = Literal["trees", "leaves"]
+Shares = Literal["instances", "labels"]
 
 
 @hyperparameters
@@ -153,28 +174,26 @@ class LdSM(AveragedForest):
     FOREST, FOREST_WEIGHT = MultiwayForest, "beta"
     BYTES_PER_NONZERO = 80
 
-    domains = ldsm.DOMAINS
-
-    n_trees: int = 10
-    arity: int = 2
-    max_nodes: int | None = None
-    exceed: bool = False
-    epochs: int = 5
-    learning_rate: float = 0.3
-    lambda_1: float | None = None
-    lambda_2: float = 1.0
-    optimizer: ldsm.Optimizer = "nag"
-    ties: ldsm.Ties = "random"
-    initial_weights: ldsm.InitialWeights = "zero"
-    prune: bool = True
-    shuffle: bool = True
-    average: ldsm.AverageOver = "trees"
-    shares: ldsm.Shares = "instances"
-    unit_norm: bool = False
-    beta: float = 1.0
-    gamma: float = 0.0001
-    random_state: int = 0
-    n_jobs: int | None = None
+    n_trees: int = param(whole(1, TREES), default=10)
+    arity: int = param(whole(2, 8), default=2)  # training evaluates about 2**arity sets of directions per instance
+    max_nodes: int | None = param(whole(1, MANY, none=True), default=None)
+    exceed: bool = param(FLAG, default=False)
+    epochs: int = param(whole(1, PASSES), default=5)
+    learning_rate: float = param(POSITIVE, default=0.3)
+    lambda_1: float | None = param(NOT_NEGATIVE_OR_NONE, default=None)
+    lambda_2: float = param(NOT_NEGATIVE, default=1.0)
+    optimizer: Optimizer = param(one_of(Optimizer), default="nag")
+    ties: Ties = param(one_of(Ties), default="random")
+    initial_weights: InitialWeights = param(one_of(InitialWeights), default="zero")
+    prune: bool = param(FLAG, default=True)
+    shuffle: bool = param(FLAG, default=True)
+    average: AverageOver = param(one_of(AverageOver), default="trees")
+    shares: Shares = param(one_of(Shares), default="instances")
+    unit_norm: bool = param(FLAG, default=False)
+    beta: float = param(SHARE, default=1.0)
+    gamma: float = param(NOT_NEGATIVE, default=0.0001)
+    random_state: int = param(SEED, default=0)
+    n_jobs: int | None = param(N_JOBS, default=None)
 
     def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
         if self.optimizer == "sgd" and X.shape[0] * (X.shape[1] + 1) > MOST_DENSE_VALUES:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from scipy import sparse
 
@@ -11,13 +13,15 @@ from xmlc.inference.samples import Samples, marginals_of
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, entries_above, stack_estimates
-from xmlc.kernels.estimator import hyperparameters
+from xmlc.kernels.domains import PASSES, POSITIVE, one_of, whole
+from xmlc.kernels.estimator import hyperparameters, param
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.rows import top_k_of_row
 from xmlc.kernels.stored import FINITE, Field
-from xmlc.models.domains import pcc
 from xmlc.models.linear._logistic import Problem
 from xmlc.models.linear.label_logistic import LabelLogistic, make_problem, scores_of_row
+
+Order = Literal["given", "reversed"]
 
 
 @hyperparameters
@@ -61,12 +65,11 @@ class ProbabilisticClassifierChain(LabelLogistic):
     """
 
     FIELDS = (*LabelLogistic.FIELDS, Field("influence_", np.float32, ("n_labels", "n_labels"), within=FINITE))
-    domains = pcc.DOMAINS
     _BY_INSTANCE = False  # The samples of an instance depend on the row number of the instance in X.
 
-    n_samples: int = 200
-    order: pcc.Order = "given"
-    label_scale: float = 1.0
+    n_samples: int = param(whole(1, PASSES), default=200)
+    order: Order = param(one_of(Order), default="given")
+    label_scale: float = param(POSITIVE, default=1.0)
 
     def sample(self, X: Matrix, n_samples: int | None = None) -> sparse.csr_array:
         """Draw label sets from the estimated P(Y | x).

@@ -19,10 +19,10 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.arrays import copy_into
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import Matrix, kernel_csr
-from xmlc.kernels.estimator import hyperparameters
+from xmlc.kernels.domains import FLAG, N_JOBS, POSITIVE, POSITIVE_OR_NONE, SEED, Ascending, whole
+from xmlc.kernels.estimator import hyperparameters, param
 from xmlc.kernels.stored import FINITE, Field
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.domains import br
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
@@ -87,17 +87,17 @@ class LabelLogistic(SparseProbabilityEstimator):
         Field("decrements_", np.float64, ("n_labels",)),
         Field("losses_", np.float64, ("n_labels", None, None), optional=True),
     )
-    domains = br.DOMAINS
 
     _: KW_ONLY
-    C: float | None = None
-    C_grid: Sequence[float] = C_GRID
-    folds: int = 3
-    common: bool = True
-    standardize: bool = True
-    random_state: int = 0
-    n_jobs: int | None = None
+    C: float | None = param(POSITIVE_OR_NONE, default=None)
+    C_grid: Sequence[float] = param(Ascending(POSITIVE), default=C_GRID)
+    folds: int = param(whole(2, 10_000), default=3)
+    common: bool = param(FLAG, default=True)
+    standardize: bool = param(FLAG, default=True)
+    random_state: int = param(SEED, default=0)
+    n_jobs: int | None = param(N_JOBS, default=None)
 
+    @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train one logistic regression for each label. If the hyperparameter C is None, choose C first.
 

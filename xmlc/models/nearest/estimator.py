@@ -17,13 +17,13 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of, unchecked_view
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
-from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters
+from xmlc.kernels.domains import N_JOBS, PASSES, NumberRange, whole
+from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters, param
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.stored import FINITE, Field, fields_of
 from xmlc.kernels.top_k import scaled
 from xmlc.kernels.unit_length import unit_row
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.domains import swnn
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import are_right, is_better, sample
 from xmlc.models.nearest._index import NeighbourIndex, build_index, check_index
 from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
@@ -35,6 +35,11 @@ LEAST_SIMILARITY = 1e-300  # All positive float32 numbers are greater than 1e-30
 #: This is the type of scratch memory that no thread uses at present. The first list of the type contains scratch memory
 #: for searches. Each pair in the second list consists of an array of votes (all zero) and an array of labels.
 Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
+
+
+# The search computes (1 + 1/4096)**exponent, which stays small up to the exponent 1e4.
+EXPONENT = NumberRange(0, 1e4)
+EXPONENT_OR_NONE = NumberRange(0, 1e4, none=True)
 
 
 @hyperparameters
@@ -106,13 +111,12 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Field("row_weights", np.float32, ("n",), optional=True, within=(0, FINITE[1])),
     )
 
-    domains = swnn.DOMAINS
+    S: int = param(whole(1, PASSES), default=75)
+    alpha: float = param(EXPONENT, default=2.0)
+    beta: float | None = param(EXPONENT_OR_NONE, default=None)
+    n_jobs: int | None = param(N_JOBS, default=None)
 
-    S: int = 75
-    alpha: float = 2.0
-    beta: float | None = None
-    n_jobs: int | None = None
-
+    @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Index the training instances and store their label sets.
 

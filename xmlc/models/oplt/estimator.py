@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.appendable import Appendable
-from xmlc.core.errors import XmlcError
+from xmlc.core.appendable import NOT_FINITE, Appendable
+from xmlc.core.errors import InvalidDataError, InvalidParameterError, XmlcError
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
-from xmlc.kernels.domains import MANY, check, whole
-from xmlc.kernels.estimator import Hyperparameters, check_value, hyperparameters
+from xmlc.kernels.domains import (
+    FLAG,
+    MANY,
+    N_JOBS,
+    PASSES,
+    POSITIVE,
+    POSITIVE_OR_NONE,
+    POSITIVE_SHARE_OR_NONE,
+    SEED,
+    SHARE,
+    WEIGHT_THRESHOLD,
+    check,
+    one_of,
+    whole,
+)
+from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters, param
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.kernels.unit_length import unit_row
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.domains import oplt
-from xmlc.models.domains.plt import Auto
-from xmlc.models.fitting import not_finite
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import cross_validated
 from xmlc.models.oplt.final_tree import final_tree
 from xmlc.models.oplt.growth import initial_tree
@@ -29,16 +40,21 @@ from xmlc.models.oplt.learning import learn
 from xmlc.models.oplt.prediction import frozen
 from xmlc.models.oplt.stored import check_online_tree
 from xmlc.models.oplt.tree import N_COUNTERS, NODE, NONE, SLOT, GrowthSettings, OnlineTree, trimmed_tree, with_labels
-from xmlc.models.plt.compact import applied_threshold, threshold_of
+from xmlc.models.plt.compact import Auto, applied_threshold, threshold_of
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.plt.solvers import AdaGrad
 from xmlc.models.plt.training import train_nodes
 from xmlc.models.plt.weights import TreeWeights, weights_from_state
 from xmlc.models.trees import LabelTree
-from xmlc.models.trees.kmeans import kmeans_tree
+from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
 MOST = 1e37  # Sums in float32 must not exceed 1e37, which leaves a margin for rounding errors.
+
+
+Policy = Literal["best_greedy", "random"]
+Balance = Literal["ratio", "printed"]
+Growth = Literal["paper", "program"]
 
 
 class FinishedModel(NamedTuple):
@@ -160,26 +176,25 @@ class OPLT(SparseProbabilityEstimator):
     ([[0, 2]], array([[0.91, 0.91]], dtype=float32))
     """
 
-    domains = oplt.DOMAINS
     # The listed hyperparameters may change between calls of `partial_fit`, which does not use them.
     _changeable = ("epochs", "warm_start", "first_max_leaf", "weight_threshold", "online", "n_jobs")
 
-    policy: oplt.Policy = "best_greedy"
-    alpha: float = 0.75
-    balance: oplt.Balance = "ratio"
-    growth: oplt.Growth = "paper"
-    arity: int = oplt.DEFAULT_ARITY
-    max_leaf: int = oplt.DEFAULT_MAX_LEAF
-    gamma: float | None = None
-    eps: float = 0.1
-    epochs: int = 3
-    warm_start: float | None = None
-    first_max_leaf: int | None = None
-    weight_threshold: float | Auto | None = "auto"
-    online: bool = False
-    unit_norm: bool = True
-    random_state: int = 0
-    n_jobs: int | None = None
+    policy: Policy = param(one_of(Policy), default="best_greedy")
+    alpha: float = param(SHARE, default=0.75)
+    balance: Balance = param(one_of(Balance), default="ratio")
+    growth: Growth = param(one_of(Growth), default="paper")
+    arity: int = param(whole(2, MANY), default=2)
+    max_leaf: int = param(whole(2, MANY), default=100)
+    gamma: float | None = param(POSITIVE_OR_NONE, default=None)
+    eps: float = param(POSITIVE, default=0.1)
+    epochs: int = param(whole(1, PASSES), default=3)
+    warm_start: float | None = param(POSITIVE_SHARE_OR_NONE, default=None)
+    first_max_leaf: int | None = param(whole(2, MANY, none=True), default=None)
+    weight_threshold: float | Auto | None = param(WEIGHT_THRESHOLD, default="auto")
+    online: bool = param(FLAG, default=False)
+    unit_norm: bool = param(FLAG, default=True)
+    random_state: int = param(SEED, default=0)
+    n_jobs: int | None = param(N_JOBS, default=None)
 
     _model = cast("OnlineTree | FinishedModel", None)  # A model that is an `OnlineTree` can learn more instances.
     # The cached PLT makes the predictions, and is discarded when the model learns more instances.
@@ -197,13 +212,14 @@ class OPLT(SparseProbabilityEstimator):
         Field("counters", np.int64, (N_COUNTERS,)),
     )
 
+    @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Forget all learned instances and learn a training set, with the same random order in all passes.
 
         After `fit`, `partial_fit` can continue only if ``online`` is set. Parameters and errors are documented in
         `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
-        self._check_hyperparameters()
+        check_hyperparameters(self)
         features = as_features(X)
         x = self._bounded(features, features.shape[0] * self.epochs)
         X, Y = self._training_data(X, Y)
@@ -278,8 +294,7 @@ class OPLT(SparseProbabilityEstimator):
             A value in the data or a hyperparameter is out of range. The error is also raised if `fit` has learned
             without ``online``, or if a hyperparameter of the tree or its training has changed since learning began.
         """
-        x, y = self._stream(X, Y)
-        self._learn(x, y, np.arange(x.indptr.size - 1))
+        self._learn_stream(X, Y)
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -295,8 +310,7 @@ class OPLT(SparseProbabilityEstimator):
             Estimates of the labels in ``labels``.
         """
         check("k", k, whole(1, MANY))
-        x, y = self._stream(X, Y)
-        return self._learn(x, y, np.arange(x.indptr.size - 1), k=int(k))
+        return self._learn_stream(X, Y, int(k))
 
     def _selected(self) -> Hyperparameters:
         return {"gamma": self.gamma_, "weight_threshold": self.weight_threshold_}
@@ -396,9 +410,10 @@ class OPLT(SparseProbabilityEstimator):
         self._check_fitted()
         return self._model.n_instances
 
-    def _stream(self, X: Matrix, Y: Matrix) -> tuple[KernelCSR, KernelCSR]:
-        """Check new data, update the numbers of features and labels, and return the data as arrays for the kernels."""
-        self._check_hyperparameters()
+    def _learn_stream(self, X: Matrix, Y: Matrix, k: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Check new data, update the numbers of features and labels, and learn the instances as in `_learn`."""
+        check_hyperparameters(self)
+        self.check_together()
         if self._is_fitted() and isinstance(self._model, FinishedModel):
             said = "Call fit with online=True, or use partial_fit from the start."
             raise XmlcError(f"OPLT: a model that fit trained without online=True cannot learn more. {said}")
@@ -407,7 +422,7 @@ class OPLT(SparseProbabilityEstimator):
         Y = as_labels(Y, "Y", X, "OPLT.partial_fit(X, Y)")
         check_same_instances(X.shape[0], Y.shape[0])
         learned = self.n_instances_ if self._is_fitted() else 0
-        x, y = self._bounded(X, learned + X.shape[0]), kernel_csr(Y)
+        x = self._bounded(X, learned + X.shape[0])
         if labels is not None:
             known: np.ndarray = getattr(self, "label_names_in_", labels)
             # names beyond the known labels belong to new labels
@@ -421,10 +436,11 @@ class OPLT(SparseProbabilityEstimator):
             self._model = initial_tree(self._settings())
         if labels is not None:
             self.label_names_in_ = known if known.size > labels.size else labels
-        self._note_labels(Y, more=learned > 0)
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
-        return x, y
+        ranking = self._learn(x, kernel_csr(Y), np.arange(X.shape[0]), k=k)
+        self._note_labels(Y, more=learned > 0)
+        return ranking
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
         """Return the instances in X as arrays for the kernels. Raise an error if values in X could cause an overflow.
@@ -436,7 +452,7 @@ class OPLT(SparseProbabilityEstimator):
         largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
         score = (self.gamma or 1.0) * steps * largest * (np.diff(x.indptr).max(initial=0) + 1)
         if not max(score, steps * largest * largest) < MOST:
-            raise not_finite(self, X.data)
+            raise InvalidDataError(NOT_FINITE)
         return x
 
     def _learn(
@@ -458,9 +474,22 @@ class OPLT(SparseProbabilityEstimator):
         degrees = int(self.arity), int(self.max_leaf)
         return GrowthSettings(random, program, float(self.alpha), printed, *degrees, rate, eps, key)
 
-    def _check_hyperparameters(self) -> None:
-        super()._check_hyperparameters()
-        oplt.check_together(self.get_params(deep=False))
+    def check_together(self) -> None:
+        """Raise an `InvalidParameterError` if hyperparameters contradict one another."""
+        found = ""
+        if self.arity > self.max_leaf:
+            found = f"found arity={self.arity}, max_leaf={self.max_leaf}, expected arity <= max_leaf"
+        elif self.growth == "program" and self.warm_start is not None:
+            found = f"found warm_start={self.warm_start} with growth='program', expected warm_start=None"
+        elif self.first_max_leaf is not None and self.warm_start is None:
+            found = f"found first_max_leaf={self.first_max_leaf} with warm_start=None, expected first_max_leaf=None"
+        elif self.online and self.weight_threshold not in (None, "auto"):
+            threshold = f"weight_threshold={self.weight_threshold} with online=True"
+            found = f"found {threshold}, expected weight_threshold='auto' or None"
+        if found:
+            raise InvalidParameterError(found)
+        if self.warm_start is not None:
+            check_kmeans_shape(self.arity, self.first_max_leaf or self.max_leaf)
 
     def _scaled_plt(self) -> PLT:
         """Return a `PLT` with the current tree and weights, for instances that are already scaled.

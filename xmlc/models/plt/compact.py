@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -10,13 +10,15 @@ from xmlc.core.appendable import Appendable
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import cost_blocks, run_tasks
-from xmlc.models.domains.plt import Auto
 from xmlc.models.plt.weights import CompactNodeWeights, TreeWeights
 
 WEIGHT_THRESHOLD = 0.1  # what weight_threshold="auto" tries
 LARGEST_UINT16_DEGREE = 1 << 16
 LARGEST_BLOCK = np.iinfo(np.uint32).max
 WEIGHTS_PER_TASK = 1 << 22
+
+
+Auto = Literal["auto"]
 
 
 class DenseBlocks(NamedTuple):

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from statistics import fmean
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,21 +16,46 @@ from xmlc.core.appendable import Appendable, check_finite
 from xmlc.core.parallel import batches, run_tasks
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates
-from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters
+from xmlc.kernels.domains import (
+    FLAG,
+    MANY,
+    N_JOBS,
+    NOT_NEGATIVE,
+    NOT_NEGATIVE_OR_NONE,
+    PASSES,
+    POSITIVE,
+    POSITIVE_OR_NONE,
+    POSITIVE_SHARE_OR_NONE,
+    SEED,
+    WEIGHT_THRESHOLD,
+    one_of,
+    whole,
+)
+from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters, param
 from xmlc.kernels.unit_length import unit_row
-from xmlc.models.base import SparseProbabilityEstimator
-from xmlc.models.domains import plt
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import cross_validated
-from xmlc.models.plt.compact import applied_threshold, threshold_of
+from xmlc.models.plt.compact import Auto, applied_threshold, threshold_of
 from xmlc.models.plt.hashed_training import train_hashed
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
 from xmlc.models.plt.training import TITLE, train_nodes
 from xmlc.models.plt.weights import LOGISTIC_LINK, HashedWeights, TreeWeights, weights_from_state
 from xmlc.models.trees import LabelTree, random_complete_tree
-from xmlc.models.trees.kmeans import kmeans_tree
+from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
+Loss = Literal["logistic", "squared_hinge"]
+Tree = Literal["random", "kmeans"]
+SolverName = Literal["sgd", "adagrad", "batch"]
+SearchMethod = Literal["certified", "beam", "exact"]
+
+# Maps a number of labels to the usual arity of k-means trees with at most this number of labels, and 128 above
+# (docs/models.md): the smallest of 16, 32, 64 and 128 that gives the fewest levels, so that the lowest inner nodes do
+# not have only a few labels (see `largest_leaf`).
+USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
+SMALL_ARITY = 16
+LARGEST_OF_SGD = 18_000  # with more labels, an arity above 16 makes SGD three times as slow for little gain
 # For the solver "sgd", C has a fixed default. For the solver "batch", C is selected from two candidates, which depend
 # on the loss. The first candidate for C is used unless cross-validation shows that the second candidate is better.
 SGD_C = 3.0
@@ -203,34 +228,32 @@ class PLT(SparseProbabilityEstimator):
     ([[0, 2]], array([[0.76, 0.76]], dtype=float32))
     """
 
-    domains = plt.DOMAINS
-
     # The tree.
-    arity: int | None = None
-    tree: plt.Tree = plt.DEFAULT_TREE
-    max_leaf: int | None = None
-    label_features: int | None = None
+    arity: int | None = param(whole(2, MANY, none=True), default=None)
+    tree: Tree = param(one_of(Tree), default="kmeans")
+    max_leaf: int | None = param(whole(1, MANY, none=True), default=None)
+    label_features: int | None = param(whole(1, MANY, none=True), default=None)
     # The solver.
-    solver: plt.SolverName = plt.DEFAULT_SOLVER
-    loss: plt.Loss = "logistic"
-    hinge_power: int = 2
-    C: float | None = None
-    tol: float = 0.1
-    lam: float | None = None
-    gamma: float = 1.0
-    eps: float = 0.01
-    epochs: int = 30
+    solver: SolverName = param(one_of(SolverName), default="sgd")
+    loss: Loss = param(one_of(Loss), default="logistic")
+    hinge_power: int = param(whole(1, 4), default=2)
+    C: float | None = param(POSITIVE_OR_NONE, default=None)
+    tol: float = param(NOT_NEGATIVE, default=0.1)
+    lam: float | None = param(NOT_NEGATIVE_OR_NONE, default=None)
+    gamma: float = param(POSITIVE, default=1.0)
+    eps: float = param(POSITIVE, default=0.01)
+    epochs: int = param(whole(1, PASSES), default=30)
     # The search.
-    search: plt.SearchMethod = "certified"
-    beam: int = 10
+    search: SearchMethod = param(one_of(SearchMethod), default="certified")
+    beam: int = param(whole(1, MANY), default=10)
     # Memory.
-    weight_threshold: float | plt.Auto | None = "auto"
-    hash_bits: int | None = None
-    max_samples: float | None = None
+    weight_threshold: float | Auto | None = param(WEIGHT_THRESHOLD, default="auto")
+    hash_bits: int | None = param(whole(1, 34, none=True), default=None)  # a table of 2**34 weights takes 64 GB
+    max_samples: float | None = param(POSITIVE_SHARE_OR_NONE, default=None)
     # Most estimators have the following hyperparameters.
-    unit_norm: bool = True
-    random_state: int = 0
-    n_jobs: int | None = None
+    unit_norm: bool = param(FLAG, default=True)
+    random_state: int = param(SEED, default=0)
+    n_jobs: int | None = param(N_JOBS, default=None)
 
     @classmethod
     def for_ranking(cls, **given: Any) -> Self:
@@ -258,6 +281,7 @@ class PLT(SparseProbabilityEstimator):
         """
         return cls(**RANKING | given)
 
+    @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the tree (plt2016, Algorithm 3).
 
@@ -449,7 +473,7 @@ class PLT(SparseProbabilityEstimator):
         If no label has a training instance, the tree is over all labels.
         """
         labels: np.ndarray = np.unique(Y.indices)
-        self.arity_ = int(self.arity or plt.usual_arity(self.tree, self.solver, labels.size))
+        self.arity_ = int(self.arity or usual_arity(self.tree, self.solver, labels.size))
         if labels.size == 0:
             labels = np.arange(self.n_labels_)
         if self.tree == "random":
@@ -472,9 +496,16 @@ class PLT(SparseProbabilityEstimator):
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PLT_PASSES)))
         return DualDescent(self.C_, float(self.tol), int(self.epochs), self.loss == "squared_hinge", key)
 
-    def _check_hyperparameters(self) -> None:
-        super()._check_hyperparameters()
-        plt.check_together(self.get_params(deep=False))
+    def check_together(self) -> None:
+        """Raise an `InvalidParameterError` if hyperparameters contradict one another."""
+        if self.tree == "kmeans":
+            check_kmeans_shape(self.arity or SMALL_ARITY, self.max_leaf)
+        if self.hash_bits is not None and self.solver != "sgd":
+            found = f"hash_bits={self.hash_bits} with solver={self.solver!r}"
+            raise InvalidParameterError(f"found {found}, expected solver='sgd'")
+        if self.hash_bits is not None and self.weight_threshold not in (None, "auto"):
+            found = f"weight_threshold={self.weight_threshold} with hash_bits={self.hash_bits}"
+            raise InvalidParameterError(f"found {found}, expected weight_threshold='auto' or None")
 
     def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
         """Return the largest label weight below each node, or an empty array if no label weights are given."""
@@ -573,3 +604,10 @@ class PLT(SparseProbabilityEstimator):
         seed = {name: number for name, number in meta.items() if name not in SELECTED}
         self.nodes_ = weights_from_state(arrays, seed, self.n_features_in_, self.n_labels_)
         self.tree_ = LabelTree.from_children(self.nodes_.children, self.nodes_.label)
+
+
+def usual_arity(tree: str | None, solver: str | None, n_labels: float) -> int:
+    """Return the default arity of a tree for ``n_labels`` labels."""
+    if tree == "random" or (solver != "batch" and n_labels > LARGEST_OF_SGD):
+        return SMALL_ARITY
+    return next((arity for most, arity in USUAL_ARITY.items() if n_labels <= most), 128)

@@ -13,9 +13,9 @@ from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import copy_into, lowest_bit, row_of_csr, unchecked_view
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import NUMBERS_PER_LINE, aligned_buffer, padded_size
-from xmlc.models.domains.plt import Auto
 from xmlc.models.plt.compact import (
     WEIGHT_THRESHOLD,
+    Auto,
     DenseBlocks,
     append_rows,
     rows_are_smaller,
@@ -107,7 +107,7 @@ def train_nodes(
 
     Raises
     ------
-    NotFiniteError
+    InvalidDataError
         A weight is not finite.
     """
     if appendable is None:

@@ -130,7 +130,10 @@ class TextClassifier(Estimator):
         X = _transformed(vectorizer, texts, learning=True)
         warn_if_nothing_in_common(X)
         Y = indicator(lists, {name: j for j, name in enumerate(classes)})
-        estimator.fit(X, Y, sample_weight=sample_weight)
+        weights: Any = {}  # some estimators have no weights
+        if sample_weight is not None:
+            weights["sample_weight"] = sample_weight
+        estimator.fit(X, Y, **weights)
         thresholds: dict[str, np.ndarray] = {}
         if self.measure != "instance_f":
             thresholds[self.measure] = fitted_thresholds(estimator, X, Y, self.measure, sample_weight)

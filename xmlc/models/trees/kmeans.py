@@ -7,13 +7,12 @@ from math import sqrt
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError
+from xmlc.core.errors import InvalidDataError, InvalidParameterError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
 from xmlc.kernels.arrays import copy_into, kth_smallest, unchecked_view
 from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import KernelCSR, kernel_csr
-from xmlc.models.domains.plt import check_kmeans_shape
 from xmlc.models.trees.label_tree import LabelTree
 
 # In Parabel, the lowest inner nodes have at most 100 labels. In xmlc, the lowest inner nodes have about 100 labels (see
@@ -398,3 +397,12 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
         if nonzeros > most_nonzeros:
             break
     return segments
+
+
+def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
+    """Raise an InvalidParameterError if a k-means tree cannot have this ``arity`` and ``max_leaf``."""
+    if arity < 2 or int(arity) & (int(arity) - 1):
+        expected = "expected a power of two for a k-means tree (2, 4, 8, 16, ...)"
+        raise InvalidParameterError(f"found arity={arity}, {expected}. Use tree='random' for another arity")
+    if max_leaf is not None and max_leaf < 1:
+        raise InvalidParameterError(f"found max_leaf={max_leaf}, expected at least 1")

@@ -14,8 +14,7 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.registry import (
     ESTIMATORS,
     LEARNERS,
-    check_together,
-    domains_of,
+    estimator_class,
     make_estimator,
     program_of,
     registered_name,
@@ -153,7 +152,7 @@ def _check_paths(suite: Suite, given: Mapping[Keys, Hyperparameters]) -> None:
 
 def _check_values(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Keys, Hyperparameters]) -> None:
     """Check that each hyperparameter of an estimator of xmlc exists, and that each value is in its domain."""
-    domains = domains_of(model.estimator) or {}
+    domains = estimator_class(model.estimator).domains
     values_by_place: list[tuple[Keys, str, object]] = []
     for place, values in given.items():
         values_by_place += [((*place, key), key, value) for key, value in values.items()]
@@ -210,7 +209,7 @@ def _error_of(estimator: str, values: Hyperparameters) -> str:
     """Return why hyperparameters do not fit together, or ""."""
     known = {key: value for key, value in values.items() if value != LABELS_PER_INSTANCE}
     try:
-        check_together(estimator, known)
+        estimator_class(estimator)(**known).check_together()
     except InvalidParameterError as error:
         return str(error).replace("None", "null")
     return ""
