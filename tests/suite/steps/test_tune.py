@@ -12,10 +12,11 @@ from small_data import prepare_tiny
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, write_record
 from xmlc.metrics import precision_at_k
-from xmlc.models import PLT
+from xmlc.models import PLT, Parabel
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.train import command as train_command
 from xmlc.suite.steps.tune import command as tune_command
+from xmlc.suite.steps.tune import with_possible_arity
 
 GAMMA, ARITY = {"low": 0.01, "high": 10, "log": True}, {"low": 2, "high": 8, "integer": True}
 SPACE = {"gamma": GAMMA, "arity": ARITY, "epochs": [2, 5, 10]}
@@ -57,7 +58,7 @@ def test_file_describes_the_search_which_does_not_use_the_test_set(data, tmp_pat
     ("space", "given", "facts"),
     [
         ({"gamma": {"low": -2.0, "high": -1.0}}, None, ["PLT", "gamma=-"]),
-        ({"arity": [63]}, {"tree": "kmeans"}, ["arity=63", "power of two"]),
+        ({"max_leaf": [0]}, {"tree": "kmeans"}, ["max_leaf=0"]),
     ],
 )
 def test_range_with_invalid_values_is_refused_before_training(data, tmp_path, space, given, facts):
@@ -116,3 +117,11 @@ def test_each_trial_is_a_line_on_standard_output(data, tmp_path):
     lines = [line for line in said.splitlines() if ": trial " in line]
     assert [line.partition(" trials: ")[2].partition(":")[0] for line in lines] == ["trial 1", "trial 2", "trial 3"]
     assert all(line.startswith("tune plt on tiny, at most 3 trials: ") and "gamma" in line for line in lines)
+
+
+@pytest.mark.parametrize(("arity", "used"), [(2, 2), (3, 4), (5, 4), (163, 128), (182, 256), (256, 256)])
+def test_trial_of_kmeans_tree_has_a_power_of_two_as_arity(arity, used):
+    trial = {"arity": arity, "epochs": 5}
+    for model in (PLT(tree="kmeans"), Parabel()):
+        assert with_possible_arity(model, trial) == {"arity": used, "epochs": 5}
+    assert with_possible_arity(PLT(tree="random"), trial) == trial

@@ -25,8 +25,9 @@ from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters, check_value
 from xmlc.metrics.ranking import K, hits_at_k
 from xmlc.models.base import SparseProbabilityEstimator
+from xmlc.models.parabel import Parabel
 from xmlc.models.plt.estimator import PLT
-from xmlc.models.registry import LEARNERS, check_together, make_estimator
+from xmlc.models.registry import LEARNERS, make_estimator
 from xmlc.models.warm_up import check_kept
 from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Interval, Space, ends_of, parse_space
 from xmlc.suite.config.suite import Stages
@@ -154,6 +155,7 @@ class Trials:
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
         """Run a trial with the given hyperparameters, and return its value of the objective."""
+        hyperparameters = with_possible_arity(self._make(hyperparameters), hyperparameters)
         found = []
         seconds = 0.0
         for split in self._splits:
@@ -181,6 +183,22 @@ class Trials:
         said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
         click.echo(f"{self._about}: {said}")
         return worth
+
+
+def with_possible_arity(model: SparseProbabilityEstimator, trial: Hyperparameters) -> Hyperparameters:
+    """Return a trial with the nearest power of two as arity, if the model's tree needs one.
+
+    A range of the arity has all whole numbers, but a k-means tree has only powers of two.
+    """
+    arity = trial.get("arity")
+    has_kmeans_tree = isinstance(model, Parabel) or (isinstance(model, PLT) and model.tree == "kmeans")
+    if not isinstance(arity, int) or not has_kmeans_tree:
+        return trial
+    lower = 1 << (arity.bit_length() - 1)
+    nearest = lower
+    if arity * arity > 2 * lower * lower:
+        nearest = 2 * lower
+    return trial | {"arity": nearest}
 
 
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
@@ -399,7 +417,8 @@ def check_trials(search: Search, estimator: str, fixed: Hyperparameters) -> None
         for name, value in trial.items():
             check_value(type(model), name, value)
         if len(search.stages) == 1 and estimator in LEARNERS:
-            check_together(estimator, fixed | trial)
+            model.set_params(**fixed | trial)
+            model.set_params(**with_possible_arity(model, trial)).check_together()
 
 
 def parse_stages(text: str) -> Stages:
