@@ -1,7 +1,7 @@
-"""Learn a stream, one instance after the other (oplt2021, Algorithms 3 and 7).
+"""Learn a stream, one instance after the other (oplt2021, Algorithms 3, 4 and 7).
 
-A kernel runs until the arrays of the tree are full. When the arrays are full, `learn` extends the arrays and continues
-at the same instance.
+`learn_rows` is Algorithm 3, `update_tree` Algorithm 4, and `update_classifiers` Algorithm 7. All three stop if the
+arrays of the tree are full. Then `learn` extends the arrays and continues at the same instance.
 """
 
 from __future__ import annotations
@@ -12,13 +12,34 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import row_of_csr, unchecked_view, unowned
 from xmlc.kernels.csr import KernelCSR
-from xmlc.models.oplt.growth import attach_label
+from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
+from xmlc.models.oplt.growth import (
+    add_leaf,
+    extend_by_program,
+    extend_leaf,
+    has_capacity_to_extend,
+    label_root,
+    push_down,
+    selected,
+)
 from xmlc.models.oplt.prediction import rank_labels
-from xmlc.models.oplt.rows import bits_for, empty_row_scratch, slots_of, update_classifiers
-from xmlc.models.oplt.tree import ABOVE, MARK, N_LEARNED, NONE, GrowthSettings, OnlineTree, grown, has_capacity
+from xmlc.models.oplt.rows import bits_for, empty_row_scratch, find_slot, make_rows, slots_of
+from xmlc.models.oplt.tree import (
+    ABOVE,
+    MARK,
+    N_LEARNED,
+    NONE,
+    ROOT,
+    SELECTED_FOR,
+    SLOT,
+    GrowthSettings,
+    OnlineTree,
+    grown,
+    has_capacity,
+)
+from xmlc.models.plt.solvers import logistic_derivatives
 
-# This is the number of instances that are learned between two updates of the progress display.
-INSTANCES_PER_CALL = 8192
+INSTANCES_PER_CALL = 8192  # The progress display is updated after at most this number of instances.
 
 
 def learn(
@@ -44,21 +65,22 @@ def learn(
     estimates : ndarray of float32, shape (order.size, k)
         Estimates of the labels in ``ranking``.
     """
-    ranking, estimates = np.empty((order.size, k), dtype=np.int32), np.empty((order.size, k), dtype=np.float32)
+    ranking = np.empty((order.size, k), dtype=np.int32)
+    estimates = np.empty((order.size, k), dtype=np.float32)
     longest = int(np.diff(x.indptr).max(initial=0))
+    n_learned = 0
     with Progress(float(order.size), title, "instances") as progress:
-        for first in range(0, order.size, INSTANCES_PER_CALL):
-            part = slice(first, first + INSTANCES_PER_CALL)
-            rows, start, goes_on = order[part], 0, False
-            while start < rows.size:
-                start = learn_rows(x, y, rows, start, goes_on, tree, settings, longest, ranking[part], estimates[part])
-                tree, goes_on = grown(tree), True
-            progress.update(rows.size)
+        while n_learned < order.size:
+            start = n_learned
+            part = order[: start + INSTANCES_PER_CALL]
+            n_learned = learn_rows(x, y, part, start, tree, settings, longest, ranking, estimates)
+            tree = grown(tree)
+            progress.update(n_learned - start)
     return tree, ranking, estimates
 
 
 @njit(cache=True, nogil=True)
-def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, estimates):
+def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
     """Learn the rows ``order[start:]`` one by one, and rank the k best labels for each row before the row is learned.
 
     Parameters
@@ -69,9 +91,6 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
         Numbers of the rows to learn.
     start : int
         Position in ``order`` of the first row to learn.
-    goes_on : bool
-        Whether the previous call stopped at ``start``. A call that stops at a row has already ranked labels for the
-        row, and may have added new labels of the row.
     tree : OnlineTree
         The tree, updated in place.
     settings : GrowthSettings
@@ -87,36 +106,103 @@ def learn_rows(x, y, order, start, goes_on, tree, settings, longest, ranking, es
         Position in ``order`` from which to continue. If the returned position is not the end of ``order``, the arrays
         are full: extend the arrays by `grown`, and call the function again.
     """
-    x, y, tree = unowned(x), unowned(y), unowned(tree)
-    scratch, positives = empty_row_scratch(longest, tree), np.empty(tree.nodes.size, np.int32)
-    for position in range(start, order.size):  # this loop is line 1 of Algorithm 3
-        (ids, values), (labels, _) = row_of_csr(x, order[position]), row_of_csr(y, order[position])
-        if ranking.shape[1] > 0 and not (goes_on and position == start):
+    x = unowned(x)
+    y = unowned(y)
+    tree = unowned(tree)
+    counters = tree.counters
+    scratch = empty_row_scratch(longest, tree)
+    for position in range(start, order.size):  # line 1 of Algorithm 3
+        ids, values = row_of_csr(x, order[position])
+        labels, _ = row_of_csr(y, order[position])
+        # If an earlier call stopped at this row, it has ranked labels for the row, and may have added new ones.
+        if ranking.shape[1] > 0 and counters[SELECTED_FOR] != counters[N_LEARNED]:
             rank_labels(tree, ids, values, scratch, ranking[position], estimates[position])
-        if not learn_instance(tree, ids, values, labels, scratch, positives, settings):
+        if not update_tree(tree, ids, values, labels, scratch, settings):  # line 2
             return position
+        if not update_classifiers(tree, ids, values, labels, scratch, settings):  # line 3
+            return position
+        counters[N_LEARNED] += 1
     return order.size
 
 
 @njit(cache=True, nogil=True)
-def learn_instance(tree, ids, values, labels, scratch, positives, settings):
-    """Extend the tree by the new labels of an instance, and update the classifiers (lines 2 and 3 of Algorithm 3).
+def update_tree(tree, ids, values, labels, scratch, settings):
+    """Extend the tree by the new labels of an instance (Algorithm 4, and Figure 1).
 
-    Returns
-    -------
-    bool
-        Whether the instance was learned. An instance is not learned if the arrays are full. If the result is False,
-        extend the arrays by `grown`, and call the function again.
+    Return False if the arrays are full. Then a later call for the same instance adds the remaining labels.
     """
-    for label in labels:  # this loop is line 1 of Algorithm 4 (UpdateTree)
-        if tree.leaves[label] == NONE and not attach_label(tree, ids, values, label, scratch, settings):
+    root = tree.nodes[ROOT]
+    for label in labels:  # line 1
+        if tree.leaves[label] != NONE:
+            continue
+        v = selected(tree, ids, values, scratch, settings)  # line 4 calls A_policy, Algorithm 8
+        if not has_capacity_to_extend(tree, v):
             return False
-    n_positives = mark_positives(tree, labels, positives)  # this call is line 1 of Algorithm 7 (UpdateClassifiers)
-    found = unchecked_view(positives, 0, n_positives)
-    if not has_capacity_to_learn(tree, found, ids.size):
+        node = tree.nodes[v]
+        if settings.program:
+            extend_by_program(tree, v, label, settings)
+        elif root.n_leaves == 0:
+            label_root(tree, label)  # line 2
+        elif node.degree == 0:
+            extend_leaf(tree, v, label)  # lines 5 and 6, variant 3 in Figure 1 d
+        elif node.degree < settings.max_leaf:
+            add_leaf(tree, v, label, settings)  # line 6, variant 1 in Figure 1 b
+        else:
+            push_down(tree, v, label, settings)  # lines 5 and 6, variant 2 in Figure 1 c
+    return True
+
+
+@njit(cache=True, nogil=True)
+def update_classifiers(tree, ids, values, labels, scratch, settings):
+    """Update the classifiers of the children of all positive nodes with one instance (Algorithm 7).
+
+    The target is 1 for the classifiers of positive children and for auxiliary classifiers, and 0 for the classifiers of
+    negative children. The steps are bit-identical to the steps of `train_children_adagrad`. An update moves 24 bytes
+    per non-zero and column, and takes one look-up per non-zero and block. Return False if the arrays are full.
+    """
+    n_positives = mark_positives(tree, labels, scratch.positives)  # line 1
+    positives = unchecked_view(scratch.positives, 0, n_positives)
+    if not has_capacity_to_learn(tree, positives, ids.size):
         return False
-    update_classifiers(tree, found, ids, values, scratch, settings.rate, settings.eps)
-    tree.counters[N_LEARNED] += 1
+    # Fields of the tree are read once for all blocks. A call per block with the tree as an argument would take a tenth
+    # of the training time of a binary tree.
+    nodes = tree.nodes
+    rows = tree.rows
+    entries = tree.entries
+    targets = scratch.targets
+    slots = unchecked_view(scratch.slots, 0, ids.size)
+    constant = unchecked_view(scratch.slots, ids.size, ids.size + 1)
+    one = unchecked_view(scratch.values, 0, 1)
+    one[0] = 1
+    for positive in positives:  # lines 2 and 5
+        v = np.int64(positive)
+        node = nodes[v]
+        padded = np.int64(node.padded)
+        if padded == 0:
+            continue
+        table = unchecked_view(entries, node.table, node.table + (np.int64(1) << node.table_bits))
+        bits = node.table_bits
+        n_new = 0
+        for k in range(ids.size):
+            slots[k] = find_slot(table, bits, ids[k])
+            n_new += slots[k] == 0
+        if n_new > 0:
+            make_rows(tree, v, ids, slots, n_new)
+        for column in range(padded):
+            targets[column] = 0
+        if node.auxiliary == 1:
+            targets[0] = 1  # line 4
+        child = np.int64(node.head)
+        while child != NONE:
+            targets[nodes[child].column] = 1  # line 3
+            child = np.int64(nodes[child].next_positive)
+        constant[0] = node.bias
+        bias = unchecked_view(rows, node.bias * SLOT, node.bias * SLOT + padded)
+        scores = unchecked_view(scratch.scores, 0, padded)
+        dense_scores(slots, values, rows, SLOT, bias, scores)
+        logistic_derivatives(scores, targets)
+        adagrad_to_rows(constant, one, scores, settings.rate, settings.eps, rows, SLOT)
+        adagrad_to_rows(slots, values, scores, settings.rate, settings.eps, rows, SLOT)
     return True
 
 
@@ -127,19 +213,25 @@ def mark_positives(tree, labels, positives):
     The function writes the positive nodes to ``positives``, int32, and returns their number. The node above the root
     always counts as positive. The running time of the function is linear in the number of positive nodes.
     """
-    nodes, mark = tree.nodes, tree.counters[MARK] + 1
+    nodes = tree.nodes
+    mark = tree.counters[MARK] + 1
     tree.counters[MARK] = mark
-    nodes[ABOVE].stamp, nodes[ABOVE].head = mark, NONE
-    positives[0], count = ABOVE, 1
+    nodes[ABOVE].stamp = mark
+    nodes[ABOVE].head = NONE
+    positives[0] = ABOVE
+    count = 1
     for label in labels:
-        node, child = np.int64(tree.leaves[label]), np.int64(NONE)
+        node = np.int64(tree.leaves[label])
+        child = np.int64(NONE)
         while nodes[node].stamp != mark:
-            nodes[node].stamp, nodes[node].head = mark, child
+            nodes[node].stamp = mark
+            nodes[node].head = child
             if child != NONE:
                 nodes[child].next_positive = NONE
             positives[count] = node
             count += 1
-            child, node = node, np.int64(nodes[node].parent)
+            child = node
+            node = np.int64(nodes[node].parent)
         if child != NONE:
             nodes[child].next_positive = nodes[node].head
             nodes[node].head = child
@@ -149,9 +241,10 @@ def mark_positives(tree, labels, positives):
 @njit(cache=True, nogil=True)
 def has_capacity_to_learn(tree, positives, n_features):
     """Return whether there is capacity for a row of each feature of an instance in the blocks of all positive nodes."""
-    slots, entries, nodes = np.int64(0), np.int64(0), tree.nodes
+    slots = np.int64(0)
+    entries = np.int64(0)
     for v in positives:
-        node = nodes[v]
+        node = tree.nodes[v]
         if node.padded > 0:
             slots += n_features * (slots_of(node.padded) + 1)
             bits = bits_for(node.n_features + n_features, node.table_bits)

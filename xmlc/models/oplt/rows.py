@@ -21,26 +21,29 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import lowest_bit, unchecked_view
 from xmlc.kernels.counter_random import GOLDEN
-from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
-from xmlc.models.oplt.tree import ENTRIES_USED, NONE, SLOT, SLOTS_USED
-from xmlc.models.plt.solvers import logistic_derivatives
+from xmlc.kernels.sibling_rows import dense_scores
+from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED
 
 
 class OnlineScratch(NamedTuple):
-    """Hold buffers for one instance: slots and values of the features, scores and targets of siblings."""
+    """Hold buffers for one instance."""
 
-    slots: np.ndarray
-    values: np.ndarray
-    scores: np.ndarray
-    targets: np.ndarray
+    slots: np.ndarray  # Slots of the instance's features in a block, uint32.
+    values: np.ndarray  # Values of the features that have a slot, float32.
+    scores: np.ndarray  # Scores of siblings, float32.
+    targets: np.ndarray  # Targets of siblings, uint8.
+    positives: np.ndarray  # Positive nodes of the instance, int32.
 
 
 @njit(cache=True, nogil=True)
 def empty_row_scratch(max_nonzeros, tree):
     """Return an `OnlineScratch` for instances with at most ``max_nonzeros`` non-zeros."""
     padded = row_size(tree.leaves.size + 1)  # a node has at most one child per label, and one auxiliary classifier
-    slots, values = np.empty(max_nonzeros + 1, dtype=np.uint32), np.empty(max_nonzeros + 1, dtype=np.float32)
-    return OnlineScratch(slots, values, np.empty(padded, dtype=np.float32), np.empty(padded, dtype=np.uint8))
+    slots = np.empty(max_nonzeros + 1, dtype=np.uint32)
+    values = np.empty(max_nonzeros + 1, dtype=np.float32)
+    scores = np.empty(padded, dtype=np.float32)
+    targets = np.empty(padded, dtype=np.uint8)
+    return OnlineScratch(slots, values, scores, targets, np.empty(tree.nodes.size, dtype=np.int32))
 
 
 @njit(cache=True, nogil=True)
@@ -50,9 +53,13 @@ def open_block(tree, v, width, auxiliary, bits):
     The columns' weights of the constant feature are zero.
     """
     node = tree.nodes[v]
-    node.width, node.auxiliary, node.padded = width, auxiliary, row_size(width)
-    node.n_features, node.table_bits = 0, bits
-    node.bias, node.table = take_row(tree, np.int64(node.padded)), take_table(tree, bits)
+    node.width = width
+    node.auxiliary = auxiliary
+    node.padded = row_size(width)
+    node.n_features = 0
+    node.table_bits = bits
+    node.bias = take_row(tree, np.int64(node.padded))
+    node.table = take_table(tree, bits)
 
 
 @njit(cache=True, nogil=True)
@@ -63,28 +70,30 @@ def hash_table_of(tree, v):
 
 
 @njit(cache=True, nogil=True)
-def make_rows(tree, v, ids, slots, missing):
-    """Create a row of zeros for each of the ``missing`` features in ``ids`` whose slot is 0.
+def make_rows(tree, v, ids, slots, n_new):
+    """Create a row of zeros for each of the ``n_new`` features in ``ids`` whose slot is 0.
 
     The arrays of the tree must have capacity for the new rows.
     """
     node = tree.nodes[v]
-    bits = bits_for(node.n_features + missing, node.table_bits)
+    bits = bits_for(node.n_features + n_new, node.table_bits)
     if bits > node.table_bits:
+        small = hash_table_of(tree, v)
         index = take_table(tree, bits)
         table = unchecked_view(tree.entries, index, index + (np.int64(1) << bits))
-        for entry in hash_table_of(tree, v):
+        for entry in small:
             if entry != 0:
                 insert_slot(table, bits, entry >> np.uint64(32), entry & np.uint64(0xFFFFFFFF))
         give_table(tree, node.table_bits, node.table)
-        node.table, node.table_bits = index, bits
-    table, padded = hash_table_of(tree, v), np.int64(node.padded)
+        node.table = index
+        node.table_bits = bits
+    table = hash_table_of(tree, v)
+    padded = np.int64(node.padded)
     for k in range(ids.size):
         if slots[k] == 0:
-            slot = take_row(tree, padded)
-            insert_slot(table, bits, ids[k], slot)
-            slots[k] = slot
-    node.n_features += missing
+            slots[k] = take_row(tree, padded)
+            insert_slot(table, bits, ids[k], slots[k])
+    node.n_features += n_new
 
 
 @njit(cache=True, nogil=True)
@@ -95,97 +104,78 @@ def score_block(tree, v, ids, values, scratch):
     function reads 4 bytes per column.
     """
     node = tree.nodes[v]
-    known = np.int64(0)
-    table, bits, slots, kept = hash_table_of(tree, v), node.table_bits, scratch.slots, scratch.values
+    table = hash_table_of(tree, v)
+    bits = node.table_bits
+    slots = scratch.slots
+    kept = scratch.values
+    n_kept = np.int64(0)
     for k in range(ids.size):
         slot = find_slot(table, bits, ids[k])
-        slots[known], kept[known] = slot, values[k]
-        known += slot != 0
-    scores, bias = scratch.scores[: node.padded], tree.rows[node.bias * SLOT : node.bias * SLOT + node.padded]
-    dense_scores(slots[:known], kept[:known], tree.rows, SLOT, bias, scores)
+        slots[n_kept] = slot
+        kept[n_kept] = values[k]
+        n_kept += slot != 0
+    scores = scratch.scores[: node.padded]
+    bias = tree.rows[node.bias * SLOT : node.bias * SLOT + node.padded]
+    dense_scores(slots[:n_kept], kept[:n_kept], tree.rows, SLOT, bias, scores)
     return scores
 
 
 @njit(cache=True, nogil=True)
-def update_classifiers(tree, positives, ids, values, scratch, rate, eps):
-    """Update the classifiers of the children of all positive nodes with one instance (lines 2-6 of Algorithm 7).
-
-    The target is 1 for the classifiers of positive children and for auxiliary classifiers. The target is 0 for the
-    classifiers of negative children. Each block must have capacity for one row per feature of the instance. The steps
-    are bit-identical to the steps of `train_children_adagrad`. An update moves 24 bytes per non-zero and column, and
-    takes one look-up per non-zero and block.
-    """
-    # The tree's fields are unpacked here, once for all blocks. A function call per block with the tree as an
-    # argument would take a tenth of the training time of a binary tree.
-    nodes, rows, entries, targets, all_scores = tree.nodes, tree.rows, tree.entries, scratch.targets, scratch.scores
-    slots = unchecked_view(scratch.slots, 0, ids.size)
-    constant, one = unchecked_view(scratch.slots, ids.size, ids.size + 1), unchecked_view(scratch.values, 0, 1)
-    one[0] = 1
-    for i in range(positives.size):
-        v = np.int64(positives[i])
-        node = nodes[v]
-        padded = np.int64(node.padded)
-        if padded == 0:
-            continue
-        table = unchecked_view(entries, node.table, node.table + (np.int64(1) << node.table_bits))
-        missing, bits = 0, node.table_bits
-        for k in range(ids.size):
-            slots[k] = find_slot(table, bits, ids[k])
-            missing += slots[k] == 0
-        if missing > 0:
-            make_rows(tree, v, ids, slots, missing)
-        for column in range(padded):
-            targets[column] = 0
-        if node.auxiliary == 1:
-            targets[0] = 1
-        child = np.int64(node.head)
-        while child != NONE:
-            targets[nodes[child].column] = 1
-            child = np.int64(nodes[child].next_positive)
-        constant[0], start = node.bias, node.bias * SLOT
-        scores = unchecked_view(all_scores, 0, padded)
-        dense_scores(slots, values, rows, SLOT, unchecked_view(rows, start, start + padded), scores)
-        logistic_derivatives(scores, targets)
-        adagrad_to_rows(constant, one, scores, rate, eps, rows, SLOT)
-        adagrad_to_rows(slots, values, scores, rate, eps, rows, SLOT)
-
-
-@njit(cache=True, nogil=True)
 def copy_auxiliary(tree, v, first, middle, end):
-    """Copy block v's auxiliary classifier to columns ``first .. middle - 1``.
+    """Copy block v's auxiliary classifier, which is in column 0, to columns ``first .. middle - 1``.
 
     The function also writes the inverse of the auxiliary classifier to columns ``middle .. end - 1``. The copies follow
     lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of Algorithm 6 (oplt2021).
     """
-    node, rows = tree.nodes[v], tree.rows
-    padded, bias = np.int64(node.padded), node.bias
-    copy_columns(rows, bias, padded, bias, padded, first, middle, end)
+    node = tree.nodes[v]
+    padded = np.int64(node.padded)
+    copy_first_column(tree.rows, node.bias, padded, first, middle, end)
     for entry in hash_table_of(tree, v):
         if entry != 0:
-            slot = np.int64(entry & np.uint64(0xFFFFFFFF))
-            copy_columns(rows, slot, padded, slot, padded, first, middle, end)
+            copy_first_column(tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, first, middle, end)
 
 
 @njit(cache=True, nogil=True)
-def copy_columns(rows, source, padded, target, wider, first, middle, end):
-    """Copy the weight and sum of squares of the auxiliary classifier from one row to some columns of another row.
+def copy_first_column(rows, slot, padded, first, middle, end):
+    """Do the work of `copy_auxiliary` in one row."""
+    start = slot * SLOT
+    weight = rows[start]
+    for column in range(start + first, start + end):
+        rows[column] = weight
+        if column >= start + middle:
+            rows[column] = np.float32(0.0) - weight  # unlike -w, 0 - w is never -0.0
+        rows[column + padded] = rows[start + padded]
 
-    ``source`` and ``target`` are the slots of the two rows. Columns ``first .. middle - 1`` become copies. Columns
-    ``middle .. end - 1`` become inverses, with weight -w instead of w.
+
+@njit(cache=True, nogil=True)
+def open_copies(tree, v, source, auxiliary):
+    """Create a block for node v: a copy and an inverse of the auxiliary classifier of block ``source``.
+
+    If ``auxiliary`` is 1, the block begins with another copy, which becomes the auxiliary classifier of v.
     """
-    source, target = source * SLOT, target * SLOT
-    weight, square = rows[source], rows[source + padded]
-    for column in range(first, end):
-        # The code computes 0 - w instead of -w, so that a zero weight never becomes -0.0.
-        rows[target + column] = weight if column < middle else np.float32(0.0) - weight
-        rows[target + wider + column] = square
+    old = tree.nodes[source]
+    open_block(tree, v, auxiliary + 2, auxiliary, old.table_bits)
+    node = tree.nodes[v]
+    padded = np.int64(old.padded)
+    wider = np.int64(node.padded)
+    table = hash_table_of(tree, v)
+    copy_columns(tree.rows, old.bias, padded, node.bias, wider, 1)
+    for entry in hash_table_of(tree, source):
+        if entry != 0:
+            slot = take_row(tree, wider)
+            copy_columns(tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, slot, wider, 1)
+            insert_slot(table, node.table_bits, entry >> np.uint64(32), slot)
+    node.n_features = old.n_features
+    copy_auxiliary(tree, v, 1, auxiliary + 1, auxiliary + 2)
 
 
 @njit(cache=True, nogil=True)
 def widen(tree, v, width):
     """Move the rows of block v into wider rows with space for ``width`` columns."""
-    node, wider, table = tree.nodes[v], row_size(width), hash_table_of(tree, v)
+    node = tree.nodes[v]
     padded = np.int64(node.padded)
+    wider = row_size(width)
+    table = hash_table_of(tree, v)
     node.bias = moved_row(tree, node.bias, padded, wider)
     for index in range(table.size):
         if table[index] != 0:
@@ -197,31 +187,20 @@ def widen(tree, v, width):
 @njit(cache=True, nogil=True)
 def moved_row(tree, slot, padded, wider):
     """Copy a row into a wider row, free the old row, and return the slot of the new row."""
-    target, rows = take_row(tree, wider), tree.rows
-    old, new = slot * SLOT, target * SLOT
-    for column in range(padded):
-        rows[new + column], rows[new + wider + column] = rows[old + column], rows[old + padded + column]
+    target = take_row(tree, wider)
+    copy_columns(tree.rows, slot, padded, target, wider, padded)
     give_row(tree, padded, slot)
     return target
 
 
 @njit(cache=True, nogil=True)
-def open_copies(tree, v, source, auxiliary):
-    """Create a block for node v: a copy and an inverse of the auxiliary classifier of block ``source``.
-
-    If ``auxiliary`` is 1, the block begins with another copy, which becomes the auxiliary classifier of v.
-    """
-    copies, width, bits = auxiliary + 1, auxiliary + 2, tree.nodes[source].table_bits
-    open_block(tree, v, width, auxiliary, bits)
-    node, table, rows = tree.nodes[v], hash_table_of(tree, v), tree.rows
-    padded, source_padded = np.int64(node.padded), np.int64(tree.nodes[source].padded)
-    copy_columns(rows, tree.nodes[source].bias, source_padded, node.bias, padded, 0, copies, width)
-    for entry in hash_table_of(tree, source):
-        if entry != 0:
-            slot, old = take_row(tree, padded), np.int64(entry & np.uint64(0xFFFFFFFF))
-            insert_slot(table, bits, entry >> np.uint64(32), slot)
-            copy_columns(rows, old, source_padded, slot, padded, 0, copies, width)
-    node.n_features = tree.nodes[source].n_features
+def copy_columns(rows, source, padded, target, wider, n_columns):
+    """Copy the first columns of the row at slot ``source`` to the row at slot ``target``, which may be wider."""
+    old = source * SLOT
+    new = target * SLOT
+    for column in range(n_columns):
+        rows[new + column] = rows[old + column]
+        rows[new + wider + column] = rows[old + padded + column]
 
 
 @njit(cache=True, nogil=True)
@@ -247,19 +226,19 @@ def take_row(tree, padded):
 
     A row that is allocated for the first time is already zero.
     """
-    size, rows, free_rows, counters = slots_of(padded), tree.rows, tree.free_rows, tree.counters
+    size = slots_of(padded)
     kind = lowest_bit(np.uint64(padded))
-    slot = np.int64(free_rows[kind])
+    slot = np.int64(tree.free_rows[kind])
     if slot != 0:
-        free_rows[kind] = rows.view(np.uint32)[slot * SLOT]
+        tree.free_rows[kind] = tree.rows.view(np.uint32)[slot * SLOT]
         for place in range(slot * SLOT, (slot + size) * SLOT):
-            rows[place] = 0
+            tree.rows[place] = 0
         return slot
-    slot = counters[SLOTS_USED]
+    slot = tree.counters[SLOTS_USED]
     if size > 1 and slot % 2 == 1:  # a row of two or more slots begins at the start of a cache line
         give_row(tree, 4, slot)
         slot += 1
-    counters[SLOTS_USED] = slot + size
+    tree.counters[SLOTS_USED] = slot + size
     return slot
 
 
@@ -302,10 +281,10 @@ def slot_of(table, bits, feature):
     If the feature has no entry, the result is the index of the empty entry in which the feature belongs. The search for
     the entry begins at the index that Fibonacci hashing gives.
     """
-    wanted, one = np.uint64(feature), np.uint64(1)
+    wanted = np.uint64(feature)
     index = (wanted * GOLDEN) >> np.uint64(64 - bits)
     while table[index] != 0 and table[index] >> np.uint64(32) != wanted:
-        index = (index + one) & np.uint64(table.size - 1)
+        index = (index + np.uint64(1)) & np.uint64(table.size - 1)
     return index
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 
-ABOVE, ROOT = 0, 1  # Node 0 is the parent of the root, so that the root is no special case.
+ABOVE = 0  # Node 0 is the parent of the root, so that the root is no special case.
+ROOT = 1
 NONE = -1  # The number -1 means that there is no node or no label.
 # Memory for rows of weights is allocated in slots of 8 float32 numbers. A row of weights for four siblings takes one
 # slot.
@@ -18,7 +19,8 @@ MOST_SLOTS = np.iinfo(np.uint32).max  # The number of a slot has to fit into hal
 SMALLEST_TABLE = 3  # A table has at least 2**3 entries, which fill a cache line.
 
 # The following constants are indices of the array `OnlineTree.counters`.
-N_NODES, SLOTS_USED, ENTRIES_USED, N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(7)
+N_NODES, SLOTS_USED, ENTRIES_USED = range(3)
+N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(3, 7)
 NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED = range(7, 10)
 N_COUNTERS = 10
 
@@ -123,11 +125,18 @@ class GrowthSettings(NamedTuple):
 def empty_online_tree() -> OnlineTree:
     """Return a tree without nodes that has capacity for a root."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
-    counters[SLOTS_USED], counters[ENTRIES_USED], counters[SELECTED_FOR] = 2, 1 << SMALLEST_TABLE, NONE
-    nodes, leaves = np.zeros(16, dtype=NODE), np.zeros(0, dtype=np.int32)
-    rows, entries = np.zeros(64 * SLOT, dtype=np.float32), np.zeros(64, dtype=np.uint64)
-    free_rows, free_tables = np.zeros(64, dtype=np.uint32), np.zeros(64, dtype=np.int64)
-    return OnlineTree(nodes, leaves, rows, entries, free_rows, free_tables, counters)
+    counters[SLOTS_USED] = 2
+    counters[ENTRIES_USED] = 1 << SMALLEST_TABLE
+    counters[SELECTED_FOR] = NONE
+    return OnlineTree(
+        nodes=np.zeros(16, dtype=NODE),
+        leaves=np.zeros(0, dtype=np.int32),
+        rows=np.zeros(64 * SLOT, dtype=np.float32),
+        entries=np.zeros(64, dtype=np.uint64),
+        free_rows=np.zeros(64, dtype=np.uint32),
+        free_tables=np.zeros(64, dtype=np.int64),
+        counters=counters,
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -143,53 +152,46 @@ def has_capacity(tree, nodes, slots, entries):
         and counters[ENTRIES_USED] + entries <= tree.entries.size
     ):
         return True
-    counters[NODES_WANTED], counters[SLOTS_WANTED], counters[ENTRIES_WANTED] = nodes, slots, entries
+    counters[NODES_WANTED] = nodes
+    counters[SLOTS_WANTED] = slots
+    counters[ENTRIES_WANTED] = entries
     return False
 
 
 def grown(tree: OnlineTree) -> OnlineTree:
     """Return the tree with the same content, and with at least the capacity that its counters require."""
-    wanted = tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]].tolist()
-    tree.counters[[NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED]] = 0
-    return with_room(tree, *wanted)
-
-
-def with_room(tree: OnlineTree, n_nodes: int, slots: int, entries: int) -> OnlineTree:
-    """Return the tree with capacity for additional nodes, slots of rows, and entries of hash tables."""
-    counters = tree.counters
-    slots += int(counters[SLOTS_USED])
-    if slots > MOST_SLOTS:
+    needed = tree.counters[:N_LEARNED] + tree.counters[NODES_WANTED:]
+    tree.counters[NODES_WANTED:] = 0
+    n_nodes, n_slots, n_entries = needed.tolist()
+    if n_slots > MOST_SLOTS:
         raise XmlcError(f"OPLT: found more than {MOST_SLOTS * SLOT * 4 >> 30} GB of weights. Use fewer features.")
     return tree._replace(
-        nodes=_longer(tree.nodes, int(counters[N_NODES]) + n_nodes, 1.5),
-        rows=_longer(tree.rows, slots * SLOT, 1.25),
-        entries=_longer(tree.entries, int(counters[ENTRIES_USED]) + entries, 1.25),
+        nodes=_longer(tree.nodes, n_nodes),
+        rows=_longer(tree.rows, n_slots * SLOT),
+        entries=_longer(tree.entries, n_entries),
     )
 
 
-def _longer(array: np.ndarray, size: int, factor: float) -> np.ndarray:
-    """Return an array of at least ``size`` entries that begins with ``array``.
+def _longer(array: np.ndarray, size: int) -> np.ndarray:
+    """Return an array of at least ``size`` entries that begins with ``array``. Its other entries are zero.
 
-    The new entries after the content of ``array`` are zero. An array that owns its memory grows in place. When a large
-    array grows in place, the operating system moves its memory pages, so that there is no second copy of the array.
-    Growth in place is safe, because kernels keep no views of the array between calls, and `OPLT` returns copies.
+    An array that owns its memory grows in place, without a second copy. This is safe, because kernels keep no views of
+    the array between calls, and `OPLT` returns copies.
     """
     if size <= array.size:
         return array
-    size = max(size, int(array.size * factor))
-    if array.flags.owndata and array.flags.writeable:
-        array.resize(size, refcheck=False)
-        return array
-    longer = np.zeros(size, dtype=array.dtype)
-    longer[: array.size] = array
-    return longer
+    if not (array.flags.owndata and array.flags.writeable):
+        array = np.array(array)
+    array.resize(max(size, array.size * 5 // 4), refcheck=False)
+    return array
 
 
 def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
     """Return the tree with capacity for the labels ``0 .. n_labels - 1``."""
-    if (more := n_labels - tree.leaves.size) <= 0:
+    more = n_labels - tree.leaves.size
+    if more <= 0:
         return tree
-    return tree._replace(leaves=np.concatenate((tree.leaves, np.full(more, NONE, dtype=np.int32))))
+    return tree._replace(leaves=np.pad(tree.leaves, (0, more), constant_values=NONE))
 
 
 def trimmed_tree(tree: OnlineTree) -> OnlineTree:
