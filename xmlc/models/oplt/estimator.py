@@ -38,7 +38,7 @@ from xmlc.models.oplt.final_tree import final_tree
 from xmlc.models.oplt.growth import initial_tree
 from xmlc.models.oplt.learning import learn
 from xmlc.models.oplt.prediction import frozen
-from xmlc.models.oplt.stored import check_online_tree
+from xmlc.models.oplt.stored import checked_tree
 from xmlc.models.oplt.tree import N_COUNTERS, NODE, NONE, SLOT, GrowthSettings, OnlineTree, trimmed_tree, with_labels
 from xmlc.models.plt.compact import Auto, applied_threshold, threshold_of
 from xmlc.models.plt.estimator import PLT
@@ -554,6 +554,4 @@ class OPLT(SparseProbabilityEstimator):
             self._model = FinishedModel(nodes, int(meta["instances"]))
         else:
             self._check_arrays(arrays)
-            tree = OnlineTree(**arrays)
-            check_online_tree(tree, self.n_features_in_)
-            self._model = tree
+            self._model = checked_tree(OnlineTree(**arrays), self.n_features_in_)

@@ -12,6 +12,7 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.top_k import key_estimate, key_number, rank_key
 from xmlc.models.oplt.rows import hash_table_of, score_block
 from xmlc.models.oplt.tree import ABOVE, N_NODES, NONE, ROOT, SLOT, OnlineTree
+from xmlc.models.plt.compact import starts_of
 from xmlc.models.plt.weights import NodeWeights
 
 
@@ -21,17 +22,22 @@ def frozen(tree: OnlineTree) -> NodeWeights:
     The tree must have at least one label.
     """
     nodes, children = breadth_first(tree)
-    parents = np.concatenate((np.array([ABOVE], dtype=np.int32), nodes))
+    parents = np.append(np.int32(ABOVE), nodes)
     degrees = tree.nodes["degree"][parents].astype(np.int64)
     n_features = np.where(degrees > 0, tree.nodes["n_features"][parents], 0).astype(np.int64)
-    feature_starts = np.concatenate(([0], np.cumsum(n_features)))
-    weight_starts = np.concatenate(([0], np.cumsum(n_features * degrees)))
-    features = np.empty(feature_starts[-1], dtype=np.uint32)
-    weights = np.empty(weight_starts[-1], dtype=np.float32)
-    bias = np.empty(nodes.size, dtype=np.float32)
-    fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias)
-    label = tree.nodes["label"][nodes]
-    return NodeWeights(children, label, feature_starts, features, weight_starts, weights, bias)
+    feature_starts = starts_of(n_features)
+    weight_starts = starts_of(n_features * degrees)
+    weights = NodeWeights(
+        children=children,
+        label=tree.nodes["label"][nodes],
+        feature_starts=feature_starts,
+        features=np.empty(feature_starts[-1], dtype=np.uint32),
+        weight_starts=weight_starts,
+        weights=np.empty(weight_starts[-1], dtype=np.float32),
+        bias=np.empty(nodes.size, dtype=np.float32),
+    )
+    fill_weights(tree, parents, weights)
+    return weights
 
 
 @njit(cache=True, nogil=True)
@@ -46,8 +52,10 @@ def breadth_first(tree):
         First child of each node, see `LabelTree`.
     """
     n_nodes = tree.counters[N_NODES] - 1  # the node above the root is not counted
-    nodes, children = np.empty(n_nodes, dtype=np.int32), np.empty(n_nodes + 1, dtype=np.int64)
-    nodes[0], end = ROOT, 1
+    nodes = np.empty(n_nodes, dtype=np.int32)
+    children = np.empty(n_nodes + 1, dtype=np.int64)
+    nodes[0] = ROOT
+    end = 1
     for t in range(n_nodes):
         children[t] = end
         child = tree.nodes[nodes[t]].first_child
@@ -60,8 +68,8 @@ def breadth_first(tree):
 
 
 @njit(cache=True, nogil=True)
-def fill_weights(tree, parents, feature_starts, features, weight_starts, weights, bias):
-    """Write the features and weights of all blocks, with ascending features in each block.
+def fill_weights(tree, parents, plt):
+    """Write the features, weights and biases of all blocks, with ascending features in each block.
 
     The function reads every weight once, and sorts the 8-byte hash table entries of each block.
 
@@ -71,8 +79,8 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
         The tree to read.
     parents : int32 (n_nodes + 1,)
         The node whose children form each block, in the order of the blocks.
-    feature_starts, features, weight_starts, weights, bias
-        As in `NodeWeights`. The function overwrites the features, weights and biases.
+    plt : NodeWeights
+        The function overwrites the features, weights and biases.
     """
     first = 0
     for b in range(parents.size):
@@ -80,22 +88,23 @@ def fill_weights(tree, parents, feature_starts, features, weight_starts, weights
         node = tree.nodes[v]
         if node.degree == 0:
             continue
-        columns, child = np.empty(node.degree, dtype=np.int64), np.int64(node.first_child)
+        columns = np.empty(node.degree, dtype=np.int64)
+        child = np.int64(node.first_child)
         for c in range(columns.size):
             columns[c] = tree.nodes[child].column
-            bias[first + c] = tree.rows[node.bias * SLOT + columns[c]]
+            plt.bias[first + c] = tree.rows[node.bias * SLOT + columns[c]]
             child = np.int64(tree.nodes[child].next_sibling)
         first += columns.size
         entries = hash_table_of(tree, v)
         entries = entries[entries != 0]
-        sort(entries)  # entries are sorted by feature, because the feature is the upper half of an entry
-        own = features[feature_starts[b] : feature_starts[b + 1]]
-        rows = weights[weight_starts[b] : weight_starts[b + 1]]
+        sort(entries)  # by feature, which is the upper half of an entry
+        place = plt.weight_starts[b]
         for f in range(entries.size):
-            own[f] = entries[f] >> np.uint64(32)
+            plt.features[plt.feature_starts[b] + f] = entries[f] >> np.uint64(32)
             row = np.int64(entries[f] & np.uint64(0xFFFFFFFF)) * SLOT
-            for c in range(columns.size):
-                rows[f * columns.size + c] = tree.rows[row + columns[c]]
+            for column in columns:
+                plt.weights[place] = tree.rows[row + column]
+                place += 1
 
 
 @njit(cache=True, nogil=True)
@@ -117,17 +126,21 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
         On return, the ranked labels and their estimates. If there are fewer than k labels, the rest of ``ranking`` is
         NONE, and the rest of ``estimates`` is 0.
     """
-    nodes, found = tree.nodes, 0
-    ranking[:], estimates[:] = NONE, 0.0
+    nodes = tree.nodes
+    n_found = 0
+    ranking[:] = NONE
+    estimates[:] = 0.0
     if nodes[ROOT].n_leaves == 0:
         return
     queue = [-rank_key(np.int32(ABOVE), np.float32(1.0))]  # keys are negated because heapq pops the smallest
-    while len(queue) > 0 and found < ranking.size:
+    while len(queue) > 0 and n_found < ranking.size:
         key = -heappop(queue)
-        v, estimate = np.int64(key_number(key)), key_estimate(key)
+        v = np.int64(key_number(key))
+        estimate = key_estimate(key)
         if nodes[v].label != NONE:
-            ranking[found], estimates[found] = nodes[v].label, estimate
-            found += 1
+            ranking[n_found] = nodes[v].label
+            estimates[n_found] = estimate
+            n_found += 1
             continue
         scores = score_block(tree, v, ids, values, scratch)
         child = np.int64(nodes[v].first_child)
