@@ -42,7 +42,7 @@ class Query(NamedTuple):
     count_mask: int  # Mask of the lowest bits of a sum, which count the sum's postings, int32.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def open_query(features, values, places, steps, laid_out, words, lines, lists, factors, squares):
     """Return the `Query` with the given features and values.
 
@@ -89,7 +89,7 @@ def open_query(features, values, places, steps, laid_out, words, lines, lists, f
     return Query(laid_out, words, lines, lists, factors, features.size, largest, error, count_mask)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def concave_lines(values, squares, lines):
     """Write three linear functions of c to ``lines``, which bound the Euclidean length of any c of the 64 values.
 
@@ -123,13 +123,13 @@ def concave_lines(values, squares, lines):
     lines[3] = not_subnormal(length_of(total))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def length_of(total):
     """Return sqrt(``total``) / LENGTH_STEPS, increased by more than the rounding error."""
     return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
 
 
-@njit(cache=True, nogil=True)
+@njit
 def not_subnormal(bound):
     """Return a bound, increased to `SMALLEST_NORMAL` if it is positive and smaller.
 
@@ -138,7 +138,7 @@ def not_subnormal(bound):
     return max(bound, SMALLEST_NORMAL) if bound > 0 else bound
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_postings(query, starts, postings, terms, sums):
     """Add the postings of the query's lists to the sums of a block.
 
@@ -172,7 +172,7 @@ def add_postings(query, starts, postings, terms, sums):
         add_terms(unchecked_view(postings, whole, end), end - whole, factors[k], keep_bits, terms, sums)
 
 
-@njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN, forceinline=True)
+@njit(fastmath=NO_NAN_NO_SIGN, forceinline=True)
 def add_terms(postings, n, factor, keep_bits, terms, sums):
     """Add the first ``n`` postings of a list (see `add_postings`).
 
@@ -184,7 +184,7 @@ def add_terms(postings, n, factor, keep_bits, terms, sums):
         sums[postings[k] & np.uint32(0xFFFF)] += terms[k]
 
 
-@njit(cache=True, nogil=True, fastmath=NO_NAN_NO_SIGN)
+@njit(fastmath=NO_NAN_NO_SIGN)
 def bound_frequent(query, start, end, words, lengths, counts, products):
     """Count the frequent features that a query shares with each instance of a chunk.
 
@@ -211,7 +211,7 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
             products[i] = fma(bound, np.float32(own_lengths[i]), products[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=NO_NAN_NO_SIGN)
+@njit(error_model="numpy", fastmath=NO_NAN_NO_SIGN)
 def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
     """Write an upper bound of the query's similarity to each instance of a chunk.
 

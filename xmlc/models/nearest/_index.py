@@ -281,7 +281,7 @@ def start_lists(counts: np.ndarray, listed: np.ndarray, blocks: np.ndarray) -> t
 LENGTH_STEPS = 65000  # Lengths up to 1 (plus a rounding error) are stored as 16-bit multiples of 1 / 65,000.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_in_task(indptr, indices, data, start, end, counts, largest):
     """Among instances ``start .. end - 1``, count the instances of each feature and find its largest magnitude.
 
@@ -303,7 +303,7 @@ def count_in_task(indptr, indices, data, start, end, counts, largest):
         largest[feature] = magnitude if magnitude > largest[feature] else largest[feature]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, runs):
     """Sort a task's non-zeros by the place of the feature, then by instance.
 
@@ -347,7 +347,7 @@ def by_feature(indptr, indices, data, start, end, counts, order, ends, entries, 
     return n_runs
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def write_task(entries, runs, first, steps, cursors, shift, targets, row_places, row_values, postings):
     """Write the rows and the postings of a task.
 
@@ -387,7 +387,7 @@ def write_task(entries, runs, first, steps, cursors, shift, targets, row_places,
                 posting += np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def write_frequent(row_starts, row_places, row_values, start, end, words, lengths, largest):
     """Write the words, lengths and largest magnitudes of the frequent features (see `NeighbourIndex`).
 

@@ -119,7 +119,7 @@ class Block(NamedTuple):
     maxima: np.ndarray  # Largest bound of each group, float32.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def nearest_instances(x, first_query, index, scratch, neighbours, similarities, n_products):
     """Find for each of q queries the S nearest training instances with a positive similarity.
 
@@ -186,7 +186,7 @@ def nearest_instances(x, first_query, index, scratch, neighbours, similarities, 
                 neighbours[q, r], similarities[q, r] = key_number(key), key_estimate(key)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def keep_nearest(query, block, high, index, room):
     """Compute a block's similarities, highest bounds first, until no other instance can be among the S best.
 
@@ -223,13 +223,13 @@ def keep_nearest(query, block, high, index, room):
     return n_products
 
 
-@njit(cache=True, nogil=True)
+@njit
 def worst_kept(best):
     """Return the smallest similarity in a heap of keys, or 0 if the heap is not full."""
     return max(key_estimate(best[0]), np.float32(0))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def compare_with_rows(candidates, whole, query, block, index, beta, powers, best):
     """Compute similarities of the candidates whose bounds reach the S-th best similarity, and keep the S best.
 
@@ -267,7 +267,7 @@ def compare_with_rows(candidates, whole, query, block, index, beta, powers, best
     return n_products
 
 
-@njit(cache=True, nogil=True)
+@njit
 def prefetch_row(places, values, starts, i, whole):
     """Prefetch the first 16 entries of a row, or the whole row if ``whole`` is true."""
     start, end = starts[i], starts[i + 1]
@@ -276,7 +276,7 @@ def prefetch_row(places, values, starts, i, whole):
         prefetch(values, p)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def row_product(places, values, start, end, query):
     """Return the inner product of a row and a query as float64.
 
@@ -309,7 +309,7 @@ def row_product(places, values, start, end, query):
 # with a low maximum are skipped, few cache lines are read again.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def group_maxima(bounds, maxima):
     """Write the maximum of each group of bounds to ``maxima``."""
     for g in range(maxima.size):
@@ -319,7 +319,7 @@ def group_maxima(bounds, maxima):
         maxima[g] = largest
 
 
-@njit(cache=True, nogil=True)
+@njit
 def below_kth_largest(values, k, counts):
     """Return a limit that k or slightly more values reach. The limit is an edge of a bar in a histogram of the values.
 
@@ -345,7 +345,7 @@ def below_kth_largest(values, k, counts):
     return np.float32(bar * (1 - 1e-6) / scale)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def collect(bounds, maxima, start, end, groups, found):
     """Write to ``found`` the instances whose bound is positive and in [start, end), and return their number.
 

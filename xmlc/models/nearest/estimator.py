@@ -336,7 +336,7 @@ def nonzero(x: KernelCSR) -> KernelCSR:
 # The kernels below compute labels from neighbours.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def vote(neighbours, weights, label_starts, labels, votes, seen):
     """Sum the votes for each label in float64, from the nearest to the farthest neighbour (f(x) in Section 3.3).
 
@@ -378,7 +378,7 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
     return n_seen, total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def list_shares(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
     """List for each instance the labels whose share of the votes exceeds the label's threshold, in no particular order.
 
@@ -407,7 +407,7 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
                 counts[i] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_weights, best, scores):
     """Find the k labels with the largest weighted shares of the votes. Labels with equal shares are in ascending order.
 

@@ -262,7 +262,7 @@ def next_level(level: Level, choices: Choices, is_program: bool) -> tuple[np.nda
     return node, Level(level.depth + 1, starts, level.labels[below], is_leaf, begins_group)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def arrivals(y, order, n_labels):
     """Return the position in ``order`` of the first instance of each label, or ``NEVER``, int64 (n_labels,)."""
     arrival = np.full(n_labels, NEVER, dtype=np.int64)
@@ -273,7 +273,7 @@ def arrivals(y, order, n_labels):
     return arrival
 
 
-@njit(cache=True, nogil=True)
+@njit
 def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, nodes, settings, choices):
     """Choose a child for each label of the given nodes, in the order in which the labels arrive.
 
@@ -352,7 +352,7 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
                     row_of[feature] = NONE
 
 
-@njit(cache=True, nogil=True)
+@njit
 def child_by_paper(node, children, key, settings):
     """Return the child of a node that a new label goes to, by Algorithm 8 of oplt2021.
 
@@ -391,7 +391,7 @@ def child_by_paper(node, children, key, settings):
     return np.int64(node.followed)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def child_by_program(node, children, key, n_labels, settings):
     """Return the child of a node that a new label goes to, by `xmlc.models.oplt.growth.extend_by_program`.
 
@@ -447,7 +447,7 @@ def child_by_program(node, children, key, n_labels, settings):
     return child
 
 
-@njit(cache=True, nogil=True)
+@njit
 def child_by_policy(node, children, key, settings):
     """Return a random child, or the first child with the largest score (lines 3 to 6 of Algorithm 8 of oplt2021)."""
     if settings.random:
@@ -464,7 +464,7 @@ def child_by_policy(node, children, key, settings):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit
 def new_children(node, n_labels, n_nonzeros, row_of, ids, learns, settings):
     """Return the children of a node before learning. All entries of ``row_of`` must be NONE."""
     width = max(node.n_children, min(np.int64(settings.arity), n_labels))
@@ -481,7 +481,7 @@ def new_children(node, n_labels, n_nonzeros, row_of, ids, learns, settings):
     return Children(sizes, rooms, row_of, rows, ids, scores, np.zeros(padded, dtype=np.uint8))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def score_children(node, children, features, values):
     """Write the linear scores of the children for an instance to ``scores``, and the rows of its features to ``ids``.
 
@@ -502,7 +502,7 @@ def score_children(node, children, features, values):
     dense_scores(ids, values, rows, stride, unchecked_view(rows, 0, scores.size), scores)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def update_children(children, n_ids, values, settings):
     """Update the classifiers of the children with the instance that `score_children` scored (Algorithm 7).
 

@@ -36,7 +36,7 @@ from xmlc.models.oplt.tree import (
 from xmlc.models.trees import LabelTree
 
 
-@njit(cache=True, nogil=True)
+@njit
 def selected(tree, ids, values, scratch, settings):
     """Return the node that is extended by the next new label of an instance (A_policy, Algorithm 8).
 
@@ -72,7 +72,7 @@ def selected(tree, ids, values, scratch, settings):
     return v
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_child(tree, v, ids, values, scratch, settings):
     """Return the first child of v with the largest score (oplt2021, Section 4.2)."""
     nodes = tree.nodes
@@ -91,7 +91,7 @@ def best_child(tree, v, ids, values, scratch, settings):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit
 def fit_and_balance(linear_score, size, n_leaves, degree, settings):
     """Return the score of a child c of v for the policy "best_greedy" (oplt2021, Section 4.2).
 
@@ -117,7 +117,7 @@ def fit_and_balance(linear_score, size, n_leaves, degree, settings):
     return (1.0 - settings.alpha) * np.float64(sigmoid(linear_score)) + settings.alpha * balance
 
 
-@njit(cache=True, nogil=True)
+@njit
 def label_root(tree, label):
     """Give the first label to the root (line 2 of Algorithm 4)."""
     root = tree.nodes[ROOT]
@@ -128,7 +128,7 @@ def label_root(tree, label):
     tree.nodes[ABOVE].n_leaves = 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_leaf(tree, v, label, settings):
     """Append a leaf to an inner node (variant 1 in Figure 1 b, AddLeaf in Algorithm 6)."""
     node = tree.nodes[v]
@@ -138,14 +138,14 @@ def add_leaf(tree, v, label, settings):
         open_block(tree, leaf, 1, 1, SMALLEST_TABLE)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def push_down(tree, v, label, settings):
     """Move all children of v below a new child of v, and append a leaf (variant 2 in Figure 1 c)."""
     column = insert_node(tree, v, settings)
     open_block(tree, append_leaf(tree, v, label, column), 1, 1, SMALLEST_TABLE)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def extend_leaf(tree, v, label):
     """Turn a leaf into the parent of two leaves, for the old label and the new label (variant 3 in Figure 1 d).
 
@@ -162,7 +162,7 @@ def extend_leaf(tree, v, label):
     append_leaf(tree, v, label, 2)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def insert_node(tree, v, settings):
     """Insert a node between v and the children of v, and return the column of v's block for another child of v.
 
@@ -188,19 +188,19 @@ def insert_node(tree, v, settings):
     return auxiliary + 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def extends_inner(degree, leaf_children, settings):
     """Return whether a later label may extend an inner node with a given degree and number of leaf children."""
     return leaf_children == degree or degree < settings.arity
 
 
-@njit(cache=True, nogil=True)
+@njit
 def extends_leaf(parent):
     """Return whether a later label may extend a leaf of ``parent``, which needs a child that is not a leaf."""
     return parent.leaf_children < parent.degree
 
 
-@njit(cache=True, nogil=True)
+@njit
 def extend_by_program(tree, v, label, settings):
     """Add a label as the authors' program (napkinXC 0.7) does.
 
@@ -230,7 +230,7 @@ def extend_by_program(tree, v, label, settings):
     tree.counters[SELECTED] = group  # Further new labels of the same instance extend the new group.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def has_room(tree, group, settings):
     """Return whether a group has space for one more leaf.
 
@@ -241,7 +241,7 @@ def has_room(tree, group, settings):
     return is_first or node.degree < settings.max_leaf
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sibling_with_room(tree, v, settings):
     """Return the first sibling of v that is a group with space for a leaf. If v has no sibling with space, return v."""
     nodes = tree.nodes
@@ -253,7 +253,7 @@ def sibling_with_room(tree, v, settings):
     return v
 
 
-@njit(cache=True, nogil=True)
+@njit
 def new_column(tree, v, keeps_auxiliary):
     """Return the index of the column for a new child in block v.
 
@@ -273,7 +273,7 @@ def new_column(tree, v, keeps_auxiliary):
     return column
 
 
-@njit(cache=True, nogil=True)
+@njit
 def append_leaf(tree, v, label, column):
     """Append a new leaf to the children of v, count the leaf in all nodes above, and return the leaf."""
     leaf = new_node(tree, label)
@@ -285,7 +285,7 @@ def append_leaf(tree, v, label, column):
     return leaf
 
 
-@njit(cache=True, nogil=True)
+@njit
 def append_child(tree, v, child, column):
     """Append a node to the children of v. ``column`` is the column of v's block with the classifier of the child."""
     nodes = tree.nodes
@@ -300,7 +300,7 @@ def append_child(tree, v, child, column):
     nodes[child].column = column
 
 
-@njit(cache=True, nogil=True)
+@njit
 def new_node(tree, label):
     """Create a node without parent, children or block, and return its number."""
     t = tree.counters[N_NODES]
@@ -320,7 +320,7 @@ def new_node(tree, label):
     return t
 
 
-@njit(cache=True, nogil=True)
+@njit
 def has_capacity_to_extend(tree, v):
     """Return whether the arrays have the capacity to extend node v by a label.
 
@@ -351,7 +351,7 @@ def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> On
     return tree
 
 
-@njit(cache=True, nogil=True)
+@njit
 def plant_given(tree, children, label, settings):
     """Build the nodes of a given tree, in breadth-first order, with new classifiers."""
     nodes = tree.nodes

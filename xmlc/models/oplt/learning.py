@@ -79,7 +79,7 @@ def learn(
     return tree, ranking, estimates
 
 
-@njit(cache=True, nogil=True)
+@njit
 def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
     """Learn the rows ``order[start:]`` one by one, and rank the k best labels for each row before the row is learned.
 
@@ -125,7 +125,7 @@ def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
     return order.size
 
 
-@njit(cache=True, nogil=True)
+@njit
 def update_tree(tree, ids, values, labels, scratch, settings):
     """Extend the tree by the new labels of an instance (Algorithm 4, and Figure 1).
 
@@ -152,7 +152,7 @@ def update_tree(tree, ids, values, labels, scratch, settings):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit
 def update_classifiers(tree, ids, values, labels, scratch, settings):
     """Update the classifiers of the children of all positive nodes with one instance (Algorithm 7).
 
@@ -206,7 +206,7 @@ def update_classifiers(tree, ids, values, labels, scratch, settings):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit
 def mark_positives(tree, labels, positives):
     """Find the nodes with z_v = 1 (equation (1)) for an instance, and link the positive children of each node.
 
@@ -238,7 +238,7 @@ def mark_positives(tree, labels, positives):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit
 def has_capacity_to_learn(tree, positives, n_features):
     """Return whether there is capacity for a row of each feature of an instance in the blocks of all positive nodes."""
     slots = np.int64(0)

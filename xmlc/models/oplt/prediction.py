@@ -40,7 +40,7 @@ def frozen(tree: OnlineTree) -> NodeWeights:
     return weights
 
 
-@njit(cache=True, nogil=True)
+@njit
 def breadth_first(tree):
     """Return the nodes of an online tree in breadth-first order, and their children.
 
@@ -67,7 +67,7 @@ def breadth_first(tree):
     return nodes, children
 
 
-@njit(cache=True, nogil=True)
+@njit
 def fill_weights(tree, parents, plt):
     """Write the features, weights and biases of all blocks, with ascending features in each block.
 
@@ -107,7 +107,7 @@ def fill_weights(tree, parents, plt):
                 place += 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rank_labels(tree, ids, values, scratch, ranking, estimates):
     """Find the labels with the largest estimates for one instance, best first. `rank_key` defines the order of ties.
 

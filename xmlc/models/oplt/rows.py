@@ -35,7 +35,7 @@ class OnlineScratch(NamedTuple):
     positives: np.ndarray  # Positive nodes of the instance, int32.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def empty_row_scratch(max_nonzeros, tree):
     """Return an `OnlineScratch` for instances with at most ``max_nonzeros`` non-zeros."""
     padded = row_size(tree.leaves.size + 1)  # a node has at most one child per label, and one auxiliary classifier
@@ -46,7 +46,7 @@ def empty_row_scratch(max_nonzeros, tree):
     return OnlineScratch(slots, values, scores, targets, np.empty(tree.nodes.size, dtype=np.int32))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def open_block(tree, v, width, auxiliary, bits):
     """Create an empty block for node v, with ``width`` columns and no features.
 
@@ -62,14 +62,14 @@ def open_block(tree, v, width, auxiliary, bits):
     node.table = take_table(tree, bits)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def hash_table_of(tree, v):
     """Return the hash table of block v as an `unchecked_view`."""
     node = tree.nodes[v]
     return unchecked_view(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def make_rows(tree, v, ids, slots, n_new):
     """Create a row of zeros for each of the ``n_new`` features in ``ids`` whose slot is 0.
 
@@ -96,7 +96,7 @@ def make_rows(tree, v, ids, slots, n_new):
     node.n_features += n_new
 
 
-@njit(cache=True, nogil=True)
+@njit
 def score_block(tree, v, ids, values, scratch):
     """Return the linear score of each column of a block for one instance, float32 (padded,), as a view of ``scratch``.
 
@@ -120,7 +120,7 @@ def score_block(tree, v, ids, values, scratch):
     return scores
 
 
-@njit(cache=True, nogil=True)
+@njit
 def copy_auxiliary(tree, v, first, middle, end):
     """Copy block v's auxiliary classifier, which is in column 0, to columns ``first .. middle - 1``.
 
@@ -135,7 +135,7 @@ def copy_auxiliary(tree, v, first, middle, end):
             copy_first_column(tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, first, middle, end)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def copy_first_column(rows, slot, padded, first, middle, end):
     """Do the work of `copy_auxiliary` in one row."""
     start = slot * SLOT
@@ -147,7 +147,7 @@ def copy_first_column(rows, slot, padded, first, middle, end):
         rows[column + padded] = rows[start + padded]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def open_copies(tree, v, source, auxiliary):
     """Create a block for node v: a copy and an inverse of the auxiliary classifier of block ``source``.
 
@@ -169,7 +169,7 @@ def open_copies(tree, v, source, auxiliary):
     copy_auxiliary(tree, v, 1, auxiliary + 1, auxiliary + 2)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def widen(tree, v, width):
     """Move the rows of block v into wider rows with space for ``width`` columns."""
     node = tree.nodes[v]
@@ -184,7 +184,7 @@ def widen(tree, v, width):
     node.padded = wider
 
 
-@njit(cache=True, nogil=True)
+@njit
 def moved_row(tree, slot, padded, wider):
     """Copy a row into a wider row, free the old row, and return the slot of the new row."""
     target = take_row(tree, wider)
@@ -193,7 +193,7 @@ def moved_row(tree, slot, padded, wider):
     return target
 
 
-@njit(cache=True, nogil=True)
+@njit
 def copy_columns(rows, source, padded, target, wider, n_columns):
     """Copy the first columns of the row at slot ``source`` to the row at slot ``target``, which may be wider."""
     old = source * SLOT
@@ -203,7 +203,7 @@ def copy_columns(rows, source, padded, target, wider, n_columns):
         rows[new + wider + column] = rows[old + padded + column]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def row_size(width):
     """Return the number of columns to allocate for ``width`` columns: a power of two that is at least 4."""
     padded = np.int64(4)
@@ -212,13 +212,13 @@ def row_size(width):
     return padded
 
 
-@njit(cache=True, nogil=True)
+@njit
 def slots_of(padded):
     """Return the number of slots that a row takes for the weights and sums of squares of ``padded`` siblings."""
     return 2 * padded // SLOT
 
 
-@njit(cache=True, nogil=True)
+@njit
 def take_row(tree, padded):
     """Allocate a row of zeros for ``padded`` siblings and return its slot.
 
@@ -242,7 +242,7 @@ def take_row(tree, padded):
     return slot
 
 
-@njit(cache=True, nogil=True)
+@njit
 def give_row(tree, padded, slot):
     """Free the row for ``padded`` siblings at ``slot``, so that the row can be reused."""
     kind = lowest_bit(np.uint64(padded))
@@ -250,7 +250,7 @@ def give_row(tree, padded, slot):
     tree.free_rows[kind] = slot
 
 
-@njit(cache=True, nogil=True)
+@njit
 def take_table(tree, bits):
     """Allocate an empty table of 2**bits entries and return its index. The tree must have capacity for the table.
 
@@ -267,14 +267,14 @@ def take_table(tree, bits):
     return index
 
 
-@njit(cache=True, nogil=True)
+@njit
 def give_table(tree, bits, index):
     """Free the table of 2**bits entries at ``index``, so that the table can be reused."""
     tree.entries[index] = tree.free_tables[bits]
     tree.free_tables[bits] = index
 
 
-@njit(cache=True, nogil=True)
+@njit
 def slot_of(table, bits, feature):
     """Return the index of a feature's entry in a table of 2**bits entries.
 
@@ -288,19 +288,19 @@ def slot_of(table, bits, feature):
     return index
 
 
-@njit(cache=True, nogil=True)
+@njit
 def find_slot(table, bits, feature):
     """Return the slot of a feature's row, uint64, or 0 if the feature is not in the table."""
     return table[slot_of(table, bits, feature)] & np.uint64(0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def insert_slot(table, bits, feature, slot):
     """Insert a new feature into a hash table that has an empty entry."""
     table[slot_of(table, bits, feature)] = np.uint64(feature) << np.uint64(32) | np.uint64(slot)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def bits_for(n_features, bits):
     """Return the smallest b >= ``bits`` such that ``n_features`` fill at most two thirds of a table of 2**b entries."""
     while 3 * n_features > 2 << bits:

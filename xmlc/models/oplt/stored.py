@@ -86,7 +86,7 @@ def faulty_links(tree: OnlineTree) -> np.ndarray:
     return faulty
 
 
-@njit(cache=True, nogil=True)
+@njit
 def blocks_fit(tree, n_features):
     """Return for each node whether its rows and its hash table lie inside the arrays, and the table has an empty entry.
 

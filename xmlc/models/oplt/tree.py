@@ -139,7 +139,7 @@ def empty_online_tree() -> OnlineTree:
     )
 
 
-@njit(cache=True, nogil=True)
+@njit
 def has_capacity(tree, nodes, slots, entries):
     """Return whether the arrays have space for the given numbers of additional nodes, slots and entries.
 
