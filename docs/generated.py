@@ -245,7 +245,7 @@ def statements() -> Iterator[str]:
     suites = read_suites(CONFIG)
     for paper in PAPERS:
         rows = []
-        for claim in import_module(f"xmlc.suite.papers.{paper}.claims").statements.all():
+        for claim in import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims:
             said = claim.said
             margin = Scale(said.scale).nothing if said.margin is None else said.margin
             above = f"within {abs(margin):g}" if said.scale == "distance" else f"above {margin:g}"

@@ -74,10 +74,9 @@ def page(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, Tab
         verdicts = counted(table)
         cells = table.cells
         listed = []
-        for claim in table.means["claim"].unique():
-            statement = cells[(claim,), "statement"].value
-            if statement in verdicts:
-                listed.append([statement, cells[(claim,), "verdict"].text])
+        for claim in table.spec.claims:
+            if claim.said.statement in verdicts:
+                listed.append([claim.said.statement, cells[(claim.name,), "verdict"].text])
         text = text[:begin] + with_table(text[begin:], ["statement", "verdict"], listed)
     return text
 

@@ -1,6 +1,8 @@
 """Decide claims on hand-made records."""
 
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from record_files import as_record
@@ -24,3 +26,9 @@ def decided(claim, *given):
     """Return the effect and verdict of a claim on lists of records."""
     outcome = outcome_of(claim, *given)
     return pytest.approx(outcome.effect.mean, nan_ok=True), outcome.word
+
+
+def claims_by_name(paper):
+    """Return the claims of a paper as attributes."""
+    claims = import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims
+    return SimpleNamespace(**{claim.name.replace("-", "_"): claim for claim in claims})

@@ -16,8 +16,9 @@ from repository import ROOT
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
-from xmlc.suite.papers.claims import Claim, Claims, Statement, about, common, datasets, least, ratio, scores, union
-from xmlc.suite.papers.claims_table import claims_line, claims_table, counted
+from xmlc.suite.papers import claims as module
+from xmlc.suite.papers.claims import Claim, Statement, about, claims_of, common, least, ratio, scores, union
+from xmlc.suite.papers.claims_table import claims_table, counted
 from xmlc.suite.papers.outcome import OTHER_SPLITS, Effect, Scale, outcome_of
 from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
 from xmlc.suite.report.verdicts import Judge
@@ -29,9 +30,7 @@ def table_of(claims, *given, suite=None):
     """Build a table of claims from the records of each need."""
     spec = claims_table(claims)
     numbers = [numbers_of(records).assign(need=place) for place, records in enumerate(given)]
-    table = spec.build("plt2016", pd.concat(numbers, ignore_index=True), NOT_PUBLISHED, suite)
-    table.notes = spec.notes[0](table)
-    return table
+    return spec.build("plt2016", pd.concat(numbers, ignore_index=True), NOT_PUBLISHED, suite)
 
 
 def points(numbers):
@@ -43,10 +42,10 @@ def outcome(claim, *given):
     return claim.outcome(numbers_of(*given))
 
 
-def declared(name="high", needs=(RANKINGS,), measure=points, about=None, printed=None, margin=(None, ""), **said):
+def declared(name="high", needs=(RANKINGS,), measure=points, only=None, margin=(None, ""), **said):
     said = {"source": "Section 1, page 2", "unit": "points", "stated": "verbatim"} | said
     said = Statement(statement=f"P@1 is {name}.", margin=margin[0], because=margin[1], **said)
-    return Claim(name=name, said=said, needs=needs, measure=measure, about=about, printed=printed or {})
+    return Claim(name=name, said=said, needs=needs, measure=measure, only=only)
 
 
 def ranked(*scores, name="yeast", model="mine"):
@@ -77,14 +76,13 @@ def test_verbatim_claims_are_counted_by_verdict_without_costs():
     claims.append(declared("dear", cost=True))
     made = table_of(claims, [*ranked(0.7, 0.75, 0.8), *ranked(0.6, 0.6, name="scene")])
     assert value_counts(made) == {"holds": 1, "does not hold": 1}
-    assert absent(claims_line(value_counts(made)), "1 of 2", "1") == []
     assert made.content["stated"].tolist() == ["verbatim", "verbatim", "derived", "ours", "verbatim"]
     assert value_counts(table_of(claims, [])) == {"not run": 2}
     assert [panel.details for panel in made.panels] == [False, True, True, True, True, True]
 
 
 def test_claim_counts_only_the_records_that_it_is_about():
-    yeast = declared(about=("yeast", lambda numbers: numbers["dataset"] == "yeast"))
+    yeast = declared(about="yeast", only=lambda numbers: numbers["dataset"] == "yeast")
     made = table_of([yeast], [*ranked(0.7, 0.705), *ranked(0.1, 0.1, name="scene")])
     assert made.content[["verdict", "cases"]].values.tolist() == [["holds", 1]]
     assert any(absent(note, "P@1 is high.", "about yeast") == [] for note in made.notes)
@@ -98,7 +96,7 @@ def test_same_instances_are_one_case_on_the_split_of_the_authors():
     assert found.effect.mean == pytest.approx((20 + 30 + 40) / 3)
     assert found.effect.has_interval
     assert not outcome(declared(), given).effect.has_interval  # two datasets
-    of_one = declared(about=datasets("one of the paper", "delicious"))
+    of_one = declared(about="one of the paper", datasets=["delicious"])
     assert [case.dataset for case in outcome(of_one, given).cases] == ["delicious-ldsm"]
     # A subject that was run only on the other split keeps its case, and both are one dataset in the mean.
     other = ranked(0.9, 0.9, name="delicious", model="other")
@@ -147,8 +145,8 @@ def test_claims_on_settings_fitted_to_published_results_are_marked():
             "br": SimpleNamespace(fitted_settings="", selected={}),
         }
     )
-    own = declared("own", about=("mine", lambda numbers: numbers["model"] == "mine"))
-    other = declared("other", about=("br", lambda numbers: numbers["model"] == "br"))
+    own = declared("own", about="mine", only=lambda numbers: numbers["model"] == "mine")
+    other = declared("other", about="br", only=lambda numbers: numbers["model"] == "br")
     table = table_of([own, other], [*ranked(0.7, 0.7), *ranked(0.8, 0.8, model="br")], suite=suite)
     lines = to_markdown(table).splitlines()
     assert [" ‡ |" in line for line in lines if line.startswith(("| P@1 is own", "| P@1 is other"))] == [True, False]
@@ -172,7 +170,7 @@ def test_claim_about_a_quantity_that_chose_settings_is_marked():
 @pytest.mark.parametrize("paper", ["gfm2011", "ldsm2020", "oplt2021", "plt2016", "swnn2018"])
 @pytest.mark.filterwarnings("error")
 def test_claims_of_papers_are_not_run_without_numbers(paper):
-    claims = import_module(f"xmlc.suite.papers.{paper}.claims").statements.all()
+    claims = import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims
     content = table_of(claims, []).content
     assert {*content["verdict"].fillna(content["cost_verdict"])} == {"not run"}
     other = table_of(claims, [ranking("far", "mine"), thresholds("far", "mine")]).content
@@ -209,15 +207,19 @@ def test_margin_needs_a_reason_only_if_it_differs_from_no_effect(about):
         declared(**about)
 
 
-def test_statement_without_measure_and_measure_without_statement_are_refused():
-    claims = Claims({name: declared().said for name in ("first", "second")}, "mine/claims.yaml")
-    claims.claim("second", RANKINGS)(points)
-    with raises_with(XmlcError, "mine/claims.yaml", "first"):
-        claims.all()
-    with raises_with(XmlcError, "mine/claims.yaml", "'secont'", "second"):
-        claims.claim("secont", RANKINGS)
-    claims.claim("first", RANKINGS)(points)
-    assert [claim.name for claim in claims.all()] == ["first", "second"]
+def test_statement_names_functions_and_selections_that_exist(tmp_path, monkeypatch):
+    file = tmp_path / "claims.yaml"
+    monkeypatch.setattr(module, "statements_of", lambda paper: file)
+    entry = "{statement: A., source: Page 1, unit: points, stated: verbatim, records: [RANKINGS]"
+    file.write_text(f"is-high: {entry}, options: {{sign: -1}}}}\nlow: {entry}, measure: is_high, only: few}}\n")
+    functions = {"is_high": points, "few": ahead}
+    high, low = claims_of("mine", functions)
+    assert (high.name, high.needs, high.measure, high.only) == ("is-high", (RANKINGS,), points, None)
+    assert high.said.options == {"sign": -1}
+    assert (low.measure, low.only) == (points, ahead)
+    for name in functions:
+        with raises_with(XmlcError, file, repr(name)):
+            claims_of("mine", {other: function for other, function in functions.items() if other != name})
 
 
 def test_scores_are_matched_by_run():

@@ -71,16 +71,16 @@ def test_latex_has_an_escaped_float_for_each_panel(build):
     assert latex(f"OFO − FTA ± 1{GAP}") == r"OFO $-$ FTA $\pm$ 1\enspace{}"
 
 
-def test_repeated_columns_and_settings_are_stated_below_a_panel():
+def test_equal_settings_are_stated_below_a_panel():
     def part(heading, quantity, *values, own=False):
         return PanelColumn(heading, quantity, [Cell((), quantity, value) for value in values], own=own)
 
     columns = [part(name, "p@1", 5, 6, 7, own=name in "CD") for name in "ABCD"]
     columns += [part("Seeds", "seeds", 5, 5, 5, own=True), part("Trees", "n_trees", 1, 1, 2, own=True)]
     panel = Panel("", (), ["Row"], [("x",), ("y",), ("z",)], columns).compact()
-    assert (panel.rule, headings(panel)) == (2, ["Row", "A", "B", GAP, "C", "Trees"])
-    assert [text for text, _ in lines(panel)[2]] == ["z", "7.00", "7.00", GAP, "7.00", "2"]
-    assert panel.note == "D: equal to C in all rows. Seeds: 5 in all rows."
+    assert (panel.rule, headings(panel)) == (2, ["Row", "A", "B", GAP, "C", "D", "Trees"])
+    assert [text for text, _ in lines(panel)[2]] == ["z", "7.00", "7.00", GAP, "7.00", "7.00", "2"]
+    assert panel.note == "Seeds: 5 in all rows."
     assert replace(panel, columns=columns[:2]).rule is replace(panel, columns=columns[2:]).rule is None
 
 

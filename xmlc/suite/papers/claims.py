@@ -5,31 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from xmlc.core.errors import XmlcError, nearest
+from xmlc.core.errors import XmlcError
 from xmlc.metrics.resampling import REPLICATES
+from xmlc.suite.config import planned
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers import statements_of
-from xmlc.suite.papers.outcome import (
-    NONE,
-    OTHER_SPLITS,
-    CaseKey,
-    Effect,
-    Outcome,
-    PublishedEffects,
-    Scale,
-    by_case,
-    outcome_of,
-)
+from xmlc.suite.papers.outcome import OTHER_SPLITS, CaseKey, Effect, Outcome, Scale, by_case, outcome_of
 from xmlc.suite.results.numbers import ABOUT
 from xmlc.suite.schemas import converted, read_yaml
 
-# A condition in words, and a function that returns which numbers meet it.
-Scope = tuple[str, Callable[[pd.DataFrame], pd.Series]]
 RUN = ["dataset", "model", "seed"]
 CASE = ["dataset", "subject", "seed"]  # The levels of a frame of effects.
 # Maps numbers to effects, or to a frame of effects: see `scores`, with the levels dataset, subject
@@ -57,12 +46,27 @@ class Statement:
     #: "verbatim" is a statement in the paper's terms. "derived" follows from the paper's statements
     #: or numbers. "xmlc" is our own statement.
     stated: Literal["verbatim", "derived", "xmlc"]
+    #: Records on which the claim is tested, which may be missing: names of selections (`Where`) in
+    #: the paper's ``claims.py`` or in `xmlc.suite.config.planned`.
+    records: list[str] = field(default_factory=list)
+    #: The function in ``claims.py`` that measures the effects, by default of the statement's name,
+    #: and its options.
+    measure: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    #: The numbers that the claim is about, in words, and their datasets, or the function in
+    #: ``claims.py`` that chooses them.
+    about: str = ""
+    datasets: list[str] = field(default_factory=list)
+    only: str = ""
     scale: Literal["difference", "distance", "ratio"] = "difference"
     #: Effects above the margin support the statement. By default, ``margin`` is the effect that
     #: means no difference: 0, or 1 for a ratio.
     margin: float | None = None
     #: The reason for the margin.
     because: str = ""
+    #: Published effects by subject and dataset, if the statement says that one model is as good as
+    #: another (`outcome_of`).
+    printed: dict[str, dict[str, float]] = field(default_factory=dict)
     #: Whether a single case against the statement refutes the statement, as for a lemma.
     every: bool = False
     #: Whether all seeds use hyperparameters from the same search.
@@ -83,20 +87,16 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A statement of a paper with its test."""
+    """A statement of a paper with the functions that test it."""
 
     #: Name of the claim's row in the table of claims.
     name: str
     said: Statement = field(hash=False)
-    #: Records on which the claim is tested. Some or all records may be missing.
     needs: tuple[Where, ...]
     #: Function that returns the effects, given the numbers of the records of ``needs``.
     measure: EffectFunction
-    #: Condition on the numbers, or None for all of them.
-    about: Scope | None = None
-    #: Published effects, in the form that `outcome_of` expects. Claims have published effects only
-    #: if they state that one model is as good as another.
-    printed: PublishedEffects = field(default_factory=dict, hash=False)
+    #: Function that returns which numbers the claim is about, or None for all of them.
+    only: Callable[[pd.DataFrame], pd.Series] | None = None
 
     @property
     def scale(self) -> Scale:
@@ -107,7 +107,7 @@ class Claim:
     def mean_in_print(self) -> float:
         """Return the mean of the published effects, or NaN if none is published."""
         effects: list[float] = []
-        for of_subject in self.printed.values():
+        for of_subject in self.said.printed.values():
             effects += of_subject.values()
         if not effects:
             return math.nan
@@ -118,9 +118,12 @@ class Claim:
 
         Cases are without error if a record of their dataset lacks measures on resampled test sets.
         """
-        if self.about:
-            numbers = numbers[self.about[1](numbers).to_numpy(dtype=bool)]
-        measured = self.measure(numbers)
+        if self.said.datasets:
+            splits = {split for split, name in OTHER_SPLITS.items() if name in self.said.datasets}
+            numbers = numbers[numbers["dataset"].isin({*self.said.datasets, *splits})]
+        if self.only:
+            numbers = numbers[self.only(numbers).to_numpy(dtype=bool)]
+        measured = self.measure(numbers, **self.said.options)
         if not isinstance(measured, pd.DataFrame):
             return list(measured), {}
         measured = measured.dropna(subset=[0]).reorder_levels(CASE)
@@ -153,7 +156,7 @@ class Claim:
         margin = self.said.margin
         if margin is None:
             margin = self.scale.nothing
-        return outcome_of(effects, margin, self.scale, self.said.every, self.printed, errors)
+        return outcome_of(effects, margin, self.scale, self.said.every, self.said.printed, errors)
 
 
 def errors_on_tests(
@@ -176,72 +179,27 @@ def errors_on_tests(
     return errors
 
 
-class Claims:
-    """The claims of a paper, each a statement of the YAML file and a function that measures it."""
+def claims_of(paper: str, functions: Mapping[str, Any]) -> tuple[Claim, ...]:
+    """Return the claims of a paper, in the order of its YAML file.
 
-    def __init__(self, statements: Mapping[str, Statement], file: str = "claims.yaml"):
-        self._statements = statements
-        self._file = file
-        self._claims: dict[str, Claim] = {}
+    ``functions`` has the functions and selections of the paper's ``claims.py`` by name.
 
-    @classmethod
-    def of(cls, paper: str) -> Claims:
-        """Read the statements of a paper. A paper without the YAML file has none.
-
-        Raises
-        ------
-        XmlcError
-            The file violates its schema.
-        """
-        file = statements_of(paper)
-        if not file.is_file():
-            return cls({}, str(file))
-        return cls(converted(read_yaml(file), dict[str, Statement], str(file)), str(file))
-
-    def claim(
-        self, name: str, *needs: Where, about: Scope | None = None, printed: PublishedEffects = NONE
-    ) -> Callable[[EffectFunction], Claim]:
-        """Return a decorator for the function that measures the effects of a claim.
-
-        Raises
-        ------
-        XmlcError
-            The YAML file has no statement of this name.
-        """
-        if name not in self._statements:
-            raise XmlcError(f"{self._file}: found no statement {name!r}, expected {nearest(name, self._statements)}")
-
-        def declare(measure: EffectFunction) -> Claim:
-            claim = Claim(
-                name=name,
-                said=self._statements[name],
-                needs=needs,
-                measure=measure,
-                about=about,
-                printed=printed,
-            )
-            return self._claims.setdefault(name, claim)
-
-        return declare
-
-    def all(self) -> list[Claim]:
-        """Return the claims in the order of the statements in the YAML file.
-
-        Raises
-        ------
-        XmlcError
-            A statement has no function that measures the effects.
-        """
-        unmeasured = self._statements.keys() - self._claims.keys()
-        if unmeasured:
-            raise XmlcError(f"{self._file}: found no function in claims.py for {', '.join(sorted(unmeasured))}")
-        return [self._claims[name] for name in self._statements]
-
-
-def datasets(words: str, *names: str) -> Scope:
-    """Return a condition: the dataset is one of ``names``, in any of its splits."""
-    splits = {*names, *(split for split, name in OTHER_SPLITS.items() if name in names)}
-    return words, lambda numbers: numbers["dataset"].isin(splits)
+    Raises
+    ------
+    XmlcError
+        The file violates its schema, or names a function or selection that does not exist.
+    """
+    file = statements_of(paper)
+    claims = []
+    for name, said in converted(read_yaml(file), dict[str, Statement], str(file)).items():
+        known = {"": None, **vars(planned), **functions}
+        measure = said.measure or name.replace("-", "_")
+        for other in (measure, said.only, *said.records):
+            if other not in known:
+                raise XmlcError(f"{file}: {name}: found no {other!r} in claims.py, expected a function or selection")
+        needs = tuple(known[other] for other in said.records)
+        claims.append(Claim(name=name, said=said, needs=needs, measure=known[measure], only=known[said.only]))
+    return tuple(claims)
 
 
 def fact(numbers: pd.DataFrame, name: str) -> pd.Series:

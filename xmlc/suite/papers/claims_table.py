@@ -1,28 +1,27 @@
-"""Build the table of a paper's claims, with the cases that decide each claim as details."""
+"""Build the table of a paper's claims, with a panel of the cases that decide each claim."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from xmlc.data.synthetic import is_synthetic
-from xmlc.suite.config.planned import Where
+from xmlc.suite.config.suite import Suite
 from xmlc.suite.papers.claims import Claim
 from xmlc.suite.papers.notes import digests_line, synthetic_line
-from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, OPPOSITE, Case, Outcome
-from xmlc.suite.papers.tables import Table, TableSpec, columns
-from xmlc.suite.results.columns import COST
+from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, OPPOSITE, Outcome
+from xmlc.suite.papers.tables import Cell, Panel, PanelColumn, Table, TableSpec, title_of_key
+from xmlc.suite.results.columns import COST, column
 from xmlc.suite.results.intervals import Estimate
 from xmlc.suite.results.numbers import SEEDS
-from xmlc.suite.results.verdicts import ClaimVerdict
 
 CLAIMS = "claims"  # The name of each paper's table of claims.
-DETAILS = ("claim", "dataset", "subject")  # The keys of the cases of claims.
+CASES = ("claim", "dataset", "subject")  # The keys of the cases of claims.
+SHOWN = ("stated", "effect", "printed", "lost", "verdict")
 # The values in the columns `DECIDED` depend on the records.
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
 ALL_DECIDED = (*DECIDED, *(COST + name for name in DECIDED))
@@ -47,8 +46,78 @@ RULES = (
 )
 
 
-def claims_table(claims: Sequence[Claim]) -> TableSpec:
-    """Declare the table of a paper's claims, with one row for each claim.
+@dataclass(frozen=True, kw_only=True)
+class ClaimsTable(TableSpec):
+    """Specification of the table of a paper's claims, with one row for each claim."""
+
+    claims: Sequence[Claim]
+
+    def build(self, paper: str, numbers: pd.DataFrame, published: pd.DataFrame, suite: Suite | None = None) -> Table:
+        """Test the claims."""
+        table = Table(self, paper, numbers, published, suite)
+        # The claims of papers are not about synthetic data.
+        numbers = numbers[~numbers["dataset"].map(is_synthetic).astype(bool)]
+        models = {}
+        if suite:
+            models = suite.all_models
+        fitted = [name for name, model in models.items() if model.fitted_settings]
+        chosen = set()
+        for model in models.values():
+            for dataset, origin in model.selected.items():
+                chosen |= {(dataset, quantity) for quantity in origin.fitted}
+        cells: list[dict[str, Any]] = []
+        dependent = []
+        panels = []
+        for claim in self.claims:
+            own = numbers[numbers["need"].isin([self.needs.index(need) for need in claim.needs])]
+            outcome = claim.outcome(own)
+            depends = any((case.dataset, claim.said.quantity) in chosen for case in outcome.cases)
+            if own["model"].isin(fitted).any():
+                rest = claim.outcome(own[~own["model"].isin(fitted)])
+                depends = depends or repr(rest) != repr(outcome)
+            if depends:
+                dependent.append(claim)
+            cells += _row(claim, outcome, FITTED if depends else "")
+            if outcome.cases:
+                panels.append(_cases(claim, outcome))
+        means = pd.DataFrame(cells, columns=["claim", "quantity", "value", "words"], dtype=object)
+        table.means = means.assign(deviation=math.nan, seeds=math.nan, published="", is_run=True)
+        table.panels = [self._panel(table), *panels]
+        table.notes = self._notes(table, dependent)
+        return table
+
+    def _panel(self, table: Table) -> Panel:
+        columns = []
+        for name in SHOWN:
+            cells = [table.cells[(claim.name,), name] for claim in self.claims]
+            columns.append(PanelColumn(column(name).heading, name, cells))
+        names = ("statement", "source", "unit")
+        rows = [tuple(str(getattr(claim.said, name)) for name in names) for claim in self.claims]
+        return Panel("", self.keys, [column(name).title for name in names], rows, columns)
+
+    def _notes(self, table: Table, dependent: Sequence[Claim]) -> list[str]:
+        claims = self.claims
+        lines = [*RULES]
+        lines += [f"{_quoted(claim)}: about {claim.said.about}." for claim in claims if claim.said.about]
+        for claim in claims:
+            if claim.said.margin is not None:
+                lines.append(f"{_quoted(claim)}: margin {claim.said.margin:g}, {claim.said.because}.")
+        lists = {
+            "One case against the statement is enough to refute": [claim for claim in claims if claim.said.every],
+            f"{FITTED} These verdicts depend on settings fitted to published results": dependent,
+            "Hyperparameters from one search for all seeds": [claim for claim in claims if claim.said.one_search],
+            "Measured times or memory, which differ from run to run": [claim for claim in claims if claim.said.cost],
+        }
+        lines += [f"{words}: {' '.join(map(_quoted, some))}" for words, some in lists.items() if some]
+        lines += synthetic_line(table.numbers, ", and not used for claims")
+        of_models = table.numbers[table.numbers["model"] != ""]
+        if len(of_models):
+            lines.append(digests_line(of_models))
+        return lines
+
+
+def claims_table(claims: Sequence[Claim]) -> ClaimsTable:
+    """Declare the table of a paper's claims.
 
     Raises
     ------
@@ -56,166 +125,82 @@ def claims_table(claims: Sequence[Claim]) -> TableSpec:
         Two entries of ``needs`` have the same kind and training split, so a file could belong to
         either entry.
     """
-    needs = tuple(dict.fromkeys(need for one in claims for need in one.needs))
+    needs = tuple(dict.fromkeys(need for claim in claims for need in claim.needs))
     if len({(need.kind, need.split) for need in needs}) < len(needs):
         raise ValueError("claims: found two needs of one kind and training split, expected one")
-
-    def rows(table: Table) -> pd.DataFrame:
-        return _rows(claims, needs, table)
-
-    return TableSpec(
+    return ClaimsTable(
         name=CLAIMS,
         needs=needs,
         keys=("claim",),
         columns=("stated", "printed", *ALL_DECIDED, "cases", SEEDS),
-        rows=rows,
-        panels=(
-            columns(
-                "",
-                *("stated", "effect", "printed", "lost", "verdict"),
-                names=("statement", "source", "unit"),
-                contests={},
-            ),
-            columns(
-                "{statement} ({unit})",
-                *("unit_effect", "printed", "on_tests", "seeds", "side"),
-                optional=("on_tests",),
-                details=DETAILS,
-                names=("dataset", "subject"),
-                each="claim",
-                contests={},
-            ),
-        ),
         caption=CAPTION,
-        notes=(partial(_notes, claims),),
         partial=True,
         takes_suite=True,
+        claims=claims,
     )
-
-
-def _rows(claims: Sequence[Claim], needs: Sequence[Where], table: Table) -> pd.DataFrame:
-    """Return the cells of each claim's row, and write the cases to the table's details."""
-    # The claims of papers are not about synthetic data.
-    numbers = table.numbers[~table.numbers["dataset"].map(is_synthetic).astype(bool)]
-    models = {}
-    if table.suite:
-        models = table.suite.all_models
-    fitted = [name for name, model in models.items() if model.fitted_settings]
-    chosen = set()
-    for model in models.values():
-        for dataset, origin in model.selected.items():
-            chosen |= {(dataset, quantity) for quantity in origin.fitted}
-    cells: list[dict[str, Any]] = []
-    details: list[dict[str, Any]] = []
-    for claim in claims:
-        own = numbers[numbers["need"].isin([needs.index(need) for need in claim.needs])]
-        outcome = claim.outcome(own)
-        depends = any((case.dataset, claim.said.quantity) in chosen for case in outcome.cases)
-        if own["model"].isin(fitted).any():
-            rest = claim.outcome(own[~own["model"].isin(fitted)])
-            depends = depends or repr(rest) != repr(outcome)
-        cells += _row(claim, outcome, FITTED if depends else "")
-        for case in outcome.cases:
-            details += _detail(claim, case, bool(outcome.tested))
-    columns_of_details = [*DETAILS, "quantity", "value", "words"]
-    table.details = pd.DataFrame(details, columns=columns_of_details)
-    rows = pd.DataFrame(cells, columns=["claim", "quantity", "value", "words"], dtype=object)
-    return rows.assign(deviation=math.nan, seeds=math.nan)
 
 
 def counted(table: Table) -> pd.Series:
     """Return the verdict on each verbatim statement that is not about costs, by statement."""
-    verdicts = table.means.pivot(index="claim", columns="quantity", values="value")
-    counts = (verdicts["stated"] == "verbatim") & verdicts["verdict"].notna()
-    return (
-        verdicts[counts]
-        .reindex(table.means["claim"].unique())
-        .dropna(subset="verdict")
-        .set_index("statement")["verdict"]
-    )
-
-
-def claims_line(counts: Counter[ClaimVerdict]) -> str:
-    """Return a line with the number of claims that hold, and of those with another verdict.
-
-    A verdict is left out if no claim has this verdict.
-    """
-    words = {verdict: str(verdict) for verdict in ClaimVerdict if verdict is not ClaimVerdict.HOLDS}
-    if counts[ClaimVerdict.DOES_NOT_HOLD] != 1:
-        words[ClaimVerdict.DOES_NOT_HOLD] = "do not hold"
-    rest = [f"{counts[verdict]} {text}" for verdict, text in words.items() if counts[verdict]]
-    return ", ".join([f"{counts[ClaimVerdict.HOLDS]} of {counts.total()} claims hold", *rest])
+    verdicts = table.content.dropna(subset="verdict")
+    verdicts = verdicts[verdicts["stated"] == "verbatim"].set_index("claim")["verdict"]
+    assert isinstance(table.spec, ClaimsTable)
+    return verdicts.rename(index={claim.name: claim.said.statement for claim in table.spec.claims})
 
 
 def _row(claim: Claim, outcome: Outcome, mark: str) -> list[dict[str, Any]]:
     """Return the cells of a claim's row."""
     effect = outcome.effect
     numbers = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
-    decided = zip(DECIDED, (*numbers, *outcome.sides, outcome.lost, outcome.word), strict=True)
-    said = claim.said
-    values: dict[str, object] = {"statement": said.statement, "source": said.source}
-    values |= {"unit": said.unit, "stated": said.stated}
-    values |= {"printed": round(claim.mean_in_print, DIGITS)}
+    values: dict[str, Any] = {"stated": claim.said.stated, "printed": round(claim.mean_in_print, DIGITS)}
     # Claims about times and memory have separate columns, because their effects and verdicts differ
     # from run to run.
     values |= dict.fromkeys(ALL_DECIDED)
-    values |= {(COST if claim.said.cost else "") + name: value for name, value in decided}
+    prefix = COST if claim.said.cost else ""
+    for name, value in zip(DECIDED, (*numbers, *outcome.sides, outcome.lost, outcome.word), strict=True):
+        values[prefix + name] = value
     values["cases"] = len(outcome.cases)
+    values[SEEDS] = min((case.seeds for case in outcome.cases), default=0)
     words = {
         "effect": claim.scale.printed(effect),
         "printed": claim.scale.printed(Estimate(claim.mean_in_print)),
         "verdict": f"{outcome.verdict} {mark}".rstrip(),
         "lost": "" if outcome.lost is None else f"{outcome.lost} of {outcome.tested}",
     }
-    values[SEEDS] = min((case.seeds for case in outcome.cases), default=0)
-    return [
-        {"claim": claim.name, "quantity": name, "value": value, "words": words.get(name)}
-        for name, value in values.items()
-    ]
+    cells = []
+    for name, value in values.items():
+        cells.append({"claim": claim.name, "quantity": name, "value": value, "words": words.get(name)})
+    return cells
 
 
-def _detail(claim: Claim, case: Case, tested: bool) -> list[dict[str, Any]]:
-    """Return the cells of one case of a claim."""
-    words = {
-        "statement": claim.said.statement,
-        "unit": claim.said.unit,
-        "unit_effect": claim.scale.printed(case.effect),
-        "printed": claim.scale.printed(Estimate(case.printed)),
-        SEEDS: str(case.seeds),
-        "side": SIDES[case.side] if case.effect.has_interval else "one seed",
-    }
-    if tested:
-        words["on_tests"] = ""
-        if case.on_tests.has_interval:
-            words["on_tests"] = claim.scale.printed(case.on_tests)
-    key = {"claim": claim.name, "dataset": case.dataset, "subject": case.subject}
-    return [key | {"quantity": name, "value": None, "words": text} for name, text in words.items()]
+def _cases(claim: Claim, outcome: Outcome) -> Panel:
+    """Return the panel of a claim's cases."""
+    printed = claim.scale.printed
+    texts: dict[str, list[str]] = {}
+    for case in outcome.cases:
+        words = {
+            "unit_effect": printed(case.effect),
+            "printed": printed(Estimate(case.printed)),
+            "on_tests": printed(case.on_tests) if case.on_tests.has_interval else "",
+            SEEDS: str(case.seeds),
+            "side": SIDES[case.side] if case.effect.has_interval else "one seed",
+        }
+        for name, text in words.items():
+            texts.setdefault(name, []).append(text)
+    if not outcome.tested:
+        del texts["on_tests"]
+    keys = [(claim.name, case.dataset, case.subject) for case in outcome.cases]
+    columns = []
+    for name, of_cases in texts.items():
+        cells = [Cell(key, name, words=text) for key, text in zip(keys, of_cases, strict=True)]
+        columns.append(PanelColumn(column(name).heading, name, cells))
+    names = ["dataset"]
+    if any(case.subject for case in outcome.cases):
+        names.append("subject")
+    rows = [tuple(title_of_key(name, getattr(case, name)) for name in names) for case in outcome.cases]
+    title = f"{claim.said.statement} ({claim.said.unit})"
+    return Panel(title, CASES, [column(name).title for name in names], rows, columns, details=True)
 
 
-def _notes(claims: Sequence[Claim], table: Table) -> list[str]:
-    lines = [*RULES, *(f"{_quoted(one)}: about {one.about[0]}." for one in claims if one.about)]
-    for one in claims:
-        if one.said.margin is not None:
-            lines.append(f"{_quoted(one)}: margin {one.said.margin:g}, {one.said.because}.")
-    verdicts = table.means[table.means["quantity"] == "verdict"]
-    fitted = {*verdicts.loc[verdicts["words"].str.endswith(FITTED), "claim"]}
-    rests = [one for one in claims if one.name in fitted]
-    universal = [one for one in claims if one.said.every]
-    searched_once = [one for one in claims if one.said.one_search]
-    costs = [one for one in claims if one.said.cost]
-    lists = {
-        "One case against the statement is enough to refute": universal,
-        f"{FITTED} These verdicts depend on settings fitted to published results": rests,
-        "Hyperparameters from one search for all seeds": searched_once,
-        "Measured times or memory, which differ from run to run": costs,
-    }
-    lines += [f"{words}: {' '.join(map(_quoted, some))}" for words, some in lists.items() if some]
-    lines += synthetic_line(table.numbers, ", and not used for claims")
-    of_models = table.numbers[table.numbers["model"] != ""]
-    if len(of_models):
-        lines.append(digests_line(of_models))
-    return lines
-
-
-def _quoted(one: Claim) -> str:
-    return f"“{one.said.statement}”"
+def _quoted(claim: Claim) -> str:
+    return f"“{claim.said.statement}”"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,7 +26,6 @@ from xmlc.suite.results.numbers import (
     with_published,
 )
 
-NOT_RUN = "Published in the paper, not run here"
 PAPER = "(paper)"
 GAP = "\u2003"  # Heading and cells of the empty column before the columns that only xmlc has.
 MARK = "†"  # Methods whose model is trained on the whole training set, next to models of 80 % of it.
@@ -90,13 +88,9 @@ class Cell(NamedTuple):
     @property
     def rounded(self) -> float | None:
         """Return the value as printed, or None if it is a text or missing."""
-        try:
-            return float(column(self.quantity).printed(self.value))
-        except ValueError:
+        if is_missing(self.value) or isinstance(self.value, str):
             return None
-
-
-Cells = dict[tuple[Key, str], Cell]
+        return float(column(self.quantity).printed(self.value))
 
 
 @dataclass(frozen=True)
@@ -183,25 +177,18 @@ class Panel:
         return [heading for heading, _, _ in columns], rows
 
     def compact(self) -> Panel:
-        """Return the panel with notes instead of redundant columns.
-
-        A setting that all of at least three rows share is redundant, and so is a column that equals an
-        earlier one that the paper does not have either.
-        """
-        kept: list[PanelColumn] = []
-        notes = [self.note]
+        """Return the panel with a note instead of each setting that all of at least three rows share."""
+        kept = []
+        notes = []
         for part in self.columns:
             texts = part.texts
-            same = [one for one in kept if one.own and (one.quantity, one.texts) == (part.quantity, texts)]
             if part.quantity in SETTINGS and len(texts) > 2 and len({*texts}) == 1 and texts[0] != MISSING:
                 notes.append(f"{part.heading}: {texts[0]} in all rows.")
-            elif part.own and same:
-                notes.append(f"{part.heading}: equal to {same[0].heading} in all rows.")
             else:
                 kept.append(part)
-        if not kept:
+        if not kept or not notes:
             return self
-        return replace(self, columns=kept, note=" ".join(notes).strip())
+        return replace(self, columns=kept, note=" ".join(notes))
 
     @cached_property
     def best(self) -> list[set[int]]:
@@ -213,18 +200,15 @@ class Panel:
         groups: dict[tuple[Any, ...], list[tuple[float, int, int]]] = {}
         for j, part in enumerate(self.columns):
             best.append({i for i, cell in enumerate(part.cells) if cell.mark == "bold"})
-            better = column(part.quantity).better
-            if not part.contest or not better:
-                continue
+            about = column(part.quantity)
             for i, cell in enumerate(part.cells):
-                about = dict(zip(self.keys, cell.key, strict=False))
-                if cell.rounded is None or about.get("model") in titles.LIMITS:
-                    continue
+                key = dict(zip(self.keys, cell.key, strict=False))
                 score = cell.rounded
-                if better == "lower":
-                    score = -score
-                group = part.contest, about.get("dataset"), cell.is_full
-                groups.setdefault(group, []).append((score, i, j))
+                if part.contest and about.better and score is not None and key.get("model") not in titles.LIMITS:
+                    if about.better == "lower":
+                        score = -score
+                    group = part.contest, key.get("dataset"), cell.is_full
+                    groups.setdefault(group, []).append((score, i, j))
         for numbers in groups.values():
             top = max(score for score, _, _ in numbers)
             winners = [(i, j) for score, i, j in numbers if score == top]
@@ -250,10 +234,8 @@ class Table:
     suite : Suite or None
         The suite's configuration, or None if the table does not use it.
     means : DataFrame
-        Our numbers, one row for each cell (`mean_over_seeds`), with the column ``published``. Optional
-        columns are ``words`` and ``mark`` (see `Cell`).
-    details : DataFrame
-        Rows that panels show but the CSV file lacks, such as the effects that decide a claim.
+        Our numbers, one row for each cell (`mean_over_seeds`), with the columns ``published`` and
+        ``is_run``: whether we ran the row. Optional columns are ``words`` and ``mark`` (see `Cell`).
     panels : list of Panel
     notes : list of str
     """
@@ -264,7 +246,6 @@ class Table:
     published: pd.DataFrame
     suite: Suite | None
     means: pd.DataFrame = field(default_factory=pd.DataFrame)
-    details: pd.DataFrame = field(default_factory=pd.DataFrame)
     panels: list[Panel] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     #: Quantities that the panels leave out.
@@ -272,11 +253,11 @@ class Table:
 
     @property
     def own(self) -> pd.DataFrame:
-        """Return the numbers of the variant that the table shows."""
-        return self.numbers[self.numbers["variant"] == self.spec.variant]
+        """Return the numbers of the records' results, without their details."""
+        return self.numbers[self.numbers["variant"] == ""]
 
     def of_need(self, place: int) -> pd.DataFrame:
-        """Return the numbers that one entry of ``needs`` selects, of the variant that the table shows."""
+        """Return the results of the records that one entry of ``needs`` selects."""
         own = self.own
         return own[own["need"] == place]
 
@@ -294,22 +275,19 @@ class Table:
         return pivot(self.means[self.means["is_run"]], self.spec.keys, self.spec.quantities)
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> dict[tuple[Key, str], Cell]:
         """Return all cells of the table by key and quantity, our rows first."""
-        return cells_of(self.means, self.spec.keys)
+        return {(cell.key, cell.quantity): cell for cell in cells_of(self.means, self.spec.keys)}
 
 
-def cells_of(means: pd.DataFrame, keys: Sequence[str]) -> Cells:
-    """Return the cells of numbers by key and quantity."""
+def cells_of(means: pd.DataFrame, keys: Sequence[str]) -> Iterator[Cell]:
+    """Yield the cells of numbers."""
     known = [name for name in Cell._fields[1:] if name in means]
     means = means.astype({name: object for name in known})
     if "words" in known:
         means["words"] = means["words"].where(means["words"].notna(), None)
-    cells = {}
     for row in means[[*keys, *known]].itertuples(index=False, name=None):
-        cell = Cell(row[: len(keys)], **dict(zip(known, row[len(keys) :], strict=True)))
-        cells[cell.key, cell.quantity] = cell
-    return cells
+        yield Cell(row[: len(keys)], **dict(zip(known, row[len(keys) :], strict=True)))
 
 
 def title_of_key(name: str, value: str) -> str:
@@ -317,12 +295,9 @@ def title_of_key(name: str, value: str) -> str:
     return TITLES.get(name, str)(value).replace(titles.ALL_DATA, f" {MARK}")
 
 
-Notes = str | Callable[[Table], list[str]]
-
-
 @dataclass(frozen=True, kw_only=True)
 class PanelSpec:
-    """Specification of one or more panels of a table.
+    """Specification of one or more panels of a table. Rows without one of the quantities are left out.
 
     Attributes
     ----------
@@ -331,31 +306,24 @@ class PanelSpec:
     optional : collection of str
         Quantities that are left out if the table lacks them.
     title : str
-        Title of the panel. Keys and quantities in braces are replaced by their values in the first row.
     names : tuple of str
-        Keys and quantities that name a row. By default, all keys but ``each`` name a row. If several
-        rows have the same keys among ``names``, only the first row is shown.
+        Keys that name a row: by default, all keys but ``each``. If several rows have the same names,
+        the first number of each quantity is shown.
     each : str
-        A key of the table. Each value of ``each`` has a separate panel.
+        A key of the table. Each of its values has a separate panel, whose title ends with the value.
     across : str
         A key of the table. The first quantity has a separate column for each value of ``across``.
     own : collection of str
         Quantities that the paper does not report, and whose columns come last, after a gap. If
         ``across`` is "method", the columns of methods that plt2016 does not have also come last.
-    having : str
-        Rows without this quantity are left out.
     headings : mapping of str to str
         Headings that replace the headings of quantities, by quantity.
     contests : mapping of str to str, or None
         Maps each quantity to the name of its contest (see `PanelColumn`). By default, each quantity has
         a separate contest.
     published : {"", "also", "alone"}
-        "also" appends the paper's rows that we did not run. "alone" shows only these rows.
-    run_by : tuple of str
-        A row of the paper counts as run if one of our rows has the same values of these keys. By
-        default, these are all keys of the table.
-    details : tuple of str
-        Keys of the table's details, if the panel shows details instead of rows.
+        "also" appends the paper's rows that we did not run, for the values of ``each`` that we ran.
+        "alone" shows only the paper's rows that no other panel shows.
     """
 
     quantities: tuple[str, ...]
@@ -365,128 +333,78 @@ class PanelSpec:
     each: str = ""
     across: str = ""
     own: Collection[str] = ()
-    having: str = ""
     headings: Mapping[str, str] = field(default_factory=dict)
     contests: Mapping[str, str] | None = None
     published: Literal["", "also", "alone"] = ""
-    run_by: tuple[str, ...] = ()
-    details: tuple[str, ...] = ()
 
     def panels_of(self, table: Table) -> Iterator[Panel]:
         """Yield the panels of a table that have at least one number."""
-        rows = self._rows(table)
-        if rows.empty:
-            return
-        groups = [rows]
+        keys = table.spec.keys
+        means = table.means
+        run = means[means["is_run"]]
+        shown = index_of(means, keys).isin(index_of(run, keys))
+        for spec in table.spec.panels:
+            if spec.published == "also" and self.published:
+                shown |= means[spec.each].isin(run[spec.each])
+        if self.published == "alone":
+            shown = ~shown
+        means = means[shown & means["quantity"].isin(self.quantities)]
+        groups = [("", means)]
         if self.each:
-            groups = [group for _, group in rows.groupby(self.each, sort=False)]
-        for group in groups:
-            panel = self._panel(table, group)
+            groups = means.groupby(self.each, sort=False)
+        for value, group in groups:
+            panel = self._panel(table, f"{self.title}{title_of_key(self.each, value)}", group)
             cells = chain(*(part.cells for part in panel.columns))
             if not all(cell.is_empty for cell in cells):
                 yield panel
 
-    def _rows(self, table: Table) -> pd.DataFrame:
-        """Return the keys of all rows, and whether we ran them."""
-        if self.details:
-            return table.details[[*self.details]].drop_duplicates().assign(is_run=True)
-        keys = [*table.spec.keys]
-        run = table.means[table.means["is_run"]]
-        by = [*(self.run_by or keys)]
-        others = table.published[table.published["quantity"].isin(self.quantities)]
-        others = others[~index_of(others, by).isin(index_of(run, by))]
-        if self.having:
-            having = run[run["quantity"] == self.having]
-            run = run[index_of(run, keys).isin(index_of(having, keys))]
-        if self.published == "also" and self.each:
-            others = others[others[self.each].isin(run[self.each])]
-        shown = {"": [run], "also": [run, others], "alone": [others]}[self.published]
-        rows = pd.concat([rows[keys].assign(is_run=rows is run) for rows in shown])
-        return rows.drop_duplicates(keys)
-
-    def _panel(self, table: Table, group: pd.DataFrame) -> Panel:
-        keys = self.details or table.spec.keys
-        cells = table.cells
-        if self.details:
-            cells = cells_of(table.details, keys)
+    def _panel(self, table: Table, title: str, means: pd.DataFrame) -> Panel:
+        keys = table.spec.keys
         names = self.names or tuple(key for key in keys if key != self.each)
-        # Rows that no key names are all shown, such as the statements of claims.
-        named_by = [key for key in keys if key in names] or keys
-        firsts = group.drop_duplicates([*named_by])
-        rows = [*firsts[[*keys]].itertuples(index=False, name=None)]
-        texts = {}
-        for name in names:
-            of_name = [
-                self._text(table, cells, row, name, is_run) for row, is_run in zip(rows, firsts["is_run"], strict=True)
-            ]
-            if any(of_name):
-                texts[name] = of_name
-        title = self.title
-        if not title and self.each:
-            title = f"{{{self.each}}}"
-        title = re.sub(r"{(.*?)}", lambda name: self._text(table, cells, rows[0], name[1]), title)
-        columns = [*self._columns(table, keys, cells, group, rows)]
-        return Panel(
-            title=title,
-            keys=keys,
-            names=[column(name).title for name in texts],
-            rows=[*zip(*texts.values(), strict=True)] or [()] * len(rows),
-            columns=sorted(columns, key=lambda part: part.own),
-            details=bool(self.details),
-        )
-
-    def _text(self, table: Table, cells: Cells, row: Key, name: str, is_run: bool = True) -> str:
-        """Return the printed key or quantity of a row. Models that we did not run are marked."""
-        keys = self.details or table.spec.keys
-        if name not in keys:
-            cell = cells.get((row, name))
-            if cell is None:
-                return ""
-            return cell.text
-        value = row[keys.index(name)]
-        text = title_of_key(name, value)
-        measured = table.spec.measured_models
-        if name == "model" and measured and self.published and not is_run:
-            if value not in measured:
-                return f"{text}, quoted"
-            if self.published == "also":
-                return f"{text}, not run"
-        return text
-
-    def _columns(
-        self, table: Table, keys: Sequence[str], cells: Cells, group: pd.DataFrame, rows: list[Key]
-    ) -> Iterator[PanelColumn]:
-        there = {*table.published["quantity"]}
-        for key in group[[*keys]].itertuples(index=False, name=None):
-            there |= {name for name in self.optional if (key, name) in cells}
-        names = [name for name in self.quantities if name in there or name not in self.optional]
-        if self.across and names:
-            name = names.pop(0)
-            values = [*group[self.across].unique()]
-            if self.across == "method":
-                values = titles.method_order(values)
-            place = keys.index(self.across)
-            for value in values:
-                placed = [(*row[:place], value, *row[place + 1 :]) for row in rows]
-                own = self.across == "method" and value not in PAPER_METHODS
-                yield self._column(cells, placed, name, title_of_key(self.across, value), own)
-        for name in names:
-            if name not in table.hidden:
-                heading = self.headings.get(name) or column(name).heading
-                yield self._column(cells, rows, name, heading, name in self.own)
-
-    def _column(self, cells: Cells, rows: list[Key], name: str, heading: str, own: bool) -> PanelColumn:
-        of_column = []
-        for row in rows:
-            cell = cells.get((row, name), Cell(row, name))
+        named_by = [keys.index(name) for name in keys if name in names]
+        rows: dict[Key, Key] = {}  # The first key of each row.
+        cells: dict[tuple[Key, str, str], Cell] = {}
+        for cell in cells_of(means, keys):
+            row = tuple(cell.key[place] for place in named_by)
+            rows.setdefault(row, cell.key)
+            part = ""
+            if self.across and cell.quantity == self.quantities[0]:
+                part = cell.key[keys.index(self.across)]
             if self.published == "alone":
                 cell = cell._replace(words=cell.published or None, published="")
-            of_column.append(cell)
-        if self.contests is None:
+            cells.setdefault((row, cell.quantity, part), cell)
+        columns = []
+        for name, part, own in self._columns(means, {*table.published["quantity"]}):
+            if name in table.hidden:
+                continue
+            heading = self.headings.get(name) or column(name).heading
+            if part:
+                heading = title_of_key(self.across, part)
+            of_column = [cells.get((row, name, part), Cell(key, name)) for row, key in rows.items()]
             contest = name
-        else:
-            contest = self.contests.get(name, "")
-        return PanelColumn(heading, name, of_column, contest, own)
+            if self.contests is not None:
+                contest = self.contests.get(name, "")
+            columns.append(PanelColumn(heading, name, of_column, contest, own))
+        texts = []
+        for key in rows.values():
+            texts.append(tuple(title_of_key(name, key[keys.index(name)]) for name in names))
+        headings = [column(name).title for name in names]
+        return Panel(title, keys, headings, texts, sorted(columns, key=lambda part: part.own))
+
+    def _columns(self, means: pd.DataFrame, published: Collection[str]) -> Iterator[tuple[str, str, bool]]:
+        """Yield the quantity of each column, its value of ``across``, and whether only xmlc has it."""
+        there = {*means["quantity"], *published}
+        for name in self.quantities:
+            if name in self.optional and name not in there:
+                continue
+            if self.across and name == self.quantities[0]:
+                values = [*means[self.across].unique()]
+                if self.across == "method":
+                    values = titles.method_order(values)
+                for value in values:
+                    yield name, value, self.across == "method" and value not in PAPER_METHODS
+            else:
+                yield name, "", name in self.own
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelSpec:
@@ -499,9 +417,9 @@ def datasets(*quantities: str) -> PanelSpec:
     return columns("Datasets", *quantities, names=("dataset",))
 
 
-def not_run(*quantities: str, run_by: tuple[str, ...] = ()) -> PanelSpec:
+def not_run(*quantities: str) -> PanelSpec:
     """Specify a panel of the paper's rows that we did not run, which is left out if there are none."""
-    return columns(NOT_RUN, *quantities, optional=quantities, published="alone", run_by=run_by, contests={})
+    return columns("Published in the paper, not run here", *quantities, optional=quantities, published="alone")
 
 
 def by_method(quantity: str, title: str, **about: Any) -> PanelSpec:
@@ -529,10 +447,6 @@ class TableSpec(Declared):
     rows : callable or None
         Function that returns our numbers, one row for each cell. By default, these are the means of all
         numbers over seeds.
-    threads : tuple of str
-        Quantities that count the threads of time measurements, such as ``train_threads``.
-    variant : str
-        The table uses only the numbers of this variant (`xmlc.suite.results.numbers`).
     takes_suite : bool
         Whether the table uses the suite's configuration.
     printed_in : tuple of str
@@ -549,10 +463,8 @@ class TableSpec(Declared):
     more: tuple[str, ...] = ()
     caption: str = ""
     panels: tuple[PanelSpec, ...] = ()
-    notes: tuple[Notes, ...] = ()
+    notes: tuple[str | Callable[[Table], list[str]], ...] = ()
     rows: Callable[[Table], pd.DataFrame] | None = None
-    threads: tuple[str, ...] = ()
-    variant: str = ""
     takes_suite: bool = False
     printed_in: tuple[str, ...] = ()
     measured_models: tuple[str, ...] = ()
@@ -590,7 +502,7 @@ def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -
         name=name,
         needs=(STATISTICS,),
         keys=("dataset",),
-        panels=(columns("", *quantities, contests={}), not_run(*quantities)),
+        panels=(columns("", *quantities), not_run(*quantities)),
         caption=caption,
         **about,
     )

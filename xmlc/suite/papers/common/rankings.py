@@ -9,8 +9,6 @@ import pandas as pd
 
 from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
 from xmlc.suite.config.planned import BASELINE_METHODS, RANKINGS, Where
-from xmlc.suite.papers.common.thresholds import hashed
-from xmlc.suite.papers.notes import threads_of
 from xmlc.suite.papers.tables import Table, TableSpec, columns, datasets
 from xmlc.suite.results.numbers import grouped, mean_over_seeds
 from xmlc.suite.results.records.base import DATASET_COLUMNS
@@ -42,8 +40,6 @@ table1 = TableSpec(
         datasets(*DATASET_COLUMNS),
         columns("Ranking on the test set, and training time", *PRECISION, "train_minutes"),
     ),
-    threads=("train_threads",),
-    notes=(hashed,),
     caption="The datasets, precision@k on the test set, and training time on the whole training set.",
 )
 
@@ -57,21 +53,13 @@ PASSES = (
 )
 
 
-def threads_of_both(table: Table) -> list[str]:
-    """Return a note on the numbers of threads that training and prediction used."""
-    counts = threads_of(table.numbers, THREADS)
-    if not counts:
-        return []
-    return [f"Training and prediction used {counts}. Times are wall-clock times unless the heading has CPU."]
-
-
 passes = TableSpec(
     name="passes",
     needs=(RANKINGS,),
     keys=MODEL_KEYS,
     more=THREADS,
     panels=(columns("", *PASSES),),
-    notes=(CPU, threads_of_both),
+    notes=(CPU,),
     caption="Every method with 1 and with 3 passes over the training set.",
 )
 
@@ -154,7 +142,7 @@ baselines = TableSpec(
             headings={name: f"Macro-F, {method_title(name)} (%)" for name in BASELINE_METHODS},
             contests={name: name for name in (*PRECISION, *COSTS)} | dict.fromkeys(BASELINE_METHODS, "macro_f"),
         ),
-        columns("Propensity-scored precision", *PROPENSITY_SCORED, having="p@1"),
+        columns("Propensity-scored precision", *PROPENSITY_SCORED),
     ),
     notes=(
         "Rankings: models are trained on the whole training set, and predict the five best labels of each instance.",

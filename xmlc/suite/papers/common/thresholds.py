@@ -9,11 +9,9 @@ from xmlc.metrics import measures as known
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.tables import Table, TableSpec, by_method, columns
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.methods import PAPER_METHODS
 from xmlc.suite.results.numbers import grouped, mean_over_seeds
-from xmlc.suite.results.titles import CONVENTIONS, LIMITS, METHODS, measure_of, model_title
+from xmlc.suite.results.titles import CONVENTIONS, METHODS, measure_of
 
-HASHED = "plt-hashed"  # The PLT of plt2016. The model "plt" is xmlc's variant of the PLT.
 FOR_OTHERS = (
     "ofo-ab",
     *known.MEASURE_METHODS,
@@ -25,46 +23,6 @@ METHOD_KEYS = ("dataset", "model", "method")
 def by_split(table: Table) -> pd.DataFrame:
     """Return the means over seeds. For each dataset and model, training on all data comes last."""
     return grouped(mean_over_seeds(table.own, METHOD_KEYS), "dataset", "model")
-
-
-def hashed(table: Table) -> list[str]:
-    """Return a note on the PLT of plt2016, if it has a row, with its number of weight slots on each dataset."""
-    numbers = table.numbers
-    bits = numbers[(numbers["model"] == HASHED) & (numbers["quantity"] == "hash_bits")].drop_duplicates("dataset")
-    if bits.empty:
-        return []
-    slots = [f"2^{value} ({name})" for name, value in zip(bits["dataset"], bits["value"], strict=True)]
-    note = f"{model_title(HASHED)} is the paper's PLT, whose weights share one table of {', '.join(slots)} slots "
-    note += "(in the paper 2^30, Section 6)."
-    if (numbers["model"] == "plt").any():
-        note += " PLT is xmlc's variant, which has a weight for each pair of feature and node."
-    return [note]
-
-
-def overfitting(table: Table) -> list[str]:
-    """Return a note on the runs in which STO overfits, as plt2016 observes.
-
-    STO overfits if its macro-F is the highest on the validation set but not on the test set.
-    """
-    means = table.means[table.means["method"].isin(PAPER_METHODS) & ~table.means["model"].isin(LIMITS)]
-    scores = means.pivot(index=["dataset", "model"], columns=["quantity", "method"], values="value")
-    if not {*PAPER_METHODS} <= {*means["method"]}:
-        return []
-    test = scores["macro_f"].dropna()
-    if test.empty:
-        return []
-    tuned = scores["validation_macro_f"].loc[test.index]
-    best = (tuned["sto"] > tuned["fta"]) & (tuned["sto"] >= tuned["ofo"])
-    loss = test[["fta", "ofo"]].max(axis=1) - test["sto"]
-    lost = loss[best & (loss > 0)]
-    note = "STO has the highest macro-F of FTA, STO and OFO on the validation set, but not on the test set, in "
-    note += f"{len(lost)} of {len(test)} cases (a dataset and a model)."
-    if len(lost):
-        dataset, model = lost.astype(float).idxmax()
-        sto = test.at[(dataset, model), "sto"]
-        note += f" STO is farthest below FTA or OFO on the test set of {dataset} with {model_title(model)} "
-        note += f"({sto:.2f} % instead of {sto + lost.max():.2f} %)."
-    return [note]
 
 
 table2 = TableSpec(
@@ -83,13 +41,10 @@ table2 = TableSpec(
         by_method("test_ms", "Time per test instance (ms)"),
         by_method("inner_products", "Inner products per test instance"),
     ),
-    threads=("test_threads",),
     notes=(
         *CONVENTIONS,
         "A label without test instances counts 0 if it is predicted. The CSV file has more variants of macro-F.",
         "FTA: fixed thresholds approach, STO: search-based threshold optimization, OFO: online F-measure optimization.",
-        overfitting,
-        hashed,
     ),
     caption="Macro-F and costs of prediction on the test set, with thresholds tuned on the validation set.",
 )
@@ -131,7 +86,7 @@ table4 = TableSpec(
             contests=dict.fromkeys(("test_macro_f", "fta", "sto"), "test"),
         ),
     ),
-    notes=(*CONVENTIONS, hashed),
+    notes=CONVENTIONS,
     caption="Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set.",
 )
 

@@ -43,7 +43,6 @@ table1 = TableSpec(
             contests={name: name for name in MEASURED if name != "inference_seconds"},
         ),
     ),
-    threads=("inference_threads",),
     notes=(
         "GFM and GFM-T use the joint distribution of PCC, a classifier chain. H and MEUF use marginal probabilities.",
         "BR has one classifier for each label, and therefore only marginals.",

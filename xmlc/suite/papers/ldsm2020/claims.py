@@ -11,13 +11,12 @@ from statistics import fmean
 import numpy as np
 import pandas as pd
 
-from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
+from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.claims import (
     RUN,
-    Claims,
     about,
+    claims_of,
     common,
-    datasets,
     fact,
     least,
     mean_scores,
@@ -28,8 +27,6 @@ from xmlc.suite.papers.claims import (
 from xmlc.suite.papers.claims_table import claims_table
 from xmlc.suite.papers.outcome import same_instances
 from xmlc.suite.results.numbers import ABOUT
-
-statements = Claims.of("ldsm2020")
 
 LDSM = ("ldsm", "ldsm-mean")  # Names of the models that optimise the objective J.
 OURS = "ldsm"
@@ -48,19 +45,6 @@ LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
 # depth of a balanced tree (Section 5).
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
 DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
-TABLE_1 = datasets("the datasets of Table 1", *DEPTHS)
-# For each plot of Figure 1, the supplement has a figure with more datasets. `PLOTS_4`, `PLOTS_5`
-# and `PLOTS_6` contain the datasets of Figure 1 and of one figure of the supplement.
-SHOWN = ("delicious", "bibtex", "mediamill")
-PLOTS_4 = datasets("the datasets of Figures 1 and 4", *SHOWN, "wiki10-31k")
-PLOTS_5 = datasets("the datasets of Figures 1 and 5", *SHOWN, "amazoncat-13k", "wiki10-31k")
-PLOTS_6 = datasets("the datasets of Figures 1 and 6", *SHOWN)
-# The published effects are differences in Table 1, LdSM minus the other method. Each effect is the
-# smaller of the mean differences in P@k and in nDCG@k. For PLT, the paper has only P@k.
-IN_PRINT = {
-    "fastxml": dict(zip(DEPTHS, (6.09, 0.71, 1.91, 1.50, -2.53, 1.12, 2.52, 4.35), strict=True)),
-    "plt": {"delicious-200k": 1.17} | dict(zip(LARGE, (-0.40, -0.80, 6.04, 5.41), strict=True)),
-}
 
 
 def purity_is_bounded(numbers: pd.DataFrame) -> pd.Series:
@@ -74,13 +58,6 @@ def purity_is_bounded(numbers: pd.DataFrame) -> pd.Series:
     return numbers["model"].isin(LDSM) & (most / 2 < lambda_2) & (lambda_2 < most)
 
 
-INSIDE = (
-    "lambda_1 (M - 1) / 2 < lambda_2 < lambda_1 (M - 1): at the ends, (4) divides by 0 or is trivial",
-    purity_is_bounded,
-)
-
-
-@statements.claim("as-good-as-other-trees", RANKINGS, about=TABLE_1, printed=IN_PRINT)
 def as_good_as_other_trees(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare LdSM with each other tree method, by the means over k of P@k and of nDCG@k."""
     effects = []
@@ -91,7 +68,6 @@ def as_good_as_other_trees(numbers: pd.DataFrame) -> pd.DataFrame:
     return least(*effects)
 
 
-@statements.claim("better-single-tree", FORESTS, RANKINGS, about=PLOTS_6)
 def better_single_tree(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare LdSM and FastXML by the first trees of ensembles and the best trees of a search."""
     first = mean_scores(numbers, PRECISION, "n_trees=1", model=OURS)
@@ -104,7 +80,6 @@ def better_single_tree(numbers: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-@statements.claim("better-ensemble", FORESTS, about=PLOTS_6)
 def better_ensemble(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the ensembles of LdSM and FastXML, if both have the same number of trees."""
     ours = mean_scores(numbers, PRECISION, model=OURS)
@@ -113,7 +88,6 @@ def better_ensemble(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(apart.where(more == 0), "")
 
 
-@statements.claim("first-ten-trees-gain-most", FORESTS, about=PLOTS_4)
 def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the gain of ten trees over one tree with the gain of all trees over ten trees."""
     one = mean_scores(numbers, PRECISION, "n_trees=1", model=OURS)
@@ -123,7 +97,6 @@ def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
     return about((2 * few - one - last).where(trees > FEW), "")
 
 
-@statements.claim("more-trees-gain-little", FORESTS, about=PLOTS_4)
 def more_trees_gain_little(numbers: pd.DataFrame) -> pd.DataFrame:
     """Measure the largest gain in any metric from the trees after the first `FEW` trees."""
     binary_on_bibtex = (numbers["dataset"] == "bibtex") & (fact(numbers, "arity") == 2)
@@ -143,7 +116,6 @@ def _loss_without_later_trees(numbers: pd.DataFrame, few: int) -> pd.DataFrame:
     return least(*losses)
 
 
-@statements.claim("logarithmic-depth", FORESTS, about=TABLE_1)
 def logarithmic_depth(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the depth of the deepest tree with a balanced tree and with the paper's bound."""
     times = scores(numbers, "depth_ratio", model=OURS)[0]
@@ -158,7 +130,6 @@ def _sizes(numbers: pd.DataFrame) -> pd.DataFrame:
     return sizes.sort_values("value", kind="stable")
 
 
-@statements.claim("depth-grows-with-log-of-nodes", SIZES)
 def depth_grows_with_log_of_nodes(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the growth in depth from the smallest to the largest T_max of a sweep with a bound.
 
@@ -175,7 +146,6 @@ def depth_grows_with_log_of_nodes(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(2 * levels - (end["depth"] - start["depth"]), "")
 
 
-@statements.claim("shallow-trees-suffice", SIZES, about=PLOTS_5)
 def shallow_trees_suffice(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the precision at a sixteenth of the largest T_max of a sweep and at this T_max.
 
@@ -198,7 +168,6 @@ def _after_training(numbers: pd.DataFrame) -> pd.DataFrame:
     return epochs[epochs["epoch"] == last]
 
 
-@statements.claim("root-is-hardest", FORESTS)
 def root_is_hardest(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the objective J of the root with the mean J of all nodes below the root."""
     levels = _after_training(numbers)
@@ -208,7 +177,6 @@ def root_is_hardest(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(root - total / below["level_nodes"].groupby(RUN).sum())
 
 
-@statements.claim("bound-of-the-purity", FORESTS, about=INSIDE)
 def bound_of_the_purity(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the lowest J of all nodes with the bound of Lemma 3.
 
@@ -218,4 +186,4 @@ def bound_of_the_purity(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(lowest + scores(numbers, "lambda_2", ABOUT, model=LDSM)[0])
 
 
-claims = claims_table(statements.all())
+claims = claims_table(claims_of("ldsm2020", globals()))

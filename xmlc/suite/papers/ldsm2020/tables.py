@@ -28,7 +28,7 @@ PREDICTED = (
 )
 
 
-def ranked(name: str, *quantities: str, threads: str, **about: Any) -> TableSpec:
+def ranked(name: str, *quantities: str, **about: Any) -> TableSpec:
     """Declare a table of rankings. ``about`` is passed to `TableSpec`."""
     return TableSpec(
         name=name,
@@ -44,10 +44,9 @@ def ranked(name: str, *quantities: str, threads: str, **about: Any) -> TableSpec
                 published="also",
                 own=OWN,
             ),
-            not_run(*quantities, run_by=("dataset",)),
+            not_run(*quantities),
         ),
         notes=(QUOTED,),
-        threads=(threads,),
         measured_models=(OURS,),
         **about,
     )
@@ -57,7 +56,6 @@ table1 = ranked(
     "table1",
     *(*PRECISION, "ndcg@1", "ndcg@3", "ndcg@5"),
     caption=f"{RANKED} Only methods that consist of trees.",
-    threads="train_threads",
     needs=(TREES,),
     printed_in=("table7",),
 )
@@ -65,7 +63,6 @@ table2 = ranked(
     "table2",
     *("predict_ms", "inner_products", "model_mb"),
     caption=f"{PREDICTED} Only methods that consist of trees.",
-    threads="predict_threads",
     needs=(TREES,),
     printed_in=("table5", "table2"),
 )
@@ -79,7 +76,6 @@ table6 = ranked(
     "table6",
     *("train_seconds", "train_peak_mb"),
     caption="Seconds of training on the whole training set, without reading and writing files.",
-    threads="train_threads",
     needs=(RANKINGS,),
 )
 table7 = replace(table1, name="table7", needs=(RANKINGS,), printed_in=(), caption=f"{RANKED} All methods.")
@@ -127,7 +123,7 @@ table4 = TableSpec(
     name="table4",
     needs=(Where("forest", "full", models=(OURS,)),),
     keys=("dataset",),
-    panels=(columns("", *SHAPE, contests={}, own=SHAPE[2:]), not_run("depth", "arity")),
+    panels=(columns("", *SHAPE, own=SHAPE[2:]), not_run("depth", "arity")),
     notes=(
         "log_M K: the depth of a balanced tree with K leaves. The depths in the paper are 1 to 3 times log_M K.",
         "Nodes: the mean over the trees, leaves included.",

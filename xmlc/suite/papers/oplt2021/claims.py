@@ -9,54 +9,27 @@ by Algorithm 8 as published.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import pandas as pd
 
-from xmlc.suite.config.planned import RANKINGS, STREAMS, Where
-from xmlc.suite.papers.claims import (
-    Claims,
-    EffectFunction,
-    about,
-    datasets,
-    fact,
-    least,
-    ratio,
-    scores,
-    union,
-)
+from xmlc.suite.config.planned import Where
+from xmlc.suite.papers.claims import about, claims_of, fact, least, ratio, scores, union
 from xmlc.suite.papers.claims_table import claims_table
 from xmlc.suite.results.titles import model_title, without_passes
 
-statements = Claims.of("oplt2021")
-
 WIKI10 = 30_938  # Number of labels of Wiki10. The paper calls datasets with more labels "larger".
 SINGLE = 1.0  # Mean number of labels per instance in few-shot datasets.
-BY_ALGORITHM_8 = ("oplt-r", "oplt-b")
 # Trees grow by the rule of the authors' program.
-ONLINE = RANDOM, GREEDY = ("oplt-r-program", "oplt-b-program")
-OFFLINE = ("iplt", "parabel-single")
+ONLINE = ("oplt-r-program", "oplt-b-program")
 # The two scores of the best-greedy policy.
 PROGRAM = "balance=ratio"
 PRINTED = "balance=printed"
 BALANCES = Where("sweep", "full", sweeps=("balance",))
-# Claims are about the datasets that the paper names, or about datasets with more labels than
-# Wiki10.
-NAMED = datasets("AmazonCat and Wiki10", "amazoncat-13k", "wiki10-31k")
-LARGER = ("datasets with more labels than Wiki10", lambda numbers: fact(numbers, "m") > WIKI10)
-ALOI = datasets("ALOI", "aloi")
-WIKIPARA = datasets("WikiPara", "wikipara-3", "wikipara-5")
-# The published effects in `BOTH` and `WARM` are differences from IPLT in Table 2. IPLT is better
-# than Parabel. `BOTH` contains means over both policies. The published effects in `TABLE_3` are
-# differences from CMT.
-BOTH = {"": {"amazoncat-13k": -0.41, "wiki10-31k": -0.47}}
-OF_WARM = {"amazoncat-13k": 0.03, "wiki10-31k": 0.35, "wikilshtc-325k": -1.57, "amazon-670k": -1.34}
-WARM = {"": OF_WARM}
-# Table 3 shows the best result of up to three passes.
-TABLE_3 = {
-    model_title(f"{RANDOM}-3-passes"): {"aloi": -5.48},
-    model_title(f"{GREEDY}-3-passes"): {"aloi": -4.72},
-}
+
+
+def larger_than_wiki10(numbers: pd.DataFrame) -> pd.Series:
+    """Return whether the dataset of each number has more labels than Wiki10."""
+    return fact(numbers, "m") > WIKI10
 
 
 def _has_levels(numbers: pd.DataFrame) -> pd.Series:
@@ -94,43 +67,23 @@ def _pairs(
                 yield model_title(model), ours[longest], values[rival]
 
 
-def _differences(models: Sequence[str], *rivals: str, sign: int = 1) -> EffectFunction:
-    """Return a function that compares P@1 of models and their rivals on multi-label datasets.
+def leads(numbers: pd.DataFrame, models: Sequence[str], rivals: Sequence[str], sign: int = 1) -> pd.DataFrame:
+    """Compare P@1 of models and their rivals on multi-label datasets.
 
     The effect for a dataset, subject and seed is the smallest of the differences, each multiplied
     by ``sign``.
     """
-
-    def measure(numbers: pd.DataFrame) -> pd.DataFrame:
-        pairs = _pairs(_multi_label(numbers), "p@1", models, rivals)
-        return least(*(about(sign * (ours - other), title) for title, ours, other in pairs))
-
-    return measure
+    pairs = _pairs(_multi_label(numbers), "p@1", models, rivals)
+    return least(*(about(sign * (ours - other), title) for title, ours, other in pairs))
 
 
-as_good_as_offline = statements.claim("as-good-as-offline", RANKINGS, about=NAMED, printed=BOTH)(
-    _differences(ONLINE, *OFFLINE)
-)
-behind_offline_on_large = statements.claim("behind-offline-on-large", RANKINGS, about=LARGER)(
-    _differences((GREEDY,), *OFFLINE, sign=-1)
-)
-greedy_over_random = statements.claim("greedy-over-random", RANKINGS, about=LARGER)(_differences((GREEDY,), RANDOM))
-as_good_with_warm_start = statements.claim("warm-start-as-good-as-offline", RANKINGS, printed=WARM)(
-    _differences(("oplt-w",), "iplt")
-)
-with_warm_start = _differences(("oplt-w",), "oplt-b")
-warm_start_helps = statements.claim("warm-start-helps", RANKINGS)(with_warm_start)
-
-
-@statements.claim("trains-slower-than-offline", RANKINGS)
 def trains_slower_than_offline(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the CPU times of training between each online policy and IPLT."""
     pairs = _pairs(_multi_label(numbers), "train_cpu_seconds", ONLINE, ["iplt"])
     return union(*(about(ratio(ours, other), title) for title, ours, other in pairs))
 
 
-@statements.claim("dominates-memory-tree", RANKINGS, STREAMS, about=WIKIPARA)
-def dominates_memory_tree(numbers: pd.DataFrame, policies: Sequence[str] = ONLINE) -> pd.DataFrame:
+def accuracy_above_memory_tree(numbers: pd.DataFrame, policies: Sequence[str]) -> pd.DataFrame:
     """Compare the accuracy of both policies and of CMT, on the test set and over a stream.
 
     A model predicts each instance of the stream before learning from this instance.
@@ -146,12 +99,6 @@ def dominates_memory_tree(numbers: pd.DataFrame, policies: Sequence[str] = ONLIN
     return union(*effects)
 
 
-# The absolute value of each difference on ALOI is compared with the margin.
-on_aloi = statements.claim("similar-to-memory-tree", RANKINGS, STREAMS, about=ALOI, printed=TABLE_3)
-similar_to_memory_tree = on_aloi(dominates_memory_tree.measure)
-
-
-@statements.claim("balance-helps", BALANCES)
 def balance_helps(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare P@1 of trees that are built with the score of the authors' program or the printed score.
 
@@ -164,14 +111,4 @@ def balance_helps(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(apart.where(depth < 0), "")
 
 
-# Claims on CMT are tested a second time, with trees that grow by Algorithm 8 as printed.
-for one in (dominates_memory_tree, similar_to_memory_tree):
-    as_printed = statements.claim(
-        f"{one.name}-as-printed",
-        *one.needs,
-        about=one.about,
-        printed=one.printed,
-    )
-    as_printed(partial(one.measure, policies=BY_ALGORITHM_8))
-
-claims = claims_table(statements.all())
+claims = claims_table(claims_of("oplt2021", globals()))

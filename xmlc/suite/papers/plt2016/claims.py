@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
-from xmlc.suite.papers.claims import Claims, about, common, datasets, fact, ratio, scores
+from xmlc.suite.papers.claims import about, claims_of, common, fact, ratio, scores
 from xmlc.suite.papers.claims_table import claims_table
-
-statements = Claims.of("plt2016")
 
 PLTS = EXACT, HASHED = "plt", "plt-hashed"
 FOREST = "fastxml"
 MODELS = (*PLTS, FOREST)
 METHODS = ("fta", "sto", "ofo")
 FEW_LABELS = 6  # The paper calls numbers of labels per instance below 6 "small" (Section 6.1).
-# The published effects are P@1 of PLT minus P@1 of FastXML, in Table 1.
-SIX = ("rcv1-2k", "amazoncat-13k", "wiki10-31k", "delicious-200k", "wikilshtc-325k", "amazon-670k")
-TABLE_1 = {"": dict(zip(SIX, (-0.67, -1.48, 2.63, 2.56, -3.68, 2.41), strict=True))}
-THE_SIX = datasets("the six datasets of the paper's tables", *SIX)
-FIVE = datasets("the datasets of the paper's tables except RCV1", *SIX[1:])
-FEW = (
-    "datasets with fewer than 6 labels per instance",
-    lambda numbers: fact(numbers, "labels_per_instance") < FEW_LABELS,
-)
+
+
+def few_labels(numbers: pd.DataFrame) -> pd.Series:
+    """Return whether the dataset of each number has few labels per instance."""
+    return fact(numbers, "labels_per_instance") < FEW_LABELS
 
 
 def of_the_paper(numbers: pd.DataFrame, quantity: str) -> pd.DataFrame:
@@ -51,14 +44,12 @@ def _plt_and_forest(numbers: pd.DataFrame, quantity: str) -> list[pd.DataFrame]:
     return [plt, forest.reindex(plt.index.droplevel("model")).set_axis(plt.index)]
 
 
-@statements.claim("precision-on-par", RANKINGS, printed=TABLE_1)
 def precision_on_par(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare P@1 of PLT and FastXML."""
     plt, forest = _plt_and_forest(numbers, "p@1")
     return about(plt - forest)
 
 
-@statements.claim("better-on-half", RANKINGS, about=THE_SIX)
 def better_on_half(numbers: pd.DataFrame) -> pd.DataFrame:
     """Measure the share of datasets on which P@1 of PLT is higher than that of FastXML, minus 0.5."""
     plt, forest = _plt_and_forest(numbers, "p@1")
@@ -66,7 +57,6 @@ def better_on_half(numbers: pd.DataFrame) -> pd.DataFrame:
     return pd.concat({("all", ""): share}, names=["dataset", "subject"])
 
 
-@statements.claim("trains-faster", RANKINGS, about=FEW)
 def trains_faster(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the training times of PLT and FastXML."""
     plt, forest = _plt_and_forest(numbers, "train_seconds")
@@ -79,7 +69,6 @@ def _tuned(numbers: pd.DataFrame, quantity: str, *methods: str) -> list[pd.DataF
     return common(*(scores(numbers, quantity, method=name, model=MODELS) for name in methods))
 
 
-@statements.claim("sto-best-on-validation", THRESHOLDS)
 def sto_best_on_validation(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare STO at the largest c of its grid with the better of FTA and OFO, in validation."""
     fta, sto, ofo = _tuned(numbers, "validation_macro_f", *METHODS)
@@ -87,16 +76,14 @@ def sto_best_on_validation(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(highest.loc[sto.index] - np.maximum(fta, ofo))
 
 
-@statements.claim("sto-loses-most-on-test", THRESHOLDS)
-def sto_loses_most_on_test(numbers: pd.DataFrame, measure: str = "macro_f") -> pd.DataFrame:
+def sto_loses_most_on_test(numbers: pd.DataFrame, macro_f: str = "macro_f") -> pd.DataFrame:
     """Compare STO with FTA and OFO by the loss in macro-F from the validation to the test set."""
-    validation = _tuned(numbers, f"validation_{measure}", *METHODS)
-    test = _tuned(numbers, measure, *METHODS)
+    validation = _tuned(numbers, f"validation_{macro_f}", *METHODS)
+    test = _tuned(numbers, macro_f, *METHODS)
     fta, sto, ofo = (before - after for before, after in zip(validation, test, strict=True))
     return about(sto - np.maximum(fta, ofo))
 
 
-@statements.claim("fta-and-ofo-lose-nothing", THRESHOLDS)
 def fta_and_ofo_lose_nothing(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare macro-F on the validation set with macro-F on the test set, for FTA and OFO.
 
@@ -108,27 +95,19 @@ def fta_and_ofo_lose_nothing(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(-np.maximum(fta, ofo))
 
 
-@statements.claim("sto-outperformed", THRESHOLDS)
-def sto_outperformed(numbers: pd.DataFrame, measure: str = "macro_f") -> pd.DataFrame:
+def sto_outperformed(numbers: pd.DataFrame, macro_f: str = "macro_f") -> pd.DataFrame:
     """Compare STO on the test set with FTA or OFO, whichever is better on the validation set.
 
     Choosing FTA or OFO on the test set would favour FTA and OFO over STO.
     """
-    tuned = _tuned(numbers, f"validation_{measure}", *METHODS)
-    test = _tuned(numbers, measure, *METHODS)
+    tuned = _tuned(numbers, f"validation_{macro_f}", *METHODS)
+    test = _tuned(numbers, macro_f, *METHODS)
     tuned_fta, _, tuned_ofo, fta, sto, ofo = common(*tuned, *test)
     rival = fta.where(tuned_fta >= tuned_ofo, ofo)
     return about(rival - sto)
 
 
-# Repeat two claims for other definitions of macro-F. The definitions of macro-F differ for labels
-# without positives.
-for suffix, measure in {"zero": "macro_f_zero", "present": "macro_f_present"}.items():
-    for one in (sto_loses_most_on_test, sto_outperformed):
-        statements.claim(f"{one.name}-{suffix}", *one.needs)(partial(one.measure, measure=measure))
-
-
-def _better(numbers: pd.DataFrame, method: str, *others: str) -> pd.DataFrame:
+def is_better(numbers: pd.DataFrame, method: str, others: Sequence[str]) -> pd.DataFrame:
     """Compare ``method`` with the best of ``others``, by macro-F on the test set."""
     best, *rest = _tuned(numbers, "macro_f", *others, method)
     for other in rest[:-1]:
@@ -136,20 +115,6 @@ def _better(numbers: pd.DataFrame, method: str, *others: str) -> pd.DataFrame:
     return about(rest[-1] - best)
 
 
-# The paper calls OFO "most promising". This claim compares OFO only with FTA, because another claim
-# compares OFO with STO.
-statements.claim("ofo-most-promising", THRESHOLDS)(lambda numbers: _better(numbers, "ofo", "fta"))
-# OFO with tuned a and b is compared with OFO with only b tuned, and with the better of FTA and STO.
-statements.claim("tuning-a-helps", THRESHOLDS)(lambda numbers: _better(numbers, "ofo-ab", "ofo"))
-statements.claim("ofo-with-a-outperforms", THRESHOLDS, about=THE_SIX)(
-    lambda numbers: _better(numbers, "ofo-ab", "fta", "sto")
-)
-# Thresholds max(1/c, nu_j) have one common c or a separate c for each label, both from the same
-# grid.
-statements.claim("one-threshold-more-stable", THRESHOLDS)(lambda numbers: _better(numbers, "fta", "fta-labelwise"))
-
-
-@statements.claim("sto-costs-most", THRESHOLDS, about=THE_SIX)
 def sto_costs_most(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare STO with FTA and OFO by the number of inner products that PLT computes.
 
@@ -159,8 +124,7 @@ def sto_costs_most(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(ratio(sto, np.maximum(fta, ofo)).where(np.minimum(fta, ofo) > 0))
 
 
-@statements.claim("fewer-inner-products", THRESHOLDS, about=FIVE)
-def fewer_inner_products(numbers: pd.DataFrame, cost: str = "inner_products") -> pd.DataFrame:
+def cheapest_alternative(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
     """Measure the cost of the cheapest alternative to PLT with FTA, as a multiple of its cost.
 
     The alternatives to PLT with FTA are PLT with STO or OFO, and FastXML with all three methods.
@@ -175,7 +139,4 @@ def fewer_inner_products(numbers: pd.DataFrame, cost: str = "inner_products") ->
     return about(ratio(cheapest, fta))
 
 
-of_time = partial(fewer_inner_products.measure, cost="test_ms")
-statements.claim("predicts-faster", THRESHOLDS, about=FIVE)(of_time)
-
-claims = claims_table(statements.all())
+claims = claims_table(claims_of("plt2016", globals()))

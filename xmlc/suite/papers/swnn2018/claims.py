@@ -13,12 +13,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from xmlc.suite.config.planned import SEARCHES, STATISTICS, Where
-from xmlc.suite.papers.claims import Claims, Scope, about, datasets, fact, mean_scores
+from xmlc.suite.config.planned import Where
+from xmlc.suite.papers.claims import about, claims_of, fact, mean_scores
 from xmlc.suite.papers.claims_table import claims_table
 from xmlc.suite.papers.outcome import Effect
-
-statements = Claims.of("swnn2018")
 
 OURS = "swnn-searched"
 ONE_VERSUS_REST = "br"
@@ -27,34 +25,27 @@ BESIDE_BR = Where("ranking", "full", beside=(ONE_VERSUS_REST, 500))
 METRICS = ("p@1", "p@3", "p@5")
 SIZES = (25, 50, 75)  # Values of S in the second stage of the search.
 MEDIAN = 28
-FIVE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k", "amazon-3m")
-THE_SIX = datasets("the paper's six datasets", *FIVE, "delicious-200k")
-BUT_ONE = datasets("the paper's datasets except Delicious-200K, on which the best beta is 0", *FIVE)
-MORE_LABELS: Scope = (
-    "datasets with more labels than training instances",
-    lambda numbers: fact(numbers, "m") > fact(numbers, "n_train"),
-)
-FEWER_LABELS: Scope = (
-    "datasets with at most as many labels as training instances",
-    lambda numbers: fact(numbers, "m") <= fact(numbers, "n_train"),
-)
 
 
-@statements.claim("as-good-as-one-versus-rest", BESIDE_BR, about=MORE_LABELS)
-def as_good_as_one_versus_rest(numbers: pd.DataFrame, sign: int = 1) -> pd.DataFrame:
-    """Compare SWNN and one-versus-rest by the precision of their rankings."""
+def has_more_labels_than_instances(numbers: pd.DataFrame) -> pd.Series:
+    """Return whether the dataset of each number has more labels than training instances."""
+    return fact(numbers, "m") > fact(numbers, "n_train")
+
+
+def has_at_most_as_many_labels(numbers: pd.DataFrame) -> pd.Series:
+    """Return whether the dataset of each number has at most as many labels as training instances."""
+    return fact(numbers, "m") <= fact(numbers, "n_train")
+
+
+def precision_above_one_versus_rest(numbers: pd.DataFrame, sign: int = 1) -> pd.DataFrame:
+    """Compare SWNN and one-versus-rest by the precision of their rankings.
+
+    With few labels, the claim contradicts Section 5, according to which SWNN suits datasets with
+    fewer labels best.
+    """
     ours = mean_scores(numbers, METRICS, model=OURS)
     other = mean_scores(numbers, METRICS, model=ONE_VERSUS_REST)
     return about(sign * (ours - other), "")
-
-
-@statements.claim("worse-with-many-instances", BESIDE_BR, about=FEWER_LABELS)
-def worse_with_many_instances(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare one-versus-rest and SWNN by the precision of their rankings.
-
-    The claim contradicts Section 5, according to which SWNN suits datasets with fewer labels best.
-    """
-    return as_good_as_one_versus_rest.measure(numbers, sign=-1)
 
 
 def _searches(numbers: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
@@ -87,7 +78,6 @@ def _first_stage(trials: pd.DataFrame) -> pd.DataFrame:
     return trials[trials["S"] == trials["S"].iloc[0]]
 
 
-@statements.claim("jaccard-helps", SEARCHES, about=BUT_ONE)
 def jaccard_helps(numbers: pd.DataFrame) -> Iterator[Effect]:
     """Compare the best trial with beta = 1 and the best trial with beta = 0.
 
@@ -104,7 +94,6 @@ def jaccard_helps(numbers: pd.DataFrame) -> Iterator[Effect]:
             yield from _effect(result, trials, one, other)
 
 
-@statements.claim("weighted-votes-help", SEARCHES)
 def weighted_votes_help(numbers: pd.DataFrame) -> Iterator[Effect]:
     """Compare the trials with weighted votes (alpha = 1) and unweighted votes (alpha = 0).
 
@@ -117,7 +106,6 @@ def weighted_votes_help(numbers: pd.DataFrame) -> Iterator[Effect]:
             yield from _effect(result, trials, places[1.0], places[0.0])
 
 
-@statements.claim("size-of-neighbourhood-hardly-matters", SEARCHES, about=BUT_ONE)
 def size_of_neighbourhood_hardly_matters(numbers: pd.DataFrame) -> Iterator[Effect]:
     """Compare the worst and the best S in `SIZES`, among trials with the best alpha and beta."""
     for result, trials in _searches(numbers):
@@ -138,7 +126,6 @@ def _exact(values: pd.Series) -> list[Effect]:
     return [Effect(dataset, "", 0, value, 0) for dataset, value in values.items()]
 
 
-@statements.claim("most-labels-are-rare", STATISTICS, about=THE_SIX)
 def most_labels_are_rare(numbers: pd.DataFrame) -> list[Effect]:
     """Divide `MEDIAN` by the median number of occurrences of a label in each dataset.
 
@@ -148,7 +135,6 @@ def most_labels_are_rare(numbers: pd.DataFrame) -> list[Effect]:
     return _exact(MEDIAN / _statistic(numbers, "median", "instances_per_label_seen"))
 
 
-@statements.claim("short-index-lists", STATISTICS, about=THE_SIX)
 def short_index_lists(numbers: pd.DataFrame) -> list[Effect]:
     """Divide the number of instances by the mean number of occurrences of a feature.
 
@@ -158,4 +144,4 @@ def short_index_lists(numbers: pd.DataFrame) -> list[Effect]:
     return _exact(_statistic(numbers, "n_train") / length)
 
 
-claims = claims_table(statements.all())
+claims = claims_table(claims_of("swnn2018", globals()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -10,7 +11,7 @@ from xmlc.metrics.measures import MAXIMA
 from xmlc.suite.config.planned import RANKINGS
 from xmlc.suite.papers.common.rankings import MODEL_KEYS, PRECISION
 from xmlc.suite.papers.swnn2018.claims import claims as claims
-from xmlc.suite.papers.tables import Notes, Table, TableSpec, columns, not_run, table_of_datasets
+from xmlc.suite.papers.tables import Table, TableSpec, columns, not_run, table_of_datasets
 from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.records.statistics import SUMMARY
 
@@ -38,10 +39,14 @@ def _left_out(what: str, table: Table) -> list[str]:
     return [f"Left out: {what} that never occur in the training set, on {', '.join(never)}."]
 
 
-def summary_table(name: str, counted: str, text: str, *notes: Notes) -> TableSpec:
+def _counts(counted: str, table: Table) -> pd.DataFrame:
+    return mean_over_seeds(table.numbers[table.numbers["variant"] == counted], ("dataset",))
+
+
+def summary_table(name: str, counted: str, text: str, *notes: Callable[[Table], list[str]]) -> TableSpec:
     """Declare one of Tables 2-5: the five-number summary and the mean of the counts ``counted`` in each dataset."""
     caption = f"Number of {text}. Quartiles are interpolated, and the paper does not define them."
-    return table_of_datasets(name, *SUMMARY, caption=caption, variant=counted, notes=notes)
+    return table_of_datasets(name, *SUMMARY, caption=caption, rows=partial(_counts, counted), notes=notes)
 
 
 LABELS = "occurrences of a label, over the labels that occur in the training set"
@@ -105,7 +110,6 @@ table6 = TableSpec(
         "Model: the size of the index and the label sets on disk. Predict: the time of ranking per test instance.",
         _bold,
     ),
-    threads=("predict_threads",),
     measured_models=(OURS,),
     caption="Precision of SWNN on the test set. The maximum P@k of any ranking is the mean of min(|y|, k) / k.",
 )
