@@ -29,8 +29,8 @@ def judged() -> list[dict[str, Any]]:
     for table, row, column in NUMBERS:
         file = f"{table}.csv"
         sides = ROOT / "results/published" / file, ROOT / "results/reference/five-seeds" / file
-        cells = compare(*sides, judge, columns=[column]).cells
-        found += cells[cells["row"] == row].to_dict("records")
+        cells = compare(*sides, judge).cells
+        found += cells[(cells["row"] == row) & (cells["column"] == column)].to_dict("records")
     return found
 
 

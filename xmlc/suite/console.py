@@ -17,7 +17,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from xmlc.suite.report.words import count_of
+from xmlc.suite.words import count_of
 
 MOST_LISTED = 20  # If a dry run has more jobs than this number, it prints only the number of jobs of each rule.
 LOG_LINES = 15  # Number of lines from the end of a log file that are printed if a job fails.

@@ -88,11 +88,6 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(command)
 
 
-def split_names(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Split each value of a repeatable option at its commas, and return all parts."""
-    return tuple(name.strip() for value in values for name in value.split(","))
-
-
 def prefix_option(suffixes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option ``--out`` of a command that writes files with the same path and several suffixes."""
     help = f"Path of the {suffixes} files to write, without suffix."

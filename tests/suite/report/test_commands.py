@@ -65,17 +65,12 @@ def test_missing_folder_of_a_comparison_is_named_with_a_similar_one(capsys, monk
     [
         (["--tolerance", 1], 0),
         (["--tolerance", 0.5], 1),
-        (["--relative", 0.03], 0),
-        (["--tolerance", 0.5, "--relative", 0.01], 1),
-        (["--columns", "c, inner_products"], 0),
-        (["--columns", "c", "--columns", "macro_f"], 1),
-        (["--columns", "macro-f"], 2),
         (["--tolerance", -1], 2),
         (["--tolerance", 1, "--published"], 2),
         (["--markdown", "/dev/null/x.md"], 2),
     ],
 )
-def test_exit_status_depends_on_tolerance_columns_and_valid_options(files, capsys, options, status):
+def test_exit_status_depends_on_tolerance_and_valid_options(files, capsys, options, status):
     left, right = files(TABLE, change(TABLE, "35.123456", "36"))
     found, out, err = compared(capsys, left, right, *options)
     assert (found, bool(out), bool(err)) == (status, status < 2, status == 2)

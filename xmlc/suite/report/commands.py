@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -20,14 +19,13 @@ from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import Settings, read_config
-from xmlc.suite.options import split_names
 from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report import compare
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, write_archive
 from xmlc.suite.report.runs import read_spreads, runs_of, write_runs
 from xmlc.suite.report.status import failures, outdated_files, planned_files, run_outcome, to_text, unfinished_files
-from xmlc.suite.report.verdicts import Judge, Tolerance
+from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.report.verify import verify
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import finished_tables
@@ -36,8 +34,6 @@ TABLES = Path(paths.TABLES)
 LOGS = Path(paths.LOGS)
 RUNS = "runs.csv"
 ANY = click.Path(path_type=Path)
-NOT_NEGATIVE = click.FloatRange(min=0)
-NAMES: dict[str, Any] = {"multiple": True, "callback": split_names}
 
 
 @click.command()
@@ -190,9 +186,7 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
 @click.argument("old", type=ANY)
 @click.argument("new", type=ANY)
 @click.option("--published", is_flag=True, help="Treat OLD as published numbers of a paper.")
-@click.option("--tolerance", type=NOT_NEGATIVE, default=0.0, help="Difference up to which numbers count as equal.")
-@click.option("--relative", type=NOT_NEGATIVE, default=0.0, help="Like --tolerance, as a share of the old number.")
-@click.option("--columns", **NAMES, help="Columns to compare, such as p@1,macro_f.")
+@click.option("--tolerance", type=click.FloatRange(min=0), default=0.0, help="Largest difference of equal numbers.")
 @click.option("--all", "every_cell", is_flag=True, help="List each cell that changed.")
 @click.option("--markdown", type=FILE, default=None, help="Markdown file to write, short enough for a comment.")
 @click.pass_context
@@ -202,8 +196,6 @@ def compare_command(
     new: Path,
     published: bool,
     tolerance: float,
-    relative: float,
-    columns: tuple[str, ...],
     every_cell: bool,
     markdown: Path | None,
 ) -> None:
@@ -211,36 +203,33 @@ def compare_command(
 
     OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites in OLD are compared.
     The output begins with fingerprints, counts of verdicts, and the settings that differ. Then it lists the cells,
-    rows, columns and tables that differ, beginning with the largest moves of headline quantities.
+    rows and tables that differ, beginning with the largest moves of headline quantities.
 
     Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on any processor and any
     number of threads. With --published, each measured number of OLD is judged by a separate interval, and NEW may have
     more rows.
 
     Costs, such as times, are never judged. Exit status: 0 if nothing changed, or with --published; 1 if a judged cell
-    changed, or a row, column or table is missing or new; 2 if the comparison fails.
+    changed, or a row or table is missing or new; 2 if the comparison fails.
     """
-    if published and (tolerance or relative):
-        raise click.UsageError("--published: found --tolerance or --relative, expected neither, as intervals decide")
-    title = f"old: {old}, new: {new}"
-    if tolerance or relative:
-        title += f"; equal within {tolerance:g} or {100 * relative:g} % of old"
-    if columns:
-        title += f"; only {', '.join(columns)}"
+    if published and tolerance:
+        raise click.UsageError("--published: found --tolerance, expected none, as intervals decide")
     try:
-        runs = read_spreads(config_folder() / RUNS)
         judge = None
         if published:
-            judge = Judge.of_project(config_folder(), runs)
-        comparison = compare.compare(old, new, judge, Tolerance(tolerance, relative), columns, runs)
-        head = [*compare.first_lines(comparison, published), title]
+            judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
+        comparison = compare.compare(old, new, judge, tolerance)
+        head = [*compare.first_lines(comparison, published), f"old: {old}, new: {new}"]
         table = compare.listing(comparison.cells, published)
         if markdown:
             write_text(markdown, compare.to_markdown(head, table))
     except (XmlcError, OSError) as error:  # The exit status is not 1, because 1 means that numbers changed.
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
-    click.echo(compare.to_text(head, table, every_cell), nl=False)
+    listed = compare.LISTED
+    if every_cell:
+        listed = len(table)
+    click.echo(compare.to_text(head, table, listed), nl=False)
     if not published and len(table):
         ctx.exit(1)
 

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from xmlc.core.errors import XmlcError, nearest
+from xmlc.core.errors import XmlcError
 from xmlc.core.files import similar_path, write_text
 from xmlc.suite.papers import every_table, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.printing import escaped
-from xmlc.suite.report.changes import TablePair, settings_line
-from xmlc.suite.report.verdicts import (
-    EXACT,
-    NO_CHANCE,
-    Judge,
-    NumberKind,
-    PublishedKey,
-    Spread,
-    Tolerance,
-    half_width,
-    judge_exactly,
-    judged,
-    spread_of,
-)
+from xmlc.suite.report.verdicts import NO_CHANCE, Judge, NumberKind, Spread, half_width, judge_exactly, judged
 from xmlc.suite.results.columns import MISSING, column
 from xmlc.suite.results.fingerprint import Fingerprint, of_parts, of_table, read_table
 from xmlc.suite.results.manifest import Manifest, by_number, same_data
-from xmlc.suite.results.numbers import SEEDS, Key, as_floats, read_cells, read_published
+from xmlc.suite.results.numbers import SEEDS, as_floats, index_of, read_cells, read_published
+from xmlc.suite.results.settings import settings_line
 from xmlc.suite.results.verdicts import Verdict
 
 # Quantities that are the main results of the papers and of studies.
@@ -43,14 +30,8 @@ HEADLINES = ("p@1", "macro_f", "macro_f_present", "instance_f", "accuracy")
 SIDES = (Verdict.ABOVE, Verdict.BELOW)
 LISTED = 20  # Number of cells that the text lists, unless it lists all.
 LIMIT = 60_000  # The maximum number of characters of Markdown. GitHub allows 65,536 in a comment.
-LONGEST_LINE = 2_000  # The maximum number of characters of a line before the table.
-WIDEST = 100  # The maximum number of characters in a cell of Markdown.
-TEXTS = (
-    *("table", "part", "dataset", "model", "row", "column", "old", "new"),
-    *("verdict", "kind", "reason", "fitted"),
-)
-# The columns of a comparison, with their types.
-CELL: dict[str, Any] = dict.fromkeys(TEXTS, object) | {"variation": float}
+ROW = ""  # The quantity of a cell that each row has, so that a row of costs only is compared, too.
+CELL = ("table", "dataset", "model", "row", "column", "old", "new", "verdict", "kind", "reason", "fitted")
 
 
 class Comparison(NamedTuple):
@@ -59,31 +40,23 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     cells : DataFrame
-        One row for each cell of both sides, and for each row, column or table that only one side
-        has. The column ``part`` tells which of these it is. ``old`` and ``new`` are texts as in the
-        files, and ``verdict`` is "" for costs. ``variation`` is how far a cell moves by another
-        choice of seeds, or NaN. If the old side is a paper, ``variation`` is the interval of the
-        published number, and ``kind``, ``reason`` and ``fitted`` are fields of
-        `xmlc.suite.report.verdicts.Judgement`.
-    settings : list of (RecordedSettings, RecordedSettings)
-        The settings of each table on both sides, which are empty if they are not known.
+        One row for each cell of both sides. A table or a row that only one side has is one row
+        without a column. ``old`` and ``new`` are texts as in the files, and ``verdict`` is "" for
+        costs. ``variation`` is how far a cell moves by another choice of seeds, or NaN. If the old
+        side is a paper, ``variation`` is the interval of the published number, and ``kind``,
+        ``reason`` and ``fitted`` are fields of `xmlc.suite.report.verdicts.Judgement`.
+    settings : str
+        A line with the settings that differ.
     fingerprints : tuple of Fingerprint
         The fingerprints of the compared tables of both sides.
     """
 
     cells: pd.DataFrame
-    settings: list[TablePair]
+    settings: str
     fingerprints: tuple[Fingerprint, Fingerprint]
 
 
-def compare(
-    left: Path,
-    right: Path,
-    judge: Judge | None = None,
-    tolerance: Tolerance = EXACT,
-    columns: Collection[str] = (),
-    runs: Mapping[PublishedKey, Spread] = MappingProxyType({}),
-) -> Comparison:
+def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: float = 0.0) -> Comparison:
     """Compare two CSV tables, or two folders of tables file by file.
 
     Folders may contain one folder of tables for each suite. Only suites in the left folder are
@@ -100,19 +73,14 @@ def compare(
     judge : Judge or None
         A judge is required if the left side has a paper's tables. The judge computes an interval
         for each published number, and the right side may contain numbers that the left side lacks.
-    tolerance : Tolerance
+    tolerance : float
         The largest difference at which two of our numbers count as equal.
-    columns : collection of str
-        Columns to compare. An empty collection selects all columns.
-    runs : mapping
-        The variation of our numbers over runs with several seeds. A key is the place of a number:
-        paper, table, row and column.
 
     Raises
     ------
     XmlcError
-        A path does not exist, or a file is not a table of a suite. A table lacks a column with
-        keys, or two of its rows have the same keys. A column in ``columns`` is in no table.
+        A path does not exist, or a folder has no table. A table lacks a column with keys, or two of its rows have the
+        same keys.
     """
     for path in (left, right):
         if not path.exists():
@@ -124,7 +92,7 @@ def compare(
         names = _tables(left, right)
     if not names:
         raise XmlcError(f"{left} and {right}: found no table (*.csv) in either")
-    frames = [_of_table("", pd.DataFrame())]
+    frames = [pd.DataFrame(columns=[*CELL, "variation"])]
     settings = []
     for name in names:
         old = left / name
@@ -133,124 +101,84 @@ def compare(
         if judge and not old.exists():
             continue
         if not judge and not (old.exists() and new.exists()):
-            if old.exists():
-                verdict = Verdict.MISSING
-            else:
-                verdict = Verdict.NEW
-            frames.append(_of_table(table, pd.DataFrame([{"part": "table", "verdict": verdict}])))
+            verdict = Verdict.MISSING if old.exists() else Verdict.NEW
+            frames.append(pd.DataFrame([{"table": table, "verdict": verdict}]))
             continue
         made_old = Manifest.beside(old)
         made_new = Manifest.beside(new)
         made = made_old or made_new or Manifest(old.stem, old.parent.name, ())
-        try:
-            spec = table_of(made.table, made.paper)
-        except XmlcError as error:
-            raise XmlcError(f"{old}: {error}. The name of the folder must be the name of the suite") from error
-        if judge:
-            before = read_published(old, spec.keys)
-        else:
-            before = read_cells(old, spec.keys, deviations=True)
-        if new.exists():
-            after = read_cells(new, spec.keys, deviations=not judge)
-        else:
-            after = before.iloc[:0]
-        if judge:
-            cells = judged(made.paper, spec, after, before, judge)
-            renamed = {"published": "old", "value": "new", "interval": "variation"}
-            cells = cells.rename(columns=renamed)
-            cells = cells.assign(part="cell", row=_rows(cells, spec.keys), column=cells["quantity"])
-        elif spec.name == CLAIMS and not (made_new and same_data(made_old, made_new.digests)):
-            cells = pd.DataFrame([{"part": "table", "verdict": Verdict.OTHER_DATA}])
-        else:
-            place = (made.paper, old.stem)
-            spreads = {at[2:]: spread for at, spread in runs.items() if at[:2] == place}
-            cells = compare_cells(spec.keys, before, after, tolerance, spreads)
-        frames.append(_of_table(table, cells))
         settings.append((getattr(made_old, "settings", {}), getattr(made_new, "settings", {})))
-    cells = pd.concat(frames, ignore_index=True)
-    known = [name for name in cells["column"].unique() if name]
-    unknown = [name for name in columns if name not in known]
-    if unknown:
-        expected = nearest(unknown[0], known) or "none, as there are no cells"
-        raise XmlcError(f"--columns: found no column {unknown[0]!r} to compare, expected {expected}")
-    if columns:
-        cells = cells[cells["column"].isin(columns) | cells["part"].isin(["row", "table"])]
-    return Comparison(cells, settings, (_fingerprint(left, names), _fingerprint(right, names)))
+        if made.table == CLAIMS and not judge and not (made_new and same_data(made_old, made_new.digests)):
+            frames.append(pd.DataFrame([{"table": table, "verdict": Verdict.OTHER_DATA}]))
+            continue
+        spec = table_of(made.table, made.paper)
+        keys = list(spec.keys)
+        if judge:
+            published = read_published(old, keys)
+            means = published.iloc[:0]
+            if new.exists():
+                means = read_cells(new, keys)
+            cells = judged(made.paper, spec, means, published, judge)
+            cells = cells.rename(columns={"published": "old", "value": "new", "interval": "variation"})
+        else:
+            before = read_cells(old, keys, deviations=True)
+            after = read_cells(new, keys, deviations=True)
+            cells = compare_cells(keys, before, after, tolerance)
+        rows = [" / ".join(key) for key in cells[keys].itertuples(index=False, name=None)]
+        frames.append(cells.assign(table=table, row=rows, column=cells["quantity"]))
+    cells = pd.concat(frames, ignore_index=True).reindex(columns=[*CELL, "variation"])
+    cells = cells.astype({"variation": float}).fillna(dict.fromkeys(CELL, ""))
+    return Comparison(cells, settings_line(settings), (_fingerprint(left, names), _fingerprint(right, names)))
 
 
-def _of_table(table: str, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells with all columns of a comparison, in which texts that do not apply are ""."""
-    cells = cells.assign(table=table).reindex(columns=[*CELL]).astype(CELL)
-    return cells.fillna(dict.fromkeys(TEXTS, ""))
-
-
-def _rows(cells: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    return [" / ".join(key) for key in cells[list(keys)].itertuples(index=False, name=None)]
-
-
-def compare_cells(
-    keys: Sequence[str],
-    left: pd.DataFrame,
-    right: pd.DataFrame,
-    tolerance: Tolerance = EXACT,
-    spreads: Mapping[tuple[Key, str], Spread] = MappingProxyType({}),
-) -> pd.DataFrame:
+def compare_cells(keys: Sequence[str], left: pd.DataFrame, right: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
     """Compare the cells of two of our tables, with those of deviations (`read_cells`), by their keys.
 
-    The columns of the result are those of `Comparison.cells`. The variation of a number that moved
-    is estimated from the side with more seeds, or is taken from ``spreads`` if neither side has
-    several seeds.
+    The variation of a number that moved is estimated from the side with more seeds.
     """
     keys = list(keys)
-    sides = [side.assign(place=range(len(side))) for side in (left, right)]
-    cells = sides[0].merge(sides[1], how="outer", on=[*keys, "quantity"], suffixes=("_old", "_new"))
-    cells = cells.sort_values(["place_old", "place_new"], kind="stable", ignore_index=True)
-    cells = cells.rename(columns={"value_old": "old", "value_new": "new"})
-    cells = cells.fillna({"old": "", "new": ""})
+    sides = []
+    for side in (left, right):
+        rows = side.drop_duplicates(keys).assign(quantity=ROW, value="")
+        is_cost = side["quantity"].map(lambda name: column(name).cost).astype(bool)
+        sides.append(pd.concat([rows, side[~is_cost]]))
+    cells = sides[0].merge(sides[1], "outer", [*keys, "quantity"], suffixes=("_old", "_new"), indicator="side")
+    cells = cells.rename(columns={"value_old": "old", "value_new": "new"}).fillna({"old": "", "new": ""})
     pairs = zip(cells["old"], cells["new"], strict=True)
-    verdicts = [judge_exactly(old, new, tolerance) for old, new in pairs]
-    cells["verdict"] = pd.Series(verdicts, dtype=object)
-    cells["variation"] = [_variation(cell, keys, spreads) for cell in cells.to_dict("records")]
-    cells = cells.assign(part="cell", row=_rows(cells, keys), column=cells["quantity"])
-    for verdict, place in ((Verdict.NEW, "place_old"), (Verdict.MISSING, "place_new")):
-        no_row = cells.groupby(keys)[place].transform("count") == 0
-        no_column = cells.groupby("quantity")[place].transform("count") == 0
-        cells.loc[no_row | no_column, ["old", "new", "verdict"]] = ["", "", verdict]
-        cells.loc[no_row, ["part", "column"]] = ["row", ""]
-        cells.loc[no_column & ~no_row, ["part", "row"]] = ["column", ""]
-    # Texts of rows may be equal for different keys.
-    is_again = (cells["part"] == "row") & cells.duplicated(keys)
-    is_again |= (cells["part"] == "column") & cells.duplicated(["part", "column"])
-    is_cost = cells["column"].map(lambda name: column(name).cost).astype(bool)
-    return cells[~is_again & ~is_cost]
+    verdicts = pd.Series([judge_exactly(old, new, tolerance) for old, new in pairs], dtype=object)
+    verdicts[cells["side"] == "left_only"] = Verdict.MISSING
+    verdicts[cells["side"] == "right_only"] = Verdict.NEW
+    cells = cells.assign(verdict=verdicts)
+    cells["variation"] = [_variation(cell) for cell in cells.to_dict("records")]
+    is_row = cells["quantity"] == ROW
+    is_equal = cells["verdict"] == Verdict.EQUAL
+    one_sided = index_of(cells[is_row & ~is_equal], keys)
+    return cells[(is_row & ~is_equal) | (~is_row & ~index_of(cells, keys).isin(one_sided))]
 
 
-def _variation(cell: Mapping[str, Any], keys: Sequence[str], spreads: Mapping[tuple[Key, str], Spread]) -> float:
+def _variation(cell: dict[Any, Any]) -> float:
     """Return how far a number moves by another choice of seeds, or NaN if it is equal or unknown."""
-    known = [spread_of(cell[f"deviation_{side}"], cell[f"{SEEDS}_{side}"]) for side in ("old", "new")]
-    place = tuple(cell[key] for key in keys), cell["quantity"]
-    spread = max(filter(None, known), key=lambda spread: spread.runs, default=spreads.get(place))
-    if cell["verdict"] not in SIDES or not spread:
+    seeds = {side: int(np.nan_to_num(cell[f"{SEEDS}_{side}"], nan=1)) for side in ("old", "new")}
+    side = max(seeds, key=lambda side: seeds[side])
+    deviation = cell[f"deviation_{side}"]
+    if cell["verdict"] not in SIDES or seeds[side] < 2 or math.isnan(deviation):
         return math.nan
-    ours, theirs = (int(np.nan_to_num(cell[f"{SEEDS}_{side}"], nan=1)) for side in ("new", "old"))
-    return half_width(spread, 0.0, ours, theirs)[0]
+    return half_width(Spread(seeds[side], deviation), 0.0, seeds["new"], seeds["old"])[0]
 
 
 def _tables(left: Path, right: Path) -> list[str]:
-    """Return the names of the tables on either side, in the order of suites and of tables in a paper.
+    """Return the paths of the suites' tables on either side, in the order of suites and of tables in a paper.
 
-    A subfolder of the left side is a suite if it has a table that a suite defines, or no tables.
+    Other CSV files, and suites that only the right side has, are left out.
     """
     defined = {spec.name for _, spec in every_table()}
     names = set()
-    for suite in (left, *left.iterdir()):
-        tables = {file.stem for file in suite.glob("*.csv")}
-        if suite == left or (suite.is_dir() and (not tables or tables & defined)):
-            for side in (left, right):
-                files = (side / suite.relative_to(left)).glob("*.csv")
-                names |= {file.relative_to(side) for file in files}
-    ordered = sorted(names, key=lambda file: (file.parent, by_number(file.stem)))
-    return [file.as_posix() for file in ordered]
+    for side in (left, right):
+        for file in (*side.glob("*.csv"), *side.glob("*/*.csv")):
+            name = file.relative_to(side)
+            if file.stem in defined and (left / name.parent).is_dir():
+                names.add(name)
+    return [file.as_posix() for file in sorted(names, key=lambda file: (file.parent, by_number(file.stem)))]
 
 
 def _fingerprint(side: Path, names: Sequence[str]) -> Fingerprint:
@@ -275,18 +203,11 @@ def first_lines(comparison: Comparison, is_published: bool) -> list[str]:
     line = f"Fingerprints differ: old {old.word}, new {new.word}"
     if old == new:
         line = f"Same fingerprint, {new.word}: all numbers except costs are equal"
-    return [line, counts_line(comparison.cells), settings_line(comparison.settings)]
-
-
-def counts_line(cells: pd.DataFrame) -> str:
-    """Return one line with the number of cells, rows, columns and tables for each verdict."""
-    texts = []
-    for part, own in cells[cells["verdict"] != ""].groupby("part", sort=False):
-        texts.append(f"{part}s: {_counts(own)}")
-    return "; ".join(texts) or "no cells to compare"
+    return [line, _counts(comparison.cells) or "no cells to compare", comparison.settings]
 
 
 def _counts(cells: pd.DataFrame) -> str:
+    """Return the number of cells, rows and tables for each verdict."""
     counts = cells["verdict"].value_counts()
     return ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in Verdict if verdict in counts)
 
@@ -333,87 +254,74 @@ def count_outcomes(cells: pd.DataFrame) -> dict[str, Any]:
 
 
 def listing(cells: pd.DataFrame, is_published: bool) -> pd.DataFrame:
-    """Return the texts of the cells, rows, columns and tables that differ between two runs, or of a paper's numbers.
+    """Return the texts of the cells, rows and tables that differ between two runs, or of a paper's numbers.
 
-    The columns are the headings. The largest moves of headline quantities come first, each in one
-    table only, and after them moves within the variation over seeds. Of a paper, the measured
-    numbers farthest outside their intervals come first, and after them numbers without chance
-    variation.
+    The columns are the headings. The largest moves of headline quantities come first, each once, and
+    after them moves within the variation over seeds. Of a paper, the measured numbers farthest outside their
+    intervals come first, and after them numbers without chance variation.
     """
-    by = as_floats(cells["new"]) - as_floats(cells["old"])
-    size = by.abs()
+    difference = as_floats(cells["new"]) - as_floats(cells["old"])
+    size = difference.abs()
     is_noise = (size <= cells["variation"]) | (cells["reason"] == NO_CHANCE)
     if is_published:
         is_listed = cells["verdict"] != ""
-        is_first = cells["kind"] == NumberKind.MEASURED
+        is_headline = cells["kind"] == NumberKind.MEASURED
         size = size / cells["variation"]
     else:
         is_listed = cells["verdict"] != Verdict.EQUAL
-        is_first = cells["column"].isin(HEADLINES)
-        is_first &= ~cells.duplicated(["dataset", "model", "old", "new"])
-    is_first &= cells["verdict"].isin(SIDES)
-    rank = pd.DataFrame({"last": ~is_first, "noise": is_noise & is_first})
-    rank["size"] = -size.where(is_first, 0)
-    rank["not run"] = cells["verdict"] == Verdict.NOT_RUN
+        is_again = cells.duplicated(["dataset", "model", "old", "new"])
+        is_headline = cells["column"].isin(HEADLINES) & ~is_again
+    is_first = is_headline & cells["verdict"].isin(SIDES)
+    is_missing = cells["verdict"] == Verdict.NOT_RUN
+    rank = pd.DataFrame({"last": ~is_first, "missing": is_missing, "noise": is_noise, "size": -size})
     order = rank[is_listed].sort_values(list(rank), kind="stable").index
-    variation = cells["variation"].map(lambda width: "" if math.isnan(width) else f"± {width:.2g}")
-    table = cells.assign(difference=by, variation=variation).loc[order]
-    moves = ["old", "new", "difference"]
-    texts = [_texts(*cell) for cell in table[moves].itertuples(index=False, name=None)]
-    table[moves] = pd.DataFrame(texts, columns=moves, index=order)
-    shown = ["table", "row", "column", "old", "new", "difference", "verdict", "variation"]
+    table = cells.assign(difference=difference).loc[order]
+    rows = []
+    for cell in table.to_dict("records"):
+        row = [cell["table"], cell["row"], cell["column"]]
+        row += _texts(str(cell["old"]), str(cell["new"]), cell["difference"])
+        row += [cell["verdict"], "" if math.isnan(cell["variation"]) else f"± {cell['variation']:.2g}", cell["kind"]]
+        rows.append(row)
+    headings = ["table", "row", "column", "old", "new", "difference", "verdict", "variation over seeds", "kind"]
     if is_published:
-        headings = {"old": "published", "new": "xmlc", "variation": "interval"}
-        return table[[*shown, "kind"]].rename(columns=headings)
-    return table[shown].rename(columns={"variation": "variation over seeds"})
+        headings[3:5] = ["published", "xmlc"]
+        headings[7] = "interval"
+        return pd.DataFrame(rows, columns=headings)
+    return pd.DataFrame(rows, columns=headings).drop(columns="kind")
 
 
-def _texts(old: str, new: str, difference: float) -> tuple[str, str, str]:
+def _texts(old: str, new: str, difference: float) -> list[str]:
     """Return both values and their difference with few decimals, or more if they look equal."""
     if not math.isfinite(difference):
-        return old or MISSING, new or MISSING, ""
-    digits = "2g"
-    if abs(difference) >= 0.005:
-        digits = "2f"
-    rounded = [f"{float(text):.2f}" for text in (old, new)]
-    if rounded[0] != rounded[1]:
-        old = min(old, rounded[0], key=len)
-        new = min(new, rounded[1], key=len)
-    return old, new, f"{difference:+.{digits}}"
+        return [old or MISSING, new or MISSING, ""]
+    if abs(difference) < 0.005:
+        return [old, new, f"{difference:+.2g}"]
+    shorter = [min(text, f"{float(text):.2f}", key=len) for text in (old, new)]
+    return [*shorter, f"{difference:+.2f}"]
 
 
-def to_text(head: Sequence[str], table: pd.DataFrame, every_cell: bool) -> str:
-    """Return a comparison as text: its first lines, and the first rows of its table, or all."""
-    if every_cell:
-        rows = table
-    else:
-        rows = table[:LISTED]
-    lines = list(head)
-    if len(rows):
-        text = tabulate(rows.to_numpy().tolist(), list(table), "plain", disable_numparse=True)
-        lines += ["", *(line.rstrip() for line in text.splitlines())]
+def to_text(head: Sequence[str], table: pd.DataFrame, listed: int) -> str:
+    """Return a comparison as text: its first lines, and the first rows of its table."""
+    text = "\n".join(head) + "\n"
+    rows = table[:listed].to_numpy().tolist()
+    if rows:
+        lines = tabulate(rows, list(table), "plain", disable_numparse=True).splitlines()
+        text += "\n" + "".join(f"{line.rstrip()}\n" for line in lines)
     if len(rows) < len(table):
-        lines += ["", f"{len(table) - len(rows):,} more (use --all to list each cell)"]
-    return "\n".join(lines) + "\n"
-
-
-def to_markdown(head: Sequence[str], table: pd.DataFrame, limit: int = LIMIT) -> str:
-    """Return a comparison as Markdown of at most ``limit`` characters, and count omitted rows."""
-    text = "".join(f"- {escaped(_clipped(line, LONGEST_LINE))}\n" for line in head)
-    if len(table):
-        text += f"\n| {' | '.join(table)} |\n|{' --- |' * len(table.columns)}\n"
-    for place, row in enumerate(table.itertuples(index=False, name=None)):
-        line = f"| {' | '.join(escaped(_clipped(cell, WIDEST)) for cell in row)} |\n"
-        if len(text) + len(line) > limit - 50:
-            return f"{text}\n{len(table) - place:,} more left out\n"
-        text += line
+        text += f"\n{len(table) - len(rows):,} more (use --all to list each cell)\n"
     return text
 
 
-def _clipped(text: str, most: int) -> str:
-    if len(text) <= most:
+def to_markdown(head: Sequence[str], table: pd.DataFrame) -> str:
+    """Return a comparison as Markdown, cut off after `LIMIT` characters."""
+    text = "".join(f"- {escaped(line)}\n" for line in head) + "\n"
+    if len(table):
+        text += f"| {' | '.join(table)} |\n|{' --- |' * len(table.columns)}\n"
+    for row in table.itertuples(index=False, name=None):
+        text += f"| {' | '.join(map(escaped, row))} |\n"
+    if len(text) <= LIMIT:
         return text
-    return f"{text[: most - 3]} .."
+    return text[:LIMIT].rpartition("\n")[0] + f"\n\ncut off after {LIMIT:,} characters\n"
 
 
 def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
@@ -449,7 +357,7 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
     lines = []
     for file in made:
         old = reference / file.parent.name / file.name
-        lines.append((old, counts_line(compare(old, file).cells) if old.exists() else "new table"))
+        lines.append((old, _counts(compare(old, file).cells) if old.exists() else "new table"))
         table = read_table(file)
         kept = table[[name for name in table if not column(name).cost]]
         write_text(old, kept.to_csv(index=False, lineterminator="\n"))

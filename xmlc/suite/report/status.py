@@ -21,7 +21,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.papers.plan import plan_of
-from xmlc.suite.report.words import count_of, some
+from xmlc.suite.words import count_of, some
 
 AT_WORK = Path(".snakemake/incomplete")  # The folder in which Snakemake lists the outputs of unfinished jobs.
 MADE = "tables, figures"  # The dataset of tables and figures.

@@ -106,20 +106,7 @@ def judge_constant(difference: float, unit: float) -> Verdict:
     return side_of(difference)
 
 
-class Tolerance(NamedTuple):
-    """Largest difference at which two numbers count as equal.
-
-    The limit is ``absolute``, or ``relative`` times the earlier number, whichever is larger.
-    """
-
-    absolute: float = 0.0
-    relative: float = 0.0
-
-
-EXACT = Tolerance()
-
-
-def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
+def judge_exactly(old: str, new: str, tolerance: float = 0.0) -> Verdict:
     """Return the verdict on the new value of a number, given the old value.
 
     The values are equal if they differ by no more than the tolerance. Values that are not numbers
@@ -138,8 +125,7 @@ def judge_exactly(old: str, new: str, tolerance: Tolerance = EXACT) -> Verdict:
         if old == new:
             return Verdict.EQUAL
         return Verdict.CHANGED
-    allowed = max(tolerance.absolute, tolerance.relative * abs(before))
-    if before == after or abs(after - before) <= allowed:
+    if before == after or abs(after - before) <= tolerance:
         return Verdict.EQUAL
     return side_of(after - before)
 

@@ -1,163 +1,93 @@
-"""Settings that the numbers in a table depend on.
+"""Settings that the numbers in a table depend on, and those that differ between two runs.
 
 They are in the manifest next to the table, because the next run overwrites records, and reference tables
 have none. Settings are grouped by subject and then by name. A subject is a dataset, a model on a dataset,
-or a method with a model on a dataset. The empty subject "" stands for the whole run.
-
-If all records of a table agree, the setting is the value. If some of them differ, for example because a
-model was trained with an earlier NumPy, it lists every value with the records that have it:
-
-    {"differs": {"1.26.4": ["yeast / plt / ranking / full / seed 0"], "2.4.6": [...]}}
+or a method with a model on a dataset. The empty subject "" stands for the whole run. If the records of a
+table differ in a setting, for example because a model was trained with an earlier NumPy, its text lists
+every value.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+
+import pandas as pd
 
 from xmlc.core.sources import PACKAGE
 from xmlc.suite.provenance.environment import commit
 from xmlc.suite.results.environments import environment_of
 from xmlc.suite.results.records.base import Record, RecordFile
-from xmlc.suite.results.records.thresholds import GridScores
+from xmlc.suite.words import some
 
 BETWEEN = " / "
 RecordedSettings = dict[str, dict[str, object]]
-VERSIONS = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn")
-IF_USED = ("sklearn",)  # A step that does not use such a package records no version of it.
-MACHINE = ("machine", "cpu")
-SEEDS = "seeds"
-DATA = "data"
+OF_RUN = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn", "machine", "cpu")
+OF_MODELS = ("validation_share", "propensity", "model code", "files", "method code")
 CODE = "code"
 COMMIT = "commit"
 THREADS = "threads"
-DIFFERS = "differs"  # The only key of a setting with several values.
-UNKNOWN = "unknown"  # The version of a program if the record does not have it.
-NONE = "none"
 DIGITS = 12
-# Keys in the field `settings` of a record, some of which records of earlier versions lack.
-OF_DATASETS = ("validation_share", "propensity")
-OF_MODELS = ("model code", "files")
-OF_CODE = ("method code",)
-#: Settings that manifests of earlier versions lack.
-RECORDED = frozenset((*OF_DATASETS, *OF_MODELS, *OF_CODE, *MACHINE, THREADS))
-# Fields of a record that are settings of a method, in addition to the field ``grid``.
-OF_METHODS = ("samples", "time_limit")
-OF_SEARCHES = ("method", "budget")
+#: Settings that manifests of earlier versions lack, and which therefore do not differ if one side lacks them.
+RECORDED = {*OF_MODELS, "machine", "cpu", THREADS}
 
 
 def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
-    """Return the settings in the records, the versions of programs, and the digest and the commit of the code."""
-    found: RecordedSettings = {"": {CODE: code_in_use(), COMMIT: commit()}}
-    values: dict[tuple[str, str], list[tuple[object, str]]] = {}
+    """Return the settings in the records, and the digest and the commit of the code, as texts."""
+    values: dict[str, dict[str, set[str]]] = {}
     for record in records:
         for subject, name, value in _settings_in(record):
-            values.setdefault((subject, name), []).append((value, _name(record)))
-    for (subject, name), pairs in values.items():
-        of_subject = found.setdefault(subject, {})
-        if name == SEEDS:
-            of_subject[name] = sorted({value for value, _ in pairs if isinstance(value, int)})
-        else:
-            of_subject[name] = _joined(pairs)
-    for subject, of_subject in found.items():
-        of_model = found.get(subject.rpartition(BETWEEN)[0], {})
-        if SEEDS in of_model and of_subject[SEEDS] == of_model[SEEDS]:
-            del of_subject[SEEDS]  # A method has this key only if its seeds differ from those of its model.
-    return found
+            values.setdefault(subject, {}).setdefault(name, set()).add(text_of(value))
+    settings: RecordedSettings = {}
+    for subject, of_subject in values.items():
+        settings[subject] = {name: " ".join(sorted(texts)) for name, texts in of_subject.items()}
+    settings.setdefault("", {}).update({CODE: code_in_use(), COMMIT: commit()})
+    return settings
 
 
 def _settings_in(record: RecordFile) -> Iterator[tuple[str, str, object]]:
     """Yield the subject, the name and the value of each setting of a record."""
+    dataset = record.dataset_name
     environment = dict(environment_of(record))
-    if environment or isinstance(record, Record):
-        for name in VERSIONS:
-            if name in environment or name not in IF_USED:
-                yield "", name, environment.get(name, UNKNOWN)
-    for name in MACHINE:
+    for name in OF_RUN:
         if name in environment:
             yield "", name, environment[name]
-    dataset = record.dataset_name
     if record.data_digest:
-        yield dataset, DATA, record.data_digest[:DIGITS]
+        yield dataset, "data", record.data_digest[:DIGITS]
     if not isinstance(record, Record):
         return
     subject = dataset + BETWEEN + record.model_name
-    yield subject, SEEDS, record.seed
+    yield subject, "seeds", record.seed
     yield subject, "estimator", record.estimator
-    for name, value in record.hyperparameters.items():
+    for name, value in (record.hyperparameters | record.settings).items():
         yield subject, name, value
-    yield from _listed(dataset, OF_DATASETS, record.settings)
-    yield from _listed(subject, OF_MODELS, record.settings)
     search = getattr(record, "tuning", None)
     if search:
-        yield (
-            subject,
-            "tuning",
-            " ".join(str(search[name]) for name in OF_SEARCHES if name in search),
-        )
+        yield subject, "tuning", [search[name] for name in ("method", "budget") if name in search]
     if record.method_name:
         subject += BETWEEN + record.method_name
-        yield subject, SEEDS, record.seed
-        yield from _listed(subject, OF_METHODS, vars(record))
-        yield from _listed(subject, OF_CODE, record.settings)
-        grid = getattr(record, "grid", None)
-        if grid:
-            yield subject, "grid", " ".join(map(_point, grid))
-        estimates = getattr(record, "estimates", None)
-        if estimates:
-            yield subject, "min_probability", estimates.min_probability
+    for name in ("samples", "time_limit"):
+        if hasattr(record, name):
+            yield subject, name, getattr(record, name)
+    grid = getattr(record, "grid", None)
+    if grid:
+        yield subject, "grid", [":".join(map(text_of, filter(None, (one.c, one.a, one.b)))) for one in grid]
+    estimates = getattr(record, "estimates", None)
+    if estimates:
+        yield subject, "min_probability", estimates.min_probability
     if THREADS in environment:
         yield subject, THREADS, environment[THREADS]
-
-
-def _listed(subject: str, names: Iterable[str], values: Mapping[str, object]) -> Iterator[tuple[str, str, object]]:
-    for name in names:
-        if name in values:
-            yield subject, name, values[name]
-
-
-def _point(point: GridScores) -> str:
-    """Return the parameters of a grid point, such as ``100`` for c or ``1:100`` for a and b."""
-    values = [point.a, point.b]
-    if point.a is None:
-        values = [point.c]
-    return ":".join(f"{value:g}" for value in values if value is not None)
-
-
-def _name(record: RecordFile) -> str:
-    """Return a name of a record for people, such as ``yeast / plt / sto / 80 / seed 0``."""
-    parts = [record.dataset_name, record.model_name, record.method_name or record.KIND]
-    if isinstance(record, Record):
-        parts += [record.split, f"seed {record.seed}"]
-    return BETWEEN.join(filter(None, parts))
-
-
-def _joined(pairs: Iterable[tuple[object, str]]) -> object:
-    """Return the value of a setting that all records share, or every value with the names of its records."""
-    records: dict[str, dict[str, None]] = {}
-    for value, name in pairs:
-        records.setdefault(text_of(value), {})[name] = None
-    if len(records) == 1:
-        return value
-    return {DIFFERS: {text: list(records[text]) for text in sorted(records)}}
-
-
-def values_in(setting: object) -> dict[str, list[str]]:
-    """Return the values of a setting as texts, each with the names of its records.
-
-    A value that all records share has no names.
-    """
-    if isinstance(setting, dict) and list(setting) == [DIFFERS]:
-        return dict(setting[DIFFERS])
-    return {text_of(setting): []}
 
 
 def text_of(value: object) -> str:
     """Return the value of a setting as text. Equal numbers have equal texts, such as 8 and 8.0."""
     if isinstance(value, list | tuple):
-        return " ".join(map(str, value))
+        return " ".join(map(text_of, value))
+    # Manifests of earlier versions name the records of each value.
+    if isinstance(value, dict):
+        return text_of([*value.get("differs", value)])
     if value is None:
-        return NONE
+        return "none"
     if isinstance(value, float):
         return str(value).removesuffix(".0")
     return str(value)
@@ -169,3 +99,47 @@ def code_in_use() -> str:
     for file in sorted(PACKAGE.rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:DIGITS]
+
+
+def changes_between(tables: Iterable[tuple[RecordedSettings, RecordedSettings]]) -> pd.DataFrame:
+    """Return the settings that differ between two runs, for the datasets, models and methods that both runs have.
+
+    Tables are compared one by one, because a run may have one value in some tables and another
+    value in others. The columns are ``change`` (text), and lists of ``models`` (with methods) and
+    ``datasets``. Changes of the whole run come last.
+    """
+    rows = []
+    for old, new in tables:
+        for subject in [subject for subject in old if subject in new]:
+            dataset, _, model = subject.partition(BETWEEN)
+            before = old[subject]
+            after = new[subject]
+            for name in {**before, **after}:
+                # A setting that an earlier version did not record does not differ.
+                if name == COMMIT or (name in RECORDED and not (name in before and name in after)):
+                    continue
+                texts = [text_of(one.get(name)) for one in (before, after)]
+                if texts[0] == texts[1]:
+                    continue
+                if name == CODE:
+                    texts = [f"{one[CODE]} ({one.get(COMMIT) or 'no commit'})" for one in (before, after)]
+                rows.append((f"{name} {texts[0]} -> {texts[1]}", model.replace(BETWEEN, " "), dataset))
+    changes = pd.DataFrame(rows, columns=["change", "models", "datasets"])
+    changes = changes.sort_values("datasets", key=lambda names: names == "", kind="stable")
+    return changes.groupby("change", sort=False).agg(lambda names: [name for name in names.unique() if name])
+
+
+def settings_line(pairs: Iterable[tuple[RecordedSettings, RecordedSettings]]) -> str:
+    """Return one line with the settings that differ between two runs.
+
+    Tables without settings on one of the sides are left out, because their models and datasets
+    cannot be compared.
+    """
+    known = [pair for pair in pairs if all(pair)]
+    if not known:
+        return "Settings that differ: unknown, because no table has its settings on both sides"
+    texts = []
+    for change, models, datasets in changes_between(known).itertuples(name=None):
+        places = " on ".join(filter(None, (some(models, ", "), some(datasets, ", "))))
+        texts.append(f"{places}: {change}" if places else change)
+    return f"Settings that differ: {'; '.join(texts) or 'none that is known'}"
