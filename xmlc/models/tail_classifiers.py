@@ -11,6 +11,7 @@ from scipy import sparse
 from xmlc.core.appendable import Appendable
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
+from xmlc.kernels.arrays import row_of_csr
 from xmlc.kernels.csr import KernelCSR, kernel_csr, unit_rows, with_values
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import FINITE, Field
@@ -165,15 +166,6 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
 
 
 @njit
-def gathered_product(dense_instance, features, weights):
-    """Return the inner product of a dense instance, float32 (d,), and a sparse centroid."""
-    product = 0.0
-    for k in range(features.size):
-        product += np.float64(dense_instance[features[k]]) * np.float64(weights[k])
-    return product
-
-
-@njit
 def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_features, scores):
     """Write log B of every candidate label of the instances ``first .. last - 1``.
 
@@ -204,17 +196,17 @@ def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_
     """
     dense = np.zeros(n_features, dtype=np.float32)
     for i in range(first, last):
-        ids = x.indices[x.indptr[i] : x.indptr[i + 1]]
-        values = x.data[x.indptr[i] : x.indptr[i + 1]]
+        ids, values = row_of_csr(x, i)
         square = 0.0
-        for j in range(ids.size):
-            dense[ids[j]] = values[j]
-            square += np.float64(values[j]) * np.float64(values[j])
+        for k in range(ids.size):
+            dense[ids[k]] = values[k]
+            square += np.float64(values[k]) * np.float64(values[k])
         for c in range(candidates.indptr[i], candidates.indptr[i + 1]):
             label = candidates.indices[c]
-            start = centroids.indptr[label]
-            stop = centroids.indptr[label + 1]
-            product = gathered_product(dense, centroids.indices[start:stop], centroids.data[start:stop])
+            features, weights = row_of_csr(centroids, label)
+            product = 0.0
+            for k in range(features.size):
+                product += np.float64(dense[features[k]]) * np.float64(weights[k])
             # Because of rounding errors, the computed square of a distance can be slightly negative.
             z = 0.5 * gamma * max(0.0, square + squares[label] - 2.0 * product)
             scores[c] = max(-(z + log1p(exp(-z))), LOWEST)

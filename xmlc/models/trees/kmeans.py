@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from math import sqrt
 
 import numpy as np
@@ -10,9 +11,9 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, InvalidParameterError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
-from xmlc.kernels.arrays import copy_into, kth_smallest, unchecked_view
+from xmlc.kernels.arrays import copy_into, kth_smallest, row_of_csr, unchecked_view
 from xmlc.kernels.counter_random import Stream, random_below, stream_key
-from xmlc.kernels.csr import KernelCSR, kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
 
 # In Parabel, the lowest inner nodes have at most 100 labels. In xmlc, the lowest inner nodes have about 100 labels (see
@@ -71,9 +72,18 @@ def kmeans_tree(
     m, n_features = representations.shape
     if m == 0:
         raise InvalidDataError("label tree: found no labels, expected at least one")
-    depth = int(arity).bit_length() - 1
+    rows = kernel_csr(representations)
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
-    order = _order_labels(kernel_csr(representations), n_features, depth, max_leaf, key, n_jobs)
+    depth = int(arity).bit_length() - 1
+    limit = max(MIN_NONZEROS_TO_SPLIT, representations.nnz // MAX_SEGMENTS_TO_SPLIT)
+    # The sizes of all segments follow from the number of labels, so that the order of the labels determines the tree.
+    order = np.arange(m, dtype=np.int64)
+    segments: list[tuple[int, int, int, int]] = []
+    if m > max_leaf:
+        segments = [(0, m, 1, 0)]
+    while segments:  # Large segments are bisected level by level.
+        calls = [(rows, n_features, order, depth, max_leaf, key, limit, segment) for segment in segments]
+        segments = list(chain.from_iterable(run_tasks(bisect_below, calls, n_jobs)))
     nodes = [(0, m)]
     first_children = [1]
     labels = []
@@ -82,7 +92,7 @@ def kmeans_tree(
         if end - start > max_leaf:
             below = [(start, end)]
             for _ in range(depth):
-                below = [half for segment in below for half in _halves(*segment)]
+                below = list(chain.from_iterable(map(_halves, below)))
         elif end - start > 1:
             below = [(place, place + 1) for place in range(start, end)]
         nodes += below
@@ -105,38 +115,16 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     return int(max_leaf)
 
 
-def _order_labels(
-    reps: KernelCSR, n_features: int, depth: int, max_leaf: int, key: np.uint64, n_jobs: int | None
-) -> np.ndarray:
-    """Return the labels in the order of the tree's leaves, int64 (m,).
-
-    The sizes of all segments follow from the number of labels, so that the order of the labels determines the tree.
-    Large segments are bisected level by level. A segment that is not large is bisected by a single task, together with
-    all its parts.
-    """
-    m = reps.indptr.size - 1
-    order = np.arange(m, dtype=np.int64)
-    limit = max(MIN_NONZEROS_TO_SPLIT, reps.indices.size // MAX_SEGMENTS_TO_SPLIT)
-    common = (reps, n_features, order, depth, max_leaf, key, limit)
-    # with an empty list, no kernel is compiled
-    level = []
-    if m > max_leaf:
-        level = [(0, m, 1, 0)]
-    while level:
-        found = run_tasks(bisect_below, [(*common, segment) for segment in level], n_jobs)
-        level = [half for halves in found for half in halves]
-    return order
-
-
-def _halves(start: int, end: int) -> list[tuple[int, int]]:
+def _halves(segment: tuple[int, int]) -> list[tuple[int, int]]:
     """Return the start and end of each half of a segment of labels.
 
     If the sizes of the halves differ, the first half is larger. A single label is not split.
     """
+    start, end = segment
     middle = start + (end - start + 1) // 2
     if end - start > 1:
         return [(start, middle), (middle, end)]
-    return [(start, end)]
+    return [segment]
 
 
 @njit
@@ -163,34 +151,11 @@ def move_members(rows, members, before, after, sums):
         new = after[i]
         if old == new:
             continue
-        start = np.uint64(rows.indptr[members[i]])
-        end = np.uint64(rows.indptr[members[i] + 1])
-        if old == NO_SIDE:
-            for k in range(start, end):
-                sums[rows.indices[k], new] += rows.data[k]
-        else:
-            for k in range(start, end):
-                sums[rows.indices[k], old] -= rows.data[k]
-                sums[rows.indices[k], new] += rows.data[k]
-
-
-@njit
-def clear_members(rows, members, sums):
-    """Set the sums of all features of the members to zero.
-
-    If the members have more non-zeros than there are features, the kernel sets the whole array to zero. The docstring
-    of `move_members` describes the arguments.
-    """
-    nonzeros = 0
-    for member in members:
-        nonzeros += rows.indptr[member + 1] - rows.indptr[member]
-    if nonzeros > sums.shape[0]:
-        sums[:] = np.float32(0.0)
-        return
-    for member in members:
-        for feature in unchecked_view(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
-            sums[feature, 0] = np.float32(0.0)
-            sums[feature, 1] = np.float32(0.0)
+        features, values = row_of_csr(rows, members[i])
+        for k in range(np.uint64(features.size)):
+            if old != NO_SIDE:
+                sums[features[k], old] -= values[k]
+            sums[features[k], new] += values[k]
 
 
 @njit
@@ -208,26 +173,19 @@ def multiply_members(rows, members, sums, products):
         Overwritten with the inner products.
     """
     for i in range(members.size):
-        a0 = np.float32(0.0)
-        b0 = np.float32(0.0)
-        a1 = np.float32(0.0)
-        b1 = np.float32(0.0)
-        k = np.uint64(rows.indptr[members[i]])
-        last = np.uint64(rows.indptr[members[i] + 1])
-        if (last - k) & np.uint64(1):
-            a0 += rows.data[k] * sums[rows.indices[k], 0]
-            b0 += rows.data[k] * sums[rows.indices[k], 1]
+        features, values = row_of_csr(rows, members[i])
+        a0 = a1 = b0 = b1 = np.float32(0.0)
+        k = np.uint64(0)
+        if features.size % 2 == 1:
+            a0 += values[k] * sums[features[k], 0]
+            b0 += values[k] * sums[features[k], 1]
             k += np.uint64(1)
-        while k < last:
-            value = rows.data[k]
-            feature = rows.indices[k]
-            a0 += value * sums[feature, 0]
-            b0 += value * sums[feature, 1]
+        while k < np.uint64(features.size):
+            a0 += values[k] * sums[features[k], 0]
+            b0 += values[k] * sums[features[k], 1]
             k += np.uint64(1)
-            value = rows.data[k]
-            feature = rows.indices[k]
-            a1 += value * sums[feature, 0]
-            b1 += value * sums[feature, 1]
+            a1 += values[k] * sums[features[k], 0]
+            b1 += values[k] * sums[features[k], 1]
             k += np.uint64(1)
         products[i, 0] = np.float64(a0) + np.float64(a1)
         products[i, 1] = np.float64(b0) + np.float64(b1)
@@ -319,31 +277,11 @@ def bisect(rows, members, key, sums):
         move_members(rows, members, sides, halves, sums)
         copy_into(sides, halves)
         before = mean
-    clear_members(rows, members, sums)
+    for member in members:
+        for feature in unchecked_view(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
+            sums[feature, 0] = np.float32(0.0)
+            sums[feature, 1] = np.float32(0.0)
     return halves
-
-
-@njit
-def bisections_left(size, left, depth, max_leaf):
-    """Return the number of bisection rounds that remain for a segment.
-
-    Parameters
-    ----------
-    size : int
-        Number of labels of the segment.
-    left : int
-        Number of rounds that remain until the children of the segment's node are complete. If ``left`` is 0, the
-        segment itself is a node.
-    depth : int
-        Number of bisection rounds that split a node with more than ``max_leaf`` labels.
-    max_leaf : int
-        The largest number of labels of a node that is not bisected.
-    """
-    if size < 2:
-        return 0
-    if left > 0 or size <= max_leaf:
-        return left
-    return depth
 
 
 @njit
@@ -358,16 +296,19 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
         Number of features.
     order : int64 (m,)
         Labels, ascending within the segment. Concurrent calls must have disjoint segments.
-    depth, max_leaf : int
-        See `bisections_left`.
+    depth : int
+        Number of rounds of bisection that split a node with more than ``max_leaf`` labels.
+    max_leaf : int
+        The largest number of labels of a node that is not bisected.
     key : uint64
         Random stream of the tree.
     most_nonzeros : int
         A segment with more than this number of non-zeros is large.
     segment : tuple of int
-        Four properties of the segment. These are its start, its end, its number in the binary tree, and its number of
-        remaining rounds (see `bisections_left`). The root of the binary tree has number 1. The segment's number and
-        ``key`` define the random stream of the segment.
+        Four properties of the segment. These are its start, its end, its number in the binary tree, and the number of
+        rounds that remain until the children of the segment's node are complete. If no rounds remain, the segment is a
+        node. The root of the binary tree has number 1. The segment's number and ``key`` define the random stream of the
+        segment.
 
     Returns
     -------
@@ -375,17 +316,17 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
         The two halves of the segment if the segment is large, and an empty list otherwise.
     """
     nonzeros = 0
-    (start, end, _, _) = segment
-    for label in order[start:end]:
+    for label in order[segment[0] : segment[1]]:
         nonzeros += rows.indptr[label + 1] - rows.indptr[label]
     sums = np.zeros((n_features, 2), dtype=np.float32)
     segments = [segment]
     while segments:
         start, end, number, left = segments.pop()
-        left = bisections_left(end - start, left, depth, max_leaf)
-        if left == 0:
-            continue
         members = order[start:end].copy()
+        if left == 0 and members.size > max_leaf:
+            left = depth
+        if left == 0 or members.size < 2:
+            continue
         halves = bisect(rows, members, stream_key(key, number), sums)
         middle = start + (members.size + 1) // 2
         places = np.array([start, middle])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -115,17 +116,9 @@ class LabelTree:
         result = np.full(self.n_nodes, np.inf, dtype=thresholds.dtype)
         leaves = self.label >= 0
         result[leaves] = thresholds[self.label[leaves]]
-        inner = np.flatnonzero(~leaves)
-        # Children of consecutive inner nodes are contiguous, so that one call of ``reduceat`` computes the minima of a
-        # level. The loop starts at the deepest level, because the minimum of a node depends on the minima of its
-        # children.
-        level_ends = self._level_ends()
-        for start, end in reversed(list(zip([0, *level_ends[:-1]], level_ends))):
-            level = inner[np.searchsorted(inner, start) : np.searchsorted(inner, end)]
-            if level.size:
-                result[level] = np.minimum.reduceat(result, self.children[level])
-                last = level[-1]
-                result[last] = result[self.children[last] : self.children[last + 1]].min()
+        # The loop starts at the deepest level, because the minimum of a node depends on the minima of its children.
+        for start, end in reversed(list(pairwise(self._level_ends()))):
+            np.minimum.at(result, self.parent[start:end], result[start:end])
         return result
 
     def largest_below(self, weights: np.ndarray) -> np.ndarray:

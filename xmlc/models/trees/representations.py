@@ -8,13 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.appendable import Appendable
-from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
+from xmlc.core.parallel import cost_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
 
 # One task adds up about 2**20 non-zeros. The non-zeros of an instance count once for each label of the instance.
 NONZEROS_PER_TASK = 1 << 20
-PIECES_AT_ONCE = 32  # At most 32 results of tasks are in memory at once: 256 MB, or more for very frequent labels.
 # The vectors of all labels have at most this number of values, which take 8 GB.
 MOST_VALUES = 1_000_000_000
 # A row whose squared length is below this number is not scaled, because its values may be too small for float32.
@@ -30,8 +29,8 @@ def label_representations(
     application to dynamic search advertising", WWW 2018). The sums are the matrix product Y^T X, which is computed in
     sparse blocks of rows. The sums are computed in float64 and rounded once to float32.
 
-    The function needs memory for the result, for the values of X in float64, and for the results of up to 32 tasks. In
-    addition, each thread needs memory for the sums of a block, and 12 bytes per feature.
+    The function needs memory for the result and for the values of X in float64. In addition, each thread needs memory
+    for the sums of a block and its result, and 12 bytes per feature.
 
     Parameters
     ----------
@@ -74,10 +73,8 @@ def label_representations(
     nonzeros = 1 + x.nnz // max(X.shape[0], 1)
     blocks = cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
     appendable = Appendable()
-    for first, last in row_blocks(len(blocks), PIECES_AT_ONCE):
-        tasks = [(by_label, x, most_features, *block) for block in blocks[first:last]]
-        for counts, indices, data in run_tasks(_represent, tasks, n_jobs):
-            appendable.append(counts=counts, indices=indices, data=data)
+    tasks = [(by_label, x, most_features, *block) for block in blocks]
+    run_tasks(_represent, tasks, n_jobs, then=lambda part: appendable.append(**part))
     arrays = appendable.finished()
     none = np.zeros(Y.shape[1] + 1, dtype=np.int32)
     result = sparse.csr_array((arrays["data"][:0], none[:0], none), shape=(Y.shape[1], X.shape[1]))
@@ -106,11 +103,11 @@ def features_that_fit(by_label: sparse.csr_array, x: sparse.csr_array) -> int | 
 
 def _represent(
     by_label: sparse.csr_array, x: sparse.csr_array, most_features: int | None, start: int, end: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> dict[str, np.ndarray]:
     """Return the rows of labels ``start .. end - 1``: row sizes (int64), features (int32) and values (float32)."""
     sums = label_sums(by_label, x, start, end)
     n = end - start
-    rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))
+    rows = np.repeat(np.arange(n), np.diff(sums.indptr))
     indices = sums.indices
     data = _unit_length(rows, sums.data, n)
     if most_features is not None:
@@ -129,7 +126,8 @@ def _represent(
         rows = rows[data != 0]
         indices = indices[data != 0]
         data = data[data != 0]
-    return np.bincount(rows, minlength=n), indices.astype(np.int32, copy=False), data
+    counts = np.bincount(rows, minlength=n)
+    return {"counts": counts, "indices": indices.astype(np.int32, copy=False), "data": data}
 
 
 def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
