@@ -5,13 +5,11 @@ import shutil
 
 import numpy as np
 import pytest
-from facts import raises_with
 from plt_descent_twin import all_estimates, best_of_beam
 from sklearn.base import clone
 from small_data import random_multilabel
 
 from benchmarks.baselines.omikuji_parabel import OmikujiParabel
-from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import NO_WEIGHTS, top_k_of
 from xmlc.models import PLT, Parabel, parabel
 from xmlc.models._averages import average_above, average_top_k
@@ -102,12 +100,6 @@ def test_predictions_are_bit_identical_for_any_threads_and_blocks(fitted, monkey
         for name in ("indptr", "indices", "data"):
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
         np.testing.assert_array_equal(other.inner_products_, costs)
-
-
-def test_beam_search_refuses_hashed_weights(multilabel):
-    X, Y = multilabel(20, 10, 5)
-    with raises_with(XmlcError, "hash_bits=8"):
-        PLT(hash_bits=8, epochs=1).fit(X, Y).estimates_in_beam(X)
 
 
 @pytest.mark.needs("baselines")

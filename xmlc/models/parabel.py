@@ -225,7 +225,7 @@ class Parabel(SparseProbabilityEstimator):
         if self.unit_norm:
             x = unit_row(x)
         thresholds = thresholds_for(label_weights)
-        found = [tree.beam_estimates(x, "", thresholds)[:3] for tree in self.trees_]
+        found = [tree._beam_estimates(x, "", thresholds)[:3] for tree in self.trees_]
         labels, scores = average_top_k(*as_leaves(found), 0, 1, self.n_labels_, k, label_weights)
         return labels, scores
 
@@ -247,26 +247,25 @@ class Parabel(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, ...]:
         """Search all trees for blocks of instances, run a kernel over the found labels, and join the kernel's results.
 
-        ``thresholds`` has the same meaning as for `PLT.estimates_in_beam`.
+        ``thresholds`` has the same meaning as for `PLT._beam_estimates`.
         """
-        arity = self.trees_[0].arity_
-        widest = max(arity, largest_leaf(arity, self.max_leaf))
-        if self.beam is None:
-            met = self.n_labels_
-        else:
-            met = min(self.n_labels_, int(self.beam) * widest)
+        reached = self.n_labels_
+        if self.beam is not None:
+            arity = self.trees_[0].arity_
+            reached = min(reached, int(self.beam) * max(arity, largest_leaf(arity, self.max_leaf)))
         inner_products = np.zeros(X.shape[0], dtype=np.int64)
         trees = [tree._for_requests(n_jobs=self.n_jobs) for tree in self.trees_]
         results: list[Any] = []
         # If there are no instances, one empty block determines the dtypes of the result.
-        for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(met, 1), 1)) or [(0, 0)]:
-            rows = X[first:last]
-            found = [
-                tree.estimates_in_beam(rows, self._title("searching", t), thresholds) for t, tree in enumerate(trees)
-            ]
-            inner_products[first:last] = sum(products for *_, products in found)
-            reached = as_leaves([met for *met, _ in found])
-            tasks = [(*reached, *block, *given) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
+        for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(reached, 1), 1)) or [(0, 0)]:
+            x = self._kernel_form(X[first:last])
+            found = []
+            for t, tree in enumerate(trees):
+                *leaves, products = tree._beam_estimates(x, self._title("searching", t), thresholds)
+                found.append(leaves)
+                inner_products[first:last] += products
+            forest = as_leaves(found)
+            tasks = [(*forest, *block, *given) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
             results += run_tasks(average, tasks, self.n_jobs)
         self.inner_products_ = inner_products
         return tuple(np.concatenate(part) for part in zip(*results))

@@ -1,10 +1,8 @@
 """Searches in a label tree, bit-identical to plain implementations."""
 
-import warnings
-
 import numpy as np
 import pytest
-from facts import raises_with, warns_with
+from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plt_cases import drop_small, every_store, random_nodes
@@ -167,20 +165,6 @@ def test_both_exact_searches_give_equal_rankings(multilabel, weight_threshold):
     assert_same(model.set_params(search="certified", beam=2).predict_top_k(X, 4), exact)
     assert (model.inner_products_ >= fewest).all()
     assert 0 < model.certified_.mean() < 1
-
-
-def test_ranking_warns_if_it_opens_most_of_the_tree(multilabel, monkeypatch):
-    X, Y = multilabel(60, 10, 90, seed=4, labels=40)
-    model = PLT(tree="random", arity=4, epochs=1, beam=3).fit(X, Y)
-    monkeypatch.setattr(estimator, "COSTLY", 10)
-    with warns_with(UserWarning, "120", "3 nodes"):
-        model.predict_top_k(X, 3)
-    with warns_with(UserWarning, "search='beam'", "3 nodes"):
-        model.set_params(search="exact").predict_top_k(X, 3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.set_params(search="beam").predict_top_k(X, 3)
-        model.set_params(search="exact").predict_top_k(X, 4)  # k exceeds the width of the beam
 
 
 def test_rankings_refuse_unknown_search(multilabel):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from statistics import fmean
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +13,7 @@ from scipy import sparse
 from xmlc.core.appendable import Appendable, check_finite
 from xmlc.core.parallel import batches, run_tasks
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
-from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates
+from xmlc.kernels.csr import KernelCSR, Matrix, kernel_csr, stack_estimates
 from xmlc.kernels.domains import (
     FLAG,
     MANY,
@@ -66,11 +64,6 @@ SELECTED = ("C", "arity", "weight_threshold")
 RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
 MOST_COPIES = 16  # This is the largest number of visits to an instance of large weight in one pass of SGD or AdaGrad.
 ROWS_PER_BATCH = 8192  # This is the largest number of instances in one batch of a search.
-
-# `PLT.predict_top_k` warns if an exact ranking evaluates many nodes per instance on average. The average has to reach
-# `COSTLY` nodes, and the share `COSTLY_SHARE` of all nodes.
-COSTLY = 2000
-COSTLY_SHARE = 0.1
 
 
 @hyperparameters
@@ -301,8 +294,8 @@ class PLT(SparseProbabilityEstimator):
         """Train the tree on data that were checked before. The progress display shows ``title``."""
         self.n_features_in_ = X.shape[1]
         self.n_labels_ = Y.shape[1]
+        order, importance = self._visits(weights)
         total = math.fsum(weights)
-        (order, importance) = self._visits(weights)
         if self.max_samples is not None:
             kept = max(1, round(self.max_samples * order.size))
             total = total * kept / order.size
@@ -314,15 +307,14 @@ class PLT(SparseProbabilityEstimator):
         x = self._kernel_form(X)
         y = kernel_csr(Y)
         self.tree_ = self._label_tree(X, Y, weights)
-        solver = self._solver(total)
+        solver: Any = self._solver(total)
         self.nodes_: TreeWeights
         if self.hash_bits is None:
             threshold = threshold_of(self.weight_threshold, self.unit_norm)
-            storing = (threshold, self.n_jobs, appendable, title, importance)
-            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, order, solver, *storing)
+            common = (self.n_jobs, appendable, title, importance)
+            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, order, solver, threshold, *common)
         else:
-            hashing = (cast("Sgd", solver), self.hash_bits, self.random_state, importance)
-            self.nodes_ = train_hashed(x, y, self.tree_, order, *hashing)
+            self.nodes_ = train_hashed(x, y, self.tree_, order, solver, self.hash_bits, self.random_state, importance)
             check_finite((self.nodes_.table, self.nodes_.bias))
         self.weight_threshold_ = applied_threshold(self.nodes_, self.weight_threshold)
         return self
@@ -343,7 +335,7 @@ class PLT(SparseProbabilityEstimator):
         return order, (weights / copies)[order]
 
     def _selected(self) -> Hyperparameters:
-        return {name: vars(self)[f"{name}_"] for name in SELECTED if f"{name}_" in vars(self)}
+        return {name: getattr(self, f"{name}_") for name in SELECTED}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the probability estimates that are greater than a threshold (plt2016, Algorithm 4).
@@ -385,19 +377,21 @@ class PLT(SparseProbabilityEstimator):
         """
         x = self._kernel_form(self._instances(X))
         k = self._check_k(k)
-        largest = self._largest(label_weights)
-        (search, _) = self._search()
-        labels, scores, certified, inner_products = self._ranked(x, k, largest, search, "ranking")
-        # The warning recommends a beam search of width ``beam``, so there is no warning if k requires a wider beam.
-        if search != "beam" and k <= self.beam:
-            self._warn_of_flat_estimates(certified, inner_products)
-        self.certified_ = certified
-        self.inner_products_ = inner_products
+        labels, scores, *facts = self._ranked(x, k, self._label_weights(label_weights), self.search, "ranking")
+        *certified, self.inner_products_ = facts
+        self.certified_ = certified[0] if certified else None
         return labels, scores
 
-    def estimates_in_beam(
-        self, X: Matrix, title: str = "ranking", thresholds: np.ndarray | None = None
-    ) -> tuple[np.ndarray, ...]:
+    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.unit_norm:
+            x = unit_row(x)
+        search = self.search
+        if search == "certified":  # "exact" gives the same ranking, faster for a single instance
+            search = "exact"
+        labels, scores, *_ = self._ranked(x, k, label_weights, search, "")
+        return labels, scores
+
+    def _beam_estimates(self, x: KernelCSR, title: str, thresholds: np.ndarray | None) -> tuple[np.ndarray, ...]:
         """Estimate the probabilities of all labels that a beam search reaches.
 
         `xmlc.models.Parabel` averages the estimates over its trees. With ``search="beam"``, the search expands the
@@ -406,65 +400,33 @@ class PLT(SparseProbabilityEstimator):
 
         Parameters
         ----------
-        X : sparse or dense array, shape (n, d)
-            The instances.
+        x : KernelCSR
+            The instances, checked and scaled.
         title : str
-            Title in the progress display.
+            See `_searched`.
         thresholds : ndarray of float32, shape (m,), optional
             The result contains only labels whose estimates exceed their thresholds. A node is left out of the beam if
             its estimate is at most the threshold of every label below the node.
 
         Returns
         -------
-        counts : ndarray of int64, shape (n,)
-            Number of labels of each instance.
-        labels : ndarray of int32
-            The labels of one instance after another. The labels of an instance are in the order of the leaves in the
-            tree.
-        estimates : ndarray of float32
-            Estimates of the labels in ``labels``.
-        inner_products : ndarray of int64, shape (n,)
-            Number of node classifiers evaluated for each instance.
-
-        Raises
-        ------
-        XmlcError
-            The weights are hashed.
+        tuple of ndarray
+            See `xmlc.models.plt.search.estimate_by_levels`.
         """
-        return self.beam_estimates(self._kernel_form(self._instances(X)), title, thresholds)
-
-    def beam_estimates(
-        self, x: KernelCSR, title: str = "", thresholds: np.ndarray | None = None
-    ) -> tuple[np.ndarray, ...]:
-        """Return the result of `estimates_in_beam` for instances that are already checked and scaled.
-
-        If ``title`` is empty, the instances are searched in one call on the present thread.
-        """
-        search, beam = self._search()
-        if isinstance(self.nodes_, HashedWeights):
-            found = f"hashed weights (hash_bits={self.nodes_.table.size.bit_length() - 1})"
-            raise InvalidParameterError(f"PLT: {found} have no search by levels. Train with hash_bits=None.")
         if thresholds is None:
             of_nodes = np.zeros(self.tree_.n_nodes, dtype=np.float32)
         else:
             of_nodes = self.tree_.node_thresholds(thresholds)
-        if search != "beam":
-            beam = int(EVERY_NODE)
+        beam = int(EVERY_NODE)
+        if self.search == "beam":
+            beam = self._beam()
         return self._searched(estimate_by_levels, x, title, of_nodes, beam)
 
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        search, _ = self._search()
-        largest = label_weights
-        if label_weights.size:
-            largest = self.tree_.largest_below(label_weights)
-        if self.unit_norm:
-            x = unit_row(x)
-        labels, scores, *_ = self._ranked(x, k, largest, search if search == "beam" else "exact", "")
-        return labels, scores
-
     def _chosen_C(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> float:
-        if self.C is not None or self.solver != "batch":
-            return float(SGD_C if self.C is None else self.C)
+        if self.C is not None:
+            return float(self.C)
+        if self.solver != "batch":
+            return SGD_C
         return cross_validated(lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y, weights)
 
     def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
@@ -486,10 +448,9 @@ class PLT(SparseProbabilityEstimator):
     def _solver(self, n: float) -> Solver:
         """Return the solver and its settings for n instances, or for instances whose weights sum to n."""
         if self.solver == "sgd":
-            if self.lam is None:
+            lam = self.lam
+            if lam is None:
                 lam = 1.0 / (self.C_ * n)
-            else:
-                lam = self.lam
             return Sgd(float(self.gamma), float(lam), int(self.epochs))
         if self.solver == "adagrad":
             return AdaGrad(float(self.gamma), float(self.eps), int(self.epochs))
@@ -507,20 +468,18 @@ class PLT(SparseProbabilityEstimator):
             found = f"weight_threshold={self.weight_threshold} with hash_bits={self.hash_bits}"
             raise InvalidParameterError(f"found {found}, expected weight_threshold='auto' or None")
 
-    def _largest(self, label_weights: ArrayLike | None) -> np.ndarray:
-        """Return the largest label weight below each node, or an empty array if no label weights are given."""
-        if label_weights is None:
-            return NO_WEIGHTS
-        return self.tree_.largest_below(self._label_weights(label_weights))
-
-    def _ranked(self, x: KernelCSR, k: int, largest: np.ndarray, search: str, title: str) -> tuple[Any, ...]:
-        """Return the best labels of each instance, their estimates, ``certified_`` and ``inner_products_``."""
+    def _ranked(self, x: KernelCSR, k: int, label_weights: np.ndarray, search: str, title: str) -> tuple[Any, ...]:
+        """Return the best labels of each instance, their scores, ``certified_`` (if any) and ``inner_products_``."""
+        check_value(type(self), "search", search)  # users may change ``search`` and ``beam`` after training
+        largest = self.tree_.largest_below(label_weights)
         if search == "exact" or isinstance(self.nodes_, HashedWeights):
-            labels, scores, inner_products = self._searched(rank_best_first, x, title, k, largest)
-            return labels, scores, None, inner_products
-        beam = max(self._search()[1], k)
-        certifies = search == "certified"
-        return self._searched(rank_by_levels, x, title, k, largest, beam, certifies)
+            return self._searched(rank_best_first, x, title, k, largest)
+        return self._searched(rank_by_levels, x, title, k, largest, max(self._beam(), k), search == "certified")
+
+    def _beam(self) -> int:
+        """Return the number of inner nodes that a search expands on each level."""
+        check_value(type(self), "beam", self.beam)
+        return min(int(self.beam), self.tree_.n_nodes)
 
     def _searched(
         self, kernel: Callable[..., Any], x: KernelCSR, title: str, *arguments: object
@@ -542,10 +501,9 @@ class PLT(SparseProbabilityEstimator):
             Further arguments of the kernel.
         """
         n = x.indptr.size - 1
-        if n == 1:
-            longest = x.indices.size
-        else:
-            longest = int(np.diff(x.indptr).max(initial=0))
+        longest = int(x.indptr[-1] - x.indptr[0])
+        if n > 1:
+            longest = int(np.diff(x.indptr).max())
         shape = (self.n_features_in_, longest, self.tree_.max_degree)
         if not title:
             found: tuple[np.ndarray, ...] = kernel(x, 0, n, self.nodes_, self._link(), *arguments, shape)
@@ -563,35 +521,11 @@ class PLT(SparseProbabilityEstimator):
             return int(self.hinge_power)
         return LOGISTIC_LINK
 
-    def _warn_of_flat_estimates(self, certified: np.ndarray | None, inner_products: np.ndarray) -> None:
-        """Warn if an exact ranking evaluated a large part of the tree."""
-        opened = int(inner_products.sum()) / max(inner_products.size, 1)
-        if opened < max(COSTLY_SHARE * self.tree_.n_nodes, COSTLY):
-            return
-        if certified is None:
-            proved = ""
-        else:
-            proved = f" A beam was exact for {100 * fmean(certified):.0f} % of X."
-        warnings.warn(
-            f"PLT evaluated {opened:.0f} of {self.tree_.n_nodes} node classifiers per instance for an exact ranking, "
-            f"because estimates differ little. Use search='beam' to expand up to {self.beam} nodes per level.{proved}",
-            stacklevel=3,
-        )
-
-    def _search(self) -> tuple[str, int]:
-        """Check and return the search algorithm and its beam width.
-
-        Users may change ``search`` and ``beam`` after training.
-        """
-        for name in ("search", "beam"):
-            check_value(type(self), name, getattr(self, name))
-        return self.search, min(int(self.beam), self.tree_.n_nodes)
-
     def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:
         arrays = self.nodes_._asdict()
         meta: Hyperparameters = {}
-        if "seed" in arrays:
-            meta = {"seed": int(arrays.pop("seed"))}
+        if isinstance(self.nodes_, HashedWeights):
+            meta["seed"] = int(arrays.pop("seed"))
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:

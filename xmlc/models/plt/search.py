@@ -292,6 +292,8 @@ def expand(x, frontier, begin, nodes, link, largest, scratch, inner_products):
         Estimates of the children for the pairs ``begin .. begin + q - 1`` of the frontier. If labels have weights, the
         estimates are multiplied by the scales of the children (`scale_of`). The array is a view of the scratch memory.
     """
+    frontier = unowned(frontier)
+    scratch = unowned(scratch)
     keys = frontier.keys
     node = key_number(keys[begin])
     first, degree = children_of(nodes, node)

@@ -342,7 +342,8 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
     lows = unchecked_view(work, 2 * n, 3 * n)
     highs = unchecked_view(work, 3 * n, 4 * n)
     for c in range(n):
-        scores[c] = scores[c] if targets[c] else -scores[c]  # from here on, ``scores`` contains margins
+        score = scores[c]
+        scores[c] = score if targets[c] else -score  # from here on, ``scores`` contains margins
     if squared_hinge:
         ridge = half / cost
         inverse_curvature = one / (square + ridge)
@@ -359,20 +360,28 @@ def dual_steps(scores, targets, alpha, going, largest, work, square, cost, small
         for iteration in range(3):
             last = iteration == 2
             for c in range(n):
-                p = sigmoid(-fma(square, steps[c], scores[c]))
-                excess = fma(-cost, p, alpha[c] + steps[c])
-                low = steps[c] if excess < zero else lows[c]
-                high = highs[c] if excess < zero else steps[c]
-                newton = steps[c] - excess / fma(cost * square * p, one - p, one)
+                step = steps[c]
+                low = lows[c]
+                high = highs[c]
+                p = sigmoid(-fma(square, step, scores[c]))
+                excess = fma(-cost, p, alpha[c] + step)
+                if excess < zero:
+                    low = step
+                else:
+                    high = step
+                newton = step - excess / fma(cost * square * p, one - p, one)
+                inside = (low <= newton) & (newton <= high)
                 nearer = low if first[c] > zero else high
-                otherwise = nearer if last else half * (low + high)
-                steps[c] = newton if (low <= newton) & (newton <= high) else otherwise
+                other = nearer if last else half * (low + high)
+                steps[c] = newton if inside else other
                 lows[c] = low
                 highs[c] = high
     changes = False
     for c in range(n):
-        size = abs(steps[c])
-        step = steps[c] if going[c] & (size > smallest) else zero
+        step = steps[c]
+        size = abs(step)
+        if not (going[c] & (size > smallest)):
+            step = zero
         largest[c] = max(largest[c], size * inverse)
         alpha[c] += step
         scores[c] = step if targets[c] else -step

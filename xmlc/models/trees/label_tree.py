@@ -130,8 +130,11 @@ class LabelTree:
         Parameters
         ----------
         weights : ndarray of float64, shape (m,)
-            Weight of each label, at least 0. The caller does not change the array afterwards.
+            Weight of each label, at least 0. The caller does not change the array afterwards. If the array is empty,
+            labels have no weights, and the result is empty.
         """
+        if weights.size == 0:
+            return weights
         last, largest = vars(self).get("_last_weights", (None, None))
         if last is None or not np.array_equal(last, weights):
             of_nodes = -self.node_thresholds(-weights)
