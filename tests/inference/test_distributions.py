@@ -12,7 +12,6 @@ from xmlc.core.errors import XmlcError
 from xmlc.inference import gfm, marginals_of, meuf, missed_below, truncation_bound
 from xmlc.inference._positives import count_distribution, count_limit, without_label
 from xmlc.inference.distributions import LabelsBySize, truncation_loss
-from xmlc.inference.sizes import add_label, convolve, with_odds
 
 FEW = settings(deadline=None, max_examples=30)
 
@@ -50,21 +49,6 @@ def test_removal_of_a_label_is_numerically_stable(p_out, mean):
     without_label(pmf, p_out, rest)
     np.testing.assert_allclose(rest, count_distribution(others, 300)[: rest.size], rtol=0, atol=1e-15)
     assert (rest >= 0).all()
-
-
-def test_count_distributions_are_convolved_and_odds_scaled():
-    p, pmf, sum_of_two = np.array([0.2, 1e-300, 0.7, 1.0]), np.eye(1, 4)[0], np.empty(4)
-    positive, negative = with_odds(p, 900)
-    np.testing.assert_allclose(positive, [1, 1e-300 * 2.0**900 / (1 + 1e-300 * 2.0**900), 1, 1], rtol=1e-15)
-    np.testing.assert_allclose(negative, [4 / 2.0**900, 1 - positive[1], 3 / 7 / 2.0**900, 0], rtol=1e-15)
-    for q in p[:3]:
-        add_label(pmf, q, 1 - q)
-    np.testing.assert_allclose(pmf, count_distribution(p[:3], 3), rtol=1e-15)
-    convolve(pmf, count_distribution(p[:2], 3), sum_of_two)
-    np.testing.assert_allclose(sum_of_two, np.convolve(pmf, count_distribution(p[:2], 3))[:4], rtol=1e-15)
-
-
-# The loss due to the minimum probability of an SPE: its bound, compared with the exact loss, and its mean.
 
 
 def loss_and_bound(pmf, m, retained, independent):

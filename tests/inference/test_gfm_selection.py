@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.inference._selection import LANES, count_above, sum_above, sum_of_largest
+from xmlc.inference.gfm import count_above, sum_of_largest, upper_bound
 
 FEW = settings(deadline=None, max_examples=100, derandomize=True)
 NEARLY_SORTED = st.lists(st.floats(0, 1), min_size=1, max_size=70).map(
@@ -57,7 +57,10 @@ def test_count_above_counts_larger_values(values, least):
 
 
 @FEW
-@given(values=st.lists(st.floats(0, 1), min_size=1, max_size=70))
-def test_sum_above_adds_differences_to_larger_values(values):
-    least, room = values[0], np.empty(LANES)
-    assert sum_above(np.array(values), least, room) == pytest.approx(sum(max(value - least, 0) for value in values))
+@given(values=NEARLY_SORTED | WITH_TIES, data=st.data())
+def test_upper_bound_is_not_below_the_sum_of_the_largest(values, data):
+    k = data.draw(st.integers(1, len(values)))
+    least = values[k - 1]
+    bound = upper_bound(np.array(values), k)
+    assert bound == pytest.approx(k * least + sum(max(value - least, 0) for value in values))
+    assert bound >= sum(sorted(values)[::-1][:k]) - 1e-12

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.inference import gfm, meuf, meuf_approx, meuf_cubic
-from xmlc.inference._independent import candidates, expected_of_first
-from xmlc.inference._rules import expected_by_cells
+from xmlc.inference.jansche import expected_by_cells
+from xmlc.inference.meuf import candidates, expected_of_first
 
 FEW = settings(deadline=None, max_examples=30, derandomize=True)
 SEEDS = st.integers(0, 2**32 - 1)

@@ -1,4 +1,8 @@
-"""Maximise the expected F-measure by GFM (gfm2011, Algorithm 1), or by its thresholding variant GFM-T."""
+"""Maximise the expected F-measure by GFM (gfm2011, Algorithm 1), or by its thresholding variant GFM-T (Section 3).
+
+The kernels `best_set` and `best_first_labels` are the two algorithms. They run on one instance in compact form
+(`xmlc.inference._compact`).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,316 @@ from typing import Any
 
 import numpy as np
 
-from xmlc.inference._gfm import gfm_dense, gfm_marginals, gfm_samples
+from xmlc.core.kernel_cache import njit
+from xmlc.inference._compact import (
+    GRAIN,
+    NONE,
+    compact_dense,
+    compact_marginals,
+    compact_samples,
+    marginals_of_columns,
+)
 from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size, predict_blocks, predict_from_marginals
+from xmlc.inference.meuf import TIE
 from xmlc.inference.samples import Samples, checked_samples
+from xmlc.kernels.arrays import row_of, sort, unchecked_view
 from xmlc.kernels.csr import CSR
 from xmlc.kernels.domains import MANY, check, whole
+from xmlc.kernels.sums import total
 
 NO_THRESHOLDS = np.empty(0)
+
+
+@njit(cache=True, nogil=True)
+def best_set(P, sizes, p_empty, ids, kept):
+    """Run Algorithm 1 of gfm2011 on one instance.
+
+    The loop is the outer maximisation over the number k of labels. For each k, the inner maximisation takes the k
+    largest entries of column k of F = PW. Without bounds, this takes O(L^2 S). The bounds `no_larger_set_wins`,
+    `upper_bound` and `may_stop` only leave out work that cannot change the result, because `TIE` is larger than
+    rounding errors.
+
+    Parameters
+    ----------
+    P, sizes, p_empty, ids
+        An instance in compact form.
+    kept : uint32, at least as long as the set
+        Receives the labels of the best set, in any order.
+
+    Returns
+    -------
+    k : int
+        Number of labels in the best set.
+    value : float64
+        Expected F-measure of the best set.
+    """
+    mass = mass_of_sizes(P)
+    f = np.empty(ids.size)
+    best_k = 0
+    best = p_empty  # of the empty set
+    for k in range(1, ids.size + 1):
+        if no_larger_set_wins(mass, sizes, k, best):
+            break
+        column_of_f(P, sizes, k, f)
+        most = upper_bound(f, k)
+        if 2.0 * most <= best:
+            if may_stop(most, f[k - 1], sizes[-1] + k, best):
+                break
+            continue
+        value = 2.0 * sum_of_largest(f, k)
+        if value > best + TIE:
+            best_k = k
+            best = value
+    if best_k > 0:
+        column_of_f(P, sizes, best_k, f)
+        keep_largest(f, ids, best_k, kept)
+    return best_k, best
+
+
+@njit(cache=True, nogil=True)
+def best_first_labels(P, sizes, p_empty, ids, thresholds, kept):
+    """Run GFM-T on one instance: for each k, try only the k labels with the greatest marginals, in O(L S).
+
+    The parameters and the result are those of `best_set`. GFM-T tries all k, or only the empty set and the numbers of
+    labels whose marginals reach one of the ``thresholds``, float64 (t,).
+    """
+    mass = mass_of_sizes(P)
+    allowed = sizes_at(P, thresholds)
+    prefix = np.zeros(sizes.size)
+    best_k = 0
+    best = p_empty
+    for k in range(1, ids.size + 1):
+        if no_larger_set_wins(mass, sizes, k, best):
+            break
+        value = 0.0
+        for s in range(sizes.size):
+            prefix[s] += P[s, k - 1]
+            value += 2.0 * prefix[s] / (sizes[s] + k)
+        if allowed[k] and value > best + TIE:
+            best_k = k
+            best = value
+    kept[:best_k] = ids[:best_k]
+    return best_k, best
+
+
+# Bounds: let E_k be the greatest expected F-measure of a set of k labels, twice the sum of the k largest entries f_ik.
+
+
+@njit(cache=True, nogil=True)
+def mass_of_sizes(P):
+    """Return the sum of each row of a compact P, float64 (S,)."""
+    mass = np.empty(P.shape[0])
+    for s in range(mass.size):
+        mass[s] = total(row_of(P, s))
+    return mass
+
+
+@njit(cache=True, nogil=True)
+def no_larger_set_wins(mass, sizes, k, best):
+    """Return whether no set of k or more labels exceeds ``best``.
+
+    E_k <= B_k = 2 sum_is p_is / (s + k), because B_k sums over all labels instead of k labels. B_k falls with k.
+    """
+    bound = 0.0
+    for s in range(sizes.size):
+        bound += 2.0 * mass[s] / (sizes[s] + k)
+    return bound <= best + TIE
+
+
+@njit(cache=True, nogil=True)
+def upper_bound(f, k):
+    """Return A_k with E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t.
+
+    A_k is tight if t is near the k-th largest entry. The labels are sorted by descending marginal, so t is the k-th
+    entry.
+    """
+    least = f[k - 1]
+    above = 0.0
+    for i in range(f.size):
+        above += max(f[i] - least, 0.0)
+    return k * least + above
+
+
+@njit(cache=True, nogil=True)
+def may_stop(most, least, reach, best):
+    """Return whether no set of more than k labels exceeds ``best``.
+
+    Let s' be the largest size, ``reach`` = s' + k, ``most`` = A_k and ``least`` the t of `upper_bound`. For j > k,
+    f_ij <= f_ik (s' + k) / (s' + j). So E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j), which falls with j if
+    t (s' + k) <= A_k.
+    """
+    return least * reach <= most and 2.0 * (most + least) * (reach / (reach + 1.0)) <= best
+
+
+# Steps of Algorithm 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def column_of_f(P, sizes, k, f):
+    """Write column k of F = PW (equation (7): w_sk = 1 / (s + k)) to ``f``, float64 (L,).
+
+    Rows of P are added in ascending order of the sizes s, four at a time, so that f is read and written less often.
+    """
+    whole = sizes.size & ~3
+    for i in range(f.size):
+        f[i] = 0.0
+    for s in range(0, whole, 4):
+        u = 1.0 / (sizes[s] + k)
+        v = 1.0 / (sizes[s + 1] + k)
+        w = 1.0 / (sizes[s + 2] + k)
+        x = 1.0 / (sizes[s + 3] + k)
+        a, b, c, d = row_of(P, s), row_of(P, s + 1), row_of(P, s + 2), row_of(P, s + 3)
+        for i in range(f.size):
+            f[i] = (((f[i] + u * a[i]) + v * b[i]) + w * c[i]) + x * d[i]
+    for s in range(whole, sizes.size):
+        weight = 1.0 / (sizes[s] + k)
+        row = row_of(P, s)
+        for i in range(f.size):
+            f[i] += weight * row[i]
+
+
+@njit(cache=True, nogil=True)
+def sum_of_largest(values, k):
+    """Return the sum of the ``k`` largest values by selection, in linear time on average. The values are reordered.
+
+    The pivot is the k-th value. In more than half of the columns of F, the values before it are exactly the values
+    above it, and no value has to move.
+    """
+    low = 0
+    high = values.size
+    last = values[k - 1]
+    if count_above(values, last) == k - 1 and count_above(unchecked_view(values, 0, k), last) == k - 1:
+        high = k
+    while k < high:
+        pivot = values[k - 1]
+        end = low
+        for i in range(low, high):
+            values[i], values[end] = values[end], values[i]
+            end += values[end] > pivot
+        if k <= end:
+            high = end
+            continue
+        low = end
+        for i in range(low, high):
+            values[i], values[end] = values[end], values[i]
+            end += values[end] == pivot
+        if k <= end:
+            break
+        low = end
+    result = 0.0
+    for i in range(k):
+        result += values[i]
+    return result
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def keep_largest(values, ids, k, kept):
+    """Write the ids of the ``k`` largest values to ``kept``, in any order.
+
+    If two values are equal in multiples of `GRAIN`, the value with the smaller id is selected first.
+    """
+    selected = values.copy()
+    sum_of_largest(selected, k)
+    least = np.rint(selected[:k].min() / GRAIN)
+    n_kept = 0
+    n_equal = 0
+    equal = np.empty(ids.size, dtype=np.uint32)
+    for i in range(ids.size):
+        grain = np.rint(values[i] / GRAIN)
+        if grain > least:
+            kept[n_kept] = ids[i]
+            n_kept += 1
+        elif grain == least:
+            equal[n_equal] = ids[i]
+            n_equal += 1
+    sort(equal[:n_equal])
+    for i in range(k - n_kept):
+        kept[n_kept + i] = equal[i]
+
+
+@njit(cache=True, nogil=True)
+def count_above(values, least):
+    """Return how many values exceed ``least``. The loop uses vector instructions."""
+    n_above = 0
+    for value in values:
+        n_above += value > least
+    return n_above
+
+
+@njit(cache=True, nogil=True)
+def sizes_at(P, thresholds):
+    """Return a bool array (L + 1,). Entry k is true if there is a threshold that exactly k labels reach.
+
+    Thresholds and marginals are rounded to multiples of `GRAIN` before the comparison. Without thresholds, all entries
+    are true.
+    """
+    allowed = np.full(P.shape[1] + 1, thresholds.size == 0)
+    marginals = marginals_of_columns(P)
+    for threshold in thresholds:
+        k = 0
+        while k < marginals.size and np.rint(marginals[k] / GRAIN) >= np.rint(threshold / GRAIN):
+            k += 1
+        allowed[k] = True
+    return allowed
+
+
+# The loops over the instances of a block. Each kernel returns the labels of the best sets, as uint32, and writes the
+# sizes and the expected F-measures of the sets to ``counts``, int64 (n,), and ``values``, float64 (n,).
+
+
+@njit(cache=True, nogil=True)
+def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
+    """Run GFM, or GFM-T if ``by_marginal`` is true, on one instance in compact form."""
+    if by_marginal:
+        return best_first_labels(P, sizes, p_empty, ids, thresholds, kept)
+    return best_set(P, sizes, p_empty, ids, kept)
+
+
+@njit(cache=True, nogil=True)
+def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
+    """Maximise for instances whose matrices P are given in full, as in `LabelsBySize`."""
+    n, m, _ = P.shape
+    kept = np.empty(n * m, dtype=np.uint32)
+    end = 0
+    for i in range(n):
+        own, own_sizes, empty, ids = compact_dense(P[i], p_empty[i], sizes)
+        counts[i], values[i] = maximise(own, own_sizes, empty, ids, by_marginal, thresholds, kept[end:])
+        end += counts[i]
+    return kept[:end]
+
+
+@njit(cache=True, nogil=True)
+def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, values):
+    """Maximise for instances given by samples: uint32 labels, which start at ``indptr`` for each sample."""
+    place = np.full(m, NONE)
+    kept = np.empty(labels.size, dtype=np.uint32)
+    end = 0
+    for i in range(counts.size):
+        rows = indptr[i * n_samples : (i + 1) * n_samples + 1]
+        P, sizes, p_empty, ids = compact_samples(rows, labels, place)
+        counts[i], values[i] = maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept[end:])
+        end += counts[i]
+    return kept[:end]
+
+
+@njit(cache=True, nogil=True)
+def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
+    """Maximise for instances given by the marginals above 0 of independent labels, stored as CSR arrays.
+
+    For independent labels, the k largest entries of column k of F belong to the k most probable labels. Proof:
+    f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)]. Here Q is the number of
+    positives other than i and j.
+    """
+    kept = np.empty(labels.size, dtype=np.uint32)
+    end = 0
+    all_labels = thresholds.size > 0  # The best set that a threshold selects may be larger than the best of all sets.
+    for i in range(counts.size):
+        own = unchecked_view(labels, indptr[i], indptr[i + 1])
+        p = unchecked_view(marginals, indptr[i], indptr[i + 1])
+        P, sizes, p_empty, ids = compact_marginals(p, own, all_labels)
+        counts[i], values[i] = maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept[end:])
+        end += counts[i]
+    return kept[:end]
 
 
 def gfm(P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
@@ -61,7 +368,7 @@ def gfm(P: object, p_empty: object = None, sizes: object = None, n_jobs: int | N
     >>> expected_f.round(3)
     array([0.708, 0.648])
     """
-    return _maximise(P, p_empty, sizes, n_jobs, False, NO_THRESHOLDS)
+    return _predict(P, p_empty, sizes, n_jobs, False, NO_THRESHOLDS)
 
 
 def gfm_t(
@@ -102,34 +409,31 @@ def gfm_t(
     array([0.708, 0.648])
     """
     check("n_thresholds", n_thresholds, whole(1, MANY, none=True))
-    thresholds = NO_THRESHOLDS if n_thresholds is None else np.arange(1, n_thresholds + 1) / (2 * n_thresholds)
-    return _maximise(P, p_empty, sizes, n_jobs, True, thresholds)
+    thresholds = NO_THRESHOLDS
+    if n_thresholds is not None:
+        thresholds = np.arange(1, n_thresholds + 1) / (2 * n_thresholds)
+    return _predict(P, p_empty, sizes, n_jobs, True, thresholds)
 
 
-def _maximise(P: Any, p_empty: object, sizes: object, n_jobs: int | None, *options: Any) -> tuple[CSR, np.ndarray]:
-    """Return the best set of each instance and its expected F-measure, by Algorithm 1 of gfm2011.
-
-    ``options`` are the arguments ``by_marginal`` and ``thresholds`` of `xmlc.inference._gfm.best_size`.
-    """
+def _predict(P: Any, p_empty: object, sizes: object, n_jobs: int | None, *options: Any) -> tuple[CSR, np.ndarray]:
+    """Return the best set of each instance and its expected F-measure. `maximise` takes the ``options``."""
     if isinstance(P, Samples):
-        return _from_samples(checked_samples(P), n_jobs, options)
-    if p_empty is None and not isinstance(P, LabelsBySize):
-        return predict_from_marginals(gfm_marginals, P, n_jobs, *options, trusting=True)
-    given = checked_labels_by_size(*(P if isinstance(P, LabelsBySize) else (P, p_empty, sizes)))
+        Y, n_samples = checked_samples(P)
+        m = Y.shape[1]
+
+        def predict_samples(start: int, end: int, *results: np.ndarray) -> np.ndarray:
+            rows = Y.indptr[start * n_samples : end * n_samples + 1].astype(np.int64)
+            labels = np.ascontiguousarray(Y.indices[rows[0] : rows[-1]], dtype=np.int32).view(np.uint32)
+            return gfm_samples(rows - rows[0], labels, m, n_samples, *options, *results)
+
+        return predict_blocks(predict_samples, (Y.shape[0] // n_samples, m), n_jobs)
+    if not isinstance(P, LabelsBySize):
+        if p_empty is None:
+            return predict_from_marginals(gfm_marginals, P, n_jobs, *options, trusting=True)
+        P = LabelsBySize(P, p_empty, sizes)
+    P, p_empty, sizes = checked_labels_by_size(*P)
 
     def predict(start: int, end: int, *results: np.ndarray) -> np.ndarray:
-        return gfm_dense(given.P[start:end], given.p_empty[start:end], given.sizes, *options, *results)
+        return gfm_dense(P[start:end], p_empty[start:end], sizes, *options, *results)
 
-    return predict_blocks(predict, given.P.shape[:2], n_jobs)
-
-
-def _from_samples(samples: Samples, n_jobs: int | None, options: tuple[Any, ...]) -> tuple[CSR, np.ndarray]:
-    Y, n_samples = samples
-    n, m = Y.shape[0] // n_samples, Y.shape[1]
-
-    def predict(start: int, end: int, *results: np.ndarray) -> np.ndarray:
-        rows = Y.indptr[start * n_samples : end * n_samples + 1].astype(np.int64)
-        labels = np.ascontiguousarray(Y.indices[rows[0] : rows[-1]], dtype=np.int32).view(np.uint32)
-        return gfm_samples(rows - rows[0], labels, m, n_samples, *options, *results)
-
-    return predict_blocks(predict, (n, m), n_jobs)
+    return predict_blocks(predict, P.shape[:2], n_jobs)

@@ -13,7 +13,9 @@ from scipy import sparse
 from xmlc.core.errors import InvalidParameterError, XmlcError, nearest
 from xmlc.inference.distributions import LabelsBySize, as_marginals
 from xmlc.inference.gfm import gfm, gfm_t
-from xmlc.inference.meuf import hamming, lewis, meuf, meuf_approx, meuf_cubic, multinomial
+from xmlc.inference.jansche import meuf_approx, meuf_cubic
+from xmlc.inference.meuf import meuf
+from xmlc.inference.rules import hamming, lewis, multinomial
 from xmlc.inference.samples import Samples, checked_samples, marginals_of
 from xmlc.inference.sizes import gfm_sizes
 from xmlc.kernels.csr import CSR, ENTRIES_PER_BLOCK, release, some_rows

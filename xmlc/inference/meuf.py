@@ -1,20 +1,223 @@
-"""Infer label sets by MEUF, the maximum expected utility framework (Jansche, ACL 2007), or by simpler rules.
+"""Infer label sets by MEUF, the maximum expected utility framework (Jansche, ACL 2007).
 
-MEUF is exact for independent labels.
+With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of gfm2011). So only
+the best k has to be found. Let p_1 >= p_2 >= ... be the marginals of one instance. M is the sum of all marginals, and
+M_k is the sum of the first k marginals.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from xmlc.inference._independent import meuf_rows
-from xmlc.inference._rules import first_rows, hamming_rows, jansche_rows
-from xmlc.inference.distributions import as_marginals, predict_from_marginals
+from xmlc.core.kernel_cache import njit
+from xmlc.inference._positives import count_distribution, count_limit
+from xmlc.inference.distributions import predict_from_marginals
 from xmlc.kernels.csr import CSR, Matrix
-from xmlc.kernels.domains import MANY, check, whole
+from xmlc.kernels.heaps import make_heap, pop_first
+from xmlc.kernels.sums import in_turn
 
-# The published procedures take milliseconds per instance, so even small tasks keep several threads busy.
-JANSCHE_ROWS_PER_TASK = 16
+# Expected F-measures that differ by at most TIE are regarded as equal, because rounding errors are smaller than TIE.
+TIE = 1e-12
+
+
+@njit(cache=True, nogil=True)
+def best_first(p, ids, with_empty, kept):
+    """Run MEUF on one instance: the best k, if the set of k labels has the k most probable labels.
+
+    `candidates` bounds k, which changes the time and not the result.
+
+    Parameters
+    ----------
+    p : float64 (L,)
+        Marginals above 0.
+    ids : uint32 (L,)
+        Label ids.
+    with_empty : bool
+        Whether the best set may be empty.
+    kept : uint32, at least as long as the set
+        Receives the labels of the best set.
+
+    Returns
+    -------
+    k : int
+    value : float64
+        Expected F-measure of the set.
+    """
+    order, most, p_empty = candidates(p, ids, with_empty)
+    expected = expected_of_first(p[order[:most]], p[order[most:]])
+    k, value = best_of(expected, p_empty)
+    kept[:k] = ids[order[:k]]
+    return k, value
+
+
+@njit(cache=True, nogil=True)
+def expected_of_first(p, tail):
+    """Return the expected F-measure E_k of the first k labels for k from 0 to K, float64 (K + 1,), with E_0 = 0.
+
+    E_k is the sum over a of 2 a A_k(a) S_k(k + a). A_k(a) is the probability of a positives among the first k labels,
+    and S_k(t) is E[1 / (t + number of positives among the other labels)]. The kernel computes A_k for ascending k, and
+    S_K from the distribution of the number of positives in the tail (the labels after the first K). For smaller k,
+    S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k) S_k(t). The distribution of the tail is truncated (`count_limit`), which
+    lowers each E_k by less than 1e-17.
+
+    Time is O(K^2 + (len(tail) + K) R). R is the largest number of positives in the truncated distribution of the tail.
+    The kernel needs 4 K^2 bytes of memory.
+
+    Parameters
+    ----------
+    p : float64 (K,)
+        The first K marginals.
+    tail : float64 (L - K,)
+        The marginals after the first K, in any order.
+    """
+    K = p.size
+    hits = np.zeros((K + 1) * (K + 2) // 2)  # `hits` contains A_0, A_1 and so on. A_k has k + 1 entries.
+    hits[0] = 1.0
+    for k in range(1, K + 1):
+        before = hits[k * (k - 1) // 2 :]
+        now = hits[k * (k + 1) // 2 :]
+        for a in range(k):
+            now[a] += before[a] * (1.0 - p[k - 1])
+            now[a + 1] += before[a] * p[k - 1]
+    pmf = count_distribution(tail, count_limit(in_turn(tail), tail.size))
+    reciprocals = mean_reciprocals(pmf, 2 * K + 1)
+    values = np.zeros(K + 1)
+    for k in range(K, 0, -1):
+        now = hits[k * (k + 1) // 2 :]
+        for a in range(1, k + 1):
+            values[k] += 2.0 * a * now[a] * reciprocals[k + a]
+        for t in range(1, 2 * k - 1):
+            reciprocals[t] = p[k - 1] * reciprocals[t + 1] + (1.0 - p[k - 1]) * reciprocals[t]
+    return values
+
+
+@njit(cache=True, nogil=True)
+def mean_reciprocals(pmf, size):
+    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1, with N distributed as ``pmf`` and S(0) = 0.
+
+    The result is float64 (size,).
+    """
+    result = np.zeros(size)
+    for t in range(1, size):
+        for r in range(pmf.size):
+            result[t] += pmf[r] / (t + r)
+    return result
+
+
+@njit(cache=True, nogil=True)
+def best_of(values, p_empty):
+    """Return the best size k and the expected F-measure of the first k labels.
+
+    If two sizes have equal values (see `TIE`), the smaller k wins. The size k = 0 is the empty set.
+    """
+    best_k = 0
+    best = p_empty
+    for k in range(1, values.size):
+        if values[k] > best + TIE:
+            best_k = k
+            best = values[k]
+    return best_k, best
+
+
+@njit(cache=True, nogil=True)
+def candidates(p, ids, with_empty=True):
+    """Rank the labels that a best set may contain, in O(L + K log L).
+
+    Let E_k be the expected F-measure of the first k labels. The kernel computes only bounds of E_k. With N_i as the
+    number of positives other than i, E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
+
+    * E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex. p/(c - p) is convex
+      too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
+    * E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k), where a is the number of true positives, and the right side
+      is concave in a. The bound 2 M_k / (M_k + k) does not rise with k, because M_k / k does not rise.
+    * E_k <= 2 M_k / (k + c) with c = M - p_1. Proof: with u = M - p_i, E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx
+      is at most I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx, and integration by parts gives I_t <= 1 / (u + t - 1), here
+      for t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1), and the labels are in descending
+      order of p. The bound 2 M_k / (k + c) therefore does not rise from the first k with p_k <= M_k / (k + c) on.
+
+    The search for K ends at the first k for which an upper bound of all later E_k is below a lower bound of the best
+    E_k.
+
+    Parameters
+    ----------
+    p : float64 (L,)
+        Marginals above 0.
+    ids : uint32 (L,)
+        Label ids.
+    with_empty : bool
+        Whether the best set may be empty.
+
+    Returns
+    -------
+    order : int64 (L,)
+        Indices of all labels. The first K indices are sorted by descending marginal, then ascending id.
+    K : int
+        Upper bound on the size of the best set.
+    p_empty : float64
+        Probability that no label is positive, which is the expected F-measure of the empty set. 0 if ``with_empty`` is
+        false.
+    """
+    total = in_turn(p)
+    p_empty = 0.0
+    if with_empty:
+        p_empty = probability_of_none(p)
+    heap = np.empty(p.size, dtype=np.int64)
+    make_heap(heap, p, ids)
+    mass = others = 0.0
+    lower = p_empty
+    n_candidates = 0
+    for k in range(1, p.size + 1):
+        next_p = p[pop_first(heap, p.size - k + 1, p, ids)]
+        mass += next_p
+        if k == 1:
+            others = max(total - next_p, 0.0)
+        upper = 2.0 * mass / (mass + k)
+        if next_p * (k + others) <= mass:
+            upper = min(upper, 2.0 * mass / (k + others))
+        if upper < lower * (1.0 - TIE):
+            break
+        n_candidates = k
+        lower = max(lower, 2.0 * mass / (k + 1.0 + total - mass / k))
+    return heap[::-1].copy(), n_candidates, p_empty
+
+
+@njit(cache=True, nogil=True)
+def probability_of_none(p):
+    """Return the probability that no label is positive, which is the expected F-measure of the empty set."""
+    result = 1.0
+    for i in range(p.size):
+        result *= 1.0 - p[i]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
+    """Maximise the expected F-measure of each instance of a block, and return the labels of the best sets, uint32.
+
+    The kernel reads 12 bytes per estimate, and its time does not depend on m.
+
+    Parameters
+    ----------
+    indptr : int64 (n + 1,)
+        Start of each instance in ``labels``, from 0 on.
+    labels : uint32
+        Label ids, instance by instance.
+    marginals : float64
+        Marginals above 0, in the order of ``labels``.
+    with_empty : bool
+        Whether the best set may be empty.
+    counts : int64 (n,)
+        Receives the sizes of the best sets.
+    values : float64 (n,)
+        Receives the expected F-measures of the best sets.
+    """
+    kept = np.empty(labels.size, dtype=np.uint32)
+    end = 0
+    for i in range(counts.size):
+        own = slice(indptr[i], indptr[i + 1])
+        counts[i], values[i] = best_first(marginals[own], labels[own], with_empty, kept[end:])
+        end += counts[i]
+    return kept[:end]
 
 
 def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
@@ -60,135 +263,3 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]
     array([0.708, 0.648])
     """
     return predict_from_marginals(meuf_rows, marginals, n_jobs, True, trusting=True)
-
-
-def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Find the sets of `meuf` by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
-
-    For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels.
-    The programme for one k takes O(m^3), so the total time is O(m^4). gfm2011's Table 1 and Figure 1 report running
-    times of Jansche's procedure. Parameters, results and errors are as in `meuf`.
-
-    Examples
-    --------
-    >>> from xmlc.inference import meuf_cubic
-    >>> Y_hat, expected_f = meuf_cubic([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
-    >>> Y_hat.toarray().astype(int).tolist()
-    [[1, 0, 0], [0, 0, 0]]
-    >>> expected_f.round(3)
-    array([0.708, 0.648])
-    """
-    return _by_dynamic_programme(marginals, n_jobs, 0)
-
-
-def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16) -> tuple[CSR, np.ndarray]:
-    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m, in a total time of O(m^3).
-
-    The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The last state covers
-    ``n_cells - 1`` or more positives, represented by their probability and their mean number. The approximate expected
-    F-measure is at most the exact value, because 1/x is convex. The expected F-measure is exact if at most ``n_cells -
-    1`` labels are outside the predicted set.
-
-    gfm2011 used the approximate variant with parameters suggested by Jansche (2007), but does not report their values.
-    The default of ``n_cells`` and the definition of the states are choices of xmlc.
-
-    Parameters
-    ----------
-    marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-    n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
-    n_cells : int
-        Number of states, at least 2.
-
-    Returns
-    -------
-    Y_hat : csr_array of bool, shape (n, m)
-    expected_f : ndarray of float64, shape (n,)
-        The approximate expected F-measure of each set.
-
-    Raises
-    ------
-    XmlcError
-        An entry is not a probability, the shape is not (n, m), or ``n_cells`` is below 2.
-
-    Examples
-    --------
-    >>> from xmlc.inference import meuf_approx
-    >>> Y_hat, expected_f = meuf_approx([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
-    >>> Y_hat.toarray().astype(int).tolist()
-    [[1, 0, 0], [0, 0, 0]]
-    >>> expected_f.round(3)
-    array([0.708, 0.648])
-    """
-    check("n_cells", n_cells, whole(2, MANY), "One state is for 0 positives, and the other states are for 1 or more.")
-    return _by_dynamic_programme(marginals, n_jobs, n_cells)
-
-
-def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -> tuple[CSR, np.ndarray]:
-    p = as_marginals(marginals)
-    return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=JANSCHE_ROWS_PER_TASK)
-
-
-# `lewis`, `multinomial` (for exactly one positive label) and `hamming` apply simple rules.
-
-
-def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Maximise Lewis' approximation of the expected F-measure of independent labels (gfm2011, Section 2.1).
-
-    The approximation is 2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and the exact value prod_i (1 - p_i) for
-    h = 0. The best set consists of the k most probable labels. If two sizes k have equal values, the smaller k wins.
-
-    Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is the approximate value.
-
-    Examples
-    --------
-    >>> from xmlc.inference import lewis
-    >>> Y_hat, expected_f = lewis([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
-    >>> Y_hat.toarray().astype(int).tolist()
-    [[1, 1, 0], [0, 0, 0]]
-    >>> expected_f.round(3)
-    array([0.722, 0.648])
-    """
-    return predict_from_marginals(first_rows, marginals, n_jobs, False)
-
-
-def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Maximise the expected F-measure if exactly one label is positive (gfm2011, Theorem 2.2, after del Coz et al.).
-
-    The set contains the k most probable labels, for the smallest k with p_1 + .. + p_k >= (1 + k) p_{k+1}.
-
-    Marginals that do not sum to 1 are divided by their sum, as if one label were drawn in proportion to the marginals.
-    The division does not change the set, because the rule only compares marginals with each other. An instance without
-    marginals above 0 gets the empty set.
-
-    Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is
-    2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i). ``expected_f`` is 1 for an instance without marginals above 0.
-
-    Examples
-    --------
-    >>> from xmlc.inference import multinomial
-    >>> Y_hat, expected_f = multinomial([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
-    >>> Y_hat.toarray().astype(int).tolist()
-    [[1, 0, 0], [1, 0, 0]]
-    >>> expected_f.round(3)
-    array([0.562, 0.5  ])
-    """
-    return predict_from_marginals(first_rows, marginals, n_jobs, True)
-
-
-def hamming(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Predict the labels with p_i >= 1/2, which minimises the expected Hamming loss (gfm2011's H, Section 4).
-
-    Parameters, results and errors are as in `xmlc.inference.meuf`. ``expected_f`` is the predicted set's expected
-    F-measure for independent labels, with 0/0 = 1.
-
-    Examples
-    --------
-    >>> from xmlc.inference import hamming
-    >>> Y_hat, expected_f = hamming([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
-    >>> Y_hat.toarray().astype(int).tolist()
-    [[1, 0, 0], [0, 0, 0]]
-    >>> expected_f.round(3)
-    array([0.708, 0.648])
-    """
-    return predict_from_marginals(hamming_rows, marginals, n_jobs)

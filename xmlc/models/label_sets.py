@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError
-from xmlc.inference._independent import meuf_rows
 from xmlc.inference.distributions import predict_from_marginals
+from xmlc.inference.meuf import meuf_rows
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix
 from xmlc.kernels.domains import OneOf, check
