@@ -23,7 +23,7 @@ NONE = np.uint32(0xFFFFFFFF)
 NEGLIGIBLE = 1e-17  # `compact_marginals` drops less probable sizes. A hundred of them have less than 1e-15 together.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def compact_dense(P, p_empty, sizes):
     """Return an instance in compact form from its float64 (m, S) matrix P."""
     m, n_sizes = P.shape
@@ -44,7 +44,7 @@ def compact_dense(P, p_empty, sizes):
     return compact, sizes[rows].astype(np.float64), p_empty, ids
 
 
-@njit(cache=True, nogil=True)
+@njit
 def compact_samples(indptr, labels, place):
     """Return an instance in compact form, with shares of its samples as probabilities.
 
@@ -76,7 +76,7 @@ def compact_samples(indptr, labels, place):
     return P, sizes, n_empty / n_samples, ids
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rank_by_counts(ones, n_samples, place):
     """Return the labels of some samples by descending count, then ascending id, and write their ranks to ``place``."""
     keys = np.empty(ones.size, dtype=np.uint64)
@@ -96,7 +96,7 @@ def rank_by_counts(ones, n_samples, place):
     return ids
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sizes_of_samples(indptr):
     """Return the row of P of each sample, the sizes above 0, float64 ascending, and the number of empty samples."""
     lengths = np.diff(indptr)
@@ -114,7 +114,7 @@ def sizes_of_samples(indptr):
     return row[lengths], sizes[:n_sizes], np.count_nonzero(lengths == 0)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def compact_marginals(p, ids, all_labels):
     """Return an instance in compact form from the marginals p above 0 of independent labels.
 
@@ -139,7 +139,7 @@ def compact_marginals(p, ids, all_labels):
     return P, sizes.astype(np.float64), p_empty, ranked
 
 
-@njit(cache=True, nogil=True)
+@njit
 def by_descending_marginal(P, ids):
     """Return P and ids after sorting the labels by descending marginal, the sum of the label's column of P."""
     marginals = marginals_of_columns(P)
@@ -152,7 +152,7 @@ def by_descending_marginal(P, ids):
     return ranked, ids[order]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def marginals_of_columns(P):
     """Return the marginals of the labels of a compact P, float64 (L,)."""
     marginals = np.zeros(P.shape[1])
@@ -162,7 +162,7 @@ def marginals_of_columns(P):
     return marginals
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rank_places(values, ids, order):
     """Write the indices of the ``order.size`` largest values to ``order``, in descending order of the values.
 

@@ -12,7 +12,7 @@ from xmlc.kernels.float64 import log
 LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_limit(mean, n, least=LOG_NEGLIGIBLE):
     """Return a number r <= ``n`` for which r or more positives have a probability below e^least, or ``n``.
 
@@ -26,7 +26,7 @@ def count_limit(mean, n, least=LOG_NEGLIGIBLE):
     return min(r, n)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_distribution(p, limit):
     """Return the distribution of the number of positives up to ``limit``, float64 (limit + 1,).
 
@@ -50,7 +50,7 @@ def count_distribution(p, limit):
     return pmf
 
 
-@njit(cache=True, nogil=True)
+@njit
 def without_label(pmf, p, rest):
     """Remove one label with marginal ``p`` from a distribution of the number of positives.
 

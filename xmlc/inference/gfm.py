@@ -30,7 +30,7 @@ from xmlc.kernels.sums import total
 NO_THRESHOLDS = np.empty(0)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_set(P, sizes, p_empty, ids, kept):
     """Run Algorithm 1 of gfm2011 on one instance.
 
@@ -76,7 +76,7 @@ def best_set(P, sizes, p_empty, ids, kept):
     return best_k, best
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_first_labels(P, sizes, p_empty, ids, thresholds, kept):
     """Run GFM-T on one instance: for each k, try only the k labels with the greatest marginals, in O(L S).
 
@@ -105,7 +105,7 @@ def best_first_labels(P, sizes, p_empty, ids, thresholds, kept):
 # Bounds: let E_k be the greatest expected F-measure of a set of k labels, twice the sum of the k largest entries f_ik.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def mass_of_sizes(P):
     """Return the sum of each row of a compact P, float64 (S,)."""
     mass = np.empty(P.shape[0])
@@ -114,7 +114,7 @@ def mass_of_sizes(P):
     return mass
 
 
-@njit(cache=True, nogil=True)
+@njit
 def no_larger_set_wins(mass, sizes, k, best):
     """Return whether no set of k or more labels exceeds ``best``.
 
@@ -126,7 +126,7 @@ def no_larger_set_wins(mass, sizes, k, best):
     return bound <= best + TIE
 
 
-@njit(cache=True, nogil=True)
+@njit
 def upper_bound(f, k):
     """Return A_k with E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t.
 
@@ -140,7 +140,7 @@ def upper_bound(f, k):
     return k * least + above
 
 
-@njit(cache=True, nogil=True)
+@njit
 def may_stop(most, least, reach, best):
     """Return whether no set of more than k labels exceeds ``best``.
 
@@ -154,7 +154,7 @@ def may_stop(most, least, reach, best):
 # Steps of Algorithm 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def column_of_f(P, sizes, k, f):
     """Write column k of F = PW (equation (7): w_sk = 1 / (s + k)) to ``f``, float64 (L,).
 
@@ -178,7 +178,7 @@ def column_of_f(P, sizes, k, f):
             f[i] += weight * row[i]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sum_of_largest(values, k):
     """Return the sum of the ``k`` largest values by selection, in linear time on average. The values are reordered.
 
@@ -212,7 +212,7 @@ def sum_of_largest(values, k):
     return result
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def keep_largest(values, ids, k, kept):
     """Write the ids of the ``k`` largest values to ``kept``, in any order.
 
@@ -237,7 +237,7 @@ def keep_largest(values, ids, k, kept):
         kept[n_kept + i] = equal[i]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_above(values, least):
     """Return how many values exceed ``least``. The loop uses vector instructions."""
     n_above = 0
@@ -246,7 +246,7 @@ def count_above(values, least):
     return n_above
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sizes_at(P, thresholds):
     """Return a bool array (L + 1,). Entry k is true if there is a threshold that exactly k labels reach.
 
@@ -267,7 +267,7 @@ def sizes_at(P, thresholds):
 # sizes and the expected F-measures of the sets to ``counts``, int64 (n,), and ``values``, float64 (n,).
 
 
-@njit(cache=True, nogil=True)
+@njit
 def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     """Run GFM, or GFM-T if ``by_marginal`` is true, on one instance in compact form."""
     if by_marginal:
@@ -275,7 +275,7 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
     return best_set(P, sizes, p_empty, ids, kept)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
     """Maximise for instances whose matrices P are given in full, as in `LabelsBySize`."""
     n, m, _ = P.shape
@@ -288,7 +288,7 @@ def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
     return kept[:end]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, values):
     """Maximise for instances given by samples: uint32 labels, which start at ``indptr`` for each sample."""
     place = np.full(m, NONE)
@@ -302,7 +302,7 @@ def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, v
     return kept[:end]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
     """Maximise for instances given by the marginals above 0 of independent labels, stored as CSR arrays.
 
@@ -415,7 +415,7 @@ def gfm_t(
     return _predict(P, p_empty, sizes, n_jobs, True, thresholds)
 
 
-def _predict(P: Any, p_empty: object, sizes: object, n_jobs: int | None, *options: Any) -> tuple[CSR, np.ndarray]:
+def _predict(P: Any, p_empty: Any, sizes: Any, n_jobs: int | None, *options: Any) -> tuple[CSR, np.ndarray]:
     """Return the best set of each instance and its expected F-measure. `maximise` takes the ``options``."""
     if isinstance(P, Samples):
         Y, n_samples = checked_samples(P)

@@ -15,7 +15,7 @@ from xmlc.kernels.heaps import make_heap, pop_first
 ROWS_PER_TASK = 16
 
 
-@njit(cache=True, nogil=True)
+@njit
 def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
     """Run Jansche's inner maximisation for each k in 1 .. m, and the outer maximisation over k in 0 .. m, per instance.
 
@@ -52,7 +52,7 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
     return kept[:place]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def expected_by_cells(p, k, n_cells):
     """Return the expected F-measure of the first k labels, k >= 1, by the published dynamic programme of MEUF.
 

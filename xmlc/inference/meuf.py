@@ -20,7 +20,7 @@ from xmlc.kernels.sums import in_turn
 TIE = 1e-12
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_first(p, ids, with_empty, kept):
     """Run MEUF on one instance: the best k, if the set of k labels has the k most probable labels.
 
@@ -50,7 +50,7 @@ def best_first(p, ids, with_empty, kept):
     return k, value
 
 
-@njit(cache=True, nogil=True)
+@njit
 def expected_of_first(p, tail):
     """Return the expected F-measure E_k of the first k labels for k from 0 to K, float64 (K + 1,), with E_0 = 0.
 
@@ -91,7 +91,7 @@ def expected_of_first(p, tail):
     return values
 
 
-@njit(cache=True, nogil=True)
+@njit
 def mean_reciprocals(pmf, size):
     """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1, with N distributed as ``pmf`` and S(0) = 0.
 
@@ -104,7 +104,7 @@ def mean_reciprocals(pmf, size):
     return result
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_of(values, p_empty):
     """Return the best size k and the expected F-measure of the first k labels.
 
@@ -119,7 +119,7 @@ def best_of(values, p_empty):
     return best_k, best
 
 
-@njit(cache=True, nogil=True)
+@njit
 def candidates(p, ids, with_empty=True):
     """Rank the labels that a best set may contain, in O(L + K log L).
 
@@ -181,7 +181,7 @@ def candidates(p, ids, with_empty=True):
     return heap[::-1].copy(), n_candidates, p_empty
 
 
-@njit(cache=True, nogil=True)
+@njit
 def probability_of_none(p):
     """Return the probability that no label is positive, which is the expected F-measure of the empty set."""
     result = 1.0
@@ -190,7 +190,7 @@ def probability_of_none(p):
     return result
 
 
-@njit(cache=True, nogil=True)
+@njit
 def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
     """Maximise the expected F-measure of each instance of a block, and return the labels of the best sets, uint32.
 

@@ -13,7 +13,7 @@ from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
 
-@njit(cache=True, nogil=True)
+@njit
 def first_rows(indptr, labels, marginals, one_label, counts, values):
     """Add labels to each instance's set, most probable first, while p_{k+1} (M + k) exceeds M_k.
 
@@ -55,7 +55,7 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
     return kept[:place]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def hamming_rows(indptr, labels, marginals, counts, values):
     """Select the labels with p >= 1/2, and compute the set's expected F-measure for independent labels.
 

@@ -59,7 +59,7 @@ def marginals_of(samples: Samples) -> CSR:
     return stack_estimates(np.diff(starts), ids.view(np.int32), counts / n_samples, Y.shape[1])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_labels(indptr, labels, m, n_samples):
     """Count the samples of each instance that contain each label, in one pass that reads 8 bytes per entry.
 
@@ -97,7 +97,7 @@ def count_labels(indptr, labels, m, n_samples):
     return starts, ids[:end], counts[:end]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def draw_chains(conditionals, seed, first_task, drawn):
     """Draw labels one after another, with probabilities that depend on the number of positives drawn so far.
 

@@ -134,7 +134,7 @@ def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = 
 # The kernels below treat labels as independent, except that the number of labels has a learned distribution.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_of_sizes(p, ids, weights, kept):
     """Maximise the expected F-measure of one instance with weighted sizes, by GFM on P_is g(s) / Z.
 
@@ -210,7 +210,7 @@ def best_of_sizes(p, ids, weights, kept):
     return best_k, best
 
 
-@njit(cache=True, nogil=True)
+@njit
 def weighted_pmf(pmf, weights):
     """Return pmf[s] weights[s] for each number s of positives. The last weight applies to all greater numbers."""
     result = np.empty(pmf.size)
@@ -219,7 +219,7 @@ def weighted_pmf(pmf, weights):
     return result
 
 
-@njit(cache=True, nogil=True)
+@njit
 def value_and_bound(prefix, sizes, k):
     """Return E_k = 2 sum_s prefix[s] / (s + k) and its bound B_k = 2 sum_s s sizes[s] / (s + k)."""
     value = bound = 0.0
@@ -229,7 +229,7 @@ def value_and_bound(prefix, sizes, k):
     return value, bound
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gfm_sizes_rows(indptr, labels, marginals, weights, counts, values):
     """Run `best_of_sizes` on every instance of a block, and return the labels of the best sets, uint32.
 
@@ -249,7 +249,7 @@ def gfm_sizes_rows(indptr, labels, marginals, weights, counts, values):
     return kept[:end]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def size_pmfs(indptr, marginals, pmfs):
     """Write each instance's distribution of the number of positives, for independent labels.
 
@@ -271,7 +271,7 @@ def size_pmfs(indptr, marginals, pmfs):
             pmfs[i, min(s, last)] += pmf[s]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def shares_of_sizes(pmfs, weights):
     """Return for each size s the sum of pmf[s] / sum_t pmf[t] weights[t] over all instances, float64 (S,).
 

@@ -8,7 +8,7 @@ from xmlc.kernels.counter_random import random_below, stream_key
 DRAWS = 0x7E57  # Every record uses this seed to draw test instances.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indices, times, n_labels):
     """Count true positives, positives and predicted positives per label, and true positives per instance.
 
@@ -54,7 +54,7 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
     return hits, positives, predicted, row_hits
 
 
-@njit(cache=True, nogil=True)
+@njit
 def match_ranking(indptr, indices, labels):
     """Return whether each ranked label is true.
 
@@ -81,7 +81,7 @@ def match_ranking(indptr, indices, labels):
     return relevant
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_draws(replicate, times):
     """Draw n of n instances with replacement, and count how often each instance is drawn.
 

@@ -124,7 +124,7 @@ class IsotonicCalibration(Estimator):
         return np.asarray(self.groups)[spe.indices]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def pool(hits, counts, last):
     """Join neighbouring blocks in place until the shares of true labels increase, and return the number of blocks.
 

@@ -158,7 +158,7 @@ def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return sums[:-1] - np.repeat(sums[starts[1:]], np.diff(starts))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def list_hits(spe, truth, hits, largest):
     """List the estimates of all pairs of an instance and one of its true labels, and return the number of pairs.
 
@@ -186,7 +186,7 @@ def list_hits(spe, truth, hits, largest):
     return n_hits
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_between(spe, starts, lowest, counts):
     """Count the estimates between each candidate and the next higher candidate of the label.
 
@@ -216,7 +216,7 @@ def count_between(spe, starts, lowest, counts):
             counts[low] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_candidates(starts, lowest, hits, predicted, largest, positives, minima, recall, thresholds):
     """Find for each group the candidate with the highest F-measure (plt2016, Algorithm 1, line 9).
 

@@ -240,7 +240,7 @@ def macro_f_at_k(spe: Matrix, k: int) -> tuple[CSR, np.ndarray]:
     return predicted, 2 * shares / np.maximum(sizes, np.finfo(float).tiny)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sum_up(labels, estimates, mass, absent, largest, counts):
     """Add each label's estimates p to their sum, number and maximum, and to the product of 1 - p.
 
@@ -269,7 +269,7 @@ def sum_up(labels, estimates, mass, absent, largest, counts):
         counts[label] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
     """Copy the estimates above the ratio of their label, in the same order, and return the number of copied estimates.
 
@@ -301,7 +301,7 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
     return n_kept
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
     """Choose each instance's best labels, given the labels chosen for all other instances.
 

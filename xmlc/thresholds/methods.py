@@ -237,7 +237,7 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
     return spe, Y
 
 
-@njit(cache=True, nogil=True)
+@njit
 def copy_above(indptr, labels, estimates, thresholds, counts, kept):
     """Write the labels of each instance whose estimates exceed their thresholds, and return the number of labels.
 

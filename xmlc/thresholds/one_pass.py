@@ -328,7 +328,7 @@ def fit_in_one_pass(
     return method
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted):
     """Count the positives, hits and predictions of some labels at every fixed threshold max(fixed[g], lower[j]).
 
@@ -367,7 +367,7 @@ def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted
                 hits[label, g] += is_true
 
 
-@njit(cache=True, nogil=True)
+@njit
 def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
     """Run online F-measure optimisation for some labels, instance by instance (plt2016, Algorithm 2, as printed).
 
@@ -399,7 +399,7 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
             e += has_estimate
 
 
-@njit(cache=True, nogil=True)
+@njit
 def instance_of(spe, truth, i, start, end):
     """Return the labels with estimates, the estimates, and the true labels of instance ``i``.
 
@@ -409,7 +409,7 @@ def instance_of(spe, truth, i, start, end):
     return spe.indices[e:e_end], spe.data[e:e_end], truth.indices[t:t_end]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def entries_of(rows, i, start, end):
     """Return the start and the end of the entries of instance ``i`` whose labels lie in ``start .. end - 1``."""
     first, last = rows.indptr[i], rows.indptr[i + 1]

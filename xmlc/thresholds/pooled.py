@@ -101,7 +101,7 @@ class CommonThreshold(RankingMethod):
 UNIT = 2.0**-40
 
 
-@njit(cache=True, nogil=True)
+@njit
 def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
     """Return a measure (`xmlc.metrics.measure.Overlap`) of a true and a predicted set, in multiples of ``unit``, int64.
 
@@ -121,7 +121,7 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
     return np.int64(np.rint(value / unit))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
     """Add the gain of each candidate to ``gains``.
 
@@ -176,7 +176,7 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
             before, above = after, low
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_sum(lowest, gains, empty, n_instances, threshold):
     """Find the candidate with the highest sum of the measure over instances.
 
