@@ -35,21 +35,22 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.float64 import exp, log, log1p
+from xmlc.kernels.arrays import row_of, row_of_csr
+from xmlc.kernels.float64 import exp, log, log1p, softplus
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
 LANES = 8  # This is the number of labels that a kernel trains in parallel.
 TOLERANCE = 1e-20  # The training of a label ends when the squared Newton decrement, relative to f, is below this limit.
 SAFE = 1e-11  # Below this squared Newton decrement, relative to f, rounding hides the decrease of f. Steps stay whole.
 SUFFICIENT = 1e-4  # A Newton step is halved if the ratio of actual to predicted decrease of f is below this limit.
-# These are the largest numbers of Newton steps for a label and C, and of CG products and halvings per Newton step.
-MAX_STEPS, MAX_PRODUCTS, MAX_HALVINGS = 100, 2000, 50
+MAX_STEPS = 100  # Newton steps for a label and a value of C
+MAX_PRODUCTS = 2000  # products of CG in a Newton step
+MAX_HALVINGS = 50  # of a Newton step
 
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # Each lane is in one of these five phases, see `Lanes`.
 
@@ -168,22 +169,23 @@ def solve_path(
     held_out : ndarray of int64, optional
         Instances on which the losses are computed.
     """
-    n, d = rows.size, problem.scale.size
-    solution = Solution(
-        np.zeros((labels.size, d)), np.zeros(labels.size), np.full(grid.shape, np.nan), np.zeros(labels.size)
-    )
+    d = problem.scale.size
+    weights = np.zeros((labels.size, d))
+    solution = Solution(weights, np.zeros(labels.size), np.full(grid.shape, np.nan), np.zeros(labels.size))
     lanes = Lanes(*np.zeros((6, LANES), dtype=np.int64), *np.zeros((12, LANES)))
-    by_row, by_column = ByRow(*cache_lines(6, n)), ByColumn(*cache_lines(7, d))
-    held_out = np.empty(0, dtype=np.int64) if held_out is None else held_out
+    by_row = ByRow(*cache_lines(6, rows.size))
+    by_column = ByColumn(*cache_lines(7, d))
+    if held_out is None:
+        held_out = np.empty(0, dtype=np.int64)
     solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes, solution)
     return solution
 
 
 def cache_lines(n_arrays: int, size: int) -> np.ndarray:
     """Return zeros, float64 (n_arrays, size, 8). Each row of 8 numbers is aligned with a cache line."""
-    room = np.zeros((n_arrays * size + 1) * LANES)
-    start = -(room.ctypes.data // room.itemsize) % LANES
-    return room[start : start + n_arrays * size * LANES].reshape(n_arrays, size, LANES)
+    numbers = np.zeros((n_arrays * size + 1) * LANES)
+    start = -(numbers.ctypes.data // numbers.itemsize) % LANES
+    return numbers[start : start + n_arrays * size * LANES].reshape(n_arrays, size, LANES)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -199,15 +201,13 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
     solution : Solution
         The result, updated in place. All numbers of the result are 0 or NaN before the call.
     """
-    place_of = np.full(problem.indptr.size - 1, -1, dtype=np.int64)
-    for i in range(rows.size):
-        place_of[rows[i]] = i
-    n_begun, n_done = 0, 0
+    n_begun = 0
+    n_done = 0
     while n_done < labels.size:
         for lane in range(LANES):
             if lanes.phase[lane] == IDLE and n_begun < labels.size:
                 lanes.item[lane] = n_begun
-                begin_label(problem, labels[n_begun], grid[n_begun, 0], place_of, by_row, by_column, lanes, lane)
+                begin_label(problem, labels[n_begun], grid[n_begun, 0], rows, by_row, by_column, lanes, lane)
                 n_begun += 1
         pass_over(problem, rows, by_row, by_column, lanes)
         conjugate(by_row, by_column, lanes)
@@ -218,11 +218,12 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
                 lanes.phase[lane] = MEANS
             elif lanes.phase[lane] == MEANS:
                 start_newton_step(problem.variances, by_row, by_column, lanes, lane)
-            found = lanes.remaining[lane] <= lanes.target[lane] or lanes.n_products[lane] >= MAX_PRODUCTS
-            if lanes.phase[lane] == CONJUGATE and found:
+            is_found = lanes.remaining[lane] <= lanes.target[lane] or lanes.n_products[lane] >= MAX_PRODUCTS
+            if lanes.phase[lane] == CONJUGATE and is_found:
                 take_newton_step(by_row, by_column, lanes, lane)
             if lanes.phase[lane] == SOLVED:
-                item, place = lanes.item[lane], lanes.place[lane]
+                item = lanes.item[lane]
+                place = lanes.place[lane]
                 solution.decrements[item] = max(solution.decrements[item], lanes.decrement[lane])
                 if held_out.size:
                     solution.losses[item, place] = mean_loss(problem, labels[item], held_out, by_column, lanes, lane)
@@ -243,7 +244,7 @@ def instances_of(problem, label):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
+def begin_label(problem, label, C, rows, by_row, by_column, lanes, lane):
     """Start a label in a lane, with weights 0 and a constant that would be optimal if all instances had equal weights.
 
     Parameters
@@ -252,19 +253,22 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
     label : int64
     C : float64
         The first value of C for which the label is solved.
-    place_of : int64 (instances,)
-        For each instance, its index in ``rows`` of `solve_labels`, or -1 if the instance is not in ``rows``.
+    rows : int64 (n,)
+        Instances on which the label is trained, ascending.
     by_row, by_column, lanes
         State of the lanes, updated in place.
     lane : int
     """
-    n, positives = by_row.targets.shape[0], 0
-    for row in range(place_of.size):
-        if place_of[row] >= 0:
-            by_row.targets[place_of[row], lane] = -problem.importance[row]
-    for row in instances_of(problem, label):
-        if place_of[row] >= 0:
-            by_row.targets[place_of[row], lane] = problem.importance[row]
+    carriers = instances_of(problem, label)
+    n = rows.size
+    positives = 0
+    place = 0
+    for i in range(n):
+        while place < carriers.size and carriers[place] < rows[i]:
+            place += 1
+        by_row.targets[i, lane] = -problem.importance[rows[i]]
+        if place < carriers.size and carriers[place] == rows[i]:
+            by_row.targets[i, lane] = problem.importance[rows[i]]
             positives += 1
     lanes.constant[lane] = log(positives / (n - positives))
     for i in range(n):
@@ -272,7 +276,8 @@ def begin_label(problem, label, C, place_of, by_row, by_column, lanes, lane):
         by_row.moves[i, lane] = 0.0
     for k in range(by_column.weights.shape[0]):
         by_column.weights[k, lane] = 0.0
-    lanes.width[lane], lanes.square[lane] = problem.widths[label], 0.0
+    lanes.width[lane] = problem.widths[label]
+    lanes.square[lane] = 0.0
     lanes.loss[lane] = evaluate_loss(by_row, lanes, lane, 0.0, 0.0)
     begin_path(lanes, lane, 0, C)
 
@@ -291,7 +296,9 @@ def begin_path(lanes, lane, place, C):
     C : float64
         The value of C.
     """
-    lanes.place[lane], lanes.n_steps[lane], lanes.C[lane] = place, 0, C
+    lanes.place[lane] = place
+    lanes.n_steps[lane] = 0
+    lanes.C[lane] = C
     lanes.objective[lane] = 0.5 * lanes.square[lane] + C * lanes.loss[lane]
     lanes.phase[lane] = GRADIENT
 
@@ -308,29 +315,31 @@ def pass_over(problem, rows, by_row, by_column, lanes):
     by_row, by_column, lanes
         State of the lanes. The pass writes ``by_row.products`` and ``by_column.sums``.
     """
-    indptr, indices, data = problem.indptr, problem.indices, problem.data
-    multiple, wanted = np.zeros((1, LANES)), np.zeros((3, LANES))
+    in_phase = np.zeros((SOLVED + 1, LANES))  # 1 in the row of the lane's phase, because a branch would be slow
     for lane in range(LANES):
-        wanted[0, lane] = lanes.phase[lane] == CONJUGATE
-        wanted[1, lane] = lanes.phase[lane] == MEANS
-        wanted[2, lane] = lanes.phase[lane] == GRADIENT
+        in_phase[lanes.phase[lane], lane] = 1.0
+    multiples = np.zeros(LANES)
     by_column.sums[:] = 0.0
     for i in range(rows.size):
-        start, end = indptr[rows[i]], indptr[rows[i] + 1]
-        multiply_row(indices, data, start, end, by_column.directions, i, by_row.products)
+        columns, values = row_of_csr(problem, rows[i])
+        products = row_of(by_row.products, i)
+        multiply_row(columns, values, by_column.directions, products)
         for lane in range(LANES):
-            product = by_row.products[i, lane] - lanes.centre[lane]
-            by_row.products[i, lane] = product
-            bent = by_row.curvatures[i, lane] * (wanted[0, lane] * product + wanted[1, lane])
-            multiple[0, lane] = bent + wanted[2, lane] * by_row.residuals[i, lane]
-        add_row(indices, data, start, end, multiple, 0, by_column.sums)
+            product = products[lane] - lanes.centre[lane]
+            products[lane] = product
+            bent = by_row.curvatures[i, lane] * (in_phase[CONJUGATE, lane] * product + in_phase[MEANS, lane])
+            multiples[lane] = bent + in_phase[GRADIENT, lane] * by_row.residuals[i, lane]
+        add_row(columns, values, multiples, by_column.sums)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def conjugate(by_row, by_column, lanes):
     """Make one step of preconditioned conjugate gradients in each lane whose phase is CONJUGATE."""
     p, sums, r, steps, means, inverses = by_column[1:]
-    bent, left, length, turn = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
+    bent = np.zeros(LANES)
+    left = np.zeros(LANES)
+    length = np.zeros(LANES)
+    turn = np.zeros(LANES)
     for k in range(p.shape[0]):
         for lane in range(LANES):
             bent[lane] += p[k, lane] * (p[k, lane] + lanes.C[lane] * sums[k, lane])
@@ -371,7 +380,9 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
     lane : int
     """
     p, sums, r, steps, means, inverses = by_column[1:]
-    C, curvature, slope = lanes.C[lane], lanes.curvature[lane], lanes.slope[lane]
+    C = lanes.C[lane]
+    curvature = lanes.curvature[lane]
+    slope = lanes.slope[lane]
     square = remaining = centre = 0.0
     for k in range(p.shape[0]):
         steps[k, lane] = 0.0
@@ -393,7 +404,10 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
         lanes.decrement[lane] = bound / objective
         lanes.phase[lane] = SOLVED
         return
-    lanes.centre[lane], lanes.remaining[lane], lanes.gain[lane], lanes.n_products[lane] = centre, remaining, 0.0, 0
+    lanes.centre[lane] = centre
+    lanes.remaining[lane] = remaining
+    lanes.gain[lane] = 0.0
+    lanes.n_products[lane] = 0
     # Far from the solution, CG reduces the norm of the residual to a tenth. Near the solution, CG reduces the residual
     # further, so that Newton's method converges quadratically. CG also ends when the residual is below the tolerance,
     # because a smaller residual would not help.
@@ -404,17 +418,21 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
 @njit(cache=True, nogil=True, error_model="numpy")
 def take_newton_step(by_row, by_column, lanes, lane):
     """Make the Newton step that CG found, halved until the objective decreases enough."""
-    weights, steps = by_column.weights, by_column.steps
+    weights = by_column.weights
+    steps = by_column.steps
     objective = lanes.objective[lane]
-    shift = -lanes.slope[lane] / lanes.curvature[lane]
-    decrement = lanes.gain[lane] + lanes.C[lane] * lanes.slope[lane] * lanes.slope[lane] / lanes.curvature[lane]
+    slope = lanes.slope[lane]
+    curvature = lanes.curvature[lane]
+    shift = -slope / curvature
+    decrement = lanes.gain[lane] + lanes.C[lane] * slope * slope / curvature
+    is_last = lanes.remaining[lane] <= lanes.target[lane] and decrement <= TOLERANCE * objective
     turn = shift
     for k in range(weights.shape[0]):
         turn -= by_column.means[k, lane] * steps[k, lane]
-    solved = lanes.remaining[lane] <= lanes.target[lane] and decrement <= TOLERANCE * objective
     length = 1.0
     for _ in range(MAX_HALVINGS):
-        loss, square = evaluate_loss(by_row, lanes, lane, length, shift), 0.0
+        loss = evaluate_loss(by_row, lanes, lane, length, shift)
+        square = 0.0
         for k in range(weights.shape[0]):
             weight = weights[k, lane] + length * steps[k, lane]
             square += weight * weight
@@ -427,10 +445,14 @@ def take_newton_step(by_row, by_column, lanes, lane):
     for k in range(weights.shape[0]):
         weights[k, lane] += length * steps[k, lane]
     lanes.constant[lane] += length * turn
-    lanes.square[lane], lanes.loss[lane], lanes.objective[lane] = square, loss, reached
+    lanes.square[lane] = square
+    lanes.loss[lane] = loss
+    lanes.objective[lane] = reached
     lanes.decrement[lane] = decrement / objective
     lanes.n_steps[lane] += 1
-    lanes.phase[lane] = SOLVED if solved or lanes.n_steps[lane] == MAX_STEPS else GRADIENT
+    lanes.phase[lane] = GRADIENT
+    if is_last or lanes.n_steps[lane] == MAX_STEPS:
+        lanes.phase[lane] = SOLVED
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -452,20 +474,26 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
     loss = slope = total = 0.0
     for i in range(by_row.scores.shape[0]):
         score = by_row.scores[i, lane] + length * (by_row.moves[i, lane] + shift)
-        weight, positive = abs(by_row.targets[i, lane]), by_row.targets[i, lane] > 0.0
-        margin = score if positive else -score
+        target = by_row.targets[i, lane]
+        weight = abs(target)
+        margin = score
+        if target < 0.0:
+            margin = -score
         e = exp(-abs(margin))
         share = 1.0 / (1.0 + e)
         # This formula for the probability of the wrong class is accurate even if the probability is small.
-        wrong = e * share if margin >= 0.0 else share
-        residual = weight * (-wrong if positive else wrong)
+        wrong = share
+        if margin >= 0.0:
+            wrong = e * share
+        residual = -target * wrong
         curvature = weight * (e * share * share)
         loss += weight * (log1p(e) - min(margin, 0.0))
         slope += residual
         total += curvature
         by_row.residuals[i, lane] = residual
         by_row.curvatures[i, lane] = curvature
-    lanes.slope[lane], lanes.curvature[lane] = slope, max(total, 1e-300)
+    lanes.slope[lane] = slope
+    lanes.curvature[lane] = max(total, 1e-300)
     return loss
 
 
@@ -486,19 +514,17 @@ def mean_loss(problem, label, rows, by_column, lanes, lane):
         Constants of all lanes.
     lane : int
     """
-    indptr, indices, data, importance = problem.indptr, problem.indices, problem.data, problem.importance
-    weights, constant = by_column.weights, lanes.constant[lane]
-    carries = np.zeros(indptr.size - 1, dtype=np.bool_)
+    sides = np.full(problem.importance.size, 1.0)  # -1 for an instance with the label
     for row in instances_of(problem, label):
-        carries[row] = True
+        sides[row] = -1.0
     loss = total = 0.0
     for row in rows:
-        score = constant
-        for place in range(indptr[row], indptr[row + 1]):
-            score += data[place] * weights[indices[place], lane]
-        margin = score if carries[row] else -score
-        loss += importance[row] * (log1p(exp(-abs(margin))) - min(margin, 0.0))
-        total += importance[row]
+        score = lanes.constant[lane]
+        columns, values = row_of_csr(problem, row)
+        for place in range(columns.size):
+            score += values[place] * by_column.weights[columns[place], lane]
+        loss += problem.importance[row] * softplus(sides[row] * score)
+        total += problem.importance[row]
     return loss / total
 
 
@@ -510,91 +536,76 @@ def mean_loss(problem, label, rows, by_column, lanes, lane):
 # any processor and for any labels in the other lanes.
 
 
-def _row_at(vectors: Vectors, rows: Any, number: Any) -> Any:
-    """Return the address of row ``number`` of ``rows``, an array with one column per lane."""
-    return vectors.at(rows, vectors.builder.mul(number, ir.Constant(number.type, LANES)))
-
-
-def _data_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
-    """Return the memory addresses of the four arrays that `multiply_row` or `add_row` receives."""
-    return [context.make_array(signature.args[i])(context, builder, arguments[i]).data for i in (0, 1, 4, 6)]
-
-
 @intrinsic
-def multiply_row(typing_context, indices, data, start, end, vectors, row, products):
-    """Set ``products[row]`` to the inner products of one sparse row with eight vectors.
+def multiply_row(typing_context, columns, values, vectors, products):
+    """Write the inner products of one sparse row with eight vectors to ``products``.
 
     Each inner product has two partial sums, over the non-zeros at even and at odd positions of the row. An addition to
     one partial sum does not wait for the previous addition to the other partial sum.
 
     Parameters
     ----------
-    indices : uint32 (nnz,)
-        Column of each non-zero of a CSR matrix.
-    data : float64 (nnz,)
+    columns : uint32 (q,)
+        Column of each non-zero of the row.
+    values : float64 (q,)
         Value of each non-zero.
-    start, end : int64
-        The non-zeros of the row have the positions ``start .. end - 1``.
-    vectors : float64 (columns, 8)
+    vectors : float64 (d, 8)
         The eight vectors.
-    row : int64
-        Index of the row of ``products`` that the function writes.
-    products : float64 (rows, 8)
-        The inner products. The function writes one row of the array.
+    products : float64 (8,)
+        Overwritten with the inner products.
     """
 
     def generate(context, builder, signature, arguments):
         lanes = Vectors(builder, LANES, DOUBLE)
-        indices, data, vectors, products = _data_of(context, builder, signature, arguments)
-        start, end, row = arguments[2], arguments[3], arguments[5]
-        one, zeros = ir.Constant(start.type, 1), lanes.constant(0.0)
-        even, odd = (cgutils.alloca_once_value(builder, zeros) for _ in range(2))
-
-        def add_product(place: Any, total: Any) -> None:
-            column, value = index_at(builder, indices, place, place.type), lanes.entry(data, place)
-            product = builder.fmul(value, lanes.load(_row_at(lanes, vectors, column)))
-            builder.store(builder.fadd(builder.load(total), product), total)
-
-        last = builder.sub(end, builder.and_(builder.sub(end, start), one))
-        with cgutils.for_range_slice(builder, start, last, ir.Constant(start.type, 2)) as (place, _):
-            add_product(place, even)
-            add_product(builder.add(place, one), odd)
-        with builder.if_then(builder.icmp_signed("<", last, end)):
-            add_product(last, even)
-        total = builder.fadd(builder.load(even), builder.load(odd))
-        lanes.store(total, _row_at(lanes, products, row))
+        columns, values, vectors, products = arrays_of(context, builder, signature, arguments)
+        sums = [cgutils.alloca_once_value(builder, lanes.constant(0.0)) for _ in range(2)]
+        with cgutils.for_range(builder, columns.nitems) as loop:
+            vector = lanes.load(vector_at(lanes, vectors, columns, loop.index))
+            product = builder.fmul(lanes.entry(values.data, loop.index), vector)
+            total, other = (builder.load(each) for each in sums)
+            builder.store(other, sums[0])
+            builder.store(builder.fadd(total, product), sums[1])
+        total, other = (builder.load(each) for each in sums)
+        lanes.store(builder.fadd(total, other), lanes.at(products.data, loop.index.type(0)))
         return context.get_dummy_value()
 
-    return types.void(indices, data, start, end, vectors, row, products), generate
+    return types.void(columns, values, vectors, products), generate
 
 
 @intrinsic
-def add_row(typing_context, indices, data, start, end, multiples, row, sums):
-    """Add multiples of a sparse row to eight vectors.
-
-    The eight factors are ``multiples[row]``. No column may occur twice in the sparse row.
+def add_row(typing_context, columns, values, multiples, sums):
+    """Add multiples of a sparse row to eight vectors. No column may occur twice in the row.
 
     Parameters
     ----------
-    indices, data, start, end
+    columns, values
         As in `multiply_row`.
-    multiples : float64 (rows, 8)
-        Each row of this array contains eight factors, one for each vector.
-    row : int64
-        Index of the row of ``multiples`` that contains the factors.
-    sums : float64 (columns, 8)
+    multiples : float64 (8,)
+        The factor for each vector.
+    sums : float64 (d, 8)
         The eight vectors, updated in place.
     """
 
     def generate(context, builder, signature, arguments):
         lanes = Vectors(builder, LANES, DOUBLE)
-        indices, data, multiples, sums = _data_of(context, builder, signature, arguments)
-        start, end, row = arguments[2], arguments[3], arguments[5]
-        multiple = lanes.load(_row_at(lanes, multiples, row))
-        with cgutils.for_range_slice(builder, start, end, ir.Constant(start.type, 1)) as (place, _):
-            column, value = index_at(builder, indices, place, place.type), lanes.entry(data, place)
-            target = _row_at(lanes, sums, column)
-            lanes.store(builder.fadd(lanes.load(target), builder.fmul(value, multiple)), target)
+        columns, values, multiples, sums = arrays_of(context, builder, signature, arguments)
+        multiple = lanes.load(lanes.at(multiples.data, columns.nitems.type(0)))
+        with cgutils.for_range(builder, columns.nitems) as loop:
+            target = vector_at(lanes, sums, columns, loop.index)
+            product = builder.fmul(lanes.entry(values.data, loop.index), multiple)
+            lanes.store(builder.fadd(lanes.load(target), product), target)
         return context.get_dummy_value()
 
-    return types.void(indices, data, start, end, multiples, row, sums), generate
+    return types.void(columns, values, multiples, sums), generate
+
+
+def arrays_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
+    """Return the arrays that an intrinsic receives."""
+    kinds = zip(signature.args, arguments, strict=True)
+    return [context.make_array(kind)(context, builder, value) for kind, value in kinds]
+
+
+def vector_at(lanes: Vectors, vectors: Any, columns: Any, place: Any) -> Any:
+    """Return the address of the vector of the column at a place of a sparse row."""
+    column = index_at(lanes.builder, columns.data, place, place.type)
+    return lanes.at(vectors.data, lanes.builder.mul(column, place.type(LANES)))

@@ -9,7 +9,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.csr import KernelCSR, Matrix, stack_estimates
 from xmlc.kernels.float64 import sigmoid
 from xmlc.kernels.rows import top_k_of_row
-from xmlc.models.linear.label_logistic import LabelLogistic, scores_of_row
+from xmlc.models.linear.label_logistic import LabelLogistic, linear_scores
 
 
 class BinaryRelevance(LabelLogistic):
@@ -32,18 +32,16 @@ class BinaryRelevance(LabelLogistic):
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
         """
-        X, thresholds = self._instances(X), self._label_thresholds(threshold)
-        found = self._by_blocks(X, self.n_labels_, lambda scores, _: sigmoids_above(scores, thresholds))
-        counts, labels, estimates = found
+        X = self._instances(X)
+        thresholds = self._label_thresholds(threshold)
+        above = self._by_blocks(X, self.n_labels_, lambda scores, first: sigmoids_above(scores, thresholds))
+        counts, labels, estimates = above
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        scores = scores_of_row(x.indices, x.data, self.weights_, self.constants_)
+        scores = linear_scores(*x, self.weights_.T, self.constants_)
         _, labels, estimates = sigmoids_above(scores, self._label_thresholds(0.0))
         return top_k_of_row(labels, estimates, k, label_weights)
-
-
-# The next function selects the estimates that exceed the thresholds.
 
 
 @njit(cache=True, nogil=True)
@@ -70,14 +68,15 @@ def sigmoids_above(scores, thresholds):
     """
     n, m = scores.shape
     counts = np.zeros(n, dtype=np.int64)
-    labels, estimates = np.empty(n * m, dtype=np.int32), np.empty(n * m, dtype=np.float32)
+    labels = np.empty(n * m, dtype=np.int32)
+    estimates = np.empty(n * m, dtype=np.float32)
     found = 0
     for i in range(n):
-        before = found
         for j in range(m):
             estimate = np.float32(sigmoid(scores[i, j]))
             if estimate > thresholds[j]:
-                labels[found], estimates[found] = j, estimate
+                labels[found] = j
+                estimates[found] = estimate
                 found += 1
-        counts[i] = found - before
+                counts[i] += 1
     return counts, labels[:found].copy(), estimates[:found].copy()

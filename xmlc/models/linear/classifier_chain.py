@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.rows import top_k_of_row
 from xmlc.kernels.stored import FINITE, Field
 from xmlc.models.linear._logistic import Problem
-from xmlc.models.linear.label_logistic import LabelLogistic, make_problem, scores_of_row
+from xmlc.models.linear.label_logistic import LabelLogistic, linear_scores, make_problem
 
 Order = Literal["given", "reversed"]
 
@@ -88,21 +89,21 @@ class ProbabilisticClassifierChain(LabelLogistic):
             The drawn label sets. Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. The random numbers
             for instance i depend on ``random_state`` and on i.
         """
-        X, n_samples = self._instances(X), self.n_samples if n_samples is None else n_samples
+        X = self._instances(X)
+        if n_samples is None:
+            n_samples = self.n_samples
         if n_samples < 1:
             raise InvalidParameterError(f"found n_samples={n_samples}, expected at least 1")
+        counts, labels = self._by_blocks(X, n_samples * self.n_labels_, partial(self._draw, n_samples))
+        return stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), self.n_labels_)
+
+    def _draw(self, n_samples: int, scores: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of labels of each drawn set, and the labels of one set after another."""
         seed = np.int64(self.random_state)
-
-        def draw(scores: np.ndarray, first: int) -> tuple[np.ndarray, ...]:
-            drawn: tuple[np.ndarray, ...] = sample_chain(
-                scores.astype(np.float32), self.influence_, n_samples, seed, first
-            )
-            return drawn
-
-        counts, labels = self._by_blocks(X, n_samples * self.n_labels_, draw)
+        counts, labels = sample_chain(scores.astype(np.float32), self.influence_, int(n_samples), seed, first)
         if self.order == "reversed":
             labels = self.n_labels_ - 1 - labels
-        return stack_estimates(counts, labels, np.ones(labels.size, dtype=bool), self.n_labels_)
+        return counts, labels
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the share of drawn label sets that contain each label.
@@ -116,21 +117,19 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return entries_above(shares, thresholds)
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        scores = scores_of_row(x.indices, x.data, self.weights_, self.constants_)
-        n_samples = int(self.n_samples)
-        seed = np.int64(self.random_state)
-        _, drawn = sample_chain(scores.astype(np.float32), self.influence_, n_samples, seed, 0)
+        scores = linear_scores(*x, self.weights_.T, self.constants_)
+        _, drawn = self._draw(self.n_samples, scores, 0)
         counts = np.bincount(drawn, minlength=self.n_labels_)
-        if self.order == "reversed":
-            counts = counts[::-1]
         labels = np.flatnonzero(counts)
-        shares = (counts[labels] / n_samples).astype(np.float32)
+        shares = (counts[labels] / self.n_samples).astype(np.float32)
         return top_k_of_row(labels, shares, k, label_weights)
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Check the training data, and return the data with the labels in the order of the chain."""
         X, Y = super()._training_data(X, Y)
-        return X, Y[:, ::-1] if self.order == "reversed" else Y
+        if self.order == "reversed":
+            Y = Y[:, ::-1]
+        return X, Y
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return the `Problem` of the chain, with label columns after the feature columns."""
@@ -144,9 +143,6 @@ class ProbabilisticClassifierChain(LabelLogistic):
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
         self.influence_[: len(influence)] = influence  # ``influence`` has no rows if there is only one label.
         self.weights_ = np.ascontiguousarray(self.weights_[:, : self.n_features_in_])
-
-
-# This kernel draws label sets from a classifier chain by ancestral sampling.
 
 
 @njit(cache=True, nogil=True)
@@ -187,12 +183,11 @@ def sample_chain(scores, influence, n_samples, seed, first):
         key = stream_key(seed, first + i)
         for t in range(n_samples):
             copy_into(score, scores[i])
-            before = found
             for j in range(m):
                 if random_unit(key, t * m + j) < sigmoid(score[j]):
                     labels[found] = j
                     found += 1
+                    counts[i * n_samples + t] += 1
                     for later in range(j + 1, m):
                         score[later] += influence[j, later]
-            counts[i * n_samples + t] = found - before
     return counts, labels[:found].copy()

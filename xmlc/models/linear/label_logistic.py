@@ -26,8 +26,8 @@ from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
-# `SURE` is the score of a label that all training instances have, and `NEVER` of a label that none have.
-SURE, NEVER = 30.0, -1000.0
+SURE = 30.0  # the score of a label that all training instances have
+NEVER = -1000.0  # the score of a label that no training instance has
 # A model has at most this number of weights, so that a float64 array of the weights takes at most 2 GB.
 MAX_WEIGHTS = 250_000_000
 CELLS = 4_000_000  # This is the largest number of scores or drawn values that one task of a prediction computes.
@@ -112,13 +112,16 @@ class LabelLogistic(SparseProbabilityEstimator):
         XmlcError
             A hyperparameter is out of its range, or there would be more than ``MAX_WEIGHTS`` weights.
         """
-        data = self._weighted_data(X, Y, sample_weight)
+        X, Y, weights = self._weighted_data(X, Y, sample_weight)
         if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
             found = f"{type(self).__name__}: found {self.n_labels_} labels x {self.n_features_in_} features"
             expected = f"at most {MAX_WEIGHTS} weights. Use a tree, such as xmlc.models.PLT."
             raise InvalidDataError(f"{found}, expected {expected}")
-        problem = self._problem(*data)
-        self.C_ = self._choose(problem) if self.C is None else np.full(self.n_labels_, self.C, dtype=np.float64)
+        problem = self._problem(X, Y, weights)
+        if self.C is None:
+            self.C_ = self._choose(problem)
+        else:
+            self.C_ = np.full(self.n_labels_, self.C, dtype=np.float64)
         self._learn(problem)
         self.C_[np.isnan(self.decrements_)] = np.nan
         check_finite(self._state()[0].values())
@@ -128,41 +131,45 @@ class LabelLogistic(SparseProbabilityEstimator):
         """Choose the C of each label by cross-validation, and store the held-out losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
         fold_of = random_permutation(problem.importance.size, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
-        tasks = [(fold, labels) for fold in range(self.folds) for labels in blocks_of(problem, fold_of != fold)]
 
         def losses_of(fold: int, labels: np.ndarray) -> np.ndarray:
-            training, held_out = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+            training = np.flatnonzero(fold_of != fold)
+            held_out = np.flatnonzero(fold_of == fold)
             return solve_path(problem, labels, np.tile(grid, (labels.size, 1)), training, held_out).losses
 
+        tasks = []
+        for fold in range(self.folds):
+            tasks += [(fold, labels) for labels in blocks_of(problem, fold_of != fold)]
+        costs = [labels.size for _, labels in tasks]
+        found = run_tasks(losses_of, tasks, self.n_jobs, costs, title=f"{type(self).__name__}: C", unit="labels")
         self.losses_ = np.full((self.n_labels_, self.folds, grid.size), np.nan)
-        title, costs = f"{type(self).__name__}: C", [labels.size for _, labels in tasks]
-        found = run_tasks(losses_of, tasks, self.n_jobs, costs, title=title, unit="labels")
         for (fold, labels), losses in zip(tasks, found, strict=True):
             self.losses_[labels, fold] = losses
         return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
         """Train the classifier of each label. A classifier has one weight per column of ``problem``."""
-        everywhere = np.ones(problem.importance.size, dtype=bool)
-        counts = positives(problem, everywhere)
-        self.constants_ = np.where(counts > 0, SURE, NEVER).astype(np.float32)
-        self.decrements_ = np.full(self.n_labels_, np.nan)
+        n = problem.importance.size
+        everywhere = np.ones(n, dtype=bool)
         self.weights_ = np.zeros((self.n_labels_, problem.scale.size), dtype=np.float32)
-        rows = np.arange(problem.importance.size)
+        self.constants_ = np.where(positives(problem, everywhere) > 0, SURE, NEVER).astype(np.float32)
+        self.decrements_ = np.full(self.n_labels_, np.nan)
 
         def learn(labels: np.ndarray) -> None:
-            found = solve_path(problem, labels, self.C_[labels, np.newaxis], rows)
+            found = solve_path(problem, labels, self.C_[labels, np.newaxis], np.arange(n))
             self.weights_[labels] = found.weights * problem.scale
             self.constants_[labels] = found.constants
             self.decrements_[labels] = found.decrements
 
-        tasks = [(labels,) for labels in blocks_of(problem, everywhere)]
-        costs = [labels.size for (labels,) in tasks]
+        blocks = blocks_of(problem, everywhere)
+        costs = [labels.size for labels in blocks]
+        tasks = [(labels,) for labels in blocks]
         run_tasks(learn, tasks, self.n_jobs, costs, title=type(self).__name__, unit="labels")
-        if unsolved := int((self.decrements_ > TOLERANCE).sum()):
-            said = f"{unsolved} of {self.n_labels_} labels did not converge in {MAX_STEPS} Newton steps"
-            said = f"{type(self).__name__}: {said} (see decrements_). Use a smaller C or standardize=True."
-            warnings.warn(said, RuntimeWarning, stacklevel=3)
+        unsolved = int((self.decrements_ > TOLERANCE).sum())
+        if unsolved:
+            found = f"{unsolved} of {self.n_labels_} labels did not converge in {MAX_STEPS} Newton steps"
+            advice = "(see decrements_). Use a smaller C or standardize=True."
+            warnings.warn(f"{type(self).__name__}: {found} {advice}", RuntimeWarning, stacklevel=3)
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return a training set as a `Problem` for the solver."""
@@ -182,9 +189,9 @@ class LabelLogistic(SparseProbabilityEstimator):
             return use(linear_scores(*kernel_csr(X[start:end]), weights, self.constants_), start)
 
         blocks = row_blocks(X.shape[0], max(CELLS // cells_per_row, 1)) or [(0, 0)]
-        found = [np.concatenate(part) for part in zip(*run_tasks(block, blocks, self.n_jobs), strict=True)]
+        found = run_tasks(block, blocks, self.n_jobs)
         self.inner_products_ = np.full(X.shape[0], self.n_labels_, dtype=np.int64)
-        return found
+        return [np.concatenate(part) for part in zip(*found, strict=True)]
 
 
 def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
@@ -205,10 +212,12 @@ def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
         regularisation.
     """
     known = ~np.isnan(losses)
-    sums, counts = sum(np.where(known, losses, 0.0).transpose(1, 0, 2)), np.count_nonzero(known, axis=1)
-    means = sums / np.maximum(counts, 1)
+    sums = sum(np.where(known, losses, 0.0).transpose(1, 0, 2))
+    means = sums / np.maximum(np.count_nonzero(known, axis=1), 1)
+    if not common:
+        return means.argmin(axis=1)
     # For a common C, each label's mean loss has the same weight, even if the label has no loss in some folds.
-    return np.full(len(losses), sum(means).argmin() if common else means.argmin(axis=1))
+    return np.full(len(losses), sum(means).argmin())
 
 
 def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
@@ -266,17 +275,27 @@ def make_problem(
     weights : ndarray of float32, shape (n,)
         Weight of each instance.
     """
-    importance, n_features, by_label = weights.astype(np.float64), X.shape[1], Y.tocsc()
+    importance = weights.astype(np.float64)
+    n_features = X.shape[1]
     columns = sparse.csr_array(X.astype(np.float64))
     if (widths > n_features).any():
         columns = sparse.csr_array(sparse.hstack([columns, Y.astype(np.float64)], format="csr"))
-    scale = scales(columns, importance) if standardize else np.ones(columns.shape[1])
+    scale = np.ones(columns.shape[1])
+    if standardize:
+        scale = scales(columns, importance)
     scale[n_features:] *= label_scale
-    variances = _variances(columns, importance)[0] * (scale * scale)
-    indptr, indices = columns.indptr.astype(np.int64), columns.indices.astype(np.uint32)
-    data, widths = columns.data * scale[columns.indices], widths.astype(np.int64)
-    label_rows, label_starts = by_label.indices.astype(np.int64), by_label.indptr.astype(np.int64)
-    return Problem(indptr, indices, data, label_rows, label_starts, scale, variances, widths, importance)
+    by_label = Y.tocsc()
+    return Problem(
+        indptr=columns.indptr.astype(np.int64),
+        indices=columns.indices.astype(np.uint32),
+        data=columns.data * scale[columns.indices],
+        label_rows=by_label.indices.astype(np.int64),
+        label_starts=by_label.indptr.astype(np.int64),
+        scale=scale,
+        variances=_variances(columns, importance)[0] * (scale * scale),
+        widths=widths.astype(np.int64),
+        importance=importance,
+    )
 
 
 def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
@@ -309,15 +328,18 @@ def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray,
 
     The divisor of a variance is the larger of n - 1 and n / 2. Here n is the sum of the instance weights.
     """
-    d, columns, n, own = X.shape[1], X.indices, math.fsum(importance), np.repeat(importance, np.diff(X.indptr))
+    n = math.fsum(importance)
+    own = np.repeat(importance, np.diff(X.indptr))
 
     def sums(values: np.ndarray) -> np.ndarray:
-        return np.bincount(columns, weights=values, minlength=d)  # `bincount` adds the values in a fixed order
+        return np.bincount(X.indices, weights=values, minlength=X.shape[1])  # `bincount` adds in a fixed order
 
-    counts, means, squares = sums(own), sums(own * X.data) / n, sums(own * (X.data * X.data)) / n
-    deviations = X.data - means[columns]
+    means = sums(own * X.data) / n
+    squares = sums(own * (X.data * X.data)) / n
+    deviations = X.data - means[X.indices]
     # A sparse entry that is not stored is 0, so its squared deviation from the mean is the squared mean.
-    return (sums(own * (deviations * deviations)) + (n - counts) * means * means) / max(n - 1, n / 2), squares
+    total = sums(own * (deviations * deviations)) + (n - sums(own)) * means * means
+    return total / max(n - 1, n / 2), squares
 
 
 @njit(cache=True, nogil=True)
@@ -326,7 +348,7 @@ def linear_scores(indptr, indices, data, weights, constants):
 
     A score is summed in the order of the instance's features.
 
-    For each non-zero, the kernel reads one row of ``weights``. A row of ``weights`` takes 4 bytes per label.
+    For each non-zero, the kernel reads one row of ``weights``, 4 bytes per label.
 
     Parameters
     ----------
@@ -337,39 +359,18 @@ def linear_scores(indptr, indices, data, weights, constants):
     data : float32 (nnz,)
         Value of each non-zero.
     weights : float32 (d, m)
-        Weight of each feature for each label.
+        Weight of each feature for each label. For a single instance, a view of the transposed array is fast enough.
     constants : float32 (m,)
         Constant of each label.
     """
-    n, m = indptr.size - 1, constants.size
-    scores = np.empty((n, m))
+    n = indptr.size - 1
+    scores = np.empty((n, constants.size))
     for i in range(n):
         row = scores[i]
         copy_into(row, constants)
         for place in range(indptr[i], indptr[i + 1]):
-            value, weights_of = np.float64(data[place]), weights[indices[place]]
-            for j in range(m):
-                row[j] += value * np.float64(weights_of[j])
-    return scores
-
-
-@njit(cache=True, nogil=True)
-def scores_of_row(features, values, weights, constants):
-    """Return the result of `linear_scores` for one instance, float64 (1, m), from weights that are not transposed.
-
-    Parameters
-    ----------
-    features : uint32 (q,), values : float32 (q,)
-        Features of the instance and their values.
-    weights : float32 (m, d)
-        Weight of each feature for each label.
-    constants : float32 (m,)
-        Constant of each label.
-    """
-    scores = np.empty((1, constants.size))
-    for j in range(constants.size):
-        weights_of, score = weights[j], np.float64(constants[j])
-        for p in range(features.size):
-            score += np.float64(values[p]) * np.float64(weights_of[features[p]])
-        scores[0, j] = score
+            value = np.float64(data[place])
+            own = weights[indices[place]]
+            for j in range(row.size):
+                row[j] += value * np.float64(own[j])
     return scores
