@@ -53,7 +53,7 @@ class Reached(NamedTuple):
     leaves: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit
 def places_of_row(features, n_features):
     """Return the place of each feature in ``features``, uint32 (q,), or -1 for other features, int32 (n_features,)."""
     places = np.full(n_features, -1, dtype=np.int32)
@@ -62,7 +62,7 @@ def places_of_row(features, n_features):
     return places
 
 
-@njit(cache=True, nogil=True)
+@njit
 def list_above(found, sums, n_parts, thresholds, labels, estimates):
     """Write the labels in ``found`` whose mean shares exceed the labels' thresholds, and write these mean shares.
 
@@ -95,7 +95,7 @@ def list_above(found, sums, n_parts, thresholds, labels, estimates):
     return written
 
 
-@njit(cache=True, nogil=True)
+@njit
 def list_best(found, sums, n_parts, label_weights, labels, scores):
     """Insert the labels in ``found`` into a list of the k best labels, if their scores are above 0.
 
@@ -127,7 +127,7 @@ def list_best(found, sums, n_parts, label_weights, labels, scores):
             least = last * n_parts * (1.0 - 1e-6) if last > SURELY_NORMAL and label_weights.size == 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_leaves(histograms, reached, i, sums, found):
     """Sum each label's shares over the leaves that an instance reaches, and list the labels with a positive sum.
 
@@ -170,7 +170,7 @@ def add_leaves(histograms, reached, i, sums, found):
     return n_found
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_parts(histograms, reached, i):
     """Return the number of leaves or trees over which the shares of an instance are averaged.
 
@@ -189,7 +189,7 @@ def count_parts(histograms, reached, i):
     return n_leaves
 
 
-@njit(cache=True, nogil=True)
+@njit
 def keep_averages_above(found, sums, n_parts, thresholds):
     """Move labels with mean shares above their thresholds to the front of ``found``, and return their number.
 
@@ -208,7 +208,7 @@ def keep_averages_above(found, sums, n_parts, thresholds):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@njit
 def average_above(histograms, reached, first, last, thresholds):
     """Return the labels whose estimates exceed their thresholds, for the instances ``first .. last - 1``.
 
@@ -271,7 +271,7 @@ def average_above(histograms, reached, first, last, thresholds):
     return counts, labels[:used].copy(), estimates[:used].copy()
 
 
-@njit(cache=True, nogil=True)
+@njit
 def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
     """Return the k labels with the largest scores for each of the instances ``first .. last - 1``.
 

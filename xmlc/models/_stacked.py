@@ -19,7 +19,7 @@ SHORTEST_STEP = 1e-6
 ENOUGH = 1e-10  # Newton's method stops when the relative decrease of the loss in a step is at most this number.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def merge_lists(labels, scores):
     """Return the candidates of n instances, and the score of each member for each candidate.
 
@@ -63,13 +63,13 @@ def merge_lists(labels, scores):
     return counts, candidates[:used].copy(), values[:used].copy()
 
 
-@njit(cache=True, nogil=True)
+@njit
 def n_features_of(n_members):
     """Return the number of features that `features_of` writes for ``n_members`` members."""
     return 2 + (n_members + 1) + (n_members + 1) * (n_members + 2) // 2
 
 
-@njit(cache=True, nogil=True)
+@njit
 def features_of(candidates, scores, log_shares):
     """Return the features of each pair of an instance and a candidate, float64 (q, p).
 
@@ -106,7 +106,7 @@ def features_of(candidates, scores, log_shares):
     return features
 
 
-@njit(cache=True, nogil=True)
+@njit
 def scores_of(features, coefficients):
     """Return the inner product of each row of ``features``, float64 (q, p), and ``coefficients``, float64 (p,)."""
     z = np.empty(len(features))
@@ -115,7 +115,7 @@ def scores_of(features, coefficients):
     return z
 
 
-@njit(cache=True, nogil=True)
+@njit
 def stacked_scores(labels, scores, log_shares, coefficients):
     """Return the number of candidates of each instance, all candidates, and their scores z.
 
@@ -131,7 +131,7 @@ def stacked_scores(labels, scores, log_shares, coefficients):
     return counts, candidates, scores_of(features, coefficients)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def row_features(counts, z):
     """Return two features of each instance: its best score, and the log of the expected number of its labels.
 
@@ -165,7 +165,7 @@ def row_features(counts, z):
     return features
 
 
-@njit(cache=True, nogil=True)
+@njit
 def calibrated_estimates(counts, z, of_rows, calibration):
     """Return the estimate of each candidate, sigmoid(a z + b + c best + d log(sum)), float32 (q,).
 
@@ -191,7 +191,7 @@ def calibrated_estimates(counts, z, of_rows, calibration):
     return estimates
 
 
-@njit(cache=True, nogil=True)
+@njit
 def product(first, second):
     """Return the inner product of two float64 arrays.
 
@@ -203,7 +203,7 @@ def product(first, second):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit
 def fit_stacked(features, true, weights, start):
     """Minimise the weighted logistic loss plus half the squared distance of the coefficients from ``start``.
 
@@ -248,7 +248,7 @@ def fit_stacked(features, true, weights, start):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit
 def loss_of(features, true, weights, coefficients, start):
     """Return the objective that `fit_stacked` minimises.
 
@@ -270,7 +270,7 @@ def loss_of(features, true, weights, coefficients, start):
     return loss
 
 
-@njit(cache=True, nogil=True)
+@njit
 def derivatives_of(features, true, weights, coefficients, start):
     """Return the gradient of `loss_of`, float64 (p,), and the lower triangle of its Hessian, float64 (p, p).
 
@@ -295,7 +295,7 @@ def derivatives_of(features, true, weights, coefficients, start):
     return gradient, curvature
 
 
-@njit(cache=True, nogil=True)
+@njit
 def solve_newton(matrix, right):
     """Solve a positive definite linear system by Cholesky decomposition, and overwrite both arguments.
 

@@ -48,7 +48,7 @@ class Sides(NamedTuple):
     terms: np.ndarray  # Scratch for the losses of the instances, float32 (n,).
 
 
-@njit(cache=True, nogil=True)
+@njit
 def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     """Minimise sum_j |w_j| + sum_i cost_i log(1 + exp(-side_i w.x_i)), starting from w = 0.
 
@@ -106,7 +106,7 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
         loss = new_loss
 
 
-@njit(cache=True, nogil=True)
+@njit
 def logistic_loss(sides, size):
     """Return sum_i cost_i log(1 + exp(-side_i (margin_i + size * along_i))), summed in float64.
 
@@ -122,7 +122,7 @@ def logistic_loss(sides, size):
     return total(terms)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def margin_derivatives(sides):
     """Write the first and second derivative of each instance's loss with respect to the instance's margin."""
     sides = unowned(sides)
@@ -139,7 +139,7 @@ def margin_derivatives(sides):
         curvature[i] = cost * likely * unlikely
 
 
-@njit(cache=True, nogil=True)
+@njit
 def column_derivatives(columns, sides, coordinates, shrinkage):
     """Write the first and second derivative of the loss with respect to each weight, and list the weights to update.
 
@@ -169,7 +169,7 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
     return n_active, violations, largest
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def violation_of(derivative, weight):
     """Return the smallest magnitude of a subgradient with respect to one weight, which is zero at the optimum."""
     one = np.float32(1)
@@ -180,7 +180,7 @@ def violation_of(derivative, weight):
     return max(abs(derivative) - one, np.float32(0))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def descend(columns, sides, coordinates, active, precision, max_passes, key):
     """Minimise the second-order model of the objective by coordinate descent, and return the number of passes.
 
@@ -230,7 +230,7 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
     return max_passes
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def coordinate_move(derivative, second, weight):
     """Return the change of a weight w, clamped to -10 .. 10, that minimises the second-order model of loss plus |w|."""
     one, limit = np.float32(1), np.float32(10)
@@ -243,7 +243,7 @@ def coordinate_move(derivative, second, weight):
     return min(max(move, -limit), limit)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def line_search(columns, sides, coordinates, active, max_steps, loss):
     """Change the weights by the first step size that decreases the objective sufficiently, and return the new loss.
 

@@ -188,7 +188,7 @@ def cache_lines(n_arrays: int, size: int) -> np.ndarray:
     return numbers[start : start + n_arrays * size * LANES].reshape(n_arrays, size, LANES)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes, solution):
     """Run the loop of `solve_path`.
 
@@ -237,13 +237,13 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
                     n_done += 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def instances_of(problem, label):
     """Return the instances that have a label, int64, ascending."""
     return problem.label_rows[problem.label_starts[label] : problem.label_starts[label + 1]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def begin_label(problem, label, C, rows, by_row, by_column, lanes, lane):
     """Start a label in a lane, with weights 0 and a constant that would be optimal if all instances had equal weights.
 
@@ -282,7 +282,7 @@ def begin_label(problem, label, C, rows, by_row, by_column, lanes, lane):
     begin_path(lanes, lane, 0, C)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def begin_path(lanes, lane, place, C):
     """Set the next value of C for a lane, which starts from its solution for the previous C.
 
@@ -303,7 +303,7 @@ def begin_path(lanes, lane, place, C):
     lanes.phase[lane] = GRADIENT
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def pass_over(problem, rows, by_row, by_column, lanes):
     """Make one pass over the matrix, and compute the row products and the sums that each lane needs in its phase.
 
@@ -332,7 +332,7 @@ def pass_over(problem, rows, by_row, by_column, lanes):
         add_row(columns, values, multiples, by_column.sums)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def conjugate(by_row, by_column, lanes):
     """Make one step of preconditioned conjugate gradients in each lane whose phase is CONJUGATE."""
     p, sums, r, steps, means, inverses = by_column[1:]
@@ -367,7 +367,7 @@ def conjugate(by_row, by_column, lanes):
             by_row.moves[i, lane] += length[lane] * by_row.products[i, lane]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def start_newton_step(variances, by_row, by_column, lanes, lane):
     """Set up the Newton system at the present weights, unless these weights are the solution.
 
@@ -415,7 +415,7 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
     lanes.phase[lane] = CONJUGATE
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def take_newton_step(by_row, by_column, lanes, lane):
     """Make the Newton step that CG found, halved until the objective decreases enough."""
     weights = by_column.weights
@@ -455,7 +455,7 @@ def take_newton_step(by_row, by_column, lanes, lane):
         lanes.phase[lane] = SOLVED
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def evaluate_loss(by_row, lanes, lane, length, shift):
     """Return the weighted sum of losses after ``length`` times the Newton step.
 
@@ -497,7 +497,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
     return loss
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def mean_loss(problem, label, rows, by_column, lanes, lane):
     """Return the weighted mean logistic loss of a lane's present solution on the instances ``rows``.
 

@@ -44,7 +44,7 @@ class BinaryRelevance(LabelLogistic):
         return top_k_of_row(labels, estimates, k, label_weights)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sigmoids_above(scores, thresholds):
     """Return the estimates sigmoid(score) that are strictly greater than the thresholds of their labels.
 

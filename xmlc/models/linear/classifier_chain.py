@@ -145,7 +145,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         self.weights_ = np.ascontiguousarray(self.weights_[:, : self.n_features_in_])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sample_chain(scores, influence, n_samples, seed, first):
     """Draw label sets from the chain's conditional distribution, one label after another (gfm2011, equation (9)).
 

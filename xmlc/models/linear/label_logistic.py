@@ -342,7 +342,7 @@ def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray,
     return total / max(n - 1, n / 2), squares
 
 
-@njit(cache=True, nogil=True)
+@njit
 def linear_scores(indptr, indices, data, weights, constants):
     """Return the linear scores of all labels, float64 (n, m).
 
