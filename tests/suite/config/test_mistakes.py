@@ -31,7 +31,7 @@ IN_SUITES = {
     "unknown hyperparameter": (suite({"plt": {"hyperparameters": {"arty": 2}}}), "hyperparameters.arty arity"),
     "repeated entry": (suite(datasets=["yeast", "yeast"]), "datasets yeast"),
     "empty list": (suite(datasets=[]), "datasets []"),
-    "contradiction": (suite({"plt": SEARCH}), "models.plt.search.trial_overrides epochs always"),
+    "contradiction": (suite({"plt": SEARCH}), "models.plt.search trial_overrides always"),
 }
 # A repeated name counts once on the command line, which has no names of tables.
 ON_COMMAND_LINE = {

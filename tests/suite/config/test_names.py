@@ -50,12 +50,12 @@ REPEATED = {
     "sweeps.x.values 2": suite(sweeps={"x": SWEEP | {"values": [2, 2]}}),
 }
 WITHOUT_EFFECT = {
-    "trial_overrides epochs always": of_plt(search=STAGES | {"always": True, "trial_overrides": {"epochs": 1}}),
-    "trial_overrides epochs stages": of_plt(search={"trial_overrides": {"epochs": 1}}),
-    "extra_stages yeast stages": of_plt(search={"extra_stages": {"yeast": [[{"arity": 8}]]}}),
+    "search trial_overrides always": of_plt(search=STAGES | {"always": True, "trial_overrides": {"epochs": 1}}),
+    "search trial_overrides stages": of_plt(search={"trial_overrides": {"epochs": 1}}),
+    "search extra_stages stages": of_plt(search={"extra_stages": {"yeast": [[{"arity": 8}]]}}),
     "always stages": of_plt(search={"always": True}),
-    "ranges C always": of_plt(search=STAGES | {"always": True, "ranges": {"C": [1, 2]}}),
-    "share_search_with br always": suite({"plt": {"share_search_with": "br", "search": STAGES}, "br": {}}),
+    "search ranges always": of_plt(search=STAGES | {"always": True, "ranges": {"C": [1, 2]}}),
+    "models.plt share_search_with always": suite({"plt": {"share_search_with": "br", "search": STAGES}, "br": {}}),
     "skip_thresholds plt": of_plt(skip_thresholds=WHY),
     "task few-shot few_shot": of_plt(task="few-shot"),
     "task multi-label few_shot": suite({"plt": {"task": "multi-label"}}, few_shot=["yeast"]),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from xmlc.core.errors import InvalidParameterError, XmlcError
+from xmlc.core.errors import InvalidParameterError, XmlcError, let_through
 from xmlc.kernels.domains import LABELS_PER_INSTANCE, NumberRange
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.registry import (
@@ -71,9 +69,9 @@ def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Ite
 def check_models(suite: Suite) -> None:
     """Check that the estimators of a suite's models exist, and that their hyperparameters are known and in range.
 
-    Some hyperparameters are known only after an import: those of baselines, and of users' models that inherit
-    `__init__`. Each training job checks these hyperparameters before it trains the model. If a model uses a class of an
-    installed library, the class is imported and instantiated here.
+    Estimators of xmlc are checked without an import. The class of a user's file or of an installed library is imported
+    and instantiated. Baselines and optional models are checked by the jobs that train them, because their program may
+    be missing.
 
     Raises
     ------
@@ -84,70 +82,42 @@ def check_models(suite: Suite) -> None:
     for keys, model in suite.places.items():
         given: dict[Keys, Hyperparameters] = {(*keys, *place): values for place, values in model.every_value.items()}
         given |= suite.swept(keys[1])
-        _check_model(suite, keys, model, given)
-
-
-def _check_model(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Keys, Hyperparameters]) -> None:
-    """Check the estimator and the hyperparameters of one model."""
-    for place, values in given.items():
-        for key in values:
-            if key in SET_BY_RUNS:
-                problem = f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead"
-                raise XmlcError(located(suite.file, (*place, key), problem))
-    is_baseline = keys[0] == "baselines"
-    try:
-        if program_of(model.estimator) and (model.optional or is_baseline):
-            return  # The program that a baseline wraps may be missing.
-        if ".py:" in model.estimator:
-            check_file(model.estimator, [key for values in given.values() for key in values])
-        elif ":" in model.estimator:
-            _check_class(model, given.values())
-        elif model.estimator not in ESTIMATORS:
-            _refuse_estimator(model.estimator)
-    except XmlcError as error:
-        raise XmlcError(located(suite.file, keys, str(error))) from error
-    if model.estimator == "estimates":
-        _check_paths(suite, given)
-    elif model.estimator == "oracle":
         for place, values in given.items():
-            if values:
-                problem = f"found {', '.join(values)}, expected nothing, because the oracle has no hyperparameters"
-                raise XmlcError(located(suite.file, place, problem))
-    elif model.estimator in LEARNERS:
-        _check_values(suite, keys, model, given)
-        _check_together(suite, keys, model)
-
-
-def _refuse_estimator(estimator: str) -> None:
-    place, _, kind = estimator.rpartition(".")
-    own = "package.module:ClassName"
-    if place and kind != "py":
-        own = f"{place}:{kind}"
-    own += f" or {estimator if kind == 'py' else 'path/to/file.py'}:ClassName"
-    raise XmlcError(f"found no estimator {estimator}, expected {nearest(estimator, ESTIMATORS)}, or {own}")
+            for key in values:
+                if key in SET_BY_RUNS:
+                    problem = f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead"
+                    raise XmlcError(located(suite.file, (*place, key), problem))
+                if model.estimator == "oracle" or (model.estimator == "estimates" and key not in OF_ESTIMATES):
+                    expected = nearest(key, OF_ESTIMATES)
+                    if model.estimator == "oracle":
+                        expected = "none, because the oracle has no hyperparameters"
+                    raise XmlcError(located(suite.file, (*place, key), f"found {key}, expected {expected}"))
+        if program_of(model.estimator) and (model.optional or keys[0] == "baselines"):
+            continue
+        if model.estimator in LEARNERS:
+            _check_values(suite, keys, model, given)
+            _check_together(suite, keys, model)
+        elif model.estimator not in ESTIMATORS:
+            try:
+                _check_class(model, given.values())
+            except Exception as error:  # A user's file may raise any error.
+                let_through(error)
+                problem = str(error)
+                if not isinstance(error, XmlcError):
+                    problem = f"{type(error).__name__}: {problem}"
+                raise XmlcError(located(suite.file, keys, problem)) from error
 
 
 def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
-    """Check that a class of another library can be instantiated with each set of hyperparameters."""
-    own = model.estimator.replace(":", ".py:")
-    if Path(own.partition(":")[0]).is_file():  # Workflow jobs cannot import a module from the current folder.
-        raise XmlcError(f"found {model.estimator}, a module in this folder, expected {own}")
+    """Instantiate a class of a user's file or of another library with each set of hyperparameters."""
+    place, _, name = model.estimator.rpartition(":")
+    if Path(f"{place}.py").is_file():  # Workflow jobs cannot import a module from the current folder.
+        raise XmlcError(f"found {model.estimator}, a module in this folder, expected {place}.py:{name}")
+    if not place:
+        own = "package.module:ClassName or path/to/file.py:ClassName"
+        raise XmlcError(f"found no estimator {name}, expected {nearest(name, ESTIMATORS)}, or {own}")
     for values in given:
         make_estimator(model.estimator, model.hyperparameters | values, seed=0)
-
-
-def _check_paths(suite: Suite, given: Mapping[Keys, Hyperparameters]) -> None:
-    """Check the keys and the paths of a model that reads the estimates of another program."""
-    for place, values in given.items():
-        for key, path in values.items():
-            rest = str(path).replace("{dataset}", "").replace("{seed}", "")
-            problem = ""
-            if key not in OF_ESTIMATES:
-                problem = f"found {key}, expected {nearest(key, OF_ESTIMATES)}"
-            elif "{" in rest:
-                problem = f"found {rest[rest.index('{') :]} in {path}, expected {{dataset}} or {{seed}}"
-            if problem:
-                raise XmlcError(located(suite.file, (*place, key), problem))
 
 
 def _check_values(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Keys, Hyperparameters]) -> None:
@@ -166,16 +136,16 @@ def _check_values(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Key
         is_of_trial = "stages" in place or "extra_stages" in place
         if value == LABELS_PER_INSTANCE and is_of_trial and isinstance(domain, NumberRange):
             continue  # The search replaces this text with a number.
-        if key == "estimators" and value is not None and value in domain:
-            _check_members(suite, place, value)
         if value not in domain:
             problem = f"found {value!r}, expected {str(domain).replace('None', 'null')}"
             raise XmlcError(located(suite.file, place, problem))
+        if key == "estimators":
+            _check_members(suite, place, value)
 
 
 def _check_members(suite: Suite, place: Keys, members: Any) -> None:
     """Check that the members of a stacking are names of estimators or classes of a library."""
-    for i, (_, member) in enumerate(members):
+    for i, (_, member) in enumerate(members or ()):
         estimator = str(member)
         if ":" not in estimator and registered_name(estimator) not in ESTIMATORS:
             problem = f"found {estimator}, expected {nearest(estimator, ESTIMATORS)}"
@@ -188,18 +158,17 @@ def _check_together(suite: Suite, keys: Keys, model: ModelSpec) -> None:
     A trial of a search can follow the best trial of an earlier stage, which is unknown. So a trial is refused only if
     it fits to no earlier trial. Trials in ranges are checked by `xmlc tune`, before the first of them.
     """
-    base = model.hyperparameters
-    possible: dict[Keys, list[Hyperparameters]] = {("hyperparameters",): [base]}
-    possible |= {("datasets", dataset): [values] for dataset, values in model.datasets.items()}
-    trial_base = base | model.search.trial_overrides
+    possible: dict[Keys, list[Hyperparameters]] = {(*keys, "hyperparameters"): [model.hyperparameters]}
+    for dataset, values in model.datasets.items():
+        possible[(*keys, "datasets", dataset)] = [values]
+    base = model.hyperparameters | model.search.trial_overrides
     trials = model.search.trials
+    earlier = [base, *(base | trial for trial in trials.values())]
     for place, trial in trials.items():
-        earlier = [trial_base, *(trial_base | other for other in trials.values())]
-        possible[place] = [before | trial for before in earlier]
-    complete: dict[Keys, list[Hyperparameters]] = {(*keys, *place): sets for place, sets in possible.items()}
+        possible[(*keys, *place)] = [before | trial for before in earlier]
     for place, swept in suite.swept(str(keys[-1])).items():
-        complete[place] = [model.values_on(dataset) | swept for dataset in suite.datasets]
-    for place, sets in complete.items():
+        possible[place] = [model.values_on(dataset) | swept for dataset in suite.datasets]
+    for place, sets in possible.items():
         errors = [_error_of(model.estimator, values) for values in sets]
         if all(errors):
             raise XmlcError(located(suite.file, place, errors[0]))
@@ -215,46 +184,10 @@ def _error_of(estimator: str, values: Hyperparameters) -> str:
     return ""
 
 
-def check_file(estimator: str, given: Iterable[str]) -> None:
-    """Check that a user's file exists, is valid Python and contains the name of an estimator's class.
-
-    If the class defines `__init__`, check that `__init__` accepts the given hyperparameters.
-    """
-    file, _, kind = estimator.rpartition(":")
-    text, tree = python_of(file)
-    if not re.search(rf"\b{re.escape(kind)}\b", text):  # A user's file may define the class, or import it.
-        expected = nearest(kind, re.findall(r"^class (\w+)", text, re.MULTILINE) or ["the name of one of its classes"])
-        raise XmlcError(f"{file}: found no class {kind}, expected {expected}")
-    for node in (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind):
-        takes = _arguments(node)
-        if takes is not None and (unknown := [key for key in given if key.partition("__")[0] not in takes]):
-            expected = nearest(unknown[0], takes) or "none"
-            raise XmlcError(f"found no hyperparameter {unknown[0]} of {estimator}, expected {expected}")
-        for method in ("fit", "predict_proba") if not node.bases else ():
-            if not re.search(rf"\b{method}\b", ast.unparse(node)):
-                raise XmlcError(f"{file}:{node.lineno}: found no {method} in {kind}, expected fit and predict_proba")
-
-
-def _arguments(node: ast.ClassDef) -> list[str] | None:
-    """Return the names of the arguments of the `__init__` that a class defines.
-
-    Return None if the class does not define `__init__`, or if `__init__` has an argument such as ``**kwargs``.
-    """
-    own = (part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__")
-    method = next(own, None)
-    if not method or method.args.kwarg:
-        return None
-    return [argument.arg for argument in (*method.args.args[1:], *method.args.kwonlyargs)]
-
-
-def python_of(file: str, where: str = "") -> tuple[str, ast.Module]:
-    """Return the text and the syntax tree of a user's Python file."""
+def text_of(suite: Suite, file: str) -> str:
+    """Return the text of a Python file in the suite's key `extensions`."""
     path = Path(file)
     if not path.is_file():
         near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["an existing Python file"])
-        raise XmlcError(f"{where}found no file {file}, expected {near}")
-    text = path.read_text(encoding="utf-8")
-    try:
-        return text, ast.parse(text)
-    except SyntaxError as error:
-        raise XmlcError(f"{where}{file}:{error.lineno}: {error.msg}, expected a Python file") from error
+        raise XmlcError(located(suite.file, ("extensions",), f"found no file {file}, expected {near}"))
+    return path.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.config.checks import python_of
+from xmlc.suite.config.checks import text_of
 from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
 from xmlc.suite.schemas import Keys, located, nearest
@@ -95,8 +95,8 @@ def _mentions(suite: Suite, datasets: Collection[str]) -> Iterator[Mention]:
 
 def _names_in_extensions(suite: Suite) -> set[str]:
     """Return all strings of a suite's extensions that could be the name of a method."""
-    texts = [python_of(file, f"{suite.file}: extensions: ")[0] for file in suite.extensions]
-    return {name for text in texts for name in re.findall(r"""["']([a-z0-9-]+)["']""", text)}
+    text = "\n".join(text_of(suite, file) for file in suite.extensions)
+    return set(re.findall(r"""["']([a-z0-9-]+)["']""", text))
 
 
 def _contradictions(suite: Suite) -> Iterator[tuple[Keys, str]]:
@@ -122,27 +122,9 @@ def _contradictions(suite: Suite) -> Iterator[tuple[Keys, str]]:
 def _contradictions_of_model(
     suite: Suite, name: str, model: ModelSpec, is_baseline: bool
 ) -> Iterator[tuple[Keys, str]]:
-    search = model.search
-    if model.share_search_with:
-        chain = _shared_searches(suite, name)
-        if len(chain) > len({*chain}):
-            yield ("share_search_with",), f"found a cycle: {' -> '.join(chain)}. Remove one of the keys"
-        if not search.always and (search.stages or search.ranges):
-            problem = f"found {model.share_search_with}, but the model has a search of its own"
-            yield ("share_search_with",), f"{problem}. Remove one of them, or add always: true"
-    if search.trial_overrides and (search.always or not search.stages):
-        reason = "the search has no stages"
-        if search.always:
-            reason = "the search has always: true"
-        yield ("search", "trial_overrides"), f"found {', '.join(search.trial_overrides)}, but {reason}. Remove one"
-    if search.extra_stages and not search.stages:
-        names = ", ".join(search.extra_stages)
-        yield ("search", "extra_stages"), f"found {names}, but the search has no stages. Add stages"
-    if search.always and not search.stages:
-        yield ("search", "always"), "found true, but the search has no stages. Add stages"
-    if search.always and search.ranges:
-        names = ", ".join(search.ranges)
-        yield ("search", "ranges"), f"found {names}, but the search has always: true. Remove one of them"
+    chain = _shared_searches(suite, name)
+    if len(chain) > len({*chain}):
+        yield ("share_search_with",), f"found a cycle: {' -> '.join(chain)}. Remove one of the keys"
     if model.skip_thresholds and not is_baseline:
         yield ("skip_thresholds",), f"found a model. Add {name} to skip_thresholds of the suite instead"
     if model.task and all(suite.task_of(dataset) != model.task for dataset in suite.datasets):
@@ -154,16 +136,12 @@ def _contradictions_of_model(
 
 def _shared_searches(suite: Suite, name: str) -> list[str]:
     """Follow `share_search_with` from a model, until the end or the first repeated model."""
-    chain: list[str] = []
-    following: str | None = name
-    while following and following not in chain:
-        chain.append(following)
-        model = suite.all_models.get(following)
-        following = None
-        if model:
-            following = model.share_search_with
-    if following:
-        return [*chain, following]
+    chain = [name]
+    while chain.count(chain[-1]) == 1:
+        model = suite.all_models.get(chain[-1])
+        if not model or not model.share_search_with:
+            break
+        chain.append(model.share_search_with)
     return chain
 
 
@@ -175,8 +153,7 @@ def check_distinct_methods(suites: Iterable[Suite]) -> None:
     places = dict.fromkeys([*THRESHOLD_METHODS, *INFERENCE_METHODS], "xmlc")
     for suite in suites:
         for file in suite.extensions:
-            text = python_of(file, f"{suite.file}: extensions: ")[0]
-            for name in re.findall(r"""register\(\s*["']([a-z0-9-]+)["']""", text):
+            for name in re.findall(r"""register\(\s*["']([a-z0-9-]+)["']""", text_of(suite, file)):
                 if places.setdefault(name, file) != file:
                     problem = f"found {name} in {file} and in {places[name]}. Rename one of the methods"
                     raise XmlcError(located(suite.file, ("extensions",), problem))

@@ -102,6 +102,14 @@ class SearchSpec:
     #: Whether the search in stages runs on every dataset, for any value of the setting `tuning`.
     always: bool = False
 
+    def __post_init__(self) -> None:
+        for key in ("extra_stages", "trial_overrides", "always"):
+            if getattr(self, key) and not self.stages:
+                raise ValueError(f"found {key} without stages. Add stages, or remove {key}")
+        for key in ("ranges", "trial_overrides"):
+            if getattr(self, key) and self.always:
+                raise ValueError(f"found {key} next to always: true. Remove one of them")
+
     @property
     def auto(self) -> bool:
         """Return whether the model has stages that are tried only on datasets for which the model is untuned."""
@@ -172,6 +180,8 @@ class ModelSpec:
     def __post_init__(self) -> None:
         if bool(self.estimator) == bool(self.from_suite):
             raise ValueError("found both or none of the keys estimator and from_suite, expected one of them")
+        if self.share_search_with and not self.search.always and (self.search.stages or self.search.ranges):
+            raise ValueError("found share_search_with and a search. Remove one of them, or add always: true")
 
     @property
     def fitted_settings(self) -> str:
