@@ -256,6 +256,11 @@ class Dataset:
         return Size(**{name: float(given[name]) for name in Size._fields if name in given})
 
     @property
+    def has_size(self) -> bool:
+        """Return whether the entry has numbers about the size of the dataset."""
+        return bool(self.published or self.synthetic)
+
+    @property
     def known_shape(self) -> dict[str, Any]:
         """Return the contents of the keys `published` and `shape`: numbers about the size of the dataset."""
         return {**(self.published or {}), **(self.shape or {})}

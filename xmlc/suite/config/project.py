@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Self
 
@@ -75,38 +75,41 @@ class Project:
             check_models(suite)
         check_distinct_methods(suites.values())
         check_shared_settings(suites.values())
-        suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}
         check_reserved_names(suites, {str(files[-1]): catalogue, "config: datasets": named})
-        models = models_of_all(suites.values())
-        chosen: list[str] = []
-        if isinstance(settings.models, list):
-            chosen = settings.models
-        elif settings.models:
-            chosen = list(chain.from_iterable(settings.models.values()))
-        project = cls(settings, suites, models, catalogue)
-        selected = {name for paper in suites for name in project.datasets_of(paper)}
-        keys = settings.models if isinstance(settings.models, dict) else ()
-        checks = ("papers", settings.papers, suites), ("models", chosen, models), ("models", keys, selected)
-        known: Collection[str]
-        for key, names, known in checks:
-            for name in set(names) - set(known):
-                raise XmlcError(f"config: {key}: found {name}, expected {nearest(name, known)}")
+        suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}
+        project = cls(settings, suites, models_of_all(suites.values()), catalogue)
+        project._check_settings()
+        project._check_datasets()
+        return project
+
+    def _check_settings(self) -> None:
+        """Look up the names in the settings."""
+        settings = self.settings
+        selected = chain(*map(self.datasets_of, self.suites))
+        models: Iterable[str] = settings.models or ()
+        _check_known("papers", settings.papers, self.suites)
+        if isinstance(settings.models, dict):
+            _check_known("models", settings.models, {*selected})
+            models = chain(*settings.models.values())
+        _check_known("models", models, self.models)
         for name in settings.named_datasets:
             if name in SIZES:
                 raise XmlcError(f"config: datasets: found {name} and others, expected {name} alone: datasets={name}")
-            # This call raises an error for a bad name or for missing propensity parameters, before any training.
-            project.propensity(name)
-        for suite in suites.values():
+            self.propensity(name)  # raises an error for a bad name or unknown propensities, before any training
+
+    def _check_datasets(self) -> None:
+        """Check that the propensities of all datasets are known, and that each oracle has a synthetic dataset."""
+        for suite in self.suites.values():
             for name in suite.datasets:
                 try:
-                    project.propensity(name)
+                    self.propensity(name)
                 except XmlcError as error:
                     raise XmlcError(located(suite.file, ("datasets",), str(error))) from error
+            has_posteriors = any(self.entry(name).synthetic for name in suite.datasets)
             for name, model in suite.models.items():
-                if model.estimator == "oracle" and not any(project.entry(one).synthetic for one in suite.datasets):
+                if model.estimator == "oracle" and not has_posteriors:
                     problem = "found oracle, but no dataset of the suite is synthetic, so it would not run. Remove it"
                     raise XmlcError(located(suite.file, ("models", name, "estimator"), problem))
-        return project
 
     def entry(self, dataset: str) -> Dataset:
         """Return the entry of a dataset in the catalogue."""
@@ -141,31 +144,22 @@ class Project:
         if suite.own:
             return suite.datasets
         if isinstance(wanted, str):
-            return [name for name in suite.datasets if self.is_large(name) == (wanted == "large")]
+            return [name for name in suite.datasets if self.exceeds(name, LARGE) == (wanted == "large")]
         return wanted or suite.datasets
 
-    def is_large(self, dataset: str) -> bool:
-        """Return whether a dataset's arrays have more than `LARGE` bytes, according to the sizes in the catalogue.
+    def exceeds(self, dataset: str, size: float) -> bool:
+        """Return whether a dataset's arrays have more than ``size`` bytes, according to the sizes in the catalogue.
 
         The result does not depend on the size that `xmlc prepare` counted.
         """
-        return self._exceeds(dataset, LARGE)
-
-    def has_large_models(self, dataset: str) -> bool:
-        """Return whether a dataset's arrays have more than `LARGE_MODELS` bytes, see `is_large`."""
-        return self._exceeds(dataset, LARGE_MODELS)
+        return self.entry(dataset).has_size and self.entry(dataset).size.bytes > size
 
     def large_models(self, dataset: str) -> int:
         """Return how much of the resource `large_models` a job takes that writes a temporary model.
 
         The result is 1 if models of the dataset are large, or if the catalogue has no size of the dataset.
         """
-        entry = self.entry(dataset)
-        return int(self.has_large_models(dataset) or not (entry.published or entry.synthetic))
-
-    def _exceeds(self, dataset: str, size: float) -> bool:
-        entry = self.entry(dataset)
-        return bool(entry.published or entry.synthetic) and entry.size.bytes > size
+        return int(self.exceeds(dataset, LARGE_MODELS) or not self.entry(dataset).has_size)
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
         """Return the names of the models that a suite runs on a dataset."""
@@ -188,20 +182,23 @@ class Project:
 
         If a baseline is missing, the baselines table contains the reason.
         """
-        found = self.suites[paper].baselines.items()
-        return [name for name, one in found if dataset not in one.without and is_installed(one.estimator)]
+        baselines = self.suites[paper].baselines.items()
+        return [name for name, one in baselines if dataset not in one.without and is_installed(one.estimator)]
 
     def runs(self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False) -> list[Run]:
         """Return the runs of a suite's models on ``datasets``, or on all selected datasets if ``datasets`` is None.
 
         If ``baselines`` is true, the runs of the suite's baselines are also returned.
         """
-        return [
-            Run(dataset, model, seed)
-            for dataset in (self.datasets_of(paper) if datasets is None else datasets)
-            for model in self.models_on(paper, dataset) + (self.baselines_on(paper, dataset) if baselines else [])
-            for seed in self.suites[paper].seeds
-        ]
+        if datasets is None:
+            datasets = self.datasets_of(paper)
+        runs = []
+        for dataset in datasets:
+            models = self.models_on(paper, dataset)
+            if baselines:
+                models += self.baselines_on(paper, dataset)
+            runs += [Run(dataset, model, seed) for model, seed in product(models, self.suites[paper].seeds)]
+        return runs
 
     def hyperparameters(self, model: str, dataset: str) -> str:
         """Return a model's hyperparameters on a dataset as sorted JSON.
@@ -230,16 +227,6 @@ class Project:
                 raise XmlcError(f"{suites}: model {model}: found no file {file}. Create it or correct the path")
         return files
 
-    def check_given(self, paper: str, dataset: str, model: str) -> None:
-        """Check that a dataset has the files that a suite's model reads.
-
-        Raises
-        ------
-        XmlcError
-            One of the files is missing.
-        """
-        self.existing_files(model, dataset, self.suites[paper].seeds)
-
     def check_estimates(self, paper: str) -> str:
         """For each model of a suite that reads estimates of another program, check that the files of estimates exist.
 
@@ -253,20 +240,21 @@ class Project:
         suite = self.suites[paper]
         lines = []
         for name, spec in suite.models.items():
-            chosen = {of: self.settings.models_on(of) for of in self.datasets_of(paper)}
-            wanted = [of for of, models in chosen.items() if models is None or name in models]
-            if spec.estimator != "estimates" or not wanted:
+            if spec.estimator != "estimates":
                 continue
-            there = [dataset for dataset in wanted if self.has_estimates(name, dataset)]
-            for dataset in there:
-                self.check_given(paper, dataset, name)
-            if not there:
-                paths = ", ".join(
-                    sorted({str(path) for values in spec.every_value.values() for path in values.values()})
+            missing = []
+            wanted = [of for of in self.datasets_of(paper) if name in (self.settings.models_on(of) or [name])]
+            for dataset in wanted:
+                if self.has_estimates(name, dataset):
+                    self.existing_files(name, dataset, suite.seeds)
+                else:
+                    missing.append(dataset)
+            if missing and missing == wanted:
+                files = ", ".join(map(str, spec.hyperparameters.values()))
+                raise XmlcError(
+                    f"{suite.file}: model {name}: found no estimates for {', '.join(wanted)}, expected {files}"
                 )
-                said = f"found no estimates for {', '.join(wanted)}, expected {paths}"
-                raise XmlcError(f"{suite.file}: model {name}: {said}")
-            lines += [f"skipped {name} on {dataset}: found no estimates" for dataset in wanted if dataset not in there]
+            lines += [f"skipped {name} on {dataset}: found no estimates" for dataset in missing]
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
@@ -275,22 +263,27 @@ class Project:
         If the configured paths contain ``{dataset}``, the function checks only whether the folder of one of the files
         exists.
         """
-        values = self.models[model].values_on(dataset)
-        folders = [Path(str(file).replace("{dataset}", dataset)).parent for file in values.values()]
-        return bool(values) and ("{dataset}" not in str(values) or any(folder.exists() for folder in folders))
+        files = [str(file) for file in self.models[model].values_on(dataset).values()]
+        folders = [Path(file.replace("{dataset}", dataset)).parent for file in files]
+        return bool(files) and ("{dataset}" not in "".join(files) or any(folder.exists() for folder in folders))
 
     def tuned_by(self, model: str, dataset: str) -> str | None:
         """Return the path of the search result with which a model is trained, or None if there is no search."""
         spec = self.models[model]
-        tuning = self.settings.tuning
         search = spec.search
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
         # A weight threshold for a dataset does not count as tuning, because it only limits the memory.
         has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
-        asked = search.auto and not has_own if tuning == "auto" else tuning and search.ranges
-        if search.always or asked:
+        match self.settings.tuning:
+            case None:
+                runs = False
+            case "auto":
+                runs = search.auto and not has_own
+            case _:
+                runs = bool(search.ranges)
+        if search.always or runs:
             return paths.TUNING.of(dataset=dataset, model=model)
         return None
 
@@ -314,13 +307,16 @@ class Project:
 
     def ensemble_sizes(self, model: str) -> list[int]:
         """Return the numbers n for which suites score a forest of the first n trees, in ascending order."""
-        blocks = [suite.ensembles for suite in self.suites.values() if suite.ensembles]
-        return sorted({size for block in blocks if model in block.models for size in block.sizes})
+        sizes: set[int] = set()
+        for suite in self.suites.values():
+            if suite.ensembles and model in suite.ensembles.models:
+                sizes |= {*suite.ensembles.sizes}
+        return sorted(sizes)
 
     @property
     def extensions(self) -> list[str]:
         """Return the paths of users' files that register threshold or inference methods."""
-        return sorted({file for suite in self.suites.values() for file in suite.extensions})
+        return sorted({*chain(*(suite.extensions for suite in self.suites.values()))})
 
     @property
     def planned_papers(self) -> list[str]:
@@ -344,7 +340,7 @@ class Project:
         """
         keep = self.settings.keep_models
         if keep is None:
-            return self.has_large_models(dataset)
+            return self.exceeds(dataset, LARGE_MODELS)
         return not keep
 
     @property
@@ -371,6 +367,12 @@ class Project:
         if command in ("thresholds", "infer"):
             modules += self.extensions
         return modules
+
+
+def _check_known(key: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise XmlcError(f"config: {key}: found {name}, expected {nearest(name, known)}")
 
 
 def is_installed(estimator: str) -> bool:

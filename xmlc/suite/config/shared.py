@@ -6,11 +6,12 @@ these results must be the same in all suites.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from itertools import combinations
 
 from xmlc.core.errors import XmlcError
+from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.config.suite import ModelSpec, Suite
 from xmlc.suite.schemas import Keys, located
 
@@ -24,71 +25,62 @@ def models_of_all(suites: Iterable[Suite]) -> dict[str, ModelSpec]:
     """Return the models of all suites by name.
 
     On the datasets of a suite that belongs to no paper (`Suite.own`), its hyperparameters take precedence.
+    """
+    models: dict[str, ModelSpec] = {}
+    for suite in suites:
+        for name, model in suite.all_models.items():
+            datasets: dict[str, Hyperparameters] = {}
+            if name in models:
+                datasets = models[name].datasets
+            if suite.own:
+                datasets = datasets | dict.fromkeys(suite.datasets, model.hyperparameters)
+            models[name] = replace(models.get(name, model), datasets=datasets | model.datasets)
+    return models
+
+
+def check_shared_settings(suites: Iterable[Suite]) -> None:
+    """Check that suites agree on what they share: models of one name, stored estimates and inferred label sets.
 
     Raises
     ------
     XmlcError
-        Two suites define a model of the same name with different settings.
+        Two suites define a model of the same name with different settings, store estimates of a dataset with different
+        minimum probabilities, or infer label sets of a model with different numbers of samples or time limits.
     """
-    suites = [*suites]
     for first, second in combinations(suites, 2):
         for name in first.all_models:
             if name in second.all_models:
-                _check_same(first, second, name)
-    found: dict[str, ModelSpec] = {}
-    for suite in suites:
-        for name, model in suite.all_models.items():
-            known = found.setdefault(name, replace(model, datasets={}))
-            common = {}
-            if suite.own:
-                common = dict.fromkeys(suite.datasets, model.hyperparameters)
-            found[name] = replace(known, datasets=known.datasets | common | model.datasets)
-    return found
+                _check_same_model(first, second, name)
+        limits = first.min_probabilities, second.min_probabilities
+        for dataset in {*first.datasets, *limits[0]} & {*second.datasets, *limits[1]}:
+            values = [limit.get(dataset) for limit in limits]
+            _check_equal(first, second, ("min_probabilities", dataset), values)
+        here = second.inference
+        there = first.inference
+        if here and there and here.split == there.split and {*here.methods} & {*there.methods}:
+            for key in ("samples", "time_limit"):
+                _check_equal(first, second, ("inference", key), [getattr(there, key), getattr(here, key)])
 
 
-def _check_same(first: Suite, second: Suite, name: str) -> None:
+def _check_same_model(first: Suite, second: Suite, name: str) -> None:
     here = second.all_models[name]
     there = first.all_models[name]
     is_apart = (first.own or second.own) and not {*first.datasets} & {*second.datasets}
-    free = (*FREE, *OF_PAPERS) if is_apart else FREE
-    keys = [field.name for field in fields(ModelSpec) if field.name not in free]
-    if is_apart and (here.search.always or there.search.always):
-        keys.append("search")
-    for key in keys:
-        if getattr(here, key) != getattr(there, key):
-            place = (*second.place_of(name), key)
-            problem = f"found other {key} than in {first.file}, which has a model {name}, too. The results of both"
-            problem += f" would be in results/<dataset>/{name}/. Rename one of them"
-            raise XmlcError(located(second.file, place, f"{problem}, or copy it with from_suite: {first.name}"))
+    free = {*FREE}
+    if is_apart:
+        free |= {*OF_PAPERS}
+        if here.search.always or there.search.always:
+            free.remove("search")
+    for field in fields(ModelSpec):
+        if field.name not in free and getattr(here, field.name) != getattr(there, field.name):
+            problem = f"found other {field.name} than in {first.file}, which has a model {name}, too. The results of"
+            problem += f" both would be in results/<dataset>/{name}/. Rename one of them"
+            problem += f", or copy it with from_suite: {first.name}"
+            raise XmlcError(located(second.file, (*second.place_of(name), field.name), problem))
 
 
-def check_shared_settings(suites: Collection[Suite]) -> None:
-    """Check that suites agree on settings of results that they share: stored estimates and inferred label sets.
-
-    Raises
-    ------
-    XmlcError
-        Two suites that use the same dataset store its estimates with different minimum probabilities, or two suites
-        infer label sets of the same model with different numbers of samples or time limits.
-    """
-    for first, second in combinations(suites, 2):
-        for dataset in {*first.datasets, *first.min_probabilities}:
-            if dataset in second.datasets or dataset in second.min_probabilities:
-                values = [suite.min_probabilities.get(dataset) for suite in (first, second)]
-                found = "null" if values[1] is None else values[1]
-                expected = f"{'null' if values[0] is None else values[0]} as in {first.file}"
-                _check_equal(second, ("min_probabilities", dataset), values, f"found {found}, expected {expected}")
-        if first.inference and second.inference and first.inference.split == second.inference.split:
-            for model in first.inference.methods:
-                if model in second.inference.methods:
-                    for key in ("samples", "time_limit"):
-                        values = [getattr(suite.inference, key) for suite in (first, second)]
-                        problem = (
-                            f"found {values[1]}, expected {values[0]} as in {first.file}, which also infers {model}"
-                        )
-                        _check_equal(second, ("inference", key), values, problem)
-
-
-def _check_equal(suite: Suite, keys: Keys, values: Sequence[object], problem: str) -> None:
+def _check_equal(first: Suite, second: Suite, keys: Keys, values: Sequence[object]) -> None:
     if values[0] != values[1]:
-        raise XmlcError(located(suite.file, keys, f"{problem}. Use the same value in both files"))
+        expected, found = ["null" if value is None else value for value in values]
+        problem = f"found {found}, expected {expected} as in {first.file}, which shares results"
+        raise XmlcError(located(second.file, keys, f"{problem}. Use the same value in both files"))

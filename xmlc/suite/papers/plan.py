@@ -292,7 +292,7 @@ def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
     for paper in project.suites:
         if dataset in project.datasets_of(paper):
             for model in project.models_on(paper, dataset):
-                project.check_given(paper, dataset, model)
+                project.existing_files(model, dataset, project.suites[paper].seeds)
             records += records_of(project, paper, [dataset])
     return outputs_of(records)
 
