@@ -12,7 +12,7 @@ from small_data import prepare_tiny, train
 from xmlc.core.checksums import list_files
 from xmlc.core.files import read_json, write_json, write_record
 from xmlc.data.matrices import load_csr, save_csr
-from xmlc.inference import Samples, fit_size_weights, gfm, gfm_sizes, hamming, marginals_of
+from xmlc.inference import Samples, gfm, hamming, marginals_of
 from xmlc.metrics import classification_metrics
 from xmlc.suite.results.records.inference import InferenceRecord
 from xmlc.suite.steps.prepared import Prepared
@@ -110,20 +110,7 @@ def test_label_sets_are_inferred_from_estimates_of_the_test_set(tiny, coins, est
     assert (found["step"]["name"], found["step"]["method"]) == ("infer", "gfm")
 
 
-def test_size_weights_are_learned_on_the_validation_set(tiny, coins, estimates):
-    assert infer_from(estimates, tiny, coins, "gfm-sizes", "h") == 0
-    found = record(tiny, "gfm-sizes")
-    weights = fit_size_weights(load_csr(estimates, "val"), Prepared(tiny[1]).part("val")[1])
-    assert found["sizes"]["weights"] == weights.tolist()
-    assert found["sizes"]["learn_seconds"] > 0
-    Y = Prepared(tiny[1]).part("test")[1]
-    Y_hat, expected = gfm_sizes(load_csr(estimates, "test"), weights)
-    assert found["metrics"]["instance_f"] == pytest.approx(classification_metrics(Y, Y_hat)["instance_f"])
-    assert (found["expected_f"], found["truncation_loss"]) == (pytest.approx(expected.mean()), None)
-    assert record(tiny, "h")["sizes"] is None
-
-
-def test_size_weights_cannot_be_learned_from_a_model(tiny, coins, capsys):
+def test_method_of_no_suite_is_refused(tiny, coins, capsys):
     assert infer(tiny, coins, "--method", "gfm-sizes") == 1
     assert "gfm-sizes" in capsys.readouterr().err
 

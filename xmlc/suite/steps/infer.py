@@ -19,8 +19,7 @@ from xmlc.data.matrices import load_csr
 from xmlc.inference.distributions import missed_below, truncation_loss
 from xmlc.inference.methods import METHODS, Method, infer_blocks, method_named, take_instances
 from xmlc.inference.samples import Samples
-from xmlc.inference.sizes import fit_size_weights
-from xmlc.kernels.csr import released, some_rows
+from xmlc.kernels.csr import released
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement, groups_by_frequency, measure_scores, scores_by_frequency
 from xmlc.metrics.resampling import resampled_sets
@@ -28,7 +27,7 @@ from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option, extension_option, training_option
-from xmlc.suite.results.records.inference import InferenceCosts, InferenceRecord, SizeWeights, TruncatedEstimates
+from xmlc.suite.results.records.inference import InferenceCosts, InferenceRecord, TruncatedEstimates
 from xmlc.suite.results.records.thresholds import EstimatesRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import TrainedStep, instances_for, predict_timed
@@ -49,15 +48,12 @@ class Basis:
     truncated : TruncatedEstimates or None
         The minimum probability of the marginals, and two means over instances. These are the number of marginals above
         the minimum, and the number of true labels below it.
-    sizes : SizeWeights or None
-        The weights of label sets of each size, if an inference method needs these weights.
     """
 
     distribution: Samples | sparse.csr_array
     draw_ms: float | None = None
     estimate_ms: float | None = None
     truncated: TruncatedEstimates | None = None
-    sizes: SizeWeights | None = None
 
 
 def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
@@ -76,10 +72,8 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
     return Basis(spe, estimate_ms=ms)
 
 
-def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> Basis:
+def basis_of_estimates(prepared: Prepared, folder: Path) -> Basis:
     """Read estimates for the test set from a folder that `xmlc estimate` wrote.
-
-    If ``takes_sizes`` is true, the weights of label set sizes are learned from the validation set.
 
     Raises
     ------
@@ -93,42 +87,35 @@ def basis_of_estimates(prepared: Prepared, folder: Path, takes_sizes: bool) -> B
         said = f"found estimates of {spe.shape[0]} instances, expected {Y.shape[0]} as in the test set"
         raise XmlcError(f"{folder}: {said}. Delete this folder and run `xmlc estimate` again")
     truncated = None
-    sizes = None
-    least = about.min_probability
-    if least > 0:
-        count = spe.nnz / max(Y.shape[0], 1)
-        missed = mean(missed_below(spe, Y))
-        truncated = TruncatedEstimates(min_probability=least, estimates_per_instance=count, missed_per_instance=missed)
-    if takes_sizes:
-        sizes = learn_sizes(released(load_csr(folder, "val", made_by="estimate")), prepared.part("val")[1])
-    return Basis(spe, estimate_ms=about.parts["test"].ms_per_instance, truncated=truncated, sizes=sizes)
-
-
-def learn_sizes(estimates: sparse.csr_array, Y: sparse.csr_array) -> SizeWeights:
-    """Learn the weights of label set sizes from the validation set.
-
-    The matrices ``estimates`` and ``Y`` have shape (n, m).
-    """
-    few = min(WARM_UP_ROWS, Y.shape[0])
-    fit_size_weights(some_rows(estimates, 0, few), Y[:few])
-    weights, seconds = timed(lambda: fit_size_weights(estimates, Y))
-    return SizeWeights(weights=tuple(weights.tolist()), learn_seconds=seconds)
+    if about.min_probability > 0:
+        truncated = TruncatedEstimates(
+            min_probability=about.min_probability,
+            estimates_per_instance=spe.nnz / max(Y.shape[0], 1),
+            missed_per_instance=mean(missed_below(spe, Y)),
+        )
+    return Basis(spe, estimate_ms=about.parts["test"].ms_per_instance, truncated=truncated)
 
 
 def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: float | None, out: Path) -> None:
     """Infer label sets for the test set by one method, score them, and write the record.
 
-    A first call on a few instances compiles the kernels, and is not timed.
+    A first call on a few instances compiles the kernels, and is not timed. If the method reaches its time limit, the
+    record has no scores and no time.
     """
     method = method_named(name)
     distribution = basis.distribution
-    if basis.sizes is None:
-        weights = None
-    else:
-        weights = np.array(basis.sizes.weights)
-    infer_blocks(name, take_instances(distribution, slice(0, WARM_UP_ROWS)), step.threads, size_weights=weights)
-    inferred, seconds = timed(partial(infer_blocks, name, distribution, step.threads, time_limit, weights))
-    scored = dict.fromkeys(("metrics", "expected_f", "truncation_loss"))
+    infer_blocks(name, take_instances(distribution, slice(0, WARM_UP_ROWS)), step.threads)
+    inferred, seconds = timed(lambda: infer_blocks(name, distribution, step.threads, time_limit))
+    scores: dict[str, Any] = dict.fromkeys(("metrics", "expected_f", "truncation_loss"))
+    n = step.data.meta["n_test"]
+    ms = None
+    total = None
+    if inferred is not None:
+        scores = _scores(step.data, basis, method, *inferred)
+        ms = 1e3 * seconds / max(n, 1)
+        before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
+        if before is not None:  # An oracle has its marginals at once.
+            total = 1e-3 * n * (before + ms)
     step.write(
         InferenceRecord,
         out,
@@ -137,10 +124,17 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
         samples=distribution.n_samples if isinstance(distribution, Samples) else None,
         time_limit=time_limit,
         estimates=basis.truncated,
-        sizes=basis.sizes if method.takes_sizes else None,
         finished=inferred is not None,
-        costs=_costs(step, basis, None if inferred is None else seconds),
-        **(scored if inferred is None else _scores(step.data, basis, method, *inferred)),
+        costs=InferenceCosts(
+            **asdict(step.about.costs),
+            draw_ms_per_instance=basis.draw_ms,
+            estimate_ms_per_instance=basis.estimate_ms,
+            infer_ms_per_instance=ms,
+            inference_seconds=total,
+            threads=step.threads,
+            infer_peak_bytes=peak_bytes(),
+        ),
+        **scores,
     )
 
 
@@ -149,40 +143,13 @@ def _scores(
 ) -> dict[str, Any]:
     """Return the fields of an inference record that describe the quality of the label sets."""
     Y = prepared.part("test")[1]
-    truncated = basis.truncated
     counts = agreement(Y, Y_hat)
-    groups = groups_by_frequency(prepared.part("train")[1])
-    metrics = measure_scores(counts) | scores_by_frequency(counts, groups)
+    metrics = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(prepared.part("train")[1]))
     loss = None
-    if truncated and truncated.min_probability and method.is_exact and not isinstance(basis.distribution, Samples):
-        loss = truncation_loss(basis.distribution, truncated.min_probability, Y, Y_hat, expected_f)
+    if basis.truncated and method.is_exact and not isinstance(basis.distribution, Samples):
+        loss = truncation_loss(basis.distribution, basis.truncated.min_probability, Y, Y_hat, expected_f)
     resampled = resampled_sets(Y.shape[0], partial(agreement, Y, Y_hat), metrics)
     return {"metrics": metrics, "resampled": resampled, "expected_f": mean(expected_f), "truncation_loss": loss}
-
-
-def _costs(step: TrainedStep, basis: Basis, seconds: float | None) -> InferenceCosts:
-    """Return the costs of inference. The total time includes the time for drawing samples or for estimating marginals.
-
-    The total time is None for an oracle, and for a method that reached its time limit.
-    """
-    n = step.data.meta["n_test"]
-    if seconds is None:
-        ms = None
-    else:
-        ms = 1e3 * seconds / max(n, 1)
-    if basis.draw_ms is None:
-        before = basis.estimate_ms
-    else:
-        before = basis.draw_ms
-    return InferenceCosts(
-        **asdict(step.about.costs),
-        draw_ms_per_instance=basis.draw_ms,
-        estimate_ms_per_instance=basis.estimate_ms,
-        infer_ms_per_instance=ms,
-        inference_seconds=None if ms is None or before is None else 1e-3 * n * (before + ms),
-        threads=step.threads,
-        infer_peak_bytes=peak_bytes(),
-    )
 
 
 @click.command(help="Infer a label set for each test instance by one or several methods.")
@@ -208,13 +175,11 @@ def command(
     out: Path,
 ) -> None:
     """Draw samples or estimate marginals once, and pass the result to all methods."""
-    # The brackets build a list, because `any` would stop before the names of all methods are checked.
-    takes_sizes = any([method_named(name).takes_sizes for name in methods])
+    for name in methods:
+        method_named(name)  # raises an error for an unknown name, before any inference
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / EstimatesRecord.FILE).is_file():
-        given = basis_of_estimates(step.data, basis, takes_sizes)
-    elif takes_sizes:
-        raise XmlcError("--from: found a model, expected estimates for the method gfm-sizes. Run `xmlc estimate` first")
+        given = basis_of_estimates(step.data, basis)
     else:
         given = basis_of_model(step.data, step.load(basis), samples)
     with atomic_folder(out) as folder:

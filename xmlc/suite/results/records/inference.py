@@ -39,14 +39,6 @@ class TruncatedEstimates:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeWeights:
-    """Hold a weight for each size of label sets. Learning from the validation set took ``learn_seconds``."""
-
-    weights: tuple[float, ...]
-    learn_seconds: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class InferenceCosts(TrainingCosts):
     """Hold the costs of training, of drawing samples or estimating marginals, and of inference.
 
@@ -83,8 +75,8 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         Number of seconds after which inference is stopped.
     estimates : TruncatedEstimates or None
         The field is None if the estimates have no minimum probability.
-    sizes : SizeWeights or None
-        The field is None if the method does not use weights of sizes.
+    sizes : object
+        None. Records of earlier versions have weights of the method gfm-sizes.
     finished : bool
         Whether inference finished within the time limit. If inference did not finish, all scores are missing.
     metrics : dict of str to float, or None
@@ -103,7 +95,7 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     samples: int | None
     time_limit: JsonNumber | None
     estimates: TruncatedEstimates | None
-    sizes: SizeWeights | None = None
+    sizes: object = None
     finished: bool
     metrics: dict[str, float] | None
     expected_f: JsonNumber | None
