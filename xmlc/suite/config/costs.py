@@ -198,21 +198,21 @@ class Costs:
                 unknown[job] = f"{job.model} on {job.dataset}"
         lines = []
         if any(job.model for job in known):
-            lines = self._table(known)
+            hours = math.fsum(cost.seconds for cost in known.values()) / 3600
+            most_disk = self.disk(known)
+            fetched = math.fsum(cost.disk for job, cost in known.items() if job.step == "download")
+            largest = max(known, key=lambda job: (known[job].memory, job))
+            name = f"{largest.step} {largest.model} on {largest.dataset}"
+            most_memory = known[largest].memory
             lines.append(
-                "estimates are accurate to a factor of 3 for jobs longer than a minute. This"
-                f" machine has {_gb(memory)} GB of memory and {_gb(disk)} GB of free disk"
+                f"estimated costs, to a factor of 3: {_amount(hours)} CPU hours, {_gb(most_disk)} GB of disk,"
+                f" {_gb(fetched)} GB to download, {_gb(most_memory)} GB of memory for the largest job, {name}"
             )
-            largest = max(cost.memory for cost in known.values())
-            for name, needed, here in (
-                ("memory", largest, memory),
-                ("disk", self.disk(known), disk),
-            ):
+            for resource, needed, here in (("memory", most_memory, memory), ("disk", most_disk, disk)):
                 if needed > here:
                     lines.append(
-                        f"too little {name}: the run needs {needed / 1e3:,.1f} GB of"
-                        f" {here / 1e3:,.1f} GB; choose other `datasets` or `models`, or set"
-                        " `keep_models` to false"
+                        f"too little {resource}: the run needs {needed / 1e3:,.1f} GB of {here / 1e3:,.1f} GB;"
+                        " choose other `datasets` or `models`, or set `keep_models` to false"
                     )
         if unknown:
             names = ", ".join(dict.fromkeys(unknown.values()))
@@ -221,28 +221,6 @@ class Costs:
                 f" because the size of their dataset is unknown: {names}"
             )
         return lines
-
-    def _table(self, jobs: Mapping[Job, Cost]) -> list[str]:
-        """Return a line per dataset, from the fewest to the most CPU hours, and one on all."""
-        groups: dict[str, dict[Job, Cost]] = {}
-        for job, cost in jobs.items():
-            groups.setdefault(job.dataset, {})[job] = cost
-        if len(groups) > 1:
-            groups["all"] = {**jobs}
-        title = f"{'CPU hours':>9} {'disk, GB':>9} {'download, GB':>13}  largest job"
-        lines = [f"{'dataset':26} {title}"]
-        for name, some in sorted(groups.items(), key=lambda group: _hours(group[1])):
-            fetched = sum(cost.disk for job, cost in some.items() if job.step == "download")
-            amounts = f"{_amount(_hours(some)):>9} {_gb(self.disk(some)):>9} {_gb(fetched):>13}"
-            job = max(some, key=lambda job: (some[job].memory, job))
-            job_name = f"{job.step} {job.model}".rstrip()
-            largest = f"{_gb(some[job].memory)} GB, {job_name} on {job.dataset}"
-            lines.append(f"{name:26} {amounts}  {largest}")
-        return lines
-
-
-def _hours(jobs: Mapping[Job, Cost]) -> float:
-    return math.fsum(cost.seconds for cost in jobs.values()) / 3600
 
 
 def _distance(size: Size, other: Size) -> float:
