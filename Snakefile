@@ -13,7 +13,7 @@ from xmlc.suite.papers import plan
 from xmlc.suite.config import jobs
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.runs import begin, check_program, check_settings, disk_used, end
+from xmlc.suite.config.runs import begin, check_program, check_settings, end
 from xmlc.suite.config.runs import in_one_line, made_by, trained_again
 from xmlc.suite.config.sources import mirror_at
 from xmlc.suite.console import Console
@@ -65,12 +65,12 @@ onstart:
 
 onsuccess:
     end()
-    console.end(disk_used(), made_by(project))
+    console.end(made_by(project))
 
 
 onerror:
     end()
-    console.end(disk_used(), "Run `xmlc status` to see the failed jobs. Run the same command again to continue.")
+    console.end("Run `xmlc status` to see the failed jobs. Run the same command again to continue.")
 
 
 include: "workflow/rules/common.smk"

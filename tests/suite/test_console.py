@@ -42,12 +42,9 @@ def failed(jobid, *logs, command=None):
 def test_each_finished_job_but_a_target_has_a_line(run):
     total = "run_info", {"stats": {"train": 2, "all": 1, "total": 3}}
     jobs = [started(1, "Train plt"), started(2), finished(2), finished(1), started(0, "all", []), finished(0)]
-    lines = run(
-        total, *jobs, (None, {"text": "Select jobs to execute..."}), then=lambda console: console.end("1 GB", "tables")
-    )
+    lines = run(total, *jobs, (None, {"text": "Select jobs to execute..."}), then=lambda console: console.end("tables"))
     assert [line.split(" (")[0] for line in lines[:2]] == ["[1/3] train", "[2/3] Train plt"]
     assert lines[2].startswith("3 of 3 jobs ")
-    assert lines[2].endswith(", 1 GB")
     assert lines[3:] == ["tables"]
 
 

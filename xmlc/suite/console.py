@@ -109,15 +109,15 @@ class Console(logging.Handler):
             tqdm.write(text, file=sys.stderr)
             sys.stderr.flush()
 
-    def end(self, disk_used: str, advice: str) -> None:
-        """Remove the progress bar. Print the number of finished jobs, the run time, ``disk_used`` and ``advice``."""
+    def end(self, advice: str) -> None:
+        """Remove the progress bar. Print the number of finished jobs, the run time and ``advice``."""
         self.close()
         seconds = tqdm.format_interval(time.monotonic() - self._begun)
         # If this handler was not attached, Snakemake's handler counts the jobs, and the total is 0.
         jobs = "run ended"
         if self._total:
             jobs = f"{self._done} of {self._total} jobs finished"
-        self.say(f"{jobs} in {seconds}, {disk_used}")
+        self.say(f"{jobs} in {seconds}")
         self.say(advice)
 
     def list_jobs(self) -> None:

@@ -12,8 +12,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -36,9 +34,6 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
 LAST_RUN = Path(".snakemake/last-run.json")
-# Each line of this file contains a time, and the total bytes of the files in `resources/` and `results/`.
-DISK = Path(".snakemake/disk.csv")
-BETWEEN = 20  # Seconds between two measurements of the used disk space.
 REBUILD = "Run `make env` or `python -m pip install --editable .` in this folder, then activate the environment"
 
 
@@ -90,12 +85,10 @@ class LastRun:
             for key, value in self.settings.items()
         ]
         words = " ".join([*self.targets, *settings])
-        date = None
-        if words:
-            date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone()
-        if date:
-            return f"last run, {date:%Y-%m-%d %H:%M}: {words}"
-        return ""
+        if not words:
+            return ""
+        date = datetime.fromtimestamp(LAST_RUN.stat().st_mtime).astimezone()
+        return f"last run, {date:%Y-%m-%d %H:%M}: {words}"
 
 
 @contextmanager
@@ -195,32 +188,11 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     for pattern in (paths.TEMPORARY, paths.TRIAL_OF_TUNING, paths.TRIAL_OF_SWEEP):
         for temporary in Path().glob(re.sub(r"\{\w+\}", "*", pattern)):
             shutil.rmtree(temporary, ignore_errors=True)
-    threading.Thread(target=watch_disk, daemon=True).start()
 
 
 def end() -> None:
     """Record that the last run has ended, with or without errors."""
     replace(LastRun.read(), ended=True).write()
-
-
-def watch_disk() -> None:
-    """Append the total size of `resources/` and `results/` to the file `DISK`, once every `BETWEEN` seconds."""
-    while True:
-        with suppress(OSError), DISK.open("a", encoding="ascii") as file:
-            file.write(f"{datetime.now():%Y-%m-%d %H:%M:%S},{on_disk()}\n")
-        time.sleep(BETWEEN)
-
-
-def on_disk() -> int:
-    """Return the total bytes of all files in `resources/` and `results/`.
-
-    A file that is deleted during the count counts as 0 bytes.
-    """
-    total = 0
-    for file in (Path(place, name) for top in paths.MADE for place, _, names in os.walk(top) for name in names):
-        with suppress(OSError):
-            total += file.stat().st_size
-    return total
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
@@ -232,23 +204,16 @@ def sweep(folder: str | os.PathLike[str]) -> None:
 
 def made_by(project: Project) -> str:
     """Return lines with the commands that show tables and the report, and with the folders of figures."""
-    suites = [name for name in project.suites if list(Path(paths.TABLES, name).glob("*.md"))]
-    figures = {name: f", figures: {folder}/" for name in suites if (folder := Path(paths.FIGURES, name)).is_dir()}
-    lines = [f"tables: xmlc show {paths.TABLES}/{name}/*.md{figures.get(name, '')}" for name in suites]
+    lines = []
+    for name in project.suites:
+        if any(Path(paths.TABLES, name).glob("*.md")):
+            lines.append(f"tables: xmlc show {paths.TABLES}/{name}/*.md")
+            figures = Path(paths.FIGURES, name)
+            if figures.is_dir():
+                lines[-1] += f", figures: {figures}/"
     if lines:
-        return "\n".join([*lines, "report: xmlc report writes pages of all finished results"])
-    return ""
-
-
-def disk_used() -> str:
-    """Return a text with the current size of `resources/` and `results/`, and with their largest size in all runs."""
-    noted = []
-    if DISK.is_file():
-        noted = [line.rpartition(",")[2] for line in DISK.read_text().splitlines()]
-    now = on_disk()
-    # The last line that a killed run wrote may be incomplete.
-    most = max([now, *(int(size) for size in noted if size.isdigit())])
-    return f"{now / 1e9:.3g} GB on disk, at most {most / 1e9:.3g} GB in all runs ({DISK})"
+        lines.append("report: xmlc report writes pages of all finished results")
+    return "\n".join(lines)
 
 
 def trained_again(made: Iterable[str]) -> list[str]:
