@@ -146,8 +146,9 @@ def _scores(
     counts = agreement(Y, Y_hat)
     metrics = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(prepared.part("train")[1]))
     loss = None
-    if basis.truncated and method.is_exact and not isinstance(basis.distribution, Samples):
-        loss = truncation_loss(basis.distribution, basis.truncated.min_probability, Y, Y_hat, expected_f)
+    truncated = basis.truncated
+    if truncated and truncated.min_probability and method.is_exact and not isinstance(basis.distribution, Samples):
+        loss = truncation_loss(basis.distribution, truncated.min_probability, Y, Y_hat, expected_f)
     resampled = resampled_sets(Y.shape[0], partial(agreement, Y, Y_hat), metrics)
     return {"metrics": metrics, "resampled": resampled, "expected_f": mean(expected_f), "truncation_loss": loss}
 

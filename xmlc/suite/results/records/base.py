@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import msgspec
 from msgspec import Meta
@@ -32,6 +32,12 @@ KINDS = {
 HIGHEST = 1 + 1e-9  # The mean of scores that are all 1 may exceed 1 because of rounding errors.
 
 T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+def json_keys(cls: type[T]) -> type[T]:
+    """Make a frozen dataclass, whose fields are keys of a JSON file and keyword arguments."""
+    return dataclass(frozen=True, kw_only=True)(cls)
 
 
 def expected_of(command: str) -> str:
@@ -155,7 +161,7 @@ DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels
 CostColumns = Mapping[str, tuple[str, float]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class RecordedDataset:
     """Describe the dataset on which a record was computed. Averages in this description are over the training set."""
 
@@ -169,7 +175,7 @@ class RecordedDataset:
     instances_per_label: JsonNumber
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class RecordFile:
     """Represent a JSON file. Subclasses represent the different kinds of files.
 
@@ -258,7 +264,7 @@ class RecordFile:
         return header | asdict(self)
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class Record(RecordFile):
     """Represent a JSON file about one model on one dataset.
 
@@ -311,7 +317,7 @@ class Record(RecordFile):
         raise XmlcError(f"{place}: found hyperparameter {name} {value!r}, expected a number")
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class ExperimentRecord(Record):
     """Represent a record with the results of an experiment.
 

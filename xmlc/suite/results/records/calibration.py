@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xmlc.metrics.ranking import CALIBRATION, K
-from xmlc.suite.results.records.base import Fractions, Numbers, Quantities, check_scores
+from xmlc.suite.results.records.base import Fractions, Numbers, Quantities, check_scores, json_keys
 from xmlc.suite.results.records.training import ModelRecord
 
 PRECISION = tuple(f"p@{k}" for k in K)
 ERRORS = tuple(measure.name for measure in CALIBRATION)
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
     """Represent the record in which `xmlc thresholds` writes calibration errors on the test set.
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 from msgspec import Meta
 
 from xmlc.metrics.resampling import OF_RANKINGS, Resampled
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, Fractions, JsonNumber, Numbers, Quantities, check_scores
+from xmlc.suite.results.records.base import (
+    ExperimentRecord,
+    Fractions,
+    JsonNumber,
+    Numbers,
+    Quantities,
+    check_scores,
+    json_keys,
+)
 from xmlc.suite.results.records.ranking import resampled_columns
 
 Count = Annotated[int, Meta(ge=0)]
@@ -26,7 +34,7 @@ class RankingRow:
         check_scores("metrics", self.metrics, OF_RANKINGS)
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class ForestRow(RankingRow):
     """Hold the scores of a forest that consists of the first ``n_trees`` trees.
 
@@ -39,7 +47,7 @@ class ForestRow(RankingRow):
     resampled: Resampled = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class TreeShapes:
     """Hold the depth and the number of nodes of each tree. The root has depth 0, and leaves count as nodes."""
 
@@ -47,7 +55,7 @@ class TreeShapes:
     nodes: Counts
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class LevelObjectives:
     """Hold the objectives of the nodes on one level of a tree.
 
@@ -69,14 +77,14 @@ class LevelObjectives:
     maximum: Epochs
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class PredictionThreads:
     """Hold the number of threads with which prediction times were measured."""
 
     predict_threads: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
     """Represent the record of `xmlc forest`.
 

@@ -5,12 +5,12 @@ The record contains scores and costs of label sets that a method inferred for th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xmlc.metrics.measures import OF_SETS, SET_METRICS
 from xmlc.metrics.resampling import Resampled
-from xmlc.suite.results.records.base import JsonNumber, Numbers, costs_in, or_nan
+from xmlc.suite.results.records.base import JsonNumber, Numbers, costs_in, json_keys, or_nan
 from xmlc.suite.results.records.ranking import measured_columns, resampled_columns
 from xmlc.suite.results.records.thresholds import PREDICTED, check_label_set_scores
 from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
@@ -25,7 +25,7 @@ COST_COLUMNS = {
 ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class TruncatedEstimates:
     """Describe the estimates that remain above a minimum probability.
 
@@ -38,7 +38,7 @@ class TruncatedEstimates:
     missed_per_instance: JsonNumber | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class InferenceCosts(TrainingCosts):
     """Hold the costs of training, of drawing samples or estimating marginals, and of inference.
 
@@ -62,7 +62,7 @@ class InferenceCosts(TrainingCosts):
     infer_peak_bytes: JsonNumber | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class InferenceRecord(ModelRecord, kind="inference", command="infer"):
     """Represent the record of `xmlc infer`.
 

@@ -5,16 +5,15 @@ The command `xmlc progressive` scores a model that predicts each instance of a s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, Fraction, JsonNumber, Numbers, Quantities
+from xmlc.suite.results.records.base import ExperimentRecord, Fraction, JsonNumber, Numbers, Quantities, json_keys
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class ProgressiveRow:
     """Hold the scores of the first ``instances`` instances of a stream. If a score is missing, it is None.
 
@@ -31,7 +30,7 @@ class ProgressiveRow:
     entropy_reduction: JsonNumber | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class ProgressiveCosts:
     """Hold the CPU seconds for the whole stream, the number of threads, and the peak memory in bytes."""
 
@@ -40,7 +39,7 @@ class ProgressiveCosts:
     peak_bytes: JsonNumber | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
     """Represent the record of `xmlc progressive`.
 

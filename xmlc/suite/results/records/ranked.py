@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from xmlc.suite.results.records.base import Fraction
+from xmlc.suite.results.records.base import Fraction, json_keys
 from xmlc.suite.results.records.ranking import RankingCosts
 from xmlc.suite.results.records.training import ModelRecord
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class RankedRecord(ModelRecord, command="rank"):
     """The part of a ranking's record without measures, which `xmlc score` adds.
 

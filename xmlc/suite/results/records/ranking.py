@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from xmlc.suite.results.records.base import (
     Quantities,
     check_scores,
     costs_in,
+    json_keys,
     or_nan,
 )
 from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
@@ -38,7 +39,7 @@ COST_COLUMNS = {
 HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Hyperparameters whose values tables show.
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class RankingCosts(TrainingCosts):
     """Hold the costs of training, and the costs of ranking the five best labels of each test instance."""
 
@@ -48,7 +49,7 @@ class RankingCosts(TrainingCosts):
     predict_peak_bytes: JsonNumber | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class RankingRecord(ModelRecord, kind="ranking", command="score"):
     """Represent the record of `xmlc score`.
 

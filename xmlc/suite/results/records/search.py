@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self, TypedDict
 
@@ -21,6 +20,7 @@ from xmlc.suite.results.records.base import (
     Quantities,
     RecordedDataset,
     RecordFile,
+    json_keys,
 )
 
 # The precisions of a trial are fractions (not percentages) on the validation sets. A paired error compares a trial with
@@ -38,7 +38,7 @@ def mean_precision(trial: Trial) -> float:
     return math.fsum((trial["p@1"], trial["p@3"], trial["p@5"])) / 3
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class SearchRecord(RecordFile, kind="search", command="tune"):
     """Hold the trials of a search in the order of execution, and the best trial."""
 

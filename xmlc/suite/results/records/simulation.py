@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import JsonNumber, Numbers, Quantities, RecordFile
+from xmlc.suite.results.records.base import JsonNumber, Numbers, Quantities, RecordFile, json_keys
 
 MODELS = ("independent", "dependent", "dependent-signed")
 
@@ -89,7 +88,7 @@ class TimesByLabels(TypedDict):
     samples: GrowthFromSamples
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     """Represent the record of `xmlc simulate`.
 

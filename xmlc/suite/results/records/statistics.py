@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import StepCosts
-from xmlc.suite.results.records.base import Numbers, RecordFile
+from xmlc.suite.results.records.base import Numbers, RecordFile, json_keys
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -25,7 +25,7 @@ SUMMARY = {"minimum": "min", "lower_quartile": "lower_quartile", "median": "medi
            "upper_quartile": "upper_quartile", "maximum": "max", "mean": "mean"}  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class Statistics(RecordFile, command="prepare"):
     """Represent the statistics file of `xmlc prepare`.
 
@@ -82,7 +82,7 @@ class FiveNumbers:
     mean: Amount
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class PartStatistics:
     """Hold the number of instances in a part of the dataset, and summaries of label counts and feature counts.
 

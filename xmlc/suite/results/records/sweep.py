@@ -5,18 +5,17 @@ For each value of a hyperparameter, the record contains scores of rankings and d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self
 
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, Fractions, JsonNumber, Numbers, or_nan
+from xmlc.suite.results.records.base import ExperimentRecord, Fractions, JsonNumber, Numbers, json_keys, or_nan
 from xmlc.suite.results.records.forest import RankingRow
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class SweepRow(RankingRow):
     """Hold the results for one value of the hyperparameter that is varied.
 
@@ -39,14 +38,14 @@ class SweepRow(RankingRow):
     predict_ms_per_instance: JsonNumber | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class Threads:
     """Hold the number of threads with which times were measured."""
 
     threads: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
     """Represent the record of `xmlc sweep`.
 

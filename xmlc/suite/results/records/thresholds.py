@@ -6,7 +6,7 @@ The command `xmlc thresholds` tunes thresholds, and predicts label sets for the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from xmlc.metrics.measures import OF_SETS, SET_METRICS, TUNABLE_MEASURES
@@ -20,6 +20,7 @@ from xmlc.suite.results.records.base import (
     RecordFile,
     check_scores,
     costs_in,
+    json_keys,
     or_nan,
 )
 from xmlc.suite.results.records.ranking import measured_columns, resampled_columns, shares_of
@@ -35,7 +36,7 @@ COST_COLUMNS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class GridScores:
     """Hold a grid point of a threshold method, and the scores of its thresholds on the validation set and the test set.
 
@@ -58,7 +59,7 @@ class GridScores:
         check_scores("test", self.test, ["macro_f"])
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class Chosen(GridScores):
     """Hold the grid point with the best validation score, and all metrics of its thresholds.
 
@@ -78,7 +79,7 @@ class Chosen(GridScores):
         check_label_set_scores("test", self.test)
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class ThresholdCosts(TrainingCosts):
     """Hold the costs of training, of tuning thresholds, and of predicting label sets by thresholds."""
 
@@ -88,7 +89,7 @@ class ThresholdCosts(TrainingCosts):
     threads: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
     """Represent the record of `xmlc thresholds`. The grid points in ``grid`` have the order in which they were tried.
 
@@ -145,7 +146,7 @@ def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
     check_scores(place, scores, (*SET_METRICS, PREDICTED), shares_of(scores))
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class PartEstimates:
     """Hold the costs of computing estimates for a part of the dataset.
 
@@ -155,7 +156,7 @@ class PartEstimates:
     ms_per_instance: JsonNumber | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class EstimatesRecord(RecordFile, command="estimate"):
     """Represent the record of `xmlc estimate`.
 

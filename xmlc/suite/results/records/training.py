@@ -6,17 +6,16 @@ are in a separate record.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, JsonNumber, Record
+from xmlc.suite.results.records.base import ExperimentRecord, JsonNumber, Record, json_keys
 
 # The method, the budget and the seed of a search, and the validation P@1 of its best trial.
 SearchSummary = TypedDict("SearchSummary", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class TrainingCosts:
     """Hold the costs of training a model. If the model is not trained, such as an oracle, the costs are None."""
 
@@ -27,7 +26,7 @@ class TrainingCosts:
     model_bytes: JsonNumber | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class ModelRecord(ExperimentRecord):
     """Represent a record about a trained model, which also contains the costs of training.
 
@@ -47,7 +46,7 @@ class ModelRecord(ExperimentRecord):
     step: StepCosts | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@json_keys
 class TrainingRecord(Record, command="train"):
     """Represent the record of `xmlc train` (see `ModelRecord`)."""
 
