@@ -1,6 +1,7 @@
 """Make small datasets that several packages' tests share."""
 
 import json
+import shutil
 
 import numpy as np
 from command_line import run
@@ -29,8 +30,11 @@ def prepare_tiny(folder, name="tiny", filter=None):
     for part, seed in (("train", 1), ("test", 2)):
         save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
     files = {"format": "repository", "zero_based": True, "train": ["train.txt"], "test": ["test.txt"]}
+    if filter:
+        shutil.copy(filter, source / "filter.txt")
+        files["filter"] = "filter.txt"
     write_json(source / "source.json", files)
-    prepare(Dataset(name), source, folder / "data", filter=filter)
+    prepare(Dataset(name), source, folder / "data")
     return folder / "data"
 
 

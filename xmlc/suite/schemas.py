@@ -117,8 +117,8 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
         names = set()
         for key, value in node.value:
             if key.tag not in (f"{TAG}str", f"{TAG}merge"):
-                problem = f"found the key {shown_scalar(key.value)}, expected text"
-                raise _UnclearError(f"{problem}: put it in quotes", key)
+                problem = f"found the key {shown_scalar(key.value)}, expected text: put it in quotes"
+                raise _UnclearError(problem, key)
             # `yaml.safe_load` would keep the last value without an error.
             if key.value in names:
                 raise _UnclearError(f"found the key {key.value} twice, expected each key once", key)
@@ -130,9 +130,8 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
     elif isinstance(node, yaml.ScalarNode) and not node.style:
         for pattern, spelling in UNCLEAR.items():
             if re.fullmatch(pattern, node.value, re.IGNORECASE):
-                problem = f"found {node.value}, which YAML 1.1 reads differently than most people"
-                advice = f"write {spelling}'{node.value}' in quotes"
-                raise _UnclearError(f"{problem}: {advice}", node)
+                problem = f"found {node.value}, which YAML 1.1 reads differently than most people:"
+                raise _UnclearError(f"{problem} write {spelling}'{node.value}' in quotes", node)
 
 
 SHOWN = 60  # Maximum number of characters of a value in a message. Longer values are shortened.
@@ -215,11 +214,7 @@ def _line(file: Path, keys: Keys) -> int:
     If the part is missing, return the line number of its nearest parent.
     """
     node = yaml.compose(file.read_text(encoding="utf-8"), Loader=_SAFE)
-    line: int
-    if node:
-        line = node.start_mark.line
-    else:
-        line = 0
+    line = node.start_mark.line if node else 0
     for key in keys:
         places = {}
         if isinstance(node, yaml.MappingNode):
@@ -258,7 +253,7 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
             ]
             # If no key is missing, two keys exclude each other.
             return [(place, problem) for problem in problems or [str(error)]]
-        problem = f"found {shown_scalar(value)}, expected {wording(kind, value, strict)}"
+        problem = f"found {shown_scalar(value)}, expected {wording(kind, value)}"
         if isinstance(value, str) and _fits(value, kind, strict=False):
             problem += ". Write it without quotes"
         elif isinstance(value, int | float) and _fits(str(value), kind):
@@ -267,61 +262,27 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
     return []
 
 
-def wording(kind: Any, value: object, strict: bool = True) -> str:
+def wording(kind: Any, value: object) -> str:
     """Describe the values of a type in words, with an example similar to the wrong value."""
     origin = get_origin(kind)
     of = get_args(kind)
     if origin is Annotated:
-        for meta in of[1:]:
-            if meta.description and meta.description.startswith("one of "):
-                return nearest(str(value), meta.description.removeprefix("one of ").split(", "))
-            if meta.description:
-                return meta.description
-        words = wording(of[0], value, strict)
-        if "such as" in words or "each entry" in words:
-            return words
-        return words + "".join(map(_bounds, of[1:]))
+        description = of[1].description or ""
+        if description.startswith("one of "):
+            return nearest(str(value), description.removeprefix("one of ").split(", "))
+        bounds = [f"{words} {getattr(of[1], key)}" for key, words in _BOUNDS.items() if getattr(of[1], key) is not None]
+        return description or f"{wording(of[0], value)} {' and '.join(bounds)}".rstrip()
     if origin is Literal:
         return nearest(str(value), of)
     if origin in _UNIONS:
-        all_words = dict.fromkeys(wording(one, value, strict) for one in of)
-        # A number may be whole, so its words stand for both.
-        *first, last = (
-            words for words in all_words if "whole" not in words or words.replace("a whole", "a") not in all_words
-        )
-        if first:
-            return f"{', '.join(first).replace('true or false', 'true, false')} or {last}"
-        return last
+        return " or ".join(dict.fromkeys(wording(one, value) for one in of))
     if origin in (list, tuple):
-        if not isinstance(value, str | int | float):
-            return "a list"
-        if of and not _fits(value, of[0], strict):
-            return f"a list, each entry {wording(of[0], None, strict)}"
-        if len(str(value)) > SHOWN:
-            return "a list"
-        if strict:
+        if isinstance(value, str | int | float) and len(str(value)) < SHOWN:
             return f"a list, such as [{value}]"
-        return f"a list, such as '[{value}]'"
-    fields = fields_of(kind)
-    if fields:
-        return f"keys with values, such as {next(iter(fields))}"
-    if origin is dict:
+        return "a list"
+    if origin is dict or fields_of(kind):
         return "keys with values"
     return _WORDS.get(kind, "another value")
-
-
-def _bounds(meta: msgspec.Meta) -> str:
-    """Describe the bounds of a value in words."""
-    if meta.ge is not None and meta.le is not None:
-        return f" from {meta.ge} to {meta.le}"
-    words = []
-    for key, bound_words in _BOUNDS.items():
-        bound = getattr(meta, key)
-        if bound is not None:
-            words.append(f" {bound_words} {bound}")
-    if meta.min_length:
-        words.append(" (not empty)")
-    return " and".join(words)
 
 
 def _inner_misfits(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[Misfit]:

@@ -32,11 +32,11 @@ def made(tmp_path):
     return tmp_path / "mirror", empty
 
 
-def names(tmp_path, mirror, catalogue, name=NAME, *options):
+def names(tmp_path, mirror, catalogue, name=NAME):
     """Download and prepare a dataset of a mirror. Return the dataset's names in records."""
     source, data = tmp_path / "resources" / name, tmp_path / "data"
     assert run("download", name, "--out", source, "--mirror", mirror, "--catalogue", catalogue) == 0
-    files = ("--source", source, "--out", data, "--statistics", tmp_path / "statistics.json", *options)
+    files = ("--source", source, "--out", data, "--statistics", tmp_path / "statistics.json")
     assert run("prepare", name, *files, "--catalogue", catalogue) == 0
     shutil.rmtree(tmp_path / "resources")  # The records do not need the source files for the mark.
     model = ("--estimator", "swnn", "--name", "x", "--out", tmp_path / "model", "--record", tmp_path / "train.json")
@@ -54,11 +54,6 @@ def test_another_name_in_the_mirror_is_marked(tmp_path, made):
     mirror, catalogue = made
     (mirror / NAME).rename(mirror / "mine")
     assert names(tmp_path, mirror, catalogue, "mine") == {"mine (synthetic)"}
-
-
-def test_a_filtered_set_is_marked(tmp_path, made):
-    (tmp_path / "filter.txt").write_text("0 1\n")
-    assert names(tmp_path, *made, NAME, "--filter", tmp_path / "filter.txt") == {MARKED}
 
 
 def test_an_archive_of_synthetic_data_is_marked(tmp_path, made):

@@ -29,7 +29,7 @@ MISTAKES = {
     "datasets[0] '../x'": {"datasets": ["../x"]},
     "seeds[0] 4294967295": {"seeds": ["9" * 23]},
     "seeds []": {"seeds": []},
-    "seeds 3 '[3]'": {"seeds": 3},
+    "seeds 3 [3]": {"seeds": 3},
     "datasets='[yeast, scene]'": {"datasets": "yeast,scene"},
     "models='[plt, fastxml]'": {"models": "plt fastxml"},
     "threads -1 4096": {"threads": -1},

@@ -99,29 +99,25 @@ def test_digest_depends_on_content(tmp_path, source):
     assert run(tmp_path, source)[1].digest != first
 
 
-def test_filter_of_entry_or_command_is_part_of_the_digest(tmp_path, source):
+def test_filter_of_entry_is_part_of_the_digest(tmp_path, source):
     about = read_json(source / "source.json")
     (source / "pairs.txt").write_text("0 1\n\n19 5\n")
     _, plain = run(tmp_path, source)
-    _, given = run(tmp_path, source, filter=source / "pairs.txt")
     write_json(source / "source.json", about | {"filter": "pairs.txt"})
     _, named = run(tmp_path, source)
-    assert plain.digest != given.digest == named.digest
+    assert plain.digest != named.digest
     (source / "pairs.txt").write_text("")  # an empty filter
     notes, empty = run(tmp_path, source)
     assert empty.digest not in (plain.digest, named.digest)
     assert notes == ["test set: measures ignore 0 pairs, 0 of them true", UNTESTED]
-    (source / "pairs.txt").unlink()
-    # The same pairs in another file replace the filter of the entry.
-    (tmp_path / "others.txt").write_text("0 1\n\n19 5\n")
-    assert run(tmp_path, source, filter=tmp_path / "others.txt")[1].digest == given.digest
 
 
 def test_each_invalid_line_of_a_filter_is_named(tmp_path, source):
-    pairs = tmp_path / "pairs.txt"
+    pairs = source / "pairs.txt"
+    write_json(source / "source.json", read_json(source / "source.json") | {"filter": "pairs.txt"})
     pairs.write_text("0 1\n20 1\n1 6\n-1 0\n3\n0 1 2\n1,2\n0 0\n")
     with pytest.raises(XmlcError) as error:
-        prepare(Dataset("tiny"), source, tmp_path / "data", filter=pairs)
+        prepare(Dataset("tiny"), source, tmp_path / "data")
     found = {2: "'20 1'", 3: "'1 6'", 4: "'-1 0'", 5: "'3'", 6: "'0 1 2'", 7: "'1,2'"}
     for line, (number, text) in zip(str(error.value).splitlines()[1:], found.items(), strict=True):
         assert line.startswith(f"{pairs}:{number}:")
@@ -179,14 +175,14 @@ def test_dataset_without_labels_is_refused(tmp_path, folder, name, text):
     assert not (tmp_path / "data").exists()
 
 
-def test_errors_in_a_copy_name_its_source_file(tmp_path, source):
+def test_errors_in_a_copy_name_its_source_folder(tmp_path, source):
     mirror, copy, entry = tmp_path / "mirror/tiny", tmp_path / "copies/tiny", Dataset("tiny")
     mirror.mkdir(parents=True)
     text, theirs = (source / "train.txt").read_bytes(), mirror / "train.txt.gz"
     theirs.write_bytes(gzip.compress(text + b"1 0:\n"))
     (mirror / "test.txt").write_bytes(text)
     download(entry, copy, str(mirror.parent))
-    with raises_with(XmlcError, f"\n{theirs}:52:", "'0:'"):
+    with raises_with(XmlcError, f"\n{copy}/{theirs.name}:52:", "'0:'", f"from {mirror}."):
         prepare(entry, copy, tmp_path / "data")
     theirs.write_bytes(gzip.compress(text))
     download(entry, copy, str(mirror.parent))
@@ -260,10 +256,6 @@ def test_command_prints_differences_and_writes_all_files(tmp_path, source, capsy
     main = ["tiny", "--source", source, "--out", out, "--statistics", statistics, "--catalogue", catalogue]
     command.main([str(part) for part in main], standalone_mode=False)
     assert f"tiny: {UNTESTED}" in capsys.readouterr().err
-    (tmp_path / "pairs.txt").write_text("0 1\n")
-    command.main([*map(str, main), "--filter", str(tmp_path / "pairs.txt")], standalone_mode=False)
-    assert "tiny: test set: measures ignore 1 pairs" in capsys.readouterr().err
-    command.main([str(part) for part in main], standalone_mode=False)
     assert {file.name for file in out.iterdir()} == {"train", "test", "split.npy", "meta.json", CHECKSUMS}
     assert read_json(statistics)["train"]["instances"] == 50
 

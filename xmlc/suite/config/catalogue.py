@@ -21,27 +21,10 @@ FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
 DRIVE = "https://drive.google.com/uc?id="  # The address of a file on Google Drive begins with this text.
 # Keys of an entry that define how the dataset's files are read.
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
-#: Whether each key of an entry changes the arrays that are prepared. If such a key is edited, the workflow fetches and
-#: prepares the dataset again. An address does not count: another source of a dataset must have the same files, and
-#: nobody wants to download what exists because the catalogue has a new address.
-CHANGES_DATA = dict.fromkeys(LAYOUT, True) | {
-    "synthetic": True,
-    "name": False,  # Another name is another dataset.
-    "drive": False,
-    "url": False,
-    "urls": False,
-    "source": False,
-    "alternatives": False,
-    "published": False,
-    "shape": False,
-    "memory": False,
-    "runtime": False,
-    "splits": False,
-    "propensity": False,  # The rules that use propensities have them as a parameter.
-    "edition": False,
-    "homepage": False,
-    "licence": False,
-}
+#: Keys of an entry that change the arrays that are prepared. If such a key is edited, the workflow fetches and prepares
+#: the dataset again. An address is not among them: another source of a dataset must have the same files, and nobody
+#: wants to download what exists because the catalogue has a new address.
+DATA_KEYS = (*LAYOUT, "synthetic")
 #: Number of files for the training set or the test set, in formats with several files per set.
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
@@ -166,7 +149,7 @@ class Size(NamedTuple):
 class Dataset:
     """Describe one entry of the catalogue. config/README.md explains the keys of an entry to users.
 
-    A new key needs a line in `CHANGES_DATA`.
+    A new key that changes the data belongs to `DATA_KEYS`.
     """
 
     #: The name of the dataset, which is the key of the entry.
@@ -227,14 +210,10 @@ class Dataset:
 
         If the address is that of an archive with all files, the file name is empty.
         """
-        sources = []
-        if self.drive:
-            sources.append({"": DRIVE + self.drive})
-        if self.url:
-            sources.append({"": self.url})
-        if self.urls:
-            sources.append({name: self.address(name)["url"] for name in self.urls})
-        return sources
+        archive = {"": DRIVE + self.drive} if self.drive else {}
+        page = {"": self.url} if self.url else {}
+        files = {name: self.address(name)["url"] for name in self.urls}
+        return [source for source in (archive, page, files) if source]
 
     def address(self, name: str) -> Address:
         """Return the address of a file, with its git id, or an empty text if the entry has none."""
@@ -343,7 +322,7 @@ class Dataset:
     @property
     def data_settings(self) -> str:
         """Return the keys that change the data, as JSON. The workflow rebuilds a dataset if this text changes."""
-        return json.dumps({key: getattr(self, key) for key, changes in CHANGES_DATA.items() if changes}, sort_keys=True)
+        return json.dumps({key: getattr(self, key) for key in DATA_KEYS}, sort_keys=True)
 
     def stored(self, source: Mapping[str, Any]) -> Dataset:
         """Return a copy of the entry with the file names and the format from the content of a ``source.json``."""

@@ -61,16 +61,16 @@ class Settings:
         content = {key: None if value == "null" else value for key, value in config.items()}
         for key in LISTS:
             names = content.get(key)
+            if isinstance(names, str) and re.search(r"[,\s]", names.strip()):
+                example = ", ".join(re.findall(r"[^,\s]+", names))
+                raise XmlcError(f"config: {key}: found {shown_scalar(names)}, expected a list: {key}='[{example}]'")
             if isinstance(names, str):
-                if len(parts := re.split(r"[,\s]+", names.strip(", "))) > 1:
-                    said = f"found {shown_scalar(names)}, expected a list: {key}='[{', '.join(parts)}]'"
-                    raise XmlcError(f"config: {key}: {said}")
                 names = [names]
             if isinstance(names, list):
-                names = [name for i, name in enumerate(names) if name not in names[:i]]
-                content[key] = names
-                if key == "datasets" and names in (["small"], ["large"]):
-                    content[key] = names[0]
+                content[key] = [name for i, name in enumerate(names) if name not in names[:i]]
+        for size in ("small", "large"):
+            if content.get("datasets") == [size]:
+                content["datasets"] = size
         # `strict` is false because Snakemake passes lists and mappings from the command line as texts.
         return converted(content, cls, "config", strict=False)
 

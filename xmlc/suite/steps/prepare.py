@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
-from itertools import islice
 from pathlib import Path
 
 import click
@@ -17,7 +12,7 @@ from scipy import sparse
 
 from xmlc.cli.options import FOLDER, out_option
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.checksums import Damaged, check_listed
+from xmlc.core.checksums import check_listed
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, read_json, sha256, write_json
 from xmlc.data.formats import WITHOUT_HEADER, load, read_coordinates
@@ -39,13 +34,14 @@ from xmlc.suite.provenance.environment import step_costs
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
 from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, DatasetCounts, Meta, fit_mask, recorded_name
 
+DESCRIPTION = "source.json"
 SEED = 0  # Seed of the validation split of run 0. Run i has the seed ``SEED + i``.
 # Published averages have only three to six digits, so that small differences are rounding errors.
 RELATIVE_TOLERANCE = 5e-3
 
 
 def prepare(
-    dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2, filter: Path | None = None
+    dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2
 ) -> tuple[Meta, DataPart, DataPart]:
     """Read, check and split a dataset, and write the data as arrays that can be memory-mapped.
 
@@ -61,31 +57,48 @@ def prepare(
         ``meta.json``.
     validation_share : float
         Fraction of the training set that is held out for validation. Validation instances are drawn with seed 0.
-    filter : Path or None
-        File of pairs that measures leave out, see `read_pairs`. The file ``filter`` replaces the filter file of the
-        catalogue entry.
 
     Returns
     -------
     meta : Meta
     train, test : (X, Y)
     """
-    files = files_of_source(dataset, source, with_filter=filter is None)
-    filter = filter or (source / files.filter if files.filter else None)
-    with _copies_named(source):
+    described = {}
+    if (source / DESCRIPTION).exists():
+        described = read_json(source / DESCRIPTION)
+    left_out = None
+    try:
+        files = files_of_source(dataset, source)
         train, test = read_parts(source, files)
-        test, notes = _of_same_width(train, test, files.format)
-        left_out = None
-        if filter:
-            left_out = read_pairs(filter, test[1].shape)
+        X_test, notes = _same_width(train, test, files.format)
+        test = X_test, test[1]
+        if files.filter:
+            left_out = read_pairs(source / files.filter, test[1].shape)
+    except XmlcError as error:
+        if described.get("copied"):
+            names = ", ".join(described["copied"])
+            advice = "Edit the originals there, and run the command again"
+            error.args = (f"{error}\n{source} has copies of {names} from {described['origin']}. {advice}",)
+        raise
     if left_out is not None:
-        test, before = (test[0], without(test[1], left_out)), test[1].nnz
-        notes.append(f"test set: measures ignore {left_out.nnz} pairs, {before - test[1].nnz} of them true")
-    for name, (X, Y) in (("training", train), ("test", test)):
+        true = test[1].nnz
+        test = (test[0], without(test[1], left_out))
+        notes.append(f"test set: measures ignore {left_out.nnz} pairs, {true - test[1].nnz} of them true")
+    parts = {"train": train, "test": test}
+    for name, (X, Y) in parts.items():
         if not Y.nnz:
             raise XmlcError(f"{source}: found no label in the {X.shape[0]} {name} instances, expected at least one")
-    counts = _counts(train, test)
-    made = (source / "source.json").is_file() and is_made(read_json(source / "source.json"))
+    n, d = train[0].shape
+    m = train[1].shape[1]
+    counts: DatasetCounts = {
+        "n_train": n,
+        "n_test": test[0].shape[0],
+        "d": d,
+        "m": m,
+        "labels_per_instance": train[1].nnz / max(n, 1),
+        "instances_per_label": train[1].nnz / max(m, 1),
+    }
+    made = is_made(described)
     if made:
         called = name_in_records(dataset.name, made)
         notes.append(f"synthetic dataset: tables name it {called!r} and compare it with no published numbers")
@@ -95,17 +108,20 @@ def prepare(
         hint = "Rename it, because tables would compare it with published numbers of that edition"
         notes.append(f"the data differ from {dataset.edition}. {hint}")
     notes += absent_labels(train[1], test[1])
+    lines = [f"{name} {sha256(source / name)}" for name in files.files if name != files.filter]
+    if files.filter:
+        lines.append(f"filter {sha256(source / files.filter)}")
     meta: Meta = {
         "version": FORMAT_VERSION,
         "name": dataset.name,
         "synthetic": made,
         **counts,
-        "digest": _digest([source / name for name in files.files if name != files.filter], filter),
+        "digest": hashlib.sha256("\n".join(lines).encode()).hexdigest(),
         "split": {"validation_share": validation_share, "seed": SEED},
         "notes": notes,
     }
     with atomic_folder(out) as folder:
-        for name, (X, Y) in (("train", train), ("test", test)):
+        for name, (X, Y) in parts.items():
             (folder / name).mkdir()
             save_csr(folder / name, "X", X)
             save_csr(folder / name, "Y", Y)
@@ -113,90 +129,62 @@ def prepare(
                 save_csr(folder / name, "P", load_csr(source, f"{name}.P", made_by="synth"))
         if left_out is not None:
             save_csr(folder / "test", "F", left_out)
-        np.save(folder / "split.npy", fit_mask(train[0].shape[0], validation_share, SEED))
+        np.save(folder / "split.npy", fit_mask(n, validation_share, SEED))
         write_json(folder / "meta.json", meta)
     return meta, train, test
 
 
-def files_of_source(dataset: Dataset, source: Path, with_filter: bool = True) -> Dataset:
+def files_of_source(dataset: Dataset, source: Path) -> Dataset:
     """Return a catalogue entry that describes the files in a source folder.
 
     The description is read from ``source.json``. If the folder has no ``source.json``, the catalogue entry ``dataset``
-    is used. Without ``source.json``, files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``. If
-    ``with_filter`` is false, the filter file may be missing, because another file replaces it.
+    is used. Without ``source.json``, files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``.
 
     Raises
     ------
     XmlcError
         A file is missing, or a file has changed since the dataset was fetched.
     """
-    described = source / "source.json"
     has_list = (source / CHECKSUMS).exists()  # A folder that a user filled by hand has no list of checksums.
     if has_list:
-        check_listed(source, described.name)
-    if described.exists():
-        files = dataset.stored(read_json(described))
+        check_listed(source, DESCRIPTION)
+    if (source / DESCRIPTION).exists():
+        files = dataset.stored(read_json(source / DESCRIPTION))
     else:
         found = dataset.files_in(source)
         files = (dataset.layout_of(found) or dataset).renamed({name: file.name for name, file in found.items()})
-    if not with_filter:
-        files = replace(files, filter=None)
     for name in files.files:
         if not (source / name).is_file():
             advice = f"Run xmlc download {dataset.name}, or copy the file there"
             raise XmlcError(f"{source / name}: found no such file. {advice}")
         if has_list:
-            with _copies_named(source):
-                check_listed(source, name)
+            check_listed(source, name)
     return files
-
-
-@contextmanager
-def _copies_named(source: Path) -> Iterator[None]:
-    """Replace the paths of copied files in error messages by the paths of the originals, which the user can fix."""
-    try:
-        yield
-    except XmlcError as error:
-        described = {}
-        if (source / "source.json").exists():
-            described = read_json(source / "source.json")
-        copied = described.get("copied")
-        if copied:
-            where = described["origin"]
-            text = str(error)
-            for name in copied if not isinstance(error, Damaged) else ():
-                text = text.replace(str(source / name), str(Path(where, name)))
-            copied_text = f"{source} has copies of {', '.join(copied)} from {where}"
-            error.args = (f"{text}\n{copied_text}. Edit the originals there, and run the command again",)
-        raise
 
 
 def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
     """Read the training set and the test set from files that the catalogue entry ``files`` describes."""
-    format = files.format
-    train = files.train
-    test = files.test
+    train = [source / name for name in files.train]
+    test = [source / name for name in files.test]
     if files.split_files:
-        return read_split(source, train[0], files.split_files, files.zero_based)
-    if format == "coordinates":
-        first, second = (read_coordinates([source / name for name in names]) for names in (train, test))
-        return first, second
+        return read_split(source, files.train[0], files.split_files, files.zero_based)
+    if files.format == "coordinates":
+        return read_coordinates(train), read_coordinates(test)
+    labels = None
     if files.labels:
         labels = source / files.labels
-    else:
-        labels = None
-    if format == "arff":
-        check_alike(source / train[0], source / test[0], labels)
-    places = [(source / names[0], source / names[1] if names[1:] else labels) for names in (train, test)]
-    read = partial(load, format=format, zero_based=files.zero_based)
+    if files.format == "arff":
+        check_alike(train[0], test[0], labels)
+    vocabulary: dict[str, int] | None = None
+
+    def read(data: Path, own_labels: Path | None = labels) -> DataPart:
+        return load(data, labels=own_labels, format=files.format, zero_based=files.zero_based, vocabulary=vocabulary)
+
     try:
-        first, second = (read(data, labels=labels) for data, labels in places)
-    # The reader of the format vw raises this error if feature names are not numbers. With the vocabulary, a feature
-    # gets the same number in both files.
-    except NoIds:
-        vocabulary: dict[str, int] = {}
-        first, second = (read(data, labels=labels, vocabulary=vocabulary) for data, labels in places)
-    return first, second
+        return read(*train), read(*test)
+    except NoIds:  # The names of features in the format vw are not numbers. Both files get the same numbers.
+        vocabulary = {}
+        return read(*train), read(*test)
 
 
 def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
@@ -233,41 +221,28 @@ def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
     return []
 
 
-def _counts(train: DataPart, test: DataPart) -> DatasetCounts:
-    (n, d) = train[0].shape
-    (_, m) = train[1].shape
-    positives = train[1].nnz
-    return {
-        "n_train": n,
-        "n_test": test[0].shape[0],
-        "d": d,
-        "m": m,
-        "labels_per_instance": positives / max(n, 1),
-        "instances_per_label": positives / max(m, 1),
-    }
-
-
-def _of_same_width(train: DataPart, test: DataPart, format: str) -> tuple[DataPart, list[str]]:
-    """Return the test set without features that the training set lacks, and notes on how the two sets differ.
+def _same_width(train: DataPart, test: DataPart, format: str) -> tuple[sparse.csr_array, list[str]]:
+    """Return the test features that the training set has, too, and notes on how the two sets differ.
 
     The label matrices of both sets get the larger of the two numbers of columns, so that measures count the same labels
     on both sets.
     """
-    (d, m), (d_test, m_test) = ([matrix.shape[1] for matrix in part] for part in (train, test))
+    d = train[0].shape[1]
+    m = train[1].shape[1]
+    d_test = test[0].shape[1]
+    notes = []
+    if d != d_test and format not in WITHOUT_HEADER:
+        notes.append(f"found {d_test} features, but {d} in the training set. Check the columns of both files")
     X, dropped = first_columns(test[0], d)
-    for Y in (train[1], test[1]):
-        resize(Y, Y.shape[0], max(m, m_test))
+    if dropped:
+        notes.append(dropped)
     new = np.unique(test[1].indices[test[1].indices >= m]).size
-    kept = new and f"{new} labels are not in the training file, but every measure counts them"
-    other = d != d_test and format not in WITHOUT_HEADER
-    differs = other and f"found {d_test} features, but {d} in the training set. Check the columns of both files"
-    return (X, test[1]), [f"test set: {said}" for said in (differs, dropped, kept) if said]
-
-
-def _digest(files: list[Path], filter: Path | None) -> str:
-    """Return a SHA-256 of the names and digests of the data files, in order, and of the digest of the filter file."""
-    lines = [f"{file.name} {sha256(file)}" for file in files] + ([f"filter {sha256(filter)}"] if filter else [])
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    if new:
+        notes.append(f"{new} labels are not in the training file, but every measure counts them")
+    width = max(m, test[1].shape[1])
+    for Y in (train[1], test[1]):
+        resize(Y, Y.shape[0], width)
+    return X, [f"test set: {note}" for note in notes]
 
 
 def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[DataPart, DataPart]:
@@ -285,9 +260,9 @@ def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: boo
         Whether the smallest label id is 0, instead of 1.
     """
     X, Y = load(source / data, "repository", zero_based=zero_based)
-    parts = (split_files["train"], split_files["test"])
     column = split_files.get("column", 0)
-    train, test = (_row_numbers(source / part, column, X.shape[0]) for part in parts)
+    train = _row_numbers(source / split_files["train"], column, X.shape[0])
+    test = _row_numbers(source / split_files["test"], column, X.shape[0])
     return (X[train], Y[train]), (X[test], Y[test])
 
 
@@ -320,10 +295,12 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
     malformed = MalformedLines(path)
     for number, line in text_lines(path):
         cells = words(line)
-        row, label = map(int, cells) if len(cells) == 2 and all(map(WHOLE.fullmatch, cells)) else (n, m)
-        if row < n and label < m:
-            places.append(row * m + label)
-        elif cells:
+        if not cells:
+            continue
+        numbers = [int(cell) for cell in cells if WHOLE.fullmatch(cell)]
+        if len(numbers) == len(cells) == 2 and numbers[0] < n and numbers[1] < m:
+            places.append(numbers[0] * m + numbers[1])
+        else:
             malformed.add(number, quoted(line), f"an instance from 0 to {n - 1} and a label from 0 to {m - 1}")
     malformed.raise_any()
     rows, labels = np.divmod(np.unique(np.asarray(places)), m)
@@ -336,15 +313,14 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
     expected = f"a row number from 1 to {n_rows} in column {column} (columns are counted from 0), and each row once"
     for number, line in text_lines(path):
         cells = words(line)
-        cell = next(islice(cells, column, None), "")
-        if WHOLE.fullmatch(cell):
-            row = int(cell) - 1
-        else:
-            row = -1
-        if cells and (not 0 <= row < n_rows or row in rows):
-            malformed.add(number, quoted(cell), expected)
-        elif cells:
+        if not cells:
+            continue
+        cell = "".join(cells[column : column + 1])
+        row = int(cell) - 1 if WHOLE.fullmatch(cell) else -1
+        if 0 <= row < n_rows and row not in rows:
             rows[row] = None
+        else:
+            malformed.add(number, quoted(cell), expected)
     malformed.raise_any()
     if not rows:
         raise XmlcError(f"{path}: found no row numbers, expected at least one. The file may be cut off")
@@ -361,11 +337,6 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
 @click.option(
     "--validation-share", default=0.2, show_default=True, help="Share of the training set to hold out for validation."
 )
-@file_option(
-    "--filter",
-    "File of test pairs that measures ignore. A line `0 3` is a pair of instance and label, counted from 0.  "
-    "[default: from the catalogue]",
-)
 def command(
     dataset: str,
     source: Path,
@@ -374,12 +345,11 @@ def command(
     catalogue: tuple[Path, ...],
     entry: str | None,
     validation_share: float,
-    filter: Path | None,
 ) -> None:
     """Prepare a dataset, and print notes such as differences from published counts."""
     described = catalogue_entry(dataset, load_catalogue(*catalogue))
     check_entry(described, entry)
-    meta, train, test = prepare(described, source, out, validation_share, filter)
+    meta, train, test = prepare(described, source, out, validation_share)
     Statistics(
         name=recorded_name(meta),
         digest=meta["digest"],
