@@ -48,7 +48,7 @@ from xmlc.models.registry import LEARNERS, estimator_class
 from xmlc.models.tail_classifiers import fit_tail_classifiers
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
-from xmlc.suite.config.ranges import Range
+from xmlc.suite.config.ranges import Interval
 from xmlc.suite.results.fingerprint import Fingerprint, fingerprint
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.simulate import MODELS, draw, exact_labels_by_size, simulate
@@ -382,7 +382,7 @@ def text(data: Data) -> Parts:
 
 def ranges(data: Data) -> Parts:
     """Compute 200 values of a logarithmic hyperparameter range and 200 values of a linear one."""
-    logarithmic, plain = Range(low=1e-6, high=1.0, log=True), Range(low=0.1, high=3.0)
+    logarithmic, plain = Interval(low=1e-6, high=1.0, log=True), Interval(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200
     return {"logarithmic": [logarithmic.at(u) for u in at.tolist()], "plain": [plain.at(u) for u in at.tolist()]}
 

@@ -54,12 +54,14 @@ def check_shared_settings(suites: Iterable[Suite]) -> None:
         limits = first.min_probabilities, second.min_probabilities
         for dataset in {*first.datasets, *limits[0]} & {*second.datasets, *limits[1]}:
             values = [limit.get(dataset) for limit in limits]
-            _check_equal(first, second, ("min_probabilities", dataset), values)
+            _check_equal(first, second, ("min_probabilities", dataset), values, f"estimates of {dataset}")
         here = second.inference
         there = first.inference
-        if here and there and here.split == there.split and {*here.methods} & {*there.methods}:
-            for key in ("samples", "time_limit"):
-                _check_equal(first, second, ("inference", key), [getattr(there, key), getattr(here, key)])
+        if here and there and here.split == there.split:
+            for model in {*here.methods} & {*there.methods}:
+                for key in ("samples", "time_limit"):
+                    values = [getattr(there, key), getattr(here, key)]
+                    _check_equal(first, second, ("inference", key), values, f"label sets of {model}")
 
 
 def _check_same_model(first: Suite, second: Suite, name: str) -> None:
@@ -79,8 +81,8 @@ def _check_same_model(first: Suite, second: Suite, name: str) -> None:
             raise XmlcError(located(second.file, (*second.place_of(name), field.name), problem))
 
 
-def _check_equal(first: Suite, second: Suite, keys: Keys, values: Sequence[object]) -> None:
+def _check_equal(first: Suite, second: Suite, keys: Keys, values: Sequence[object], shared: str) -> None:
     if values[0] != values[1]:
         expected, found = ["null" if value is None else value for value in values]
-        problem = f"found {found}, expected {expected} as in {first.file}, which shares results"
+        problem = f"found {found}, expected {expected} as in {first.file}, which has the same {shared}"
         raise XmlcError(located(second.file, keys, f"{problem}. Use the same value in both files"))
