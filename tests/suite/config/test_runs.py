@@ -11,7 +11,7 @@ from facts import absent, raises_with
 from suite_cases import project_of, suite
 
 from xmlc.core.checksums import Damaged
-from xmlc.core.files import OURS, atomic_folder, write_json
+from xmlc.core.files import OURS, atomic_folder
 from xmlc.core.sources import PACKAGE
 from xmlc.suite.config import runs
 from xmlc.suite.config.project import Project
@@ -19,7 +19,6 @@ from xmlc.suite.config.runs import (
     LastRun,
     begin,
     check_program,
-    datasets_left_out,
     end,
     in_one_line,
     made_by,
@@ -47,17 +46,6 @@ def test_damaged_settings_of_last_run_are_ignored(text, tmp_path, monkeypatch):
     runs.LAST_RUN.parent.mkdir()
     runs.LAST_RUN.write_text(text)
     assert LastRun.read() == LastRun()
-
-
-def test_datasets_of_earlier_runs_omitted_from_tables_are_named(tmp_path):
-    papers = {"a": suite({"plt": {}}), "b": suite({"br": {}}), "demo": suite({"plt": {}}, datasets=["toy"])}
-    project = project_of(tmp_path / "config", {"datasets": ["mine"]}, **papers)
-    for each in ("scene/plt", "scene/br", "mine/plt", "toy/plt", "old/none"):
-        write_json(tmp_path / f"results/{each}/seed0/80/train.json", {})
-    (tmp_path / "results/begun/plt/seed0/80/model").mkdir(parents=True)
-    found = {paper: datasets_left_out(project, [paper], tmp_path) for paper in papers}
-    assert found == {"a": ["scene"], "b": ["scene"], "demo": []}
-    assert datasets_left_out(project, papers, tmp_path) == ["scene"]
 
 
 def test_models_that_a_killed_run_left_are_deleted_at_the_start(tmp_path, monkeypatch):

@@ -10,7 +10,6 @@ from repository import ROOT
 from suite_cases import project_of, suite
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import write_json
 from xmlc.suite.config import paths
 from xmlc.suite.config.costs import job_of
 from xmlc.suite.config.project import Project
@@ -88,16 +87,14 @@ def test_jobs_of_dropped_models_do_not_depend_on_selected_papers_models_and_seed
     }
 
 
-def test_tables_name_their_omissions_for_every_target(tmp_path, monkeypatch):
+def test_models_without_estimates_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t.npz"}}
     (tmp_path / "scores/yeast").mkdir(parents=True)
     (tmp_path / "scores/yeast/t.npz").touch()
     known = suite({"plt": {}, "theirs": scored}, datasets=["yeast", "mine"], tables=["table1"])
     project = project_of(tmp_path / "config", {"datasets": ["yeast", "mine"]}, a=known)
-    write_json(tmp_path / "results/scene/plt/seed0/full/train.json", {})
     left_out = ["skipped theirs on mine: found no estimates"]
-    left_out += ["tables leave out scene. To keep datasets of earlier runs, add them to `datasets`"]
     assert remarks(project, {"results/tables/a/table1.csv", "results/yeast/data"}) == left_out
     assert remarks(project, {"results/yeast/data"}) == []
 

@@ -224,16 +224,3 @@ def trained_again(made: Iterable[str]) -> list[str]:
         return []
     why = "because they and their estimates were deleted (`keep_models`)"
     return [f"models that are trained again, {why}: {len(again)}"]
-
-
-def datasets_left_out(project: Project, papers: Iterable[str], folder: Path = Path()) -> list[str]:
-    """Return the datasets that have trained models of the given papers, but that the settings do not select."""
-    pattern = paths.TRAINING.of(dataset="*", model="*", seed="*", split="*")
-    trained = [found for file in folder.glob(pattern) if (found := paths.TRAINING.read(file.relative_to(folder)))]
-    of_own = {name for suite in project.suites.values() if suite.own for name in suite.datasets}
-    missing: set[str] = set()
-    for paper in papers:
-        suite = project.suites[paper]
-        names = {found["dataset"] for found in trained if found["model"] in suite.models and not suite.own}
-        missing |= names - of_own - {*project.datasets_of(paper)}
-    return sorted(missing)

@@ -24,7 +24,7 @@ from xmlc.suite.papers.printing import to_csv, to_latex, to_markdown
 from xmlc.suite.papers.tables import Table, TableSpec
 from xmlc.suite.results import records
 from xmlc.suite.results.manifest import Manifest
-from xmlc.suite.results.numbers import NOT_PRINTED, read, read_published
+from xmlc.suite.results.numbers import NOT_PRINTED, index_of, read, read_published
 from xmlc.suite.results.records.base import ExperimentRecord, RecordFile, check_header, parsed
 from xmlc.suite.results.records.search import SearchRecord
 from xmlc.suite.results.records.statistics import Statistics
@@ -138,17 +138,34 @@ def read_needs(
 
     The column ``need`` is the index of the entry of ``needs`` that selects the record. Unless ``partial`` is true,
     the first entry must select at least one record.
+
+    Raises
+    ------
+    XmlcError
+        The first entry selects no record, or records contradict each other.
     """
     records = read_records(files, known)
-    frames = []
-    chosen: dict[Path, RecordFile] = {}
+    frames = [read({}).assign(need=0)]
+    editions: dict[str, tuple[str, Path]] = {}
     for place, need in enumerate(declared.needs):
-        own = choose_records(need, records, needed=place == 0 and not partial)
-        frames.append(read(own, details=not isinstance(declared, TableSpec)).assign(need=place))
-        chosen |= own
-    _check_one_edition(chosen)
-    if not frames:
-        return read({}).assign(need=0)
+        chosen = choose_records(need, records)
+        if not chosen and place == 0 and not partial:
+            command = kinds().get(need.kind, Statistics).COMMAND
+            wrote = f"`xmlc {command}` wrote"
+            if not command:
+                wrote = "your script wrote"
+            about = f"found no record of kind {need.kind!r}, split {need.split!r} among {len(records)} files"
+            raise XmlcError(f"{about}. Pass files that {wrote} for these models and methods")
+        for path, record in chosen.items():
+            name = record.dataset_name
+            digest, where = editions.setdefault(name, (record.data_digest, path))
+            if digest != record.data_digest:
+                raise XmlcError(
+                    f"{path}: dataset {name!r} has digest {record.data_digest[:12]}, expected {digest[:12]} as in "
+                    f"{where}. Recompute the outdated record, or give each edition a separate name and entry in "
+                    "datasets.yaml"
+                )
+        frames.append(read(chosen, details=not isinstance(declared, TableSpec)).assign(need=place))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -196,101 +213,56 @@ def kinds() -> dict[str, type[RecordFile]]:
     return found
 
 
-def choose_records(need: Where, records: Known, needed: bool = True) -> Known:
+def choose_records(need: Where, records: Known) -> Known:
     """Return the records that ``need`` selects, in the order of ``records``.
 
     Raises
     ------
     XmlcError
-        Records contradict each other, or ``need`` selects no record although ``needed`` is true.
+        Two records are of one run, or seeds of a model have different hyperparameters.
     """
-    kind: type[RecordFile] = Statistics
-    if need.kind != "statistics":
-        kind = kinds()[need.kind]
-    places: dict[tuple[str, ...], Path] = {}
+    kind = kinds().get(need.kind, Statistics)
+    runs: dict[tuple[object, ...], Path] = {}
+    settings: dict[tuple[str, str], tuple[object, Path]] = {}
     chosen: Known = {}
     for path, record in records.items():
         if not isinstance(record, kind) or not need.takes(record.model_name, record.method_name):
             continue
-        if isinstance(record, ExperimentRecord) and record.split != need.split:
-            continue
-        seed = f"seed {getattr(record, 'seed', 0)}"
-        identity = (record.dataset_name, record.model_name, record.method_name, seed)
-        if identity in places:
+        if isinstance(record, ExperimentRecord):
+            if record.split != need.split:
+                continue
+            run = record.dataset_name, record.model_name
+            setting, where = settings.setdefault(run, (record.hyperparameters, path))
+            if setting != record.hyperparameters:
+                raise XmlcError(
+                    f"{path}: found other hyperparameters of {record.model} on {record.dataset.name} than in {where}. "
+                    "Recompute the older record"
+                )
+        identity = record.dataset_name, record.model_name, record.method_name, f"seed {getattr(record, 'seed', 0)}"
+        if identity in runs:
             named = ", ".join(filter(None, identity))
-            raise XmlcError(
-                f"{path}: found a second record of {named}, after {places[identity]}. Pass each record once"
-            )
-        places[identity] = path
+            raise XmlcError(f"{path}: found a second record of {named}, after {runs[identity]}. Pass each record once")
+        runs[identity] = path
         chosen[path] = record
-    if needed and not chosen:
-        about = f"kind {need.kind!r}"
-        if need.split:
-            about += f", split {need.split!r}"
-        wrote = "your script"
-        if kind.COMMAND:
-            wrote = f"`xmlc {kind.COMMAND}`"
-        raise XmlcError(
-            f"found no record of {about} among {len(records)} files. Pass files that {wrote} wrote for these models "
-            "and methods"
-        )
-    _check_one_setting(chosen)
     return chosen
-
-
-def _check_one_edition(records: Known) -> None:
-    """Raise an error if records with the same dataset name have different data.
-
-    A table row must not average over records with different data.
-    """
-    data: dict[str, tuple[str, Path]] = {}
-    for path, record in records.items():
-        name = record.dataset_name
-        first, where = data.setdefault(name, (record.data_digest, path))
-        if first != record.data_digest:
-            raise XmlcError(
-                f"{path}: dataset {name!r} has digest {record.data_digest[:12]}, expected {first[:12]} as in {where}. "
-                "Recompute the outdated record, or give each edition a separate name and entry in datasets.yaml"
-            )
-
-
-def _check_one_setting(records: Known) -> None:
-    """Raise an error if the hyperparameters of a model on a dataset differ between seeds."""
-    settings: dict[tuple[str, str], tuple[object, Path]] = {}
-    for path, record in records.items():
-        if not isinstance(record, ExperimentRecord):
-            continue
-        setting, where = settings.setdefault((record.dataset.name, record.model), (record.hyperparameters, path))
-        if setting != record.hyperparameters:
-            raise XmlcError(
-                f"{path}: found other hyperparameters of {record.model} on {record.dataset.name} than in {where}. "
-                "Recompute the older record"
-            )
 
 
 def published_numbers(made: Manifest) -> pd.DataFrame:
     """Return the published numbers of one table from its CSV files in ``<published>/<paper>/``, one row for each.
 
-    Missing files are skipped, as are the numbers of models that the table does not show.
+    Missing files are skipped, as are the numbers of models that the table does not show. The row of a later file
+    replaces the row of an earlier file.
     """
     spec = table_of(made.table, made.paper)
     keys = list(spec.keys)
-    files: list[pd.DataFrame] = []
+    cells = pd.DataFrame(columns=[*keys, "quantity", "value"], dtype=object)
     for name in spec.printed_in or (spec.name,):
-        file = None
-        if made.published:
-            file = made.published / made.paper / f"{name}.csv"
-        if file and file.is_file():
-            files.append(read_published(file, keys).assign(file=len(files)))
-    if not files:
-        return pd.DataFrame(columns=[*keys, "quantity", "value"], dtype=object)
-    cells = pd.concat(files, ignore_index=True)
-    rows = cells.groupby(keys, sort=False)
-    # The row of a later file replaces the row of an earlier file, at the earlier place.
-    is_last = cells["file"] == rows["file"].transform("max")
-    cells = cells.assign(place=rows.ngroup())[is_last].sort_values("place", kind="stable")
+        file = (made.published or Path()) / made.paper / f"{name}.csv"
+        if made.published and file.is_file():
+            more = read_published(file, keys)[cells.columns]
+            cells = pd.concat([cells[~index_of(cells, keys).isin(index_of(more, keys))], more], ignore_index=True)
     cells = cells[~cells["value"].isin(NOT_PRINTED)]
     models = {*chain(*(need.models for need in spec.needs))}
     if models and "model" in keys:
         cells = cells[cells["model"].isin(models)]
-    return cells[[*keys, "quantity", "value"]].reset_index(drop=True)
+    return cells.reset_index(drop=True)

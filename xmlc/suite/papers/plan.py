@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,9 +13,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.sources import source_digest
 from xmlc.suite.config import paths
 from xmlc.suite.config.costs import job_of
-from xmlc.suite.config.planned import Declared
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.runs import datasets_left_out
 from xmlc.suite.papers import enter_rooms, figure_of, modules_of, statements_of, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.plotting import METADATA
@@ -47,9 +44,6 @@ class SuitePlan:
 
     Attributes
     ----------
-    title : str
-    requested : bool
-        Whether the settings name the suite.
     tables, figures : dict of str to list of str
         The records that each table or figure needs, by the name of the table or figure.
     steps : list of str
@@ -57,8 +51,6 @@ class SuitePlan:
         models and estimates.
     """
 
-    title: str
-    requested: bool
     tables: Records
     figures: Records
     steps: list[str] = field(default_factory=list)
@@ -75,15 +67,12 @@ def check_tables(project: Project) -> None:
     XmlcError
     """
     for paper, suite in project.suites.items():
-        try:
-            key = "tables"
-            for name in suite.tables:
-                table_of(name, paper)
-            key = "figures"
-            for name in suite.figures:
-                figure_of(name, paper)
-        except XmlcError as error:
-            raise XmlcError(located(suite.file, (key,), str(error))) from error
+        for key, names, find in (("tables", suite.tables, table_of), ("figures", suite.figures, figure_of)):
+            for name in names:
+                try:
+                    find(name, paper)
+                except XmlcError as error:
+                    raise XmlcError(located(suite.file, (key,), str(error))) from error
         if paper in project.settings.papers and not suite.tables and not suite.figures:
             problem = "found no table and no figure, so nothing would be built. "
             problem += "Add a table, such as table1"
@@ -93,14 +82,11 @@ def check_tables(project: Project) -> None:
 def plan_of(project: Project) -> dict[str, SuitePlan]:
     """Return the plan of each suite: its tables and figures that have records, and these records."""
     plans = {}
-    for paper, suite in project.suites.items():
-        tables = tables_of(project, paper)
-        figures = figures_of(project, paper)
+    for paper in project.suites:
         steps: dict[str, None] = {}
-        for record in chain(*tables.values(), *figures.values()):
+        for record in records_of(project, paper):
             steps |= dict.fromkeys(_steps_to(project, record))
-        is_requested = paper in project.settings.papers
-        plans[paper] = SuitePlan(suite.title, is_requested, tables, figures, list(steps))
+        plans[paper] = SuitePlan(tables_of(project, paper), figures_of(project, paper), list(steps))
     return plans
 
 
@@ -125,20 +111,17 @@ def tables_of(project: Project, paper: str, datasets: Sequence[str] | None = Non
 
     A table is left out if the selected datasets and models do not produce its records.
     """
-    tables = [table_of(name, paper) for name in project.suites[paper].tables]
-    return _with_records(project, paper, tables, datasets)
+    records = {}
+    for table in (table_of(name, paper) for name in project.suites[paper].tables):
+        records[table.name] = table.files(project, paper, datasets)
+    return {name: files for name, files in records.items() if files}
 
 
 def figures_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> Records:
     """Return the records that each figure of a suite needs, like `tables_of`."""
-    figures = [figure_of(name, paper) for name in project.suites[paper].figures]
-    return _with_records(project, paper, figures, datasets)
-
-
-def _with_records(
-    project: Project, paper: str, declared: Iterable[Declared], datasets: Sequence[str] | None
-) -> Records:
-    records = {one.name: one.files(project, paper, datasets) for one in declared}
+    records = {}
+    for figure in (figure_of(name, paper) for name in project.suites[paper].figures):
+        records[figure.name] = figure.files(project, paper, datasets)
     return {name: files for name, files in records.items() if files}
 
 
@@ -185,34 +168,11 @@ def jobs_of_dropped_models(project: Project) -> dict[tuple[str, tuple[str, ...]]
     return jobs
 
 
-def left_out(project: Project, papers: Iterable[str], figures: bool = True) -> str:
-    """Return a sentence on tables and figures that a run leaves out, or ""."""
-    lists = []
-    for paper in papers:
-        missing = [*project.suites[paper].tables]
-        made = tables_of(project, paper)
-        if figures:
-            missing += project.suites[paper].figures
-            made |= figures_of(project, paper)
-        missing = [name for name in missing if name not in made]
-        if missing:
-            lists.append(f"{paper} {', '.join(missing)}")
-    if not lists:
-        return ""
-    reason = "left out, because no selected model and dataset produce their records"
-    return f"{reason}: {'; '.join(lists)}"
-
-
 def remarks(project: Project, made: Iterable[str]) -> list[str]:
-    """Return remarks on models and datasets that the tables among the outputs ``made`` leave out."""
-    tables = [table for table in map(TABLE.read, made) if table]
-    papers = {table["paper"]: None for table in tables if table["paper"] in project.suites}
-    lines = [*filter(None, map(project.check_estimates, papers))]
-    others = datasets_left_out(project, papers)
-    if others:
-        line = f"tables leave out {', '.join(others)}. "
-        lines.append(line + "To keep datasets of earlier runs, add them to `datasets`")
-    return lines
+    """Return remarks on models without estimates that the tables among the outputs ``made`` leave out."""
+    tables = [table["paper"] for table in map(TABLE.read, made) if table]
+    papers = [paper for paper in dict.fromkeys(tables) if paper in project.suites]
+    return [*filter(None, map(project.check_estimates, papers))]
 
 
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
@@ -235,7 +195,7 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
 
 
 def _files_of(project: Project, paper: str = "", figures: bool = True) -> list[str]:
-    """List the files of a suite or of all planned ones, and print what is left out."""
+    """List the files of a suite or of all planned ones."""
     if paper:
         papers = [paper]
     else:
@@ -245,9 +205,6 @@ def _files_of(project: Project, paper: str = "", figures: bool = True) -> list[s
         known = chain(*(project.suites[name].datasets for name in papers))
         problem = f"config: datasets={size} selects no dataset of {', '.join(papers)}"
         raise XmlcError(f"{problem}, expected some of {', '.join(known)}")
-    line = left_out(project, papers, figures)
-    if line:
-        print(line, file=sys.stderr, flush=True)
     return [*chain(*(result_files(project, name, figures) for name in papers))]
 
 

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -107,28 +108,22 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     if repeated.any():
         first = numbers[repeated].iloc[0].to_dict()
         raise ValueError(f"{first}: found a second number of this key and seed")
-    numbers = numbers.assign(
-        order=numbers.groupby(by, sort=False).ngroup(),
-        seeds=numbers.groupby(list(keys))["seed"].transform("nunique"),
-    )
-    numbers = numbers.sort_values(["order", "seed"], kind="stable")
-    is_first = ~numbers["order"].duplicated()
-    means = numbers.loc[is_first, by].reset_index(drop=True)
+    order = numbers.groupby(by, sort=False).ngroup()
+    counts = numbers.groupby(list(keys))["seed"].transform("nunique")
+    numbers = numbers.assign(order=order, seeds=counts).sort_values(["order", "seed"], kind="stable")
+    means = numbers.drop_duplicates("order")[[*by, SEEDS]].reset_index(drop=True)
     # Slices of lists are much faster than an aggregation with a Python function.
     values = numbers["value"].tolist()
     records = numbers["record"].tolist()
     runs = list(zip(numbers["seed"], values, strict=True))
-    seeds = numbers.loc[is_first, SEEDS].tolist()
-    bounds = list(pairwise([*np.flatnonzero(is_first), len(numbers)]))
+    bounds = [*np.flatnonzero(~numbers["order"].duplicated()), len(numbers)]
     summaries = []
-    for quantity, (start, end), count in zip(means["quantity"], bounds, seeds, strict=True):
-        summaries.append(_summary(quantity, values[start:end], count or 1))
-    means["value"] = pd.Series([value for value, _ in summaries], dtype=object)
-    means["runs"] = pd.Series([tuple(runs[start:end]) for start, end in bounds], dtype=object)
-    means["records"] = pd.Series([tuple(records[start:end]) for start, end in bounds], dtype=object)
-    means[SEEDS] = pd.Series(seeds, dtype=float).replace(0, np.nan)
-    means["deviation"] = pd.Series([deviation for _, deviation in summaries], dtype=float)
-    return means
+    for quantity, seeds, start, end in zip(means["quantity"], means[SEEDS], bounds, bounds[1:], strict=False):
+        summary = _summary(quantity, values[start:end], seeds or 1)
+        summaries.append((*summary, tuple(runs[start:end]), tuple(records[start:end])))
+    means[SEEDS] = means[SEEDS].astype(float).replace(0, np.nan)
+    found = pd.DataFrame(summaries, columns=["value", "deviation", "runs", "records"], dtype=object)
+    return pd.concat([means, found.astype({"deviation": float})], axis=1)
 
 
 def grouped(rows: pd.DataFrame, *keys: str, then: Sequence[str] = ()) -> pd.DataFrame:
@@ -151,36 +146,23 @@ def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
 def _summary(quantity: str, values: list[Any], seeds: int) -> tuple[Any, float]:
     """Return the value that stands for all seeds, and its standard deviation or NaN."""
     kind = column(quantity).kind
+    first = values[0]
     if kind == "choice":
-        return _chosen(quantity, values), math.nan
+        if not all(value == first or (is_missing(value) and is_missing(first)) for value in values):
+            first = "/".join(column(quantity).printed(value) for value in values)
+        elif isinstance(first, float) and first.is_integer():
+            first = int(first)
+        return first, math.nan
     if kind == "constant" or any(isinstance(value, str) for value in values):
-        return values[0], math.nan
+        return first, math.nan
     measured = [math.nan if value is None else float(value) for value in values]
     measured += [math.nan] * (seeds - len(measured))
-    mean = ordered_sum(measured) / seeds
+    # pandas and NumPy add in an order of their own, and `sum` of Python 3.12 compensates errors.
+    mean = reduce(add, measured, 0.0) / seeds
     if seeds == 1:
         return mean, math.nan
     squares = [(value - mean) * (value - mean) for value in measured]
-    return mean, math.sqrt(ordered_sum(squares) / (seeds - 1))
-
-
-def ordered_sum(values: Iterable[float]) -> float:
-    """Add values one after another. The order of pandas and NumPy is their own."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
-
-def _chosen(quantity: str, values: list[Any]) -> Any:
-    """Return the value that all seeds share, or a text with all values if they differ."""
-    first = values[0]
-    if all(value == first or (is_missing(value) and is_missing(first)) for value in values):
-        is_whole = isinstance(first, float) and first.is_integer()
-        if is_whole:
-            return int(first)
-        return first
-    return "/".join(column(quantity).printed(value) for value in values)
+    return mean, math.sqrt(reduce(add, squares, 0.0) / (seeds - 1))
 
 
 def read_cells(file: Path, keys: Sequence[str], deviations: bool = False) -> pd.DataFrame:
