@@ -47,7 +47,6 @@ class Console(logging.Handler):
         self._total = 0
         self._done = 0
         self._bar: tqdm | None = None
-        self._command_errors: list[str] = []
 
     def attach(self, logger: logging.Logger) -> None:
         """Replace the log handler of Snakemake by this handler.
@@ -82,17 +81,12 @@ class Console(logging.Handler):
             # At the end of a run, Snakemake repeats all errors. A repeated error is ignored, because its job is not in
             # `_jobs`.
             case "job_error" if job := self._jobs.pop(fields["jobid"], {}):
-                logs = fields["log"]
-                if logs:
-                    lines = _last_lines(logs)
-                else:
-                    lines = _command_lines(fields.get("shellcmd"), self._command_errors)
+                lines = _last_lines(fields["log"]) or [f"  {fields.get('shellcmd') or 'without a log'}"]
                 self.say("\n".join([f"failed: {_title(job)}", *lines]))
             case "shellcmd" if self._settings.printshellcmds:
                 self.say(fields["shellcmd"] or "")
-            case None | "error" if record.levelno >= logging.WARNING and "CalledProcessError" in text:
-                self._command_errors.append(text)  # shown with the job, which follows, if the job has no log file
-            case None | "error" if record.levelno >= logging.WARNING:
+            # A failed command is shown with its job, which follows.
+            case None | "error" if record.levelno >= logging.WARNING and "CalledProcessError" not in text:
                 self.say(text)
             case None if text.startswith("Nothing to be done"):
                 self.say(text)
@@ -169,15 +163,6 @@ def _end_of(log: Path) -> list[str]:
         file.seek(max(0, os.path.getsize(log) - LOG_BYTES))
         text = file.read().decode(errors="replace")
     return [f"    {readable(line)}" for line in text.split("\n") if line.strip()][-LOG_LINES:]
-
-
-def _command_lines(command: str | None, errors: list[str]) -> list[str]:
-    """Return lines about the failed command of a job without a log file."""
-    if not command:
-        return ["  The rule has no log file."]
-    found = next((error for error in errors if command.strip() in error), command)
-    lines = [line for line in found.split("\n") if line.strip()]
-    return [f"  {readable(line)}" for line in lines[-LOG_LINES:]]
 
 
 def readable(line: str) -> str:

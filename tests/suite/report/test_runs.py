@@ -62,7 +62,7 @@ def test_all_runs_of_a_dataset_in_a_table_are_replaced(tmp_path, table, earlier,
     [
         ("paper,table\n", ["table", "split_error"]),
         (HEAD + "p,t,a / b,x,0,1,\n", ["runs.csv:2"]),
-        (HEAD + "p,t,a / b,x,0 1,1 2,\np,t,a / b,x,0 1,1 2,\n", ["runs.csv:3", "p / t / a / b / x"]),
+        (HEAD + "p,t,a / b,x,0 1,1 2,\np,t,a / b,x,0 1,1 2,\n", ["runs.csv:3", "'a / b'"]),
         (HEAD + "p,t,a / b,x,0 1,1,\n", ["runs.csv:2", "'0 1'", "'1'"]),
         (HEAD + "p,t,a / b,x,0 1,1 y,\n", ["runs.csv:2", "'1 y'"]),
     ],
@@ -70,7 +70,7 @@ def test_all_runs_of_a_dataset_in_a_table_are_replaced(tmp_path, table, earlier,
 def test_invalid_file_of_runs_is_refused(tmp_path, text, facts):
     (tmp_path / "runs.csv").write_text(text)
     with raises_with(XmlcError, facts):
-        read_runs(tmp_path / "runs.csv")
+        read_spreads(tmp_path / "runs.csv")
 
 
 def test_shipped_runs_have_existing_cells_and_reference_seed_0():

@@ -41,9 +41,6 @@ def edit(path, old, new):
 def test_intact_files_are_read_and_counted(results):
     found = verify([results])
     assert (found.damaged, found.without, found.files) == ([], [OTHER], 5)
-    files = (DATA / NAME, DATA / "train/X.npy", DATA / "split.npy", RECORD, TUNED)
-    assert found.bytes == sum(file.stat().st_size for file in files)
-    assert found.seconds > 0
 
 
 def test_each_damaged_file_is_named_with_files_to_delete(results):

@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from xmlc.cli.options import FILE, FOLDER
-from xmlc.core.errors import XmlcError, nearest
-from xmlc.core.files import atomic_folder, write_text
+from xmlc.core.errors import XmlcError
+from xmlc.core.files import atomic_folder, similar_path, write_text
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
@@ -38,26 +38,15 @@ ANY = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("files", type=FILE, nargs=-1, required=True)
-@click.option("--brief", is_flag=True, help="Print only the first panel of each table, without notes and paths.")
+@click.option("--brief", is_flag=True, help="Print only the first panel of each table, without notes.")
 def show_command(files: tuple[Path, ...], brief: bool) -> None:
-    """Print finished tables, and the paths of other result files."""
+    """Print finished tables, such as results/tables/demo/table2.md."""
     for file in files:
         if not file.is_file():
-            there = [str(other) for other in TABLES.glob("*/*.md")]
-            expected = "a finished table, such as one from `make demo`"
-            if there:
-                expected = nearest(str(file), there)
-            raise XmlcError(f"{file}: found no such file, expected {expected}")
+            raise XmlcError(f"{file}: found no finished table, such as `make demo` builds{similar_path(file)}")
     for file in files:
-        if file.suffix == ".md" or brief:
-            text = file.read_text(encoding="utf-8").strip()
-            click.echo(first_panel(text) if brief else f"\n{text}\n")
-    if brief:
-        return
-    click.echo("Written:")
-    for file in files:
-        beside = sorted(other.name.removeprefix(file.stem) for other in file.parent.glob(f"{file.stem}.*"))
-        click.echo(f"  {file.with_suffix('')}{{{','.join(beside)}}}" if len(beside) > 1 else f"  {file}")
+        text = file.read_text(encoding="utf-8").strip()
+        click.echo(first_panel(text) if brief else f"\n{text}\n")
 
 
 def first_panel(text: str) -> str:
@@ -170,10 +159,8 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
         else:
             target.unlink(missing_ok=True)
         click.echo(f"deleted: {target}")
-    seconds = max(found.seconds, 1e-9)
     click.echo(
-        f"{found.files} files, {found.bytes / 1e9:.3f} GB in {seconds:.2f} s ({found.bytes / seconds / 1e9:.2f} GB/s): "
-        f"{len(found.damaged)} damaged, {len(found.unlisted)} unexpected; "
+        f"{found.files} files: {len(found.damaged)} damaged, {len(found.unlisted)} unexpected; "
         f"{len(found.without)} others without checksum"
     )
     if found.damaged and not delete:

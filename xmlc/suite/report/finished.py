@@ -15,13 +15,13 @@ from xmlc.suite.config import paths
 from xmlc.suite.papers.building import read_records
 from xmlc.suite.report.status import Failure
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.environments import RecordEnvironment, environment_columns
+from xmlc.suite.results.environments import ENVIRONMENT, environment_columns
 from xmlc.suite.results.manifest import SUFFIX, Manifest
 from xmlc.suite.results.numbers import ABOUT, read
 
 LONG_COLUMNS = (
     *("dataset", "model", "method", "variant", "seed", "quantity", "value", "record", "unit", "papers"),
-    *RecordEnvironment._fields,
+    *ENVIRONMENT,
 )
 
 

@@ -143,7 +143,7 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge) -> PaperPage:
     if CLAIMS in tables:
         claims = counted(tables[CLAIMS]).to_dict()
     abouts = [environment_columns(record) for record in known.values()]
-    environments = dict.fromkeys(f"{about.cpu}: {about.versions}" for about in abouts if about.versions)
+    environments = dict.fromkeys(f"{about['cpu']}: {about['versions']}" for about in abouts if about["versions"])
     all_numbers = pd.concat(numbers, ignore_index=True)
     return PaperPage(name, title, [*tables.values()], all_numbers, claims, [*environments], verdicts)
 

@@ -32,38 +32,36 @@ def read_runs(file: Path) -> pd.DataFrame:
     Raises
     ------
     XmlcError
-        The file cannot be read, has other columns, or has a wrong or repeated line.
+        The file cannot be read, or has other columns.
     """
     if not file.is_file():
         return pd.DataFrame(columns=COLUMNS, dtype=str)
     runs = read_table(file)
     if list(runs) != COLUMNS:
         raise XmlcError(f"{file}: found columns {', '.join(runs)}, expected {', '.join(COLUMNS)}")
-    is_repeated = runs.duplicated(COLUMNS[:4])
-    for line, row in enumerate(runs.itertuples(index=False, name=None), start=2):
-        *place, seeds, values, error = row
-        if is_repeated[line - 2]:
-            raise XmlcError(f"{file}:{line}: found a second line for {BETWEEN.join(place)}, expected one")
-        try:
-            numbers = dict(zip(map(int, seeds.split()), map(float, values.split()), strict=True))
-            float(error or 0)
-        except ValueError as problem:
-            text = f"seeds {seeds!r}, values {values!r}, split error {error!r}"
-            raise XmlcError(f"{file}:{line}: found {text}: {problem}") from problem
-        if len(numbers) < 2:
-            raise XmlcError(f"{file}:{line}: found values of {len(numbers)} seeds, expected at least two")
     return runs
 
 
 def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
-    """Return how much each number in the CSV file varies over seeds."""
-    spreads = {}
-    for paper, table, row, name, _, texts, error in read_runs(file).itertuples(index=False, name=None):
-        values = [float(text) for text in texts.split()]
+    """Return how much each number in the CSV file varies over seeds.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read, or has a wrong or repeated line.
+    """
+    spreads: dict[PublishedKey, Spread] = {}
+    for line, run in enumerate(read_runs(file).to_dict("records"), start=2):
+        key = run["paper"], run["table"], tuple(run["row"].split(BETWEEN)), run["column"]
+        try:
+            values = [float(text) for text in run["values"].split()]
+        except ValueError:
+            values = []
+        if key in spreads or len(values) < 2 or len(values) != len(run["seeds"].split()):
+            raise XmlcError(f"{file}:{line}: found {run}, expected one line with a value for each of several seeds")
         mean = math.fsum(values) / len(values)
         variance = math.fsum((value - mean) * (value - mean) for value in values) / (len(values) - 1)
-        spread = Spread(len(values), math.sqrt(variance), as_float(error))
-        spreads[paper, table, tuple(row.split(BETWEEN)), name] = spread
+        spreads[key] = Spread(len(values), math.sqrt(variance), as_float(run["split_error"]))
     return spreads
 
 

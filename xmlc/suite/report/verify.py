@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,24 +33,21 @@ class Verified:
     without : list of Path
         All other files without a checksum: tables, figures, and files that are not results. Tables and figures can be
         rebuilt from records.
-    files, bytes : int
-        Number of files that were checked, and total size in bytes of the undamaged files.
-    seconds : float
+    files : int
+        Number of files that were checked.
     """
 
     damaged: list[Damaged] = field(default_factory=list)
     unlisted: list[Path] = field(default_factory=list)
     without: list[Path] = field(default_factory=list)
     files: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
 
     @property
     def targets(self) -> list[Path]:
         """Return the paths to delete so that Snakemake rebuilds the damaged files, without duplicates."""
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
-    def check(self, file: Path, check: Callable[[], object]) -> bool:
+    def check(self, check: Callable[[], object]) -> bool:
         """Call ``check`` to check a file, and return whether the file is undamaged."""
         self.files += 1
         try:
@@ -59,7 +55,6 @@ class Verified:
         except Damaged as damage:
             self.damaged.append(damage)
             return False
-        self.bytes += file.stat().st_size
         return True
 
     def read(self, place: Path) -> None:
@@ -67,13 +62,13 @@ class Verified:
         if not place.is_dir():
             check = _check_of(place)
             if check:
-                self.check(place, check)
+                self.check(check)
             else:
                 self.without.append(place)
         elif (place / NAME).exists() or any(pattern.read(place) for pattern in FOLDERS):
-            if self.check(place / NAME, partial(listed_in, place)):
+            if self.check(partial(listed_in, place)):
                 for name in listed_in(place):
-                    self.check(place / name, partial(check_listed, place, name))
+                    self.check(partial(check_listed, place, name))
                 self.unlisted += [place / name for name in unlisted_in(place)]
         else:
             for path in sorted(place.iterdir()):
@@ -93,12 +88,10 @@ def verify(places: Iterable[Path]) -> Verified:
         A path does not exist.
     """
     found = Verified()
-    start = time.perf_counter()
     for place in places:
         if not place.exists():
             raise XmlcError(f"{place}: found no such file or folder{similar_path(place)}")
         found.read(place)
-    found.seconds = time.perf_counter() - start
     return found
 
 

@@ -8,9 +8,9 @@ is counted instead of measured, so it is not a cost.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from xmlc.metrics.measures import OF_RANKINGS, OF_SETS, AnyMeasure
 
@@ -85,32 +85,32 @@ def _measure(measure: AnyMeasure) -> Column:
     return Column(measure.name, measure.title, measure.unit, measure.decimals, measure.better, kind=measure.kind)
 
 
-# Each of the following functions defines several columns. A keyword is the name of a column, and its
-# value is the column's title.
-def _constants(decimals: int | None = None, most: int | None = None, **titles: str) -> Iterable[Column]:
-    return (Column(name, title, decimals=decimals, kind="constant", most=most) for name, title in titles.items())
+def _sharing(**about: Any) -> Callable[..., list[Column]]:
+    """Return a function that defines columns by ``name="title"``, which share all other fields."""
+
+    def columns(**titles: str) -> list[Column]:
+        return [Column(name, title, **about) for name, title in titles.items()]
+
+    return columns
 
 
-def _choices(**titles: str) -> Iterable[Column]:
-    return (Column(name, title, kind="choice") for name, title in titles.items())
+_constants = _sharing(kind="constant")
+_counts = _sharing(kind="constant", decimals=0)
+_averages = _sharing(kind="constant", decimals=2)
+_quartiles = _sharing(kind="constant", most=2)
+_choices = _sharing(kind="choice")
+_threads = _sharing(kind="choice", cost=True)
+_percents = _sharing(unit="%", decimals=2, better="higher")
+_minutes = _sharing(unit="min", better="lower", cost=True)
+_seconds = _sharing(unit="s", better="lower", cost=True)
+_milliseconds = _sharing(unit="ms", better="lower", cost=True)
+_megabytes = _sharing(unit="MB", better="lower", cost=True)
+_plain = _sharing()
 
 
-def _threads(**titles: str) -> Iterable[Column]:
-    return (Column(name, title, cost=True, kind="choice") for name, title in titles.items())
-
-
-def _percents(**titles: str) -> Iterable[Column]:
-    return (Column(name, title, "%", 2, "higher") for name, title in titles.items())
-
-
-def _costs(unit: str, **titles: str) -> Iterable[Column]:
-    return (Column(name, title, unit, better="lower", cost=True) for name, title in titles.items())
-
-
-def _of_claims(**titles: str) -> Iterable[Column]:
-    for name, title in titles.items():
-        yield Column(name, title)
-        yield Column(COST + name, f"{title}, times or memory", cost=True)
+def _of_claims(**titles: str) -> list[Column]:
+    costs = [Column(COST + name, f"{title}, times or memory", cost=True) for name, title in titles.items()]
+    return [*_plain(**titles), *costs]
 
 
 _ALL = (
@@ -120,11 +120,11 @@ _ALL = (
     *_choices(low="Low", high="High", drawn="Scale", value="Value", found_by="Found by"),
     Column("validation_p@1", "P@1, validation", "%", 2, "higher"),
     # Columns that describe a dataset (plt2016, Table 1). Averages are computed on the training set.
-    *_constants(0, m="#labels", d="#features", n_test="#test", n_train="#train"),
-    *_constants(2, instances_per_label="inst./lab.", labels_per_instance="lab./inst."),
+    *_counts(m="#labels", d="#features", n_test="#test", n_train="#train"),
+    *_averages(instances_per_label="inst./lab.", labels_per_instance="lab./inst."),
     # Columns with five-number summaries and averages of counts in the training set (swnn2018, Tables 2-5).
-    *_constants(most=2, minimum="Minimum", lower_quartile="1st quartile", median="Median"),
-    *_constants(most=2, upper_quartile="3rd quartile", maximum="Maximum", mean="Average"),
+    *_quartiles(minimum="Minimum", lower_quartile="1st quartile", median="Median"),
+    *_quartiles(upper_quartile="3rd quartile", maximum="Maximum", mean="Average"),
     # Columns with measures of rankings, and with hyperparameters of nearest neighbours (swnn2018, Table 6).
     *map(_measure, OF_RANKINGS),
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
@@ -137,7 +137,7 @@ _ALL = (
     *_choices(n_trees="Trees", arity="Arity"),
     Column("depth", "Depth", whole=True),
     Column("nodes", "Nodes of a tree", decimals=0),
-    *_constants(2, log_m="log_M K"),
+    *_averages(log_m="log_M K"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
     # Columns with measures of label sets. The measures are on the test set if the title names no other part.
     *map(_measure, OF_SETS),
@@ -145,19 +145,19 @@ _ALL = (
     *_percents(fta="FTA", sto="STO", ofo="OFO"),
     *_choices(c="c", a="a", b="b"),
     # Columns that describe estimates above a minimum probability, and the loss that this minimum causes in label sets.
-    *_constants(0, samples="Samples"),
+    *_counts(samples="Samples"),
     *_constants(min_probability="Minimum probability"),
     Column("estimates_per_instance", "Estimates per instance", "", 2),
     Column("missed_per_instance", "True labels without estimate, per instance", "", 4),
     Column("truncation_loss", "Lost expected F, at most", "%", 4, "lower"),
     # Columns with costs, and with the number of inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
-    *_costs("min", train_minutes="Time", train_cpu_minutes="Train, CPU"),
-    *_costs("s", train_seconds="Train", train_cpu_seconds="Train, CPU", tune_seconds="Tune"),
-    *_costs("s", inference_seconds="Inference time"),
-    *_costs("ms", predict_ms="Predict", test_ms="Test time", draw_ms="Drawing", estimate_ms="Estimating"),
-    *_costs("ms", infer_ms="Inferring"),
-    *_costs("MB", model_mb="Model", train_peak_mb="Peak, train", predict_peak_mb="Peak, predict"),
+    *_minutes(train_minutes="Time", train_cpu_minutes="Train, CPU"),
+    *_seconds(train_seconds="Train", train_cpu_seconds="Train, CPU", tune_seconds="Tune"),
+    *_seconds(inference_seconds="Inference time"),
+    *_milliseconds(predict_ms="Predict", test_ms="Test time", draw_ms="Drawing", estimate_ms="Estimating"),
+    *_milliseconds(infer_ms="Inferring"),
+    *_megabytes(model_mb="Model", train_peak_mb="Peak, train", predict_peak_mb="Peak, predict"),
     *_threads(train_threads="Threads, train", predict_threads="Threads, predict"),
     *_threads(test_threads="Threads", inference_threads="Threads"),
     # Columns that describe the test of a paper's claims.
@@ -165,9 +165,8 @@ _ALL = (
     *_of_claims(effect="Effect", lower="Lower end", upper="Upper end", supports="For", contradicts="Against"),
     *_of_claims(opposites="Opposite sign", lost="Cases changed by bootstrap error", verdict="Verdict"),
     *_constants(subject="Subject", unit="Unit of the effect", side="Decision", note="Note"),
-    *_constants(0, units="Datasets and subjects", seeds="Seeds"),
-    Column("unit_effect", "Effect"),
-    Column("on_tests", "With bootstrap error"),
+    *_counts(units="Datasets and subjects", seeds="Seeds"),
+    *_plain(unit_effect="Effect", on_tests="With bootstrap error"),
 )  # fmt: skip
 
 COLUMNS: dict[str, Column] = {column.name: column for column in _ALL}

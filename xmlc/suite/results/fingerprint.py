@@ -32,7 +32,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,11 +45,9 @@ from xmlc.core.files import similar_path
 from xmlc.suite.results.columns import column
 
 VERSION = 1
-DIGITS = 4  # Digits in each of the three groups of a word.
 TABLE = ".csv"
 ARRAY = ".npy"
 ARRAYS = ".npz"
-CHUNK = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -70,8 +68,7 @@ class Fingerprint:
     @property
     def word(self) -> str:
         """Return the word of the fingerprint: the version and the first 12 digits, such as ``1-3f2a-91c0-77de``."""
-        groups = [self.digest[start : start + DIGITS] for start in range(0, 3 * DIGITS, DIGITS)]
-        return "-".join([str(VERSION), *groups])
+        return f"{VERSION}-{self.digest[:4]}-{self.digest[4:8]}-{self.digest[8:12]}"
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
         """Yield the path and the fingerprint's word of every entry of the folder and its subfolders.
@@ -129,10 +126,8 @@ def of_array(array: np.ndarray) -> Fingerprint:
     """Return the fingerprint of an array of any shape. The array may be memory-mapped."""
     dtype = array.dtype.newbyteorder("<")
     described = f"{np.lib.format.dtype_to_descr(dtype)!r} {array.shape}\n"
-    flat = np.ascontiguousarray(array).reshape(-1)
-    step = max(1, CHUNK // max(1, dtype.itemsize))
-    chunks = (flat[i : i + step].astype(dtype, copy=False).tobytes() for i in range(0, flat.size, step))
-    return Fingerprint(_digest("array", described.encode("ascii"), chunks), {})
+    flat = np.ascontiguousarray(array, dtype).reshape(-1)
+    return Fingerprint(_digest("array", described.encode("ascii"), flat.view(np.uint8).data), {})
 
 
 def of_parts(parts: Mapping[str, Fingerprint]) -> Fingerprint:
@@ -186,9 +181,8 @@ def _canonical(cell: Any) -> str:
     return (value + 0.0).hex()
 
 
-def _digest(kind: str, content: bytes, more: Iterable[bytes] = ()) -> str:
+def _digest(kind: str, *parts: bytes | memoryview) -> str:
     digest = hashlib.sha256(f"xmlc fingerprint {VERSION}, {kind}\n".encode("ascii"))
-    digest.update(content)
-    for part in more:
+    for part in parts:
         digest.update(part)
     return digest.hexdigest()

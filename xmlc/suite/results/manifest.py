@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from xmlc.core.files import write_record
 from xmlc.suite.results.records.base import read_checked
@@ -64,10 +63,6 @@ class Manifest:
         """
         return read_checked(path, cls, "a manifest of `xmlc table` of this version")
 
-    def under(self, root: Path) -> Manifest:
-        """Return a copy of the manifest for records in the folder ``root``, such as an unpacked archive."""
-        return replace(self, records=tuple(root / record for record in self.records))
-
     @staticmethod
     def is_current(made: Path, records: Iterable[Path]) -> bool:
         """Return whether all records exist and none of them is newer than the file ``made``."""
@@ -94,17 +89,11 @@ def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
 
 
 def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
-    """Read the manifests of all tables in ``folder``, in the order of ``papers`` and then by name.
-
-    Among a paper's tables, the table of claims comes first.
-    """
+    """Read the manifests of all tables in ``folder``, in the order of ``papers`` and then by name."""
+    tables = [Manifest.read(file) for file in folder.glob(f"*/*{SUFFIX}")]
+    tables.sort(key=lambda made: (made.paper, by_number(made.table)))
     places = {paper: place for place, paper in enumerate(papers)}
-
-    def order(made: Manifest) -> tuple[Any, ...]:
-        place = places.get(made.paper, len(places))
-        return place, made.paper, made.table != "claims", by_number(made.table)
-
-    return sorted(map(Manifest.read, sorted(folder.glob(f"*/*{SUFFIX}"))), key=order)
+    return sorted(tables, key=lambda made: places.get(made.paper, len(places)))
 
 
 def by_number(table: str) -> tuple[bool, int, str]:

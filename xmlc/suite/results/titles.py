@@ -97,11 +97,10 @@ def hyperparameter_title(name: str) -> str:
 
 def search_title(method: str, budget: int) -> str:
     """Return the printed name of a search method with its number of trials."""
+    trials = "trials"
     if budget == 1:
-        trials = "1 trial"
-    else:
-        trials = f"{budget} trials"
-    return f"{SEARCHES.get(method, method)}, {trials}"
+        trials = "trial"
+    return f"{SEARCHES.get(method, method)}, {budget} {trials}"
 
 
 def method_order(names: Iterable[str]) -> list[str]:

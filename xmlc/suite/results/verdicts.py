@@ -25,10 +25,6 @@ class Verdict(StrEnum):
     OTHER_DATA = "of other or unknown data, not compared"
 
 
-#: The possible verdicts on a number that a paper measured and that we also measured.
-OUTCOMES = (Verdict.EQUAL, Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Verdict.UNDECIDED)
-
-
 class ClaimVerdict(StrEnum):
     """The result of testing a statement of a paper on records."""
 
