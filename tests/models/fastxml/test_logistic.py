@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from xmlc.kernels.csr import kernel_csr
 from xmlc.models.fastxml._logistic import StoppingCriteria, fit_logistic
 
 
@@ -22,10 +23,9 @@ def sides_problem(seed, n=200, d=30, density=0.2):
 
 
 def solve(X, side, costs, limits):
-    columns = sparse.csc_array(X)
-    weights, margins = np.empty(X.shape[1], dtype=np.float32), np.empty(X.shape[0], dtype=np.float32)
-    starts, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.uint32)
-    own = starts, rows, columns.data.astype(np.float32)
+    weights = np.empty(X.shape[1], dtype=np.float32)
+    margins = np.empty(X.shape[0], dtype=np.float32)
+    own = kernel_csr(sparse.csr_array(X.T))
     fit_logistic(own, side, (np.float32(costs[0]), np.float32(costs[1])), limits, np.uint64(7), weights, margins)
     return weights, margins
 

@@ -243,7 +243,7 @@ def split_node(x, y, node, settings, key, work):
     costs = np.float32(1.0 / share), np.float32(1.0 / (1.0 - share))
     n_columns = gather_columns(x, node, side, costs, work)
     weights = np.empty(n_columns, dtype=np.float32)
-    columns = work.starts[: n_columns + 1], work.rows, work.values
+    columns = KernelCSR(work.starts[: n_columns + 1], work.rows, work.values)
     fit_logistic(columns, side, costs, settings.stopping, ~key, weights, margins)
     keys, n_kept = np.empty(n_columns, dtype=np.uint64), 0
     for column in range(n_columns - 1):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import unchecked_view, unowned
+from xmlc.kernels.arrays import row_of_csr, unowned
 from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import exp_of_negative, log1p_of_share
 from xmlc.kernels.sums import sparse_dot, sparse_dots, total
@@ -48,15 +48,25 @@ class Sides(NamedTuple):
     terms: np.ndarray  # Scratch for the losses of the instances, float32 (n,).
 
 
+class Coordinates(NamedTuple):
+    """The weights of a node, one for each of the p columns."""
+
+    weights: np.ndarray  # float32 (p,).
+    slopes: np.ndarray  # First derivative of the loss with respect to each weight, float32 (p,).
+    bends: np.ndarray  # Second derivative of the loss with respect to each weight, float32 (p,).
+    steps: np.ndarray  # Change of each weight by the Newton step, float32 (p,).
+    active: np.ndarray  # Begins with the numbers of the weights to update, uint32 (p,).
+
+
 @njit
 def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     """Minimise sum_j |w_j| + sum_i cost_i log(1 + exp(-side_i w.x_i)), starting from w = 0.
 
     Parameters
     ----------
-    columns : (int64 (p + 1,), uint32, float32)
-        Instances, column by column. The constant feature is one of the columns. The arrays are the start of each
-        column, the instances with a non-zero in each column, and the values of these non-zeros.
+    columns : KernelCSR
+        The transposed instances: row j lists the instances with a non-zero in column j. The constant feature is one of
+        the columns.
     side, costs
         See `Sides`.
     stopping : StoppingCriteria
@@ -77,17 +87,16 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     changes, the update reads 16 more bytes and writes 4 bytes for each non-zero. Arrays with one entry per instance
     stay in the cache.
     """
-    by_row, by_column = np.zeros((4, side.size), dtype=np.float32), np.zeros((3, weights.size), dtype=np.float32)
     weights[:] = 0
     margins[:] = 0
-    sides = Sides(side, costs, margins, by_row[0], by_row[1], by_row[2], by_row[3])
+    of_sides = np.zeros((4, side.size), dtype=np.float32)
+    of_columns = np.zeros((3, weights.size), dtype=np.float32)
     active = np.empty(weights.size, dtype=np.uint32)
-    # The first four of the five arrays in ``coordinates`` contain the weights, the first and second derivatives of the
-    # loss with respect to the weights, and the changes of the weights by the Newton step. The last array of
-    # ``coordinates`` begins with the numbers of the weights to update.
-    coordinates = weights, by_column[0], by_column[1], by_column[2], active
+    sides = Sides(side, costs, margins, of_sides[0], of_sides[1], of_sides[2], of_sides[3])
+    coordinates = Coordinates(weights, of_columns[0], of_columns[1], of_columns[2], active)
     loss = logistic_loss(sides, np.float32(0))
-    largest, initial, precision = np.float32(0), np.float32(0), np.float32(1)
+    largest = initial = np.float32(0)
+    precision = np.float32(1)
     for newton in range(stopping.newton_steps):
         margin_derivatives(sides)
         shrinkage = largest / np.float32(side.size)
@@ -96,14 +105,14 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
             initial = violation
         if violation <= stopping.tolerance * initial:
             break
-        working, step_key = active[:n_active], stream_key(key, newton)
+        working = active[:n_active]
+        step_key = stream_key(key, newton)
         passes = descend(columns, sides, coordinates, working, precision * initial, stopping.passes, step_key)
         if passes == 1:
             precision *= np.float32(0.25)
-        new_loss = line_search(columns, sides, coordinates, working, stopping.line_search_steps, loss)
-        if new_loss < 0:
+        loss = line_search(columns, sides, coordinates, working, stopping.line_search_steps, loss)
+        if loss < 0:
             break
-        loss = new_loss
 
 
 @njit
@@ -113,30 +122,36 @@ def logistic_loss(sides, size):
     The terms are first computed by vector instructions, and then summed in a fixed order.
     """
     sides = unowned(sides)
-    side, costs, margins, along, terms = sides.side, sides.costs, sides.margins, sides.along, sides.terms
-    for i in range(side.size):
-        score = margins[i] + size * along[i]
-        positive = side[i] > 0
-        wrong = max(-score if positive else score, np.float32(0))
-        terms[i] = (costs[0] if positive else costs[1]) * (wrong + log1p_of_share(exp_of_negative(-abs(score))))
-    return total(terms)
+    for i in range(sides.side.size):
+        score = sides.margins[i] + size * sides.along[i]
+        cost = sides.costs[0]
+        wrong = max(-score, np.float32(0))
+        if sides.side[i] < 0:
+            cost = sides.costs[1]
+            wrong = max(score, np.float32(0))
+        sides.terms[i] = cost * (wrong + log1p_of_share(exp_of_negative(-abs(score))))
+    return total(sides.terms)
 
 
 @njit
 def margin_derivatives(sides):
     """Write the first and second derivative of each instance's loss with respect to the instance's margin."""
     sides = unowned(sides)
-    side, costs, margins, gradient, curvature = sides.side, sides.costs, sides.margins, sides.gradient, sides.curvature
     one = np.float32(1)
-    for i in range(side.size):
-        e = exp_of_negative(-abs(margins[i]))
+    for i in range(sides.side.size):
+        margin = sides.margins[i]
+        e = exp_of_negative(-abs(margin))
         likely = one / (one + e)  # probability of the class that the margin predicts
         unlikely = e * likely
-        positive = side[i] > 0
-        cost = costs[0] if positive else costs[1]
-        estimate = likely if margins[i] > 0 else unlikely
-        gradient[i] = cost * (estimate - one if positive else estimate)
-        curvature[i] = cost * likely * unlikely
+        estimate = unlikely
+        if margin > 0:
+            estimate = likely
+        cost = sides.costs[1]
+        if sides.side[i] > 0:
+            cost = sides.costs[0]
+            estimate -= one
+        sides.gradient[i] = cost * estimate
+        sides.curvature[i] = cost * likely * unlikely
 
 
 @njit
@@ -150,18 +165,20 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
     violation, largest : float
         Sum and maximum of the violations of the optimality conditions.
     """
-    (starts, rows, values), sides = unowned(columns), unowned(sides)
-    weights, slope, bend, _, active = unowned(coordinates)
-    one, zero = np.float32(1), np.float32(0)
-    n_active, violations, largest = 0, zero, zero
+    columns = unowned(columns)
+    sides = unowned(sides)
+    weights, slopes, bends, _, active = unowned(coordinates)
+    one = np.float32(1)
+    violations = np.float32(0)
+    largest = np.float32(0)
+    n_active = 0
     for j in range(weights.size):
-        ids, own = unchecked_view(rows, starts[j], starts[j + 1]), unchecked_view(values, starts[j], starts[j + 1])
-        first, second = sparse_dots(ids, own, sides.gradient, sides.curvature)
-        slope[j] = first
-        bend[j] = second + np.float32(CURVATURE_SHIFT)
-        if weights[j] == 0 and abs(first) < one - shrinkage:
+        rows, values = row_of_csr(columns, j)
+        slopes[j], second = sparse_dots(rows, values, sides.gradient, sides.curvature)
+        bends[j] = second + np.float32(CURVATURE_SHIFT)
+        if weights[j] == 0 and abs(slopes[j]) < one - shrinkage:
             continue
-        violation = violation_of(first, weights[j])
+        violation = violation_of(slopes[j], weights[j])
         violations += violation
         largest = max(largest, violation)
         active[n_active] = j
@@ -188,45 +205,47 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
     ``along``. A pass skips a zero weight if its derivative is well inside the interval in which zero is optimal. When
     the weights that are not skipped have converged, the next pass visits all weights again.
     """
-    (starts, rows, values), sides = unowned(columns), unowned(sides)
-    along, curvature, one = sides.along, sides.curvature, np.float32(1)
-    weights, slope, bend, step, _ = unowned(coordinates)
-    for j in active:
-        step[j] = 0
+    columns = unowned(columns)
+    sides = unowned(sides)
+    weights, slopes, bends, steps, _ = unowned(coordinates)
+    along = sides.along
     along[:] = 0
-    n_live = active.size
+    for j in active:
+        steps[j] = 0
+    one = np.float32(1)
     largest = np.float32(np.inf)
+    n_live = active.size
     for passes in range(max_passes):
         violations = np.float32(0)
-        new_largest = violations
+        new_largest = np.float32(0)
         shrinkage = largest / np.float32(along.size)
         shuffle(active[:n_live], stream_key(key, passes))
         k = 0
         while k < n_live:
             j = active[k]
-            ids, own = unchecked_view(rows, starts[j], starts[j + 1]), unchecked_view(values, starts[j], starts[j + 1])
-            derivative = slope[j] + np.float32(CURVATURE_SHIFT) * step[j] + sparse_dot(ids, own, along)
-            weight = weights[j] + step[j]
+            rows, values = row_of_csr(columns, j)
+            derivative = slopes[j] + np.float32(CURVATURE_SHIFT) * steps[j] + sparse_dot(rows, values, along)
+            weight = weights[j] + steps[j]
             if weight == 0 and abs(derivative) < one - shrinkage:
                 n_live -= 1
-                active[k], active[n_live] = active[n_live], active[k]
+                active[k] = active[n_live]
+                active[n_live] = j
                 continue
             violation = violation_of(derivative, weight)
             violations += violation
             new_largest = max(new_largest, violation)
-            move = coordinate_move(derivative, bend[j], weight)
+            move = coordinate_move(derivative, bends[j], weight)
             if abs(move) > np.float32(1e-12):
-                step[j] += move
-                for i in range(ids.size):
-                    along[ids[i]] += move * own[i] * curvature[ids[i]]
+                steps[j] += move
+                for i in range(rows.size):
+                    along[rows[i]] += move * values[i] * sides.curvature[rows[i]]
             k += 1
+        largest = new_largest
         if violations <= precision:
             if n_live == active.size:
                 return passes + 1
             n_live = active.size
             largest = np.float32(np.inf)
-        else:
-            largest = new_largest
     return max_passes
 
 
@@ -249,28 +268,29 @@ def line_search(columns, sides, coordinates, active, max_steps, loss):
 
     The tried step sizes begin with 1 and decrease. If all tried step sizes are too large, return -1.
     """
-    (starts, rows, values), sides = unowned(columns), unowned(sides)
-    margins, along = sides.margins, sides.along
-    weights, slope, _, step, _ = unowned(coordinates)
+    columns = unowned(columns)
+    sides = unowned(sides)
+    weights, slopes, _, steps, _ = unowned(coordinates)
+    along = sides.along
     along[:] = 0
     predicted = 0.0
     for j in active:
-        if step[j] != 0:
-            predicted += slope[j] * step[j] + abs(weights[j] + step[j]) - abs(weights[j])
-            ids, own = unchecked_view(rows, starts[j], starts[j + 1]), unchecked_view(values, starts[j], starts[j + 1])
-            for i in range(ids.size):
-                along[ids[i]] += step[j] * own[i]
+        if steps[j] != 0:
+            predicted += slopes[j] * steps[j] + abs(weights[j] + steps[j]) - abs(weights[j])
+            rows, values = row_of_csr(columns, j)
+            for i in range(rows.size):
+                along[rows[i]] += steps[j] * values[i]
     size = np.float32(1)
     for _ in range(max_steps):
         new_loss = logistic_loss(sides, size)
         change = new_loss - loss
         for j in active:
-            change += abs(weights[j] + size * step[j]) - abs(weights[j])
+            change += abs(weights[j] + size * steps[j]) - abs(weights[j])
         if change <= SUFFICIENT_DECREASE * size * predicted:
             for j in active:
-                weights[j] += size * step[j]
-            for i in range(margins.size):
-                margins[i] += size * along[i]
+                weights[j] += size * steps[j]
+            for i in range(along.size):
+                sides.margins[i] += size * along[i]
             return new_loss
         size *= np.float32(LINE_SEARCH_SHRINKAGE)
     return -1.0
