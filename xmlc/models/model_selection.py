@@ -45,18 +45,27 @@ def cross_validated(
     labels = np.unique(Y[rows].indices)
     if rows.size < 2 * FOLDS or labels.size == 0:
         return usual
-    X, Y, folds = X[rows], Y[rows][:, labels], np.arange(rows.size) % FOLDS
-    hits = np.zeros((2, rows.size), dtype=bool)
+    X = X[rows]
+    Y = Y[rows][:, labels]
+    given = {}
+    if weights is not None:
+        weights = weights[rows]
+        given["sample_weight"] = weights
+    fold_of = np.arange(rows.size) % FOLDS
+    hits = {value: np.zeros(rows.size, dtype=bool) for value in (usual, other)}
     with warnings.catch_warnings():
         # warnings about the temporary models of the cross-validation would confuse the user
         warnings.simplefilter("ignore")
-        for hit, value in zip(hits, (usual, other)):
+        for value, is_hit in hits.items():
             for fold in range(FOLDS):
-                out = folds == fold
-                given = () if weights is None else (weights[rows][~out],)
-                model = make(value).fit(X[~out], Y[~out], *given)
-                hit[out] = are_right(model.predict_top_k(X[out], 1)[0], Y[out])
-    return other if is_better(hits[1], hits[0], None if weights is None else weights[rows]) else usual
+                held_out = fold_of == fold
+                of_fold = {name: values[~held_out] for name, values in given.items()}
+                model = make(value).fit(X[~held_out], Y[~held_out], **of_fold)
+                ranked, _ = model.predict_top_k(X[held_out], 1)
+                is_hit[held_out] = are_right(ranked, Y[held_out])
+    if is_better(hits[other], hits[usual], weights):
+        return other
+    return usual
 
 
 def sample(n: int, most: int) -> np.ndarray:
@@ -78,5 +87,7 @@ def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = 
 
     Both are arrays of bool, with one entry for each instance. Without ``weights``, each instance has the weight 1.
     """
-    signs = (hits.astype(np.float64) - usual) * (1 if weights is None else weights)
-    return math.fsum(signs) > 0
+    gains = hits.astype(np.float64) - usual
+    if weights is not None:
+        gains *= weights
+    return math.fsum(gains) > 0
