@@ -242,7 +242,7 @@ def test_instance_weights_reach_members_and_regression(data):
     alone = member.unfitted().set_params(**member._selected()).fit(X, Y, sample_weight=weights)
     np.testing.assert_array_equal(member.predict_proba(X).toarray(), alone.predict_proba(X).toarray())
     np.testing.assert_allclose(model.log_shares_, np.log((weights @ Y.toarray() + 0.5) / weights.sum()), rtol=1e-6)
-    with raises_with(XmlcError, "sample_weight"):
+    with raises_with(TypeError, "sample_weight"):
         Stacking([("forest", "fastxml")]).fit(X, Y, sample_weight=weights)
 
 

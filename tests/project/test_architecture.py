@@ -107,7 +107,7 @@ def test_files_and_functions_in_walkthrough_exist():
 
 
 def test_kernels_neither_raise_nor_print():
-    """A kernel that other kernels call cannot pass values to a message (see `xmlc.core.numba_private.Library`)."""
+    """Kernels return numbers, and their callers raise errors."""
     found = 0
     wrong = []
     for file in MODULES:

@@ -1,11 +1,10 @@
 """Store compiled kernels on disk, and never use the compiled code of an old version of a kernel.
 
-Numba recompiles a kernel if the file that defines the kernel changes, even after the edit of a comment. If the kernel
-calls kernels in other files, numba does not detect changes in those files. Therefore the kernels of xmlc are stored in
-a folder whose name is a digest of the code. The digest includes all files with kernels, and all files that they import.
-Kernels in users' files are stored in numba's default folder.
+numba recompiles a kernel if the file that defines it changes, even after the edit of a comment, but not if the kernel
+calls kernels of other files and these change. Therefore the kernels of xmlc are stored in a folder whose name is a
+digest of the library's code, and those of users' files in numba's default folder.
 
-Numba reads, changes and writes an index for each kernel. If two processes changed an index at once, their compiled code
+numba reads, changes and writes an index for each kernel. If two processes changed an index at once, their compiled code
 could get the same file name. Therefore only one process at a time reads or compiles a kernel, and other processes wait
 for it. If the file system has no locks, no kernel is stored.
 """
@@ -15,35 +14,22 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import re
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 import numba
+from numba.core.compiler_lock import global_compiler_lock
 
 from xmlc.core.files import locked
-from xmlc.core.sources import PACKAGE, source_digest, source_files
-
-try:
-    from xmlc.core.numba_private import compiler_lock, one_library, two_forms
-except ImportError:  # Without undocumented parts of numba, a first call takes 1.5 times as long.
-    compiler_lock, one_library = RLock(), nullcontext  # type: ignore[assignment]
-
-    def two_forms(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
-        """Compile a function with ``numba.njit``."""
-        return numba.njit(**options)(function)
-
+from xmlc.core.sources import PACKAGE, source_digest
 
 KEPT = 3  # Number of kernel folders that are kept, for example for recent branches.
-#: Modules that kernels' files import, but no kernel uses.
-WITHOUT_KERNELS = "xmlc.core.progress", "xmlc.core.sources", "xmlc.models.domains"
-KERNEL = re.compile(r"^\s*@(njit|overload|intrinsic)\b", re.MULTILINE)
+WITHOUT_KERNELS = ("cli", "core", "suite")  # folders of the package whose edits compile nothing again
 
 
 def njit(function: Callable[..., Any] | None = None, **given: Any) -> Any:
@@ -56,7 +42,7 @@ def njit(function: Callable[..., Any] | None = None, **given: Any) -> Any:
     cached = options.pop("cache", True)
 
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = two_forms(function, options)
+        kernel: Any = numba.njit(**options)(function)
         if cached and kernel_folder().is_dir():  # The folder does not exist if no place is writable.
             _keep(kernel)
         return kernel
@@ -82,7 +68,7 @@ def _keep(kernel: Any) -> None:
     name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}".replace("<", "").replace(">", "")
 
     def compile_alone(signature: object) -> Any:
-        with compiler_lock, _alone(folder / f"{name}.lock"), one_library(kernel):
+        with global_compiler_lock, _alone(folder / f"{name}.lock"):
             try:
                 return compile_kernel(signature)
             # After a power failure, the files of a kernel may be incomplete. Incomplete files are removed, and the
@@ -129,8 +115,10 @@ class Locator:
         self._py_file = py_file  # Numba prints the attribute ``_py_file`` in warnings.
         folder = Path(py_file).parent
         self._inside = folder.is_relative_to(PACKAGE)
-        room = ".".join(folder.relative_to(PACKAGE).parts) if self._inside else folder.name
-        self._folder = str(kernel_folder() / room)
+        name = folder.name
+        if self._inside:
+            name = ".".join(folder.relative_to(PACKAGE).parts)
+        self._folder = str(kernel_folder() / name)
 
     @classmethod
     def from_function(cls, py_func: Callable[..., object], py_file: str) -> Locator:
@@ -148,7 +136,9 @@ class Locator:
 
         For files of xmlc, the text is empty, because the name of the cache folder already changes with the code.
         """
-        return "" if self._inside else source_digest([self._py_file])
+        if self._inside:
+            return ""
+        return source_digest([self._py_file])
 
     def get_disambiguator(self) -> str:
         """Return the suffix of a kernel's name.
@@ -176,28 +166,39 @@ def kernel_folder() -> Path:
 
 
 def kernel_digest() -> str:
-    """Return 16 hexadecimal digits that identify the code of all files with kernels and of all their imports."""
-    kernels = [str(file) for file in PACKAGE.rglob("*.py") if KERNEL.search(file.read_text(encoding="utf-8"))]
-    return source_digest(source_files(*kernels, packages=False, without=WITHOUT_KERNELS))
+    """Return 16 hexadecimal digits that identify the code of the library."""
+    return source_digest(map(str, _library_files()))
+
+
+def _library_files() -> list[Path]:
+    files = [Path(__file__)]
+    for file in PACKAGE.rglob("*.py"):
+        if file.relative_to(PACKAGE).parts[0] not in WITHOUT_KERNELS:
+            files.append(file)
+    return sorted(files)
 
 
 @cache
 def _folder(given: str | None) -> Path:
     """Return the folder for compiled kernels, and create it if necessary.
 
-    The cache folder contains an empty file, whose name contains a digest of the package's source text. If the source
-    text is unchanged, the cache folder is found by this file. If the source text has changed, the package is parsed
-    again, which is slow.
+    An empty file in it has a digest of the source text as its name, so that unchanged files are not parsed again.
     """
     text = hashlib.sha256()
-    for file in sorted(PACKAGE.rglob("*.py")):
+    for file in _library_files():
         text.update(f"{file.relative_to(PACKAGE)}\0".encode() + file.read_bytes() + b"\0")
     note = f"text-{text.hexdigest()[:16]}"
     own = PACKAGE / "__pycache__"
     for_user = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xmlc"
-    for parent in (Path(given),) if given else (own, for_user):
-        noted = next(parent.glob(f"kernels-*/{note}"), None)
-        folder = noted.parent if noted else parent / f"kernels-{kernel_digest()}"
+    parents = [own, for_user]
+    if given:
+        parents = [Path(given)]
+    for parent in parents:
+        notes = list(parent.glob(f"kernels-*/{note}"))
+        if notes:
+            folder = notes[0].parent
+        else:
+            folder = parent / f"kernels-{kernel_digest()}"
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / note).touch()
