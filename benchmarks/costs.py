@@ -24,7 +24,6 @@ import click
 from benchmarks.commands import count_option, group
 from benchmarks.cost_model import variant_of
 from benchmarks.harness import ROOT
-from xmlc.compiling import compile_parts, missing
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import folder_bytes
 from xmlc.data.matrices import load_csr
@@ -33,8 +32,9 @@ from xmlc.suite.config.catalogue import Size
 from xmlc.suite.config.costs import size_of
 from xmlc.suite.config.jobs import options, search_options, sweep_options, threshold_methods
 from xmlc.suite.config.project import Project
+from xmlc.suite.config.suite import read_suite
 from xmlc.suite.provenance.environment import commit, environment
-from xmlc.suite.steps.compile import parts_of
+from xmlc.suite.steps.compile import compile_groups, kernels_of
 from xmlc.suite.steps.synth import make_dataset
 
 OUT = ROOT / paths.MEASURED / "costs.csv"
@@ -189,10 +189,7 @@ def prepare(copy: Copy, project: Project, out: Path) -> None:
 def compile_models(models: Sequence[str], cores: int) -> None:
     """Compile the kernels of the models and of all suites' methods, so that no step is measured with compilation."""
     for file in sorted((ROOT / "config/papers").glob("*.yaml")):
-        parts = parts_of(file)
-        wanted = [part for part in parts if "estimator" not in part.arguments or part.title in models]
-        for _ in compile_parts(missing(wanted), cores):
-            pass
+        compile_groups(kernels_of(read_suite(file), models).values(), cores)
 
 
 def measure(copy: Copy, project: Project, model: str, steps: Sequence[str], out: Path) -> None:

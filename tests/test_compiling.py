@@ -1,4 +1,4 @@
-"""Kernels compiled ahead of a run: the parts of a suite, and their completeness."""
+"""Kernels compiled ahead of a run or of a first request."""
 
 import json
 import os
@@ -9,42 +9,26 @@ import pytest
 from repository import ROOT
 
 import xmlc
-from xmlc.compiling import compile_part, compile_parts, missing, model_of
 from xmlc.core.errors import XmlcError
-from xmlc.suite.steps.compile import parts_of
+from xmlc.suite.config.suite import read_suite
+from xmlc.suite.steps.compile import compile_groups, kernels_of
 
 DEMO = ROOT / "config/demo.yaml"
-# A foreign program has no kernels to compile, and it need not be installed.
-PROGRAM = "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel"
-THEIRS = model_of("theirs", PROGRAM, {})
 
 
-def test_parts_follow_the_configuration():
-    parts = {part.title: part.arguments for part in parts_of(DEMO)}
-    assert list(parts) == ["one-vs-rest", "plt", "stacking", "data", "ranking", "inference", "thresholds"]
-    assert parts["plt"] == {"estimator": "plt", "hyperparameters": {"arity": 16}}
-    assert set(parts["thresholds"]["methods"]) >= {"sto", "ofo-ab", "for-micro-f"}
-    assert "meuf" in parts["inference"]["methods"]
+def test_groups_follow_the_configuration():
+    groups = kernels_of(read_suite(DEMO))
+    assert list(groups) == ["one-vs-rest", "plt", "stacking", "oracle", "data", "ranking", "inference", "thresholds"]
+    assert groups["plt"].args == ("plt", {"arity": 16})
+    assert set(groups["thresholds"].args[0]) >= {"sto", "ofo-ab", "for-micro-f"}
+    assert "meuf" in groups["inference"].args[0]
+    assert list(kernels_of(read_suite(DEMO), ["plt"])) == ["plt", "data", "ranking", "inference", "thresholds"]
 
 
 def test_compiling_leaves_thread_setting_of_this_process_unchanged(monkeypatch):
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
-    list(compile_parts([THEIRS], 1))
+    compile_groups([kernels_of(read_suite(DEMO))["oracle"]], 1)
     assert "NUMBA_NUM_THREADS" not in os.environ  # numba cannot change its thread pool in this process
-
-
-def test_part_is_missing_until_compiled_with_same_content(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    other = model_of("theirs", PROGRAM, {"a": 1})
-    assert missing([THEIRS, other]) == [THEIRS, other]
-    compile_part(THEIRS)
-    assert missing([THEIRS, other]) == [other]
-    monkeypatch.setattr("xmlc.compiling.cpu_name", lambda: "another processor")
-    assert missing([THEIRS]) == [THEIRS]
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))  # a file cannot contain the cache
-    compile_part(THEIRS)
-    assert missing([THEIRS]) == [THEIRS]
 
 
 @pytest.mark.slow
@@ -63,25 +47,16 @@ def test_unknown_names_are_refused_before_compilation(kind):
     assert "'gmf'" in str(error.value)
 
 
-def test_unwritable_folder_is_reported_as_incomplete(tmp_path, monkeypatch):
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    (tmp_path / "file").touch()
-    monkeypatch.setattr("xmlc.compiling.compile_parts", lambda parts, cores: map(compile_part, parts))
-    for folder, complete in (("kernels", True), ("file", False)):
-        assert xmlc.compile_kernels(PROGRAM, to=tmp_path / folder) is complete
-    assert not os.environ.get("NUMBA_CACHE_DIR")
-
-
 @pytest.mark.slow
-def test_first_requests_compile_nothing_if_folder_is_complete(tmp_path):
+def test_first_requests_compile_nothing_after_compile_kernels(tmp_path):
     """The server can only read the folder."""
-    kernels, model = tmp_path / "kernels", tmp_path / "model"
-    assert xmlc.compile_kernels("plt", to=kernels)
+    kernels = tmp_path / "kernels"
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(kernels)}
+    code = "import xmlc; xmlc.compile_kernels('plt')"
+    subprocess.run([sys.executable, "-c", code], check=True, env=variables)
     for file in [*kernels.rglob("*"), kernels]:
         file.chmod(0o555 if file.is_dir() else 0o444)
     for part in ("train", "serve"):
-        done = subprocess.run(
-            [sys.executable, str(ROOT / "tests/support/first_request.py"), part, model],
-            capture_output=True, text=True, check=True, env={**os.environ, "NUMBA_CACHE_DIR": str(kernels)},
-        )  # fmt: skip
+        command = [sys.executable, str(ROOT / "tests/support/first_request.py"), part, tmp_path / "model"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=variables)
         assert json.loads(done.stdout) == []

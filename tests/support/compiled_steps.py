@@ -11,8 +11,8 @@ from pathlib import Path
 from numba.core.dispatcher import Dispatcher
 
 from xmlc.cli import main
-from xmlc.compiling import compile_part, model_of
-from xmlc.suite.steps.compile import parts_of
+from xmlc.suite.config.suite import read_suite
+from xmlc.suite.steps.compile import kernels_of
 
 
 def compiled():
@@ -38,30 +38,29 @@ def run_steps(suite, folder):
     data = ("--data", folder / "data")
     out = ("--out", data[1], "--statistics", folder / "statistics.json")
     run("prepare", "demo", "--source", folder / "resources", *out)
-    models = [part for part in parts_of(suite) if "estimator" in part.arguments]
-    for part in [*models, model_of("oracle", "oracle", {})]:
-        estimator, hyperparameters = part.arguments.values()
-        model, record = folder / part.title, folder / f"{part.title}.json"
-        about = ("--name", part.title, "--estimator", estimator, "--parameters", json.dumps(hyperparameters))
+    inferring = sorted({method for name in suite.models for method in suite.inferred(name)})
+    named = [word for method in inferring for word in ("--method", method)]
+    models = {name: (model.estimator, model.hyperparameters) for name, model in suite.models.items()}
+    for name, (estimator, hyperparameters) in {**models, "oracle": ("oracle", {})}.items():
+        model = folder / name
+        record = folder / f"{name}.json"
+        about = ("--name", name, "--estimator", estimator, "--parameters", json.dumps(hyperparameters))
         run("train", *data, *about, "--part", "fit", "--out", model, "--record", record, "--threads", 2)
         common = (*data, "--training", record, "--threads", 2)
         run("rank", *common, "--model", model, "--out", folder / "ranking")
         run("score", *data, "--ranking", folder / "ranking", "--out", folder / "ranking.json")
-        spe = folder / f"{part.title}.spe"
+        spe = folder / f"{name}.spe"
         run("estimate", *common, "--model", model, "--min-probability", 0.0001, "--out", spe)
-        for step in parts_of(suite):
-            methods = step.arguments.get("methods", [])
-            if step.title == "thresholds":
-                run("thresholds", *methods, *common, "--model", model, "--estimates", spe, "--out", folder / part.title)
-            if step.title == "inference":
-                named = [word for method in methods for word in ("--method", method)]
-                run("infer", *named, *common, "--from", spe, "--out", folder / "inferred")
+        methods = [*suite.methods, *suite.measure_methods]
+        run("thresholds", *methods, *common, "--model", model, "--estimates", spe, "--out", folder / name)
+        run("infer", *named, *common, "--from", spe, "--out", folder / "inferred")
 
 
 if __name__ == "__main__":
-    for part in parts_of(Path(sys.argv[1])):
-        compile_part(part)
+    demo = read_suite(Path(sys.argv[1]))
+    for compile_group in kernels_of(demo).values():
+        compile_group()
     before = compiled()
     assert len(before) > 30
-    run_steps(Path(sys.argv[1]), Path(sys.argv[2]))
+    run_steps(demo, Path(sys.argv[2]))
     print(json.dumps(sorted(compiled() - before)))

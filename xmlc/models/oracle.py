@@ -33,6 +33,7 @@ class Oracle(SparseProbabilityEstimator):
     """
 
     _BY_INSTANCE = False
+    compiles = False
     posteriors_: sparse.csr_array | None = None
 
     def fit(self, X: Any, Y: Matrix) -> Self:

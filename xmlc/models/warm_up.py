@@ -10,7 +10,6 @@ from typing import Any
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 
 #: Number of rows on which a step first runs to compile its kernels, so that measured times exclude compilation.
@@ -23,19 +22,19 @@ def warm_up(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> SparseProbabilityEstimator | None:
     """Fit a copy of the model to a few rows and return it, so that later time measurements exclude compilation."""
-    if looks_up(model) or not model.compiles:
+    if not model.compiles:
         return None
-    copy, hyperparameters = model.unfitted(), model.get_params()
-    share: Any = hyperparameters.get("warm_start")
-    # ``warm_start`` is the share of the rows from which the first tree is built
-    rows = math.ceil(WARM_UP_ROWS / (share or 1))
-    if share or hyperparameters.get("max_leaf", 0) is None:
-        # With a small ``max_leaf``, even a tree over few labels has inner nodes, so that the code for inner nodes is
-        # compiled.
-        small = {"max_leaf": hyperparameters["arity"]}
-        if hyperparameters.get("first_max_leaf") is not None:
-            small["first_max_leaf"] = hyperparameters["arity"]
-        copy.set_params(**small)
+    copy = model.unfitted()
+    params: Any = model.get_params()
+    share = params.get("warm_start")  # of the rows from which the first tree is built
+    rows = WARM_UP_ROWS
+    if share:
+        rows = math.ceil(WARM_UP_ROWS / share)
+    if share or params.get("max_leaf", 0) is None:
+        # With small leaves, even a tree over few labels has inner nodes, whose code is then compiled.
+        copy.set_params(max_leaf=params["arity"])
+        if params.get("first_max_leaf") is not None:
+            copy.set_params(first_max_leaf=params["arity"])
     copy.fit(X[:rows], Y[:rows])
     return copy
 

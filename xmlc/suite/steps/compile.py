@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import redirect_stderr
+from functools import partial
+from io import StringIO
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,31 +16,49 @@ from tqdm import tqdm
 
 from xmlc import compiling
 from xmlc.cli.options import FILE
+from xmlc.core.threads import set_process_threads
+from xmlc.suite.config.suite import Suite, read_suite
 
-LOOK_UP = ("oracle", "estimates")  # Estimators that look up stored values, and therefore need no kernels.
+Compile = Callable[[], None]
 
 
-def parts_of(suite: Path) -> list[compiling.CompiledPart]:
-    """Return the groups of kernels that the steps of a suite need.
+def kernels_of(suite: Suite, models: Collection[str] | None = None) -> dict[str, Compile]:
+    """Return functions that compile the kernels of a suite's steps, by name, those that take longest first.
 
-    The groups for models come first, because they take longest to compile.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read, or does not describe a suite.
+    ``models`` selects some models.
     """
-    from xmlc.suite.config.suite import read_suite
+    groups: dict[str, Compile] = {}
+    inferring: set[str] = set()
+    for name, model in suite.models.items():
+        inferring |= set(suite.inferred(name))
+        if models is None or name in models:
+            groups[name] = partial(compiling.compile_model, model.estimator, model.hyperparameters)
+    groups["data"] = compile_data
+    groups["ranking"] = compile_ranking
+    if inferring:
+        groups["inference"] = partial(compiling.compile_inference, sorted(inferring))
+    methods = [*suite.methods, *suite.measure_methods]
+    if methods:
+        groups["thresholds"] = partial(compiling.compile_thresholds, methods)
+    return groups
 
-    configured = read_suite(suite)
-    models = {name: model for name, model in configured.models.items() if model.estimator not in LOOK_UP}
-    inferring = {method for model in configured.models for method in configured.inferred(model)}
-    return [
-        *(compiling.model_of(name, model.estimator, model.hyperparameters) for name, model in models.items()),
-        compiling.CompiledPart("data", compile_data, {}),
-        compiling.CompiledPart("ranking", compile_ranking, {}),
-        *compiling.methods_of([*configured.methods, *configured.measure_methods], sorted(inferring)),
-    ]
+
+def compile_groups(groups: Collection[Compile], cores: int) -> None:
+    """Call the functions of `kernels_of` in ``cores`` processes, because numba compiles on one core."""
+    with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
+        running = [pool.submit(compile_quietly, group) for group in groups]
+        try:
+            for future in tqdm(as_completed(running), total=len(running), disable=None, leave=False):
+                future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # otherwise compilation would go on after Ctrl-C
+            raise
+
+
+def compile_quietly(group: Compile) -> None:
+    """Call a function without the progress bars of its few instances."""
+    with redirect_stderr(StringIO()):
+        group()
 
 
 def compile_data() -> None:
@@ -46,8 +70,14 @@ def compile_data() -> None:
     from xmlc.suite.steps.prepare import prepare
     from xmlc.suite.steps.synth import make_dataset
 
-    sizes = {"n_train": compiling.N_TRAIN, "n_features": compiling.N_FEATURES, "n_labels": compiling.N_LABELS}
-    sizes |= {"n_test": 20, "nonzeros": 10, "labels_per_instance": 1}
+    sizes = {
+        "n_train": compiling.N_TRAIN,
+        "n_features": compiling.N_FEATURES,
+        "n_labels": compiling.N_LABELS,
+        "n_test": 20,
+        "nonzeros": 10,
+        "labels_per_instance": 1,
+    }
     with TemporaryDirectory() as name:
         folder = Path(name)
         make_dataset("few", "subjects", sizes, folder / "made", n_jobs=1)
@@ -82,10 +112,6 @@ def command(suite: Path, cores: int) -> None:
     You need this command only once for each machine and version of xmlc. If you do not run this command, each step
     compiles the kernels that it needs on one core.
     """
-    # A line is printed first, because the compilation takes about a minute.
-    parts = compiling.missing(parts_of(suite))
-    if parts:
-        click.echo(f"compiling {len(parts)} groups of kernels, once for this machine and version")
-    compiled = compiling.compile_parts(parts, cores)
-    for _ in tqdm(compiled, total=len(parts), disable=None if parts else True, leave=False):
-        pass
+    groups = kernels_of(read_suite(suite))
+    click.echo(f"compiling {len(groups)} groups of kernels, unless they are on disk")
+    compile_groups(groups.values(), cores)
