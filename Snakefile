@@ -13,7 +13,7 @@ from xmlc.suite.papers import plan
 from xmlc.suite.config import jobs
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
-from xmlc.suite.config.runs import begin, check_program, check_settings, end
+from xmlc.suite.config.runs import begin, check_settings, end
 from xmlc.suite.config.runs import in_one_line, made_by, trained_again
 from xmlc.suite.config.sources import mirror_at
 from xmlc.suite.console import Console
@@ -24,7 +24,6 @@ console = Console(workflow.output_settings)
 
 if workflow.is_main_process:
     console.attach(logger)
-    check_program(Path(workflow.basedir))
     check_settings(workflow.config_settings.configfiles, workflow.config_settings.config_args)
 
 

@@ -170,7 +170,7 @@ def test_valid_content_is_converted_to_objects():
         ({"parts": "a"}, ["f: parts: found 'a'", "[a]"]),
         ({"size": 0}, ["f: size: found 0", "1"]),
         ({"size": None}, "f: size: found null"),
-        ({"size": "3"}, ["f: size: found '3'", "quotes"]),
+        ({"size": "3"}, ["f: size: found '3'", "whole number"]),
         ({"parts": {"b": {"y": 1}}}, ["f: parts.b", "x"]),
         ({"parts": ["a", "B"]}, "f: parts[1]: found 'B'"),
         ({"parts": {"B": {"x": 1}}}, ["f: parts", "'B'"]),
@@ -197,6 +197,6 @@ def test_invalid_content_of_a_file_is_refused_with_its_line(tmp_path):
     assert re.findall(r"f[.]yaml:(\d+): ([^:]*)", str(error.value)) == [("5", "parts.c.z"), ("7", "ends[1]")]
 
 
-def test_number_instead_of_text_is_refused_with_advice_to_quote_it():
-    with raises_with(XmlcError, "123", "quotes"):
+def test_number_instead_of_text_is_refused():
+    with raises_with(XmlcError, "123", "text"):
         converted({"name": 123}, Named, "f")

@@ -228,14 +228,6 @@ def _line(file: Path, keys: Keys) -> int:
     return line + 1
 
 
-def _fits(value: object, kind: Any, strict: bool = True) -> bool:
-    try:
-        msgspec.convert(value, kind, strict=strict)
-    except msgspec.ValidationError:
-        return False
-    return True
-
-
 def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
     """Return the innermost parts of ``value`` that do not fit their types, with a message each."""
     inner = list(_inner_misfits(value, kind, place, strict))
@@ -253,12 +245,7 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
             ]
             # If no key is missing, two keys exclude each other.
             return [(place, problem) for problem in problems or [str(error)]]
-        problem = f"found {shown_scalar(value)}, expected {wording(kind, value)}"
-        if isinstance(value, str) and _fits(value, kind, strict=False):
-            problem += ". Write it without quotes"
-        elif isinstance(value, int | float) and _fits(str(value), kind):
-            problem += ". Write it in quotes"
-        return [(place, problem)]
+        return [(place, f"found {shown_scalar(value)}, expected {wording(kind, value)}")]
     return []
 
 

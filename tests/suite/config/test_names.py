@@ -101,16 +101,3 @@ def test_datasets_of_the_catalogue_of_other_suites_and_of_settings_are_known(tmp
     assert project_of(tmp_path, {"datasets": ["of-settings"]}, catalogue, **suites)
     with raises_with(XmlcError, "a.yaml", "of-settings"):
         project_of(tmp_path, {}, catalogue, **suites)
-
-
-def test_extensions_register_methods_of_new_names(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for file, name in {"one.py": "half", "two.py": "half", "three.py": "fta"}.items():
-        (tmp_path / file).write_text(f'@register("{name}")\ndef choose(): ...\n')
-    infer = {"split": "80", "methods": {"plt": ["half", "h"]}}
-    one = suite(extensions=["one.py"], methods=["half"], inference=infer)
-    assert project_of(tmp_path / "config", a=one, b=suite(extensions=["one.py"]))
-    with raises_with(XmlcError, "b.yaml", "extensions", "half", "one.py", "two.py"):
-        project_of(tmp_path / "config", a=one, b=suite(extensions=["two.py"]))
-    with raises_with(XmlcError, "a.yaml", "extensions", "fta", "three.py", "xmlc"):
-        project_of(tmp_path / "config", a=suite(extensions=["three.py"]))

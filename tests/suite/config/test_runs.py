@@ -1,7 +1,6 @@
 """Test the start and the end of a run."""
 
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import (
     LastRun,
     begin,
-    check_program,
     end,
     in_one_line,
     made_by,
@@ -79,59 +77,6 @@ def test_run_saves_its_settings_and_names_its_results(tmp_path, monkeypatch):
     (tmp_path / "results/tables/a").mkdir(parents=True)
     (tmp_path / "results/tables/a/table1.md").touch()
     assert "results/tables/a/*.md" in made_by(project)
-
-
-@pytest.fixture
-def copied(tmp_path, monkeypatch):
-    """Return a folder with a package, and a command `xmlc` of a copy of the package."""
-    clone, other = tmp_path / "clone/xmlc", tmp_path / "a from b/xmlc"
-    (clone / "core").mkdir(parents=True)
-    for name in ("__init__.py", "core/a.py"):
-        (clone / name).write_text("1")
-    shutil.copytree(clone, other)
-    program = tmp_path / "bin/xmlc"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\necho 'xmlc, version 1 from {other}'\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
-    monkeypatch.setattr(runs, "PACKAGE", clone)
-    return clone, other, program
-
-
-def refusal(folder):
-    with pytest.raises(SystemExit) as refused:
-        check_program(folder)
-    return str(refused.value)
-
-
-def test_command_of_another_folder_is_refused_if_files_differ(copied, tmp_path):
-    clone, other, program = copied
-    check_program(clone.parent)
-    (clone / "core/a.py").write_text("2")
-    said = refusal(clone.parent)
-    assert said.startswith(
-        f"xmlc: error: {program} uses {other}/core/a.py, expected the same content as in {clone}/core/a.py. Run"
-    )
-    assert refusal(tmp_path) == said  # a study uses the package that plans
-    (other / "core/a.py").unlink()
-    assert refusal(tmp_path) == said
-
-
-def test_snakemake_of_another_folder_is_refused_if_files_differ(copied, tmp_path, monkeypatch):
-    clone, other, _ = copied
-    monkeypatch.setattr(runs, "PACKAGE", other)
-    check_program(clone.parent)
-    (other / "core/a.py").write_text("2")
-    check_program(tmp_path)  # a study that uses the other package
-    assert refusal(clone.parent).startswith(f"xmlc: error: Snakemake uses {other}/core/a.py")
-
-
-def test_command_that_fails_or_prints_no_folder_is_refused(copied, tmp_path):
-    _, _, program = copied
-    program.write_text("#!/nowhere/python\n")
-    assert f"{program} does not run" in refusal(tmp_path)
-    program.write_text("#!/bin/sh\necho 'xmlc, version 0.1'\n")
-    assert "uses an older version/" in refusal(tmp_path)
 
 
 def test_command_prints_its_package_folder(capsys):

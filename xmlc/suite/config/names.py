@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from xmlc.core.errors import XmlcError
@@ -143,17 +143,3 @@ def _shared_searches(suite: Suite, name: str) -> list[str]:
             break
         chain.append(model.share_search_with)
     return chain
-
-
-def check_distinct_methods(suites: Iterable[Suite]) -> None:
-    """Raise an error if extensions register a method of xmlc, or if two extensions register one name.
-
-    All jobs read the extensions of all suites, so that a job could not know which method is meant.
-    """
-    places = dict.fromkeys([*THRESHOLD_METHODS, *INFERENCE_METHODS], "xmlc")
-    for suite in suites:
-        for file in suite.extensions:
-            for name in re.findall(r"""register\(\s*["']([a-z0-9-]+)["']""", text_of(suite, file)):
-                if places.setdefault(name, file) != file:
-                    problem = f"found {name} in {file} and in {places[name]}. Rename one of the methods"
-                    raise XmlcError(located(suite.file, ("extensions",), problem))

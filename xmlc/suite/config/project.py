@@ -17,7 +17,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Dataset, catalogue_entry, load_catalogue
 from xmlc.suite.config.checks import check_models, check_reserved_names
 from xmlc.suite.config.folders import config_files, config_folder
-from xmlc.suite.config.names import check_distinct_methods, check_names
+from xmlc.suite.config.names import check_names
 from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.shared import check_shared_settings, models_of_all
 from xmlc.suite.config.sources import check_source, source_of
@@ -73,7 +73,6 @@ class Project:
         for suite in suites.values():
             check_names(suite, datasets)
             check_models(suite)
-        check_distinct_methods(suites.values())
         check_shared_settings(suites.values())
         check_reserved_names(suites, {str(files[-1]): catalogue, "config: datasets": named})
         suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import socket
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +23,6 @@ import yaml
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json, remove_leftovers, write_json
-from xmlc.core.sources import PACKAGE
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
@@ -34,7 +32,6 @@ from xmlc.suite.results.manifest import in_project
 from xmlc.suite.schemas import read_yaml
 
 LAST_RUN = Path(".snakemake/last-run.json")
-REBUILD = "Run `make env` or `python -m pip install --editable .` in this folder, then activate the environment"
 
 
 @dataclass
@@ -114,51 +111,6 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
         if file.suffix in (".yaml", ".yml"):
             read_yaml(file)
     read_config(config_folder() / "config.yaml", settings)
-
-
-@in_one_line()
-def check_program(folder: Path) -> None:
-    """End the process if jobs would run a different version of the package than Snakemake.
-
-    Jobs run the command `xmlc` of the environment. If a project is copied together with its environment, the command in
-    the copy still runs the original project.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of the Snakefile. If this folder contains the package, Snakemake and jobs must use this copy of the
-        package.
-
-    Raises
-    ------
-    SystemExit
-        Snakemake and jobs would use different Python files of the package, or the command does not run.
-    """
-    program = shutil.which(PACKAGE.name)
-    if not program:
-        return  # If there is no command `xmlc`, jobs either have separate environments or fail with a message.
-    try:
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise XmlcError(f"{program} does not run ({error}), expected the program that jobs call. {REBUILD}") from error
-    here = PACKAGE
-    if (folder / PACKAGE.name / "__init__.py").is_file():
-        here = folder / PACKAGE.name
-    check_same(here, PACKAGE, "Snakemake")
-    check_same(here, Path(said.partition(" from ")[2].strip() or "an older version"), program)
-
-
-def check_same(here: Path, other: Path, program: str) -> None:
-    """Raise an error if a program uses other Python files of the package than the files in ``here``.
-
-    Raises
-    ------
-    XmlcError
-    """
-    for file in sorted(here.rglob("*.py")) if here.resolve() != other.resolve() else ():
-        copy = other / file.relative_to(here)
-        if not copy.is_file() or copy.read_bytes() != file.read_bytes():
-            raise XmlcError(f"{program} uses {copy}, expected the same content as in {file}. {REBUILD}")
 
 
 def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
