@@ -21,12 +21,11 @@ from xmlc.data.matrices import load_csr
 from xmlc.kernels.csr import as_estimates, release, released, some_rows, top_k_of
 from xmlc.metrics.classification import agreement_of_blocks, groups_by_frequency, measure_scores, scores_by_frequency
 from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
-from xmlc.metrics.resampling import Resampled, resampled_sets
+from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import extension_option, file_option
 from xmlc.suite.results.records.calibration import PRECISION, CalibrationRecord
 from xmlc.suite.results.records.thresholds import Chosen, EstimatesRecord, GridScores, ThresholdCosts, ThresholdRecord
-from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import ModelStep, TrainedStep, estimate_timed, mean_of, on_trained_model, write_estimates
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.calibration import IsotonicCalibration
@@ -60,14 +59,15 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
     seconds : float
         Wall seconds of tuning, without compilation and without the scores on the test set.
     """
-    (_, Y_fit), (_, Y_val), (_, Y_test) = (step.data.part(part) for part in ("fit", "val", "test"))
-    names = scores_of(method)
-    prior = priors(Y_fit)
-    test_seconds = [0.0]
+    Y_val = step.data.part("val")[1]
+    Y_test = step.data.part("test")[1]
+    prior = priors(step.data.part("fit")[1])
     spe_test = as_estimates(spe["test"])
+    test_seconds = [0.0]
 
-    def score_test(thresholds: np.ndarray) -> dict[str, float]:
-        scores, seconds = timed(lambda: measure_scores(agreement_above(Y_test, spe_test, thresholds), names))
+    def score_test(thresholds: np.ndarray) -> Scores:
+        agreement = partial(agreement_above, Y_test, spe_test, thresholds)
+        scores, seconds = timed(lambda: measure_scores(agreement(), scores_of(method)))
         test_seconds.append(seconds)
         return scores
 
@@ -102,28 +102,25 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
     return estimate_timed(step, "test", thresholds, compare)
 
 
-def score(data: Prepared, spe: Estimated, thresholds: np.ndarray) -> tuple[Scores, Scores, Resampled]:
-    """Return scores of thresholds on the validation set, on the test set, and on resampled test sets.
+def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path) -> None:
+    """Predict label sets for the test set with tuned thresholds, score them, and write the file ``<method>.json``.
 
-    Scores are computed by all measures of label sets. If there are no estimates for the validation set, its scores are
-    empty.
+    Without estimates for the validation set, the record has no validation scores.
     """
-    validation = {}
+    data = step.data
+    grid = tuple(GridScores(**point._asdict()) for point in tuned.grid)
+    parameters = dict.fromkeys(("c", "a", "b"))
+    if grid:
+        parameters = {name: getattr(grid[tuned.best], name) for name in parameters}
+    ms = predict_test(step, spe["test"], tuned.thresholds)
+    validation: Scores = {}
     if "val" in spe:
-        validation = measure_scores(agreement_above(data.part("val")[1], as_estimates(spe["val"]), thresholds))
+        above = agreement_above(data.part("val")[1], as_estimates(spe["val"]), tuned.thresholds)
+        validation = measure_scores(above)
     # The label sets are computed only once, because they are the same in all bootstrap replicates.
-    sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), thresholds)]
+    sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), tuned.thresholds)]
     counts = agreement_of_blocks(sets)
     test = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(data.part("train")[1]))
-    return validation, test, resampled_sets(spe["test"].shape[0], partial(agreement_of_blocks, sets), test)
-
-
-def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path) -> None:
-    """Predict label sets for the test set with tuned thresholds, score them, and write the file ``<method>.json``."""
-    grid = tuple(GridScores(**point._asdict()) for point in tuned.grid)
-    parameters = {name: getattr(grid[tuned.best], name) if grid else None for name in ("c", "a", "b")}
-    ms = predict_test(step, spe["test"], tuned.thresholds)
-    validation, test, resampled = score(step.data, spe, tuned.thresholds)
     costs = ThresholdCosts(
         **asdict(step.about.costs),
         tune_seconds=tune_seconds,
@@ -138,7 +135,7 @@ def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_se
         method=method,
         grid=grid,
         best=Chosen(**parameters, validation=validation, test=test),
-        resampled=resampled,
+        resampled=resampled_sets(spe["test"].shape[0], partial(agreement_of_blocks, sets), test),
         costs=costs,
     )
 
@@ -178,8 +175,8 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
     and after calibration are measured on the labels that the uncalibrated estimates rank first. Calibrated estimates
     cannot decide which labels rank first, because they often tie. The calibration is a step function.
     """
-    (_, Y_val), (_, Y) = (step.data.part(part) for part in ("val", "test"))
-    calibration = IsotonicCalibration().fit(spe["val"], Y_val)
+    Y = step.data.part("test")[1]
+    calibration = IsotonicCalibration().fit(spe["val"], step.data.part("val")[1])
     labels, before = top_k_of(spe["test"], max(K))
     rows, ranks = np.nonzero(labels >= 0)
     best = sparse.csr_array((before[rows, ranks], (rows, labels[rows, ranks])), shape=Y.shape)
@@ -236,11 +233,10 @@ def command(
                 evaluate(step, spe, method, tuned, seconds, folder)
             except Exception as error:  # A user's threshold method may raise any error.
                 let_through(error)
-                if isinstance(error, XmlcError):
-                    said = str(error)
-                else:
-                    said = f"{type(error).__name__}: {error}"
-                raise XmlcError(f"threshold method {method}: {said}") from error
+                problem = str(error)
+                if not isinstance(error, XmlcError):
+                    problem = f"{type(error).__name__}: {problem}"
+                raise XmlcError(f"threshold method {method}: {problem}") from error
             found[method] = tuned.thresholds
     if calibration:
         evaluate_calibration(step, spe, calibration)
