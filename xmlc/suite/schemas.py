@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -300,6 +300,35 @@ def _inner_misfits(value: object, kind: Any, place: Keys, strict: bool) -> Itera
             of *= len(value)
         for i, (part, one) in enumerate(zip(value, of, strict=False)):
             yield from _misfits(part, one, (*place, i), strict)
+
+
+def name_misfits(value: Any, kind: Any, known: Mapping[str, Collection[str]], place: Keys = ()) -> Iterator[Misfit]:
+    """Yield a message for each unknown name in valid content, and for each repeated entry of a list.
+
+    A type of names has the key of its names in ``known`` as an annotation, see `xmlc.suite.config.suite`.
+    """
+    origin = get_origin(kind)
+    of = get_args(kind)
+    if origin is Annotated:
+        names = (of[1].extra or {}).get("names")
+        if names and isinstance(value, str) and value not in known[names]:
+            yield place, f"found {value}, expected {nearest(value, known[names])}"
+        yield from name_misfits(value, of[0], known, place)
+    elif origin in _UNIONS:
+        for one in of:
+            yield from name_misfits(value, one, known, place)
+    elif isinstance(value, dict) and origin is dict:
+        for key, part in value.items():
+            yield from name_misfits(key, of[0], known, (*place, key))
+            yield from name_misfits(part, of[1], known, (*place, key))
+    elif isinstance(value, dict):
+        for key, (field, _) in fields_of(kind).items():
+            yield from name_misfits(value.get(key), field, known, (*place, key))
+    elif isinstance(value, list) and origin is list:
+        for i, part in enumerate(value):
+            if part in value[:i]:
+                yield place, f"found {shown_scalar(part)} twice, expected each entry once"
+            yield from name_misfits(part, of[0], known, (*place, i))
 
 
 @cache

@@ -28,6 +28,13 @@ T = TypeVar("T")
 Some = Annotated[list[T], Meta(min_length=1)]
 Text = Annotated[str, Meta(min_length=1)]
 Name = Annotated[str, Meta(pattern="^[a-z0-9-]+$", description="lower-case letters, digits and dashes")]
+# Names that `check_names` looks up. The annotation says where.
+KnownDataset = Annotated[str, Meta(extra={"names": "datasets"})]
+KnownModel = Annotated[str, Meta(extra={"names": "models"})]
+ModelOrBaseline = Annotated[str, Meta(extra={"names": "models and baselines"})]
+ModelOrDataset = Annotated[str, Meta(extra={"names": "models and datasets"})]
+ThresholdMethod = Annotated[str, Meta(extra={"names": "threshold methods"})]
+InferenceMethod = Annotated[str, Meta(extra={"names": "inference methods"})]
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1, description="a whole number from 0 to 4294967295")]
 Reason = Annotated[str, Meta(min_length=3, description="a reason")]
 MEASURES = [f"{average}-{name}" for average in AVERAGES for name in OVERLAPS]
@@ -96,7 +103,7 @@ class SearchSpec:
     #: `auto` and the model sets no value for the dataset except `weight_threshold`.
     stages: Stages = field(default_factory=list)
     #: Additional stages on some datasets, which follow the stages in `stages`.
-    extra_stages: dict[DatasetName, Stages] = field(default_factory=dict)
+    extra_stages: dict[KnownDataset, Stages] = field(default_factory=dict)
     #: Hyperparameters that replace the configured values in all trials of the stages, but not in the final model.
     trial_overrides: Hyperparameters = field(default_factory=dict)
     #: Whether the search in stages runs on every dataset, for any value of the setting `tuning`.
@@ -146,18 +153,18 @@ class ModelSpec:
     hyperparameters: Hyperparameters = field(default_factory=dict)
     #: Maps a dataset to its hyperparameters, if they differ from `hyperparameters`. When a suite is read, the
     #: hyperparameters of a dataset in this mapping are completed from `hyperparameters`.
-    datasets: dict[DatasetName, Hyperparameters] = field(default_factory=dict)
+    datasets: dict[KnownDataset, Hyperparameters] = field(default_factory=dict)
     #: Maps a hyperparameter to the source of its values. The key ``all`` stands for all hyperparameters that have no
     #: key, and the key ``datasets`` for the values in `datasets`. A source begins with one of five words. These are
     #: paper, program (of the authors), search (on the validation set), fitted (chosen on published test results) or
     #: hand (not searched).
     provenance: dict[str, Origin] = field(default_factory=dict)
     #: Maps a dataset to a description of how its hyperparameters were found.
-    selected: dict[DatasetName, HyperparameterOrigin] = field(default_factory=dict)
+    selected: dict[KnownDataset, HyperparameterOrigin] = field(default_factory=dict)
     search: SearchSpec = SearchSpec()
     #: The name of another model in the same suite. This model uses the other model's search result, or, with the key
     #: `always`, starts its own search from the result.
-    share_search_with: Name | None = None
+    share_search_with: ModelOrBaseline | None = None
     #: Number of threads of the model's jobs. If the value is None, the setting `threads` of the run is used.
     threads: ThreadCount | None = None
     #: The task of the datasets on which the model runs. If the task is None, the model runs on all datasets.
@@ -168,7 +175,7 @@ class ModelSpec:
     #: Whether the model is skipped if its program is not installed.
     optional: bool = False
     #: Maps each dataset on which the model is not run to the reason.
-    without: dict[DatasetName, Reason] = field(default_factory=dict)
+    without: dict[KnownDataset, Reason] = field(default_factory=dict)
     #: For a baseline, the reason why no thresholds are tuned.
     skip_thresholds: Reason | None = None
     #: For a baseline, a text about the hyperparameters that were not searched.
@@ -210,7 +217,7 @@ class Inference:
     """List the inference methods of each model, and set the training split of the models."""
 
     split: Literal["full", "80"]
-    methods: Annotated[dict[Name, Some[Name]], Meta(min_length=1)]
+    methods: Annotated[dict[KnownModel, Some[InferenceMethod]], Meta(min_length=1)]
     #: Number of label vectors that are drawn for each instance, if a model can draw label vectors.
     samples: Annotated[int, Meta(ge=1)] = 200
     #: Number of seconds after which an inference method is stopped. If the time limit is None, a method is never
@@ -222,7 +229,7 @@ class Inference:
 class Ensembles:
     """List forests that are scored not only with all trees, but also with the first n trees, and list the numbers n."""
 
-    models: Some[Name]
+    models: Some[KnownModel]
     sizes: Some[Annotated[int, Meta(ge=1)]]
 
 
@@ -233,12 +240,19 @@ class Sweep:
     In a sweep, a model is trained on the whole training set with several values of one hyperparameter.
     """
 
-    model: Name
+    model: KnownModel
     hyperparameter: str
     values: Some[IntOrFloat | str]
-    datasets: dict[DatasetName, Some[IntOrFloat | str]] = field(default_factory=dict)
+    datasets: dict[KnownDataset, Some[IntOrFloat | str]] = field(default_factory=dict)
     hyperparameters: Hyperparameters = field(default_factory=dict)
-    without: dict[DatasetName, Reason] = field(default_factory=dict)
+    without: dict[KnownDataset, Reason] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.hyperparameter in self.hyperparameters:
+            raise ValueError(f"found {self.hyperparameter} in hyperparameters, whose values the sweep sets. Remove it")
+        for dataset in self.without:
+            if dataset in self.datasets:
+                raise ValueError(f"found {dataset} in without and in datasets. Remove one of them")
 
     def values_on(self, dataset: str) -> list[IntOrFloat | str]:
         """Return the values that the sweep tries on a dataset."""
@@ -255,7 +269,7 @@ class Experiments:
     #: The seeds. Every experiment runs once with each seed. Tables show the means over the seeds.
     seeds: Some[Seed]
     #: Names of threshold methods for macro-F.
-    methods: list[Name]
+    methods: list[ThresholdMethod]
     tables: list[Name]
     figures: list[Name]
     models: Annotated[dict[Name, ModelSpec], Meta(min_length=1)]
@@ -268,16 +282,16 @@ class Experiments:
     inference: Inference | None = None
     ensembles: Ensembles | None = None
     #: Datasets with exactly one label per instance.
-    few_shot: list[DatasetName] = field(default_factory=list)
+    few_shot: list[KnownDataset] = field(default_factory=list)
     #: Models that are evaluated by progressive validation: each training instance is first predicted, then learned.
-    progressive: list[Name] = field(default_factory=list)
+    progressive: list[KnownModel] = field(default_factory=list)
     sweeps: dict[Name, Sweep] = field(default_factory=dict)
     #: Maps a dataset to the minimum probability of its stored estimates. Only estimates above the minimum probability
     #: are stored.
-    min_probabilities: dict[DatasetName, Annotated[float, Meta(ge=1e-4, lt=1)]] = field(default_factory=dict)
+    min_probabilities: dict[KnownDataset, Annotated[float, Meta(ge=1e-4, lt=1)]] = field(default_factory=dict)
     #: Maps names of datasets and of models to the reason why no thresholds are tuned. If no thresholds are tuned, the
     #: models are trained on the whole training set, and only their rankings are scored.
-    skip_thresholds: dict[str, Reason] = field(default_factory=dict)
+    skip_thresholds: dict[ModelOrDataset, Reason] = field(default_factory=dict)
     #: The baselines, which a run includes only for the target `baselines`.
     baselines: dict[Name, ModelSpec] = field(default_factory=dict)
 
