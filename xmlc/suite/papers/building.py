@@ -25,7 +25,7 @@ from xmlc.suite.papers.tables import Table, TableSpec
 from xmlc.suite.results import records
 from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.numbers import NOT_PRINTED, index_of, read, read_published
-from xmlc.suite.results.records.base import ExperimentRecord, RecordFile, check_header, parsed
+from xmlc.suite.results.records.base import Record, RecordFile, check_header, parsed
 from xmlc.suite.results.records.search import SearchRecord
 from xmlc.suite.results.records.statistics import Statistics
 from xmlc.suite.results.titles import name_models
@@ -228,7 +228,7 @@ def choose_records(need: Where, records: Known) -> Known:
     for path, record in records.items():
         if not isinstance(record, kind) or not need.takes(record.model_name, record.method_name):
             continue
-        if isinstance(record, ExperimentRecord):
+        if isinstance(record, Record):
             if record.split != need.split:
                 continue
             run = record.dataset_name, record.model_name

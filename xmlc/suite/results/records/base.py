@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -19,16 +18,6 @@ from xmlc.data.synthetic import without_mark
 from xmlc.kernels.estimator import Hyperparameters
 
 SCHEMA = 1
-# Maps the name of a type in msgspec's messages to the words for this type in error messages.
-KINDS = {
-    "array": "a list",
-    "bool": "true or false",
-    "float": "a number",
-    "int": "a whole number",
-    "null": "nothing",
-    "object": "keys with values",
-    "str": "a text",
-}
 HIGHEST = 1 + 1e-9  # The mean of scores that are all 1 may exceed 1 because of rounding errors.
 
 T = TypeVar("T")
@@ -125,17 +114,8 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
     try:
         return msgspec.convert(content, kind, dec_hook=lambda to, found: Path(found) if to is Path else found)
     except msgspec.ValidationError as error:
-        said = re.sub(r"^Expected `([^`]+)`, got `([^`]+)`", _in_words, str(error))
-        raise misfit(path, said.replace("Object missing required field", "found no key"), expected) from error
-
-
-def _in_words(types: re.Match[str]) -> str:
-    """Return msgspec's message about a wrong type, in words.
-
-    For example, the type ``array | null`` becomes "a list or nothing".
-    """
-    expected, got = (" or ".join(KINDS.get(one, one) for one in kinds.split(" | ")) for kinds in types.groups())
-    return f"found {got}, expected {expected}"
+        problem = str(error).replace("Object missing required field", "found no key")
+        raise misfit(path, problem, expected) from error
 
 
 def misfit(path: Path, found: str, expected: str) -> XmlcError:
@@ -274,7 +254,7 @@ class Record(RecordFile):
     """
 
     dataset: RecordedDataset
-    estimator: str
+    estimator: str = ""  # Tables and figures do not use it, so that records of users' scripts may lack it.
     model: str
     hyperparameters: Hyperparameters
     seed: int
@@ -315,16 +295,6 @@ class Record(RecordFile):
             return value
         place = f"{self.model} on {self.dataset.name}"
         raise XmlcError(f"{place}: found hyperparameter {name} {value!r}, expected a number")
-
-
-@json_keys
-class ExperimentRecord(Record):
-    """Represent a record with the results of an experiment.
-
-    The estimator may be missing, because tables and figures do not use it.
-    """
-
-    estimator: str = ""
 
 
 def costs_in(costs: object, wanted: CostColumns) -> Quantities:

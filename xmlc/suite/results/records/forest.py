@@ -10,11 +10,11 @@ from msgspec import Meta
 from xmlc.metrics.resampling import OF_RANKINGS, Resampled
 from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import (
-    ExperimentRecord,
     Fractions,
     JsonNumber,
     Numbers,
     Quantities,
+    Record,
     check_scores,
     json_keys,
 )
@@ -85,7 +85,7 @@ class PredictionThreads:
 
 
 @json_keys
-class ForestRecord(ExperimentRecord, kind="forest", command="forest"):
+class ForestRecord(Record, kind="forest", command="forest"):
     """Represent the record of `xmlc forest`.
 
     The last of the ``rows`` contains the scores of the whole forest. The field ``objectives`` contains the objectives

@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, Fraction, JsonNumber, Numbers, Quantities, json_keys
+from xmlc.suite.results.records.base import Fraction, JsonNumber, Numbers, Quantities, Record, json_keys
 
 
 @json_keys
@@ -40,7 +40,7 @@ class ProgressiveCosts:
 
 
 @json_keys
-class ProgressiveRecord(ExperimentRecord, kind="progressive", command="progressive"):
+class ProgressiveRecord(Record, kind="progressive", command="progressive"):
     """Represent the record of `xmlc progressive`.
 
     The record contains scores along the stream, and the accuracy of the best constant label.

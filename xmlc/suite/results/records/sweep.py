@@ -11,7 +11,7 @@ from typing import Annotated, Self
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, Fractions, JsonNumber, Numbers, json_keys, or_nan
+from xmlc.suite.results.records.base import Fractions, JsonNumber, Numbers, Record, json_keys, or_nan
 from xmlc.suite.results.records.forest import RankingRow
 
 
@@ -46,7 +46,7 @@ class Threads:
 
 
 @json_keys
-class SweepRecord(ExperimentRecord, kind="sweep", command="sweep"):
+class SweepRecord(Record, kind="sweep", command="sweep"):
     """Represent the record of `xmlc sweep`.
 
     The values in ``hyperparameters`` are the same in all rows. ``hyperparameters`` does not contain the varied

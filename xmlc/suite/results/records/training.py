@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import ExperimentRecord, JsonNumber, Record, json_keys
+from xmlc.suite.results.records.base import JsonNumber, Record, json_keys
 
 # The method, the budget and the seed of a search, and the validation P@1 of its best trial.
 SearchSummary = TypedDict("SearchSummary", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
@@ -27,7 +27,7 @@ class TrainingCosts:
 
 
 @json_keys
-class ModelRecord(ExperimentRecord):
+class ModelRecord(Record):
     """Represent a record about a trained model, which also contains the costs of training.
 
     Attributes
@@ -47,10 +47,7 @@ class ModelRecord(ExperimentRecord):
 
 
 @json_keys
-class TrainingRecord(Record, command="train"):
-    """Represent the record of `xmlc train` (see `ModelRecord`)."""
+class TrainingRecord(ModelRecord, command="train"):
+    """The record of `xmlc train`."""
 
-    costs: TrainingCosts
-    environment: Environment
-    tuning: SearchSummary | None = None
-    step: StepCosts
+    estimator: str
