@@ -231,8 +231,8 @@ def accept_command(tables: Path, reference: Path) -> None:
     tables that the run lacks do not change. Costs (times, memory) and numbers of threads are left out, so that `git
     diff` shows the numbers that changed. For claims, `git diff` also shows changes of the data and settings.
     """
-    for file, line in compare.accept(tables, reference):
-        click.echo(f"{file}: {line}")
+    for file in compare.accept(tables, reference):
+        click.echo(file)
 
 
 @click.command()

@@ -185,14 +185,12 @@ def _fingerprint(side: Path, names: Sequence[str]) -> Fingerprint:
     """Return the fingerprint of a table, or of a folder's tables with these names."""
     if not side.is_dir():
         return of_table(read_table(side))
-    suites: dict[Path, dict[str, Fingerprint]] = {}
-    for file in map(Path, names):
-        if (side / file).exists():
-            suites.setdefault(file.parent, {})[file.name] = of_table(read_table(side / file))
-    whole = suites.pop(Path(), {})
-    for suite, tables in suites.items():
-        whole[suite.name] = of_parts(tables)
-    return of_parts(whole)
+    suites: dict[str, dict[str, Fingerprint]] = {"": {}}
+    for name in names:
+        if (side / name).exists():
+            suite, _, table = name.rpartition("/")
+            suites.setdefault(suite, {})[table] = of_table(read_table(side / name))
+    return of_parts(suites.pop("") | {suite: of_parts(tables) for suite, tables in suites.items()})
 
 
 def first_lines(comparison: Comparison, is_published: bool) -> list[str]:
@@ -324,8 +322,8 @@ def to_markdown(head: Sequence[str], table: pd.DataFrame) -> str:
     return text[:LIMIT].rpartition("\n")[0] + f"\n\ncut off after {LIMIT:,} characters\n"
 
 
-def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
-    """Replace the reference tables by the tables of a run, without columns of costs.
+def accept(tables: Path, reference: Path) -> list[Path]:
+    """Replace the reference tables by the tables of a run, without columns of costs. Return the written files.
 
     For claims, the data and settings of the run are written to a file next to the table. Costs are
     left out because they differ from run to run. Without costs, a diff of two versions of a
@@ -339,29 +337,24 @@ def accept(tables: Path, reference: Path) -> list[tuple[Path, str]]:
         Folder of reference tables with the same structure. Suites without a subfolder in
         ``reference`` are skipped.
 
-    Returns
-    -------
-    list of (Path, str)
-        The written files, each with a line that describes how the file changed.
-
     Raises
     ------
     XmlcError
         No suite has both a table of the run and a folder of reference tables.
     """
-    made = [file for file in sorted(tables.glob("*/*.csv")) if (reference / file.parent.name).is_dir()]
-    if not made:
+    written = []
+    for file in sorted(tables.glob("*/*.csv")):
+        old = reference / file.parent.name / file.name
+        if old.parent.is_dir():
+            table = read_table(file)
+            kept = table[[name for name in table if not column(name).cost]]
+            write_text(old, kept.to_csv(index=False, lineterminator="\n"))
+            written.append(old)
+            manifest = Manifest.beside(file)
+            if manifest and manifest.digests:
+                replace(manifest, records=()).write(old.with_suffix(""))
+    if not written:
         raise XmlcError(
             f"{tables}: found no table of a suite with a folder in {reference}. Run a suite first, or create its folder"
         )
-    lines = []
-    for file in made:
-        old = reference / file.parent.name / file.name
-        lines.append((old, _counts(compare(old, file).cells) if old.exists() else "new table"))
-        table = read_table(file)
-        kept = table[[name for name in table if not column(name).cost]]
-        write_text(old, kept.to_csv(index=False, lineterminator="\n"))
-        manifest = Manifest.beside(file)
-        if manifest and manifest.digests:
-            replace(manifest, records=()).write(old.with_suffix(""))
-    return lines
+    return written

@@ -12,8 +12,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 
-import pandas as pd
-
 from xmlc.core.sources import PACKAGE
 from xmlc.suite.provenance.environment import commit
 from xmlc.suite.results.environments import environment_of
@@ -22,14 +20,12 @@ from xmlc.suite.words import some
 
 BETWEEN = " / "
 RecordedSettings = dict[str, dict[str, object]]
-OF_RUN = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn", "machine", "cpu")
-OF_MODELS = ("validation_share", "propensity", "model code", "files", "method code")
+OF_RUN = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn", "machine", "cpu", "threads")
 CODE = "code"
 COMMIT = "commit"
-THREADS = "threads"
 DIGITS = 12
 #: Settings that manifests of earlier versions lack, and which therefore do not differ if one side lacks them.
-RECORDED = {*OF_MODELS, "machine", "cpu", THREADS}
+RECORDED = {"validation_share", "propensity", "model code", "files", "method code", "machine", "cpu", "threads"}
 
 
 def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
@@ -47,36 +43,34 @@ def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
 
 def _settings_in(record: RecordFile) -> Iterator[tuple[str, str, object]]:
     """Yield the subject, the name and the value of each setting of a record."""
-    dataset = record.dataset_name
     environment = dict(environment_of(record))
     for name in OF_RUN:
         if name in environment:
             yield "", name, environment[name]
+    dataset = record.dataset_name
     if record.data_digest:
         yield dataset, "data", record.data_digest[:DIGITS]
     if not isinstance(record, Record):
         return
-    subject = dataset + BETWEEN + record.model_name
-    yield subject, "seeds", record.seed
-    yield subject, "estimator", record.estimator
-    for name, value in (record.hyperparameters | record.settings).items():
-        yield subject, name, value
+    model = dataset + BETWEEN + record.model_name
+    of_model = {"seeds": record.seed, "estimator": record.estimator, **record.hyperparameters, **record.settings}
     search = getattr(record, "tuning", None)
     if search:
-        yield subject, "tuning", [search[name] for name in ("method", "budget") if name in search]
+        of_model["tuning"] = [search[name] for name in ("method", "budget") if name in search]
+    for name, value in of_model.items():
+        yield model, name, value
+    method = model
     if record.method_name:
-        subject += BETWEEN + record.method_name
+        method += BETWEEN + record.method_name
     for name in ("samples", "time_limit"):
         if hasattr(record, name):
-            yield subject, name, getattr(record, name)
+            yield method, name, getattr(record, name)
     grid = getattr(record, "grid", None)
     if grid:
-        yield subject, "grid", [":".join(map(text_of, filter(None, (one.c, one.a, one.b)))) for one in grid]
+        yield method, "grid", [":".join(map(text_of, filter(None, (one.c, one.a, one.b)))) for one in grid]
     estimates = getattr(record, "estimates", None)
     if estimates:
-        yield subject, "min_probability", estimates.min_probability
-    if THREADS in environment:
-        yield subject, THREADS, environment[THREADS]
+        yield method, "min_probability", estimates.min_probability
 
 
 def text_of(value: object) -> str:
@@ -101,45 +95,40 @@ def code_in_use() -> str:
     return digest.hexdigest()[:DIGITS]
 
 
-def changes_between(tables: Iterable[tuple[RecordedSettings, RecordedSettings]]) -> pd.DataFrame:
-    """Return the settings that differ between two runs, for the datasets, models and methods that both runs have.
-
-    Tables are compared one by one, because a run may have one value in some tables and another
-    value in others. The columns are ``change`` (text), and lists of ``models`` (with methods) and
-    ``datasets``. Changes of the whole run come last.
-    """
-    rows = []
-    for old, new in tables:
-        for subject in [subject for subject in old if subject in new]:
-            dataset, _, model = subject.partition(BETWEEN)
-            before = old[subject]
-            after = new[subject]
-            for name in {**before, **after}:
-                # A setting that an earlier version did not record does not differ.
-                if name == COMMIT or (name in RECORDED and not (name in before and name in after)):
-                    continue
-                texts = [text_of(one.get(name)) for one in (before, after)]
-                if texts[0] == texts[1]:
-                    continue
-                if name == CODE:
-                    texts = [f"{one[CODE]} ({one.get(COMMIT) or 'no commit'})" for one in (before, after)]
-                rows.append((f"{name} {texts[0]} -> {texts[1]}", model.replace(BETWEEN, " "), dataset))
-    changes = pd.DataFrame(rows, columns=["change", "models", "datasets"])
-    changes = changes.sort_values("datasets", key=lambda names: names == "", kind="stable")
-    return changes.groupby("change", sort=False).agg(lambda names: [name for name in names.unique() if name])
-
-
 def settings_line(pairs: Iterable[tuple[RecordedSettings, RecordedSettings]]) -> str:
-    """Return one line with the settings that differ between two runs.
+    """Return one line with the settings that differ between two runs, those of the whole run last.
 
-    Tables without settings on one of the sides are left out, because their models and datasets
-    cannot be compared.
+    Each pair has the settings of a table in both runs. Only the subjects that both have are compared,
+    table by table, because a run may have one value in some tables and another value in others.
     """
     known = [pair for pair in pairs if all(pair)]
     if not known:
         return "Settings that differ: unknown, because no table has its settings on both sides"
+    # The models and the datasets of each change. A dict keeps the order, unlike a set.
+    places: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for old, new in known:
+        for subject in [subject for subject in old if subject in new]:
+            dataset, _, model = subject.partition(BETWEEN)
+            for change in _changes(old[subject], new[subject]):
+                models, datasets = places.setdefault(change, ({}, {}))
+                models[model.replace(BETWEEN, " ")] = None
+                datasets[dataset] = None
     texts = []
-    for change, models, datasets in changes_between(known).itertuples(name=None):
-        places = " on ".join(filter(None, (some(models, ", "), some(datasets, ", "))))
-        texts.append(f"{places}: {change}" if places else change)
+    for change in sorted(places, key=lambda change: "" in places[change][1]):
+        names = [some([*filter(None, part)], ", ") for part in places[change]]
+        texts.append(": ".join(filter(None, (" on ".join(filter(None, names)), change))))
     return f"Settings that differ: {'; '.join(texts) or 'none that is known'}"
+
+
+def _changes(before: dict[str, object], after: dict[str, object]) -> Iterator[str]:
+    """Yield a text for each setting of one subject that differs."""
+    for name in {**before, **after}:
+        old = text_of(before.get(name))
+        new = text_of(after.get(name))
+        # A setting that an earlier version did not record does not differ.
+        is_recorded = name not in RECORDED or (name in before and name in after)
+        if old == new or name == COMMIT or not is_recorded:
+            continue
+        if name == CODE:
+            old, new = (f"{one[CODE]} ({one.get(COMMIT) or 'no commit'})" for one in (before, after))
+        yield f"{name} {old} -> {new}"
