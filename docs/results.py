@@ -132,6 +132,6 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         unpack(Path(folder))
         with contextlib.chdir(folder):  # the paths of records start at the root of the project
-            tested = claims_of(finished_tables(Path("results/tables"), PAPERS))
+            tested = claims_of(finished_tables(Path("results/tables")))
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), found, tested), encoding="utf-8")
     README.write_text(readme(README.read_text(encoding="utf-8"), found, tested), encoding="utf-8")

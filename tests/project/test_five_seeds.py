@@ -30,7 +30,7 @@ def finished(tmp_path_factory):
     RESULTS["unpack"](folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        yield finished_tables(folder / "results/tables", [*SETTINGS["papers"], "neural"])  # tests write to this folder
+        yield finished_tables(folder / "results/tables")  # tests write to this folder
 
 
 def compared(made, accepted):

@@ -80,7 +80,7 @@ def pages_of_run(run, judge=None):
     By default, only yeast has the same split as in the paper.
     """
     with contextlib.chdir(run):
-        tables = finished_tables(Path("results/tables"), [PAPER])
+        tables = finished_tables(Path("results/tables"))
         files, numbers = pages_of(tables, failures(Path("logs")), judge or Judge(same_split=SPLIT))
     return SimpleNamespace(index=files["index.html"], paper=files[f"{PAPER}.html"], files=files, numbers=numbers)
 

@@ -104,7 +104,7 @@ def test_record_outside_the_folder_is_refused(record):
 def test_long_table_has_numbers_of_records_and_statistics(tmp_path):
     files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics(), search()])
     make_table(tmp_path, "claims", files, "swnn2018")
-    table = long_table(finished_tables(tmp_path / "results/tables", ["swnn2018"]))
+    table = long_table(finished_tables(tmp_path / "results/tables"))
     assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
 
 
@@ -117,7 +117,7 @@ def test_long_table_without_finished_tables_has_only_headings(tmp_path, monkeypa
 def test_number_in_long_table_has_its_origin_and_settings(finished_run):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(finished_run)
-        table = long_table(finished_tables(Path("results/tables"), [PAPER]))
+        table = long_table(finished_tables(Path("results/tables")))
     assert tuple(table.columns) == LONG_COLUMNS
     row = table[(table["model"] == "plt") & (table["method"] == "sto") & (table["quantity"] == "macro_f")].iloc[0]
     assert (row["papers"], row["dataset"], row["seed"], row["split"]) == (PAPER, "yeast", 0, "80")

@@ -125,7 +125,7 @@ def test_statistic_of_a_dataset_has_its_verdict_in_each_row(tmp_path):
 
 
 def test_numbers_fitted_to_published_results_are_marked_and_counted(run, pages):
-    judge = Judge(same_split=SPLIT, fitted_settings={(PAPER, "plt"): "C: kept because the printed row comes out"})
+    judge = Judge(same_split=SPLIT, fitted={(PAPER, "plt"): "C: kept because the printed row comes out"})
     fitted = pages_of_run(run, judge)
     assert absent(published_lines(fitted.numbers)[1], "2 of these agree", "fitted to published results") == []
     assert absent(fitted.paper, "C: kept because") == []

@@ -18,7 +18,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
-from xmlc.suite.config.settings import Settings, read_config
+from xmlc.suite.config.settings import read_config
 from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report import compare
@@ -96,8 +96,7 @@ def report_command(out: Path) -> None:
     """
     from xmlc.suite.report.page import pages_of  # Jinja takes a while to import.
 
-    papers = Settings.read(read_config(config_folder() / "config.yaml")).papers
-    whole, stale = separate_stale(finished_tables(TABLES, papers))
+    whole, stale = separate_stale(finished_tables(TABLES))
     for table in stale:
         click.echo(f"{table.log}: {table.reason}", err=True)
     judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
@@ -114,7 +113,7 @@ def report_command(out: Path) -> None:
 @click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV file to write.")
 def results_command(out: Path) -> None:
     """Write all numbers of finished tables as one CSV."""
-    whole, stale = separate_stale(finished_tables(TABLES, ()))
+    whole, stale = separate_stale(finished_tables(TABLES))
     table = long_table(whole)
     write_text(out, table.to_csv(index=False, lineterminator="\n"))
     for one in stale:
@@ -130,7 +129,7 @@ def archive_command(out: Path) -> None:
     To rebuild the page, unpack the archive in a folder with the project's config and results/published, and run
     `xmlc report` there. The archive contains no datasets, models or estimates.
     """
-    made = finished_tables(TABLES, [])
+    made = finished_tables(TABLES)
     if not made:
         raise XmlcError(
             f"{TABLES}: found no finished table. Build one first, as with `make demo` or `snakemake plt2016`"
@@ -262,7 +261,7 @@ def seed_variation_command(tables: Path, out: Path) -> None:
     of the file are kept if TABLES do not contain their dataset.
     """
     known: Known = {}
-    runs = runs_of([build_table(made, known) for made in finished_tables(tables, [])], known)
+    runs = runs_of([build_table(made, known) for made in finished_tables(tables)], known)
     write_runs(runs, out)
     for (paper, table), cells in runs.groupby(["paper", "table"], sort=False):
         click.echo(f"{paper}/{table}: {len(cells)} cells")

@@ -158,13 +158,6 @@ class Spread(NamedTuple):
     split_error: float | None = None
 
 
-def spread_of(deviation: float, seeds: float) -> Spread | None:
-    """Return the variation of a mean over seeds, or None if it has a single seed or no standard deviation."""
-    if seeds > 1 and not math.isnan(deviation):
-        return Spread(int(seeds), deviation)
-    return None
-
-
 def half_width(
     spread: Spread, unit: float, ours: int = 1, theirs: int = 1, other_split: bool = False
 ) -> tuple[float, bool]:
@@ -226,7 +219,7 @@ class Judgement(NamedTuple):
     interval : float
         Half of the width of the interval around the published number, or NaN without an interval.
     reason : str
-        How the interval was computed, or why there is none, or why our number is missing.
+        How the interval was computed, or why there is none.
     fitted : str
         How hyperparameters were fitted to published results, or "".
     """
@@ -252,11 +245,10 @@ class Judge:
     #: Maps a paper and a dataset that is not counted to the dataset that is counted instead. The
     #: two datasets are splits of the same instances.
     report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    #: Texts about the settings that were fitted to published test results, by paper and model.
-    fitted_settings: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    #: Texts about single quantities that helped to choose settings, by paper, model, dataset and
-    #: quantity. The model is "" for a table of one model, such as Table 4 of ldsm2020.
-    fitted_quantities: Mapping[tuple[str, str, str, str], str] = field(default_factory=dict)
+    #: Texts about the settings that were fitted to published test results, by paper and model, and about
+    #: single quantities that helped to choose settings, by paper, model, dataset and quantity. The
+    #: model is "" for a table of one model, such as Table 4 of ldsm2020.
+    fitted: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     @classmethod
     def of_project(cls, config: Path, spreads: Mapping[PublishedKey, Spread]) -> Judge:
@@ -277,26 +269,24 @@ class Judge:
                 if "report_on" in split:
                     report_on[paper, dataset] = split["report_on"]
         runs = {}
-        settings = {}
-        quantities = {}
+        fitted: dict[tuple[str, ...], str] = {}
         for file in sorted((config / "papers").glob("*.yaml")):
             paper = file.stem
             suite = read_suite(file)
             runs[paper] = suite.printed_runs
             for name, model in suite.all_models.items():
-                settings[paper, name] = model.fitted_settings
+                fitted[paper, name] = model.fitted_settings
                 for dataset, origin in model.selected.items():
                     for quantity in origin.fitted:
-                        quantities[paper, name, dataset, quantity] = origin.by
-                        quantities[paper, "", dataset, quantity] = origin.by
-        return cls(spreads, runs, frozenset(same_split), report_on, settings, quantities)
+                        fitted[paper, name, dataset, quantity] = origin.by
+                        fitted[paper, "", dataset, quantity] = origin.by
+        return cls(spreads, runs, frozenset(same_split), report_on, fitted)
 
     def judgement(self, paper: str, spec: TableSpec, number: Mapping[str, Any]) -> Judgement:
         """Return the verdict on one of our numbers.
 
-        ``number`` is a row of `judged` as a dict. Its field ``reason`` tells why our number is
-        missing, and ``is_repeated`` whether the paper prints the same number elsewhere, where it is
-        judged.
+        ``number`` is a row of `judged` as a dict. Its field ``is_repeated`` tells whether the paper
+        prints the same number elsewhere, where it is judged.
         """
         dataset = number.get("dataset", "")
         model = number.get("model", "")
@@ -309,7 +299,7 @@ class Judge:
             return Judgement(kind)
         value = as_float(number["value"])
         if value is None or math.isnan(value):
-            return Judgement(kind, Verdict.NOT_RUN, reason=number["reason"])
+            return Judgement(kind, Verdict.NOT_RUN)
         # A whole number is printed exactly. A mean of whole numbers is therefore not rounded before
         # the comparison.
         if column(quantity).whole:
@@ -319,10 +309,7 @@ class Judge:
         if kind in (NumberKind.DATASET, NumberKind.CONFIGURATION):
             return Judgement(kind, judge_constant(value - published, unit), unit / 2)
         interval, reason = self._interval(paper, spec, number, unit)
-        if kind is NumberKind.OTHER_SPLIT:
-            reason += f"; only the published number on {self.report_on[paper, dataset]} is counted"
-        fitted = self.fitted_settings.get((paper, model), "")
-        fitted = fitted or self.fitted_quantities.get((paper, model, dataset, quantity), "")
+        fitted = self.fitted.get((paper, model)) or self.fitted.get((paper, model, dataset, quantity), "")
         verdict = judge_measured(value - published, interval, published, unit)
         return Judgement(kind, verdict, interval, reason, fitted)
 
@@ -330,27 +317,24 @@ class Judge:
         """Return the half width of a number's interval, or NaN, and an explanation."""
         key = tuple(number[name] for name in spec.keys)
         spread = self.spreads.get((paper, spec.name, key, number["quantity"]))
-        at_hand = spread_of(number["deviation"], number[SEEDS])
-        if at_hand:
-            spread = at_hand._replace(split_error=spread.split_error if spread else None)
+        ours = 1
+        if number[SEEDS] > 0:
+            ours = int(number[SEEDS])
+        if ours > 1 and not math.isnan(number["deviation"]):
+            split_error = None
+            if spread:
+                split_error = spread.split_error
+            spread = Spread(ours, number["deviation"], split_error)
         if spread is None:
             return math.nan, NO_RUNS
         is_other_split = (paper, number.get("dataset", "")) not in self.same_split
         if is_other_split and spread.split_error is None:
             return math.nan, NO_SPLIT_ERROR
-        ours = 1
-        if number[SEEDS] > 0:
-            ours = int(number[SEEDS])
         theirs = self.printed_runs.get(paper, 1)
         interval, is_fixed = half_width(spread, unit, ours, theirs, is_other_split)
         if is_fixed:
             return interval, NO_CHANCE
-        reason = (
-            f"standard deviation {spread.deviation:.2g} of {spread.runs} runs, mean of {ours} compared with {theirs}"
-        )
-        if is_other_split:
-            reason += f"; {spread.split_error:.2g} over splits, because the paper's split is unknown"
-        return interval, reason
+        return interval, f"standard deviation {spread.deviation:.2g} of {spread.runs} runs"
 
 
 def judged(
@@ -394,11 +378,9 @@ def judged(
         is_constant = joined["quantity"].map(lambda name: column(name).kind == "constant").astype(bool)
         joined["value"] = joined["value"].where(~is_constant, joined.pop("value_of_dataset"))
         joined = joined[~(is_constant & joined.duplicated(of_dataset))]
-    notes = means[means["quantity"] == "note"].rename(columns={"value": "reason"})
-    joined = joined.merge(notes[[*keys, "reason"]], how="left", on=keys).fillna({"reason": ""})
     judgements = [judge.judgement(paper, spec, number) for number in joined.to_dict("records")]
     verdicts = pd.DataFrame(judgements, columns=Judgement._fields, index=joined.index)
-    return joined.drop(columns=["is_repeated", "reason"]).join(verdicts)
+    return joined.drop(columns="is_repeated").join(verdicts)
 
 
 def _repeats(published: pd.DataFrame, keys: list[str]) -> pd.Series:

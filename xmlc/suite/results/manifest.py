@@ -88,12 +88,10 @@ def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
     return one is not None and bool(other) and one.digests == other
 
 
-def finished_tables(folder: Path, papers: Iterable[str]) -> list[Manifest]:
-    """Read the manifests of all tables in ``folder``, in the order of ``papers`` and then by name."""
+def finished_tables(folder: Path) -> list[Manifest]:
+    """Read the manifests of all tables in ``folder``, by paper and then by name."""
     tables = [Manifest.read(file) for file in folder.glob(f"*/*{SUFFIX}")]
-    tables.sort(key=lambda made: (made.paper, by_number(made.table)))
-    places = {paper: place for place, paper in enumerate(papers)}
-    return sorted(tables, key=lambda made: places.get(made.paper, len(places)))
+    return sorted(tables, key=lambda made: (made.paper, by_number(made.table)))
 
 
 def by_number(table: str) -> tuple[bool, int, str]:
