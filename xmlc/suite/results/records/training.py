@@ -50,4 +50,6 @@ class ModelRecord(Record):
 class TrainingRecord(ModelRecord, command="train"):
     """The record of `xmlc train`."""
 
-    estimator: str
+    def __post_init__(self) -> None:
+        if not self.estimator:  # Other records may lack it.
+            raise ValueError("found no key `estimator`")
