@@ -3,7 +3,6 @@
 import html
 import math
 import re
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -13,7 +12,6 @@ from repository import ROOT
 
 from xmlc.suite.papers.building import build_table, published_numbers, write_table
 from xmlc.suite.papers.printing import escaped, latex, to_csv, to_latex, to_markdown
-from xmlc.suite.papers.tables import GAP, Cell, Panel, PanelColumn
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import Manifest
@@ -44,11 +42,11 @@ def build(tmp_path):
 def test_markdown_has_title_panels_and_notes(build):
     tables = [line for line in to_markdown(build("table2", every_method())).splitlines() if line.startswith("|")]
     assert [cell.strip() for cell in tables[0].strip("|").split("|")] == [
-        "Dataset", "Model", "FTA", "STO", "OFO", "", "FTA label-wise"
+        "Dataset", "Model", "FTA", "STO", "OFO", "FTA label-wise"
     ]  # fmt: skip
-    assert re.fullmatch(r"\|:-+\|:-+\|(-+:\|){5}", tables[1])
+    assert re.fullmatch(r"\|:-+\|:-+\|(-+:\|){4}", tables[1])
     assert [cell.strip() for cell in tables[2].strip("|").split("|")] == [
-        "yeast", "PLT", "40.00", "35.00", "**42.00**", "", "41.00"
+        "yeast", "PLT", "40.00", "35.00", "**42.00**", "41.00"
     ]  # fmt: skip
     assert len(tables) == 9
 
@@ -68,20 +66,7 @@ def test_latex_has_an_escaped_float_for_each_panel(build):
     assert to_latex(table).splitlines()[-1] == "% first second"
     assert latex(r"50 % of x_1 \ {~}") == r"50 \% of x\_1 \textbackslash{} \{\textasciitilde{}\}"
     assert latex("Mine\nand yours") == "Mine and yours"
-    assert latex(f"OFO − FTA ± 1{GAP}") == r"OFO $-$ FTA $\pm$ 1\enspace{}"
-
-
-def test_equal_settings_are_stated_below_a_panel():
-    def part(heading, quantity, *values, own=False):
-        return PanelColumn(heading, quantity, [Cell((), quantity, value) for value in values], own=own)
-
-    columns = [part(name, "p@1", 5, 6, 7, own=name in "CD") for name in "ABCD"]
-    columns += [part("Seeds", "seeds", 5, 5, 5, own=True), part("Trees", "n_trees", 1, 1, 2, own=True)]
-    panel = Panel("", (), ["Row"], [("x",), ("y",), ("z",)], columns).compact()
-    assert (panel.rule, headings(panel)) == (2, ["Row", "A", "B", GAP, "C", "D", "Trees"])
-    assert [text for text, _ in lines(panel)[2]] == ["z", "7.00", "7.00", GAP, "7.00", "7.00", "2"]
-    assert panel.note == "Seeds: 5 in all rows."
-    assert replace(panel, columns=columns[:2]).rule is replace(panel, columns=columns[2:]).rule is None
+    assert latex("OFO − FTA ± 1") == r"OFO $-$ FTA $\pm$ 1"
 
 
 def test_model_titles_come_from_the_suite(tmp_path):

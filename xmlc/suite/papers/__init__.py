@@ -1,8 +1,8 @@
 """Find the definition of a table or figure, in the package of its paper or in the package for all.
 
 Each paper has a package with the paper's name, whose modules ``tables.py`` and ``figures.py`` declare or
-import the paper's definitions. Those that belong to no paper are in the package ``common``. The import
-of a package registers the printed names of its models, so that every package can print them.
+import the paper's definitions. Those that belong to no paper are in the package ``common``. The file
+``titles.yaml`` has the printed names of a paper's models, which every package can print.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Declared
-from xmlc.suite.schemas import nearest
+from xmlc.suite.results.titles import name_models
+from xmlc.suite.schemas import converted, nearest, read_yaml
 
 if TYPE_CHECKING:
     from xmlc.suite.papers.plotting import FigureSpec
     from xmlc.suite.papers.tables import TableSpec
 
 COMMON = "common"
+TITLES = sorted(Path(__file__).parent.glob("*/titles.yaml"))
 
 
 def table_of(name: str, paper: str) -> TableSpec:
@@ -50,6 +52,7 @@ def figure_of(name: str, paper: str) -> FigureSpec:
 
 def every_table() -> list[tuple[str, TableSpec]]:
     """List (package, definition) for all tables. A table in several packages is listed once for each package."""
+    enter_rooms()
     tables = []
     for room in rooms():
         tables += [(room, found) for found in _definitions(room, "table").values()]
@@ -59,14 +62,10 @@ def every_table() -> list[tuple[str, TableSpec]]:
 def modules_of(paper: str, noun: str) -> list[str]:
     """Return the names of the modules on which a paper's tables or figures depend.
 
-    ``noun`` is "table" or "figure". The list contains the modules of the paper and of ``common``. The list also
-    contains all subpackages, because each subpackage registers the names of its models.
+    ``noun`` is "table" or "figure". The list contains the modules of the paper and of ``common``.
     """
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
-    return [
-        *(name for name in names if find_spec(name) is not None),
-        *(f"{__name__}.{room}" for room in rooms()),
-    ]
+    return [name for name in names if find_spec(name) is not None]
 
 
 def statements_of(paper: str) -> Path:
@@ -82,9 +81,9 @@ def rooms() -> tuple[str, ...]:
 
 @cache
 def enter_rooms() -> None:
-    """Import all subpackages, so that the printed names of their models are registered."""
-    for room in rooms():
-        importlib.import_module(f"{__name__}.{room}")
+    """Register the printed names of the models of all papers."""
+    for file in TITLES:
+        name_models(converted(read_yaml(file), dict[str, str], str(file)))
 
 
 def _of(name: str, paper: str, noun: str) -> Any:

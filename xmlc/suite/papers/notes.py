@@ -30,8 +30,6 @@ def notes_of(table: Table) -> list[str]:
     for search, rankings in numbers[numbers["quantity"] == "search"].groupby("value", sort=False):
         models = map(model_title, rankings["model"].unique())
         notes.append(f"Search in label trees, {search}: {', '.join(models)}.")
-    if any(panel.rule for panel in table.panels):
-        notes.append("Columns set apart: measures and methods that only xmlc reports.")
     if any(chain(*(panel.best for panel in table.panels))):
         notes.append("Bold: the best of a dataset in each panel.")
     if any(cell.is_full for cell in cells if not cell.is_empty):

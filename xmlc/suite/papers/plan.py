@@ -14,7 +14,7 @@ from xmlc.core.sources import source_digest
 from xmlc.suite.config import paths
 from xmlc.suite.config.costs import job_of
 from xmlc.suite.config.project import Project
-from xmlc.suite.papers import enter_rooms, figure_of, modules_of, statements_of, table_of
+from xmlc.suite.papers import TITLES, enter_rooms, figure_of, modules_of, statements_of, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.plotting import METADATA
 from xmlc.suite.provenance.planned_code import planned_code
@@ -263,8 +263,8 @@ def outputs_of(records: Iterable[str]) -> list[str]:
 
 
 def order_of(records: Iterable[str]) -> str:
-    """Return a digest of the order of records, because Snakemake compares inputs as a set."""
-    return source_digest([], *records)
+    """Return a digest of the names of models and the order of records, as Snakemake compares inputs as a set."""
+    return source_digest(map(str, TITLES), *records)
 
 
 def titles_of(project: Project, paper: str) -> list[str]:

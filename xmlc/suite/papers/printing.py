@@ -7,7 +7,7 @@ import textwrap
 
 from tabulate import tabulate
 
-from xmlc.suite.papers.tables import GAP, Panel, Table
+from xmlc.suite.papers.tables import Panel, Table
 from xmlc.suite.results.fingerprint import Fingerprint, of_table
 
 WIDTH = 110
@@ -26,7 +26,6 @@ LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
     ">": r"\textgreater{}",
     "±": r"$\pm$",
     "†": r"$\dagger$",
-    GAP: r"\enspace{}",
     "–": "--",
     "−": "$-$",
     "×": r"$\times$",
@@ -76,16 +75,13 @@ def to_markdown(table: Table) -> str:
 
 
 def panel_to_markdown(panel: Panel) -> str:
-    """Return one panel as Markdown: its title, the table, and its note."""
-    panel = panel.compact()
+    """Return one panel as Markdown: its title and the table."""
     headings, rows = panel.printed()
     cells = [[_emphasised("**{}**", escaped(text), bold) for text, bold in row] for row in rows]
     align = ["left"] * len(panel.names) + ["right"] * (len(headings) - len(panel.names))
     parts = [tabulate(cells, map(escaped, headings), "pipe", disable_numparse=True, colalign=align)]
     if panel.title:
         parts.insert(0, f"**{escaped(panel.title)}**")
-    if panel.note:
-        parts.append(wrapped(escaped(panel.note)))
     return "\n\n".join(parts)
 
 
@@ -109,8 +105,7 @@ def to_latex(table: Table) -> str:
 
 def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
     """Return the panel at ``place`` in its table as a LaTeX float over both columns of an article."""
-    panel = panel.compact()
-    sentences = [panel.title.rstrip("."), panel.note.rstrip(".")]
+    sentences = [panel.title.rstrip(".")]
     if place == 1:
         sentences.append(table.spec.caption)
     caption = ". ".join(filter(None, sentences)) or title_of(table)

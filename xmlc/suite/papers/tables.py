@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, NamedTuple
@@ -15,9 +15,7 @@ from xmlc.suite.config.planned import STATISTICS, Declared
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.results import titles
 from xmlc.suite.results.columns import MISSING, column
-from xmlc.suite.results.methods import PAPER_METHODS
 from xmlc.suite.results.numbers import (
-    SEEDS,
     Key,
     index_of,
     is_missing,
@@ -27,7 +25,6 @@ from xmlc.suite.results.numbers import (
 )
 
 PAPER = "(paper)"
-GAP = "\u2003"  # Heading and cells of the empty column before the columns that only xmlc has.
 MARK = "†"  # Methods whose model is trained on the whole training set, next to models of 80 % of it.
 # Maps a key of a table to the function that returns the printed name of the key's value.
 TITLES: dict[str, Callable[[str], str]] = {
@@ -37,16 +34,6 @@ TITLES: dict[str, Callable[[str], str]] = {
     "hyperparameter": titles.hyperparameter_title,
     "tuned_for": titles.tuned_for_title,
 }
-# If all rows have the same number in one of these columns, a note below the panel replaces the column.
-SETTINGS = (
-    "n_trees",
-    "passes",
-    "trials",
-    SEEDS,
-    "min_probability",
-    "train_threads",
-    "predict_threads",
-)
 
 
 class Cell(NamedTuple):
@@ -97,20 +84,13 @@ class Cell(NamedTuple):
 class PanelColumn:
     """One printed column of a panel.
 
-    Columns of one ``contest`` compete for the best number on a dataset, which is bold. ``own`` columns
-    are those that the paper does not report.
+    Columns of one ``contest`` compete for the best number on a dataset, which is bold.
     """
 
     heading: str
     quantity: str
     cells: list[Cell]
     contest: str = ""
-    own: bool = False
-
-    @property
-    def texts(self) -> list[str]:
-        """Return the printed numbers."""
-        return [cell.text for cell in self.cells]
 
 
 @dataclass(frozen=True)
@@ -127,11 +107,8 @@ class Panel:
     rows : sequence of tuple of str
         The texts that name each row.
     columns : list of PanelColumn
-        The paper's columns, followed by the columns that only xmlc has.
     details : bool
         Whether the panel shows details of another panel. The results page folds panels of details.
-    note : str
-        Sentences that are printed below the panel.
     """
 
     title: str
@@ -140,55 +117,26 @@ class Panel:
     rows: Sequence[tuple[str, ...]]
     columns: list[PanelColumn]
     details: bool = False
-    note: str = ""
-
-    @property
-    def rule(self) -> int | None:
-        """Return the index of the first column that only xmlc has, or None if all or no columns are so."""
-        for place, part in enumerate(self.columns):
-            if part.own:
-                return place or None
-        return None
 
     def printed(self) -> tuple[list[str], list[list[tuple[str, bool]]]]:
         """Return the headings, and the cells of each row as texts with a flag for bold.
 
-        Names come first, then our numbers in the paper's columns, the paper's numbers, a gap, and the
-        columns that only xmlc has.
+        Names come first, then our numbers, then the paper's numbers.
         """
         columns: list[tuple[str, Sequence[str], Collection[int]]] = []
         for place, name in enumerate(self.names):
             columns.append((name, [row[place] for row in self.rows], ()))
-        measured = []
         for part, best in zip(self.columns, self.best, strict=True):
-            measured.append((part.heading, part.texts, best))
-        columns += measured[: self.rule]
+            columns.append((part.heading, [cell.text for cell in part.cells], best))
         for part in self.columns:
             published = [cell.published for cell in part.cells]
             if any(published):
                 heading = f"{part.heading.removesuffix(' (%)')} {PAPER}"
                 columns.append((heading, [text or MISSING for text in published], ()))
-        if self.rule:
-            columns.append((GAP, [GAP] * len(self.rows), ()))
-            columns += measured[self.rule :]
         rows = []
         for i in range(len(self.rows)):
             rows.append([(texts[i], i in best) for _, texts, best in columns])
         return [heading for heading, _, _ in columns], rows
-
-    def compact(self) -> Panel:
-        """Return the panel with a note instead of each setting that all of at least three rows share."""
-        kept = []
-        notes = []
-        for part in self.columns:
-            texts = part.texts
-            if part.quantity in SETTINGS and len(texts) > 2 and len({*texts}) == 1 and texts[0] != MISSING:
-                notes.append(f"{part.heading}: {texts[0]} in all rows.")
-            else:
-                kept.append(part)
-        if not kept or not notes:
-            return self
-        return replace(self, columns=kept, note=" ".join(notes))
 
     @cached_property
     def best(self) -> list[set[int]]:
@@ -313,9 +261,6 @@ class PanelSpec:
         A key of the table. Each of its values has a separate panel, whose title ends with the value.
     across : str
         A key of the table. The first quantity has a separate column for each value of ``across``.
-    own : collection of str
-        Quantities that the paper does not report, and whose columns come last, after a gap. If
-        ``across`` is "method", the columns of methods that plt2016 does not have also come last.
     headings : mapping of str to str
         Headings that replace the headings of quantities, by quantity.
     contests : mapping of str to str, or None
@@ -332,7 +277,6 @@ class PanelSpec:
     names: tuple[str, ...] = ()
     each: str = ""
     across: str = ""
-    own: Collection[str] = ()
     headings: Mapping[str, str] = field(default_factory=dict)
     contests: Mapping[str, str] | None = None
     published: Literal["", "also", "alone"] = ""
@@ -374,7 +318,7 @@ class PanelSpec:
                 cell = cell._replace(words=cell.published or None, published="")
             cells.setdefault((row, cell.quantity, part), cell)
         columns = []
-        for name, part, own in self._columns(means, {*table.published["quantity"]}):
+        for name, part in self._columns(means, {*table.published["quantity"]}):
             if name in table.hidden:
                 continue
             heading = self.headings.get(name) or column(name).heading
@@ -384,15 +328,15 @@ class PanelSpec:
             contest = name
             if self.contests is not None:
                 contest = self.contests.get(name, "")
-            columns.append(PanelColumn(heading, name, of_column, contest, own))
+            columns.append(PanelColumn(heading, name, of_column, contest))
         texts = []
         for key in rows.values():
             texts.append(tuple(title_of_key(name, key[keys.index(name)]) for name in names))
         headings = [column(name).title for name in names]
-        return Panel(title, keys, headings, texts, sorted(columns, key=lambda part: part.own))
+        return Panel(title, keys, headings, texts, columns)
 
-    def _columns(self, means: pd.DataFrame, published: Collection[str]) -> Iterator[tuple[str, str, bool]]:
-        """Yield the quantity of each column, its value of ``across``, and whether only xmlc has it."""
+    def _columns(self, means: pd.DataFrame, published: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield the quantity of each column, and its value of ``across``."""
         there = {*means["quantity"], *published}
         for name in self.quantities:
             if name in self.optional and name not in there:
@@ -402,9 +346,9 @@ class PanelSpec:
                 if self.across == "method":
                     values = titles.method_order(values)
                 for value in values:
-                    yield name, value, self.across == "method" and value not in PAPER_METHODS
+                    yield name, value
             else:
-                yield name, "", name in self.own
+                yield name, ""
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelSpec:

@@ -67,7 +67,7 @@ def test_ranking_and_macro_f_share_a_row(build_baselines):
     ]
     table = build_baselines(records)
     names = "p@1 p@3 p@5 fta sto ofo train_seconds predict_ms model_mb train_peak_mb predict_peak_mb"
-    names += " train_threads predict_threads psp@1 psp@3 psp@5 note seeds"
+    names += " train_threads predict_threads psp@1 psp@3 psp@5 seeds"
     assert table.content.columns.tolist() == ["dataset", "model", *names.split()]
     assert row(table, "yeast", "plt")[["p@1", "fta", "sto", "ofo"]].tolist() == pytest.approx([75, 40, 35, 42])
     cells = printed(table)["yeast", "napkinXC PLT, liblinear"]
@@ -83,14 +83,12 @@ def test_ranking_and_macro_f_share_a_row(build_baselines):
 def test_missing_program_has_a_note_with_the_reason(build_baselines):
     records = [record for name in ("yeast", "scene") for record in (ranking(name), ranking(name, "omikuji-parabel"))]
     table = build_baselines([*records, ranking("yeast", "napkinxc-plt-liblinear")])
-    ours_and_theirs = ["plt", "napkinxc-plt-liblinear", "omikuji-parabel", "omikuji-parabel-log"]
-    assert table.content["dataset"].tolist() == ["yeast"] * 4 + ["scene"] * 4
-    assert table.content["model"].tolist() == ours_and_theirs * 2
-    assert row(table, "scene", "napkinxc-plt-liblinear")["note"] == "too many labels"
-    assert row(table, "yeast", "omikuji-parabel-log")["seeds"] == 0
+    assert table.content["model"].tolist() == [
+        "plt", "napkinxc-plt-liblinear", "omikuji-parabel", "plt", "omikuji-parabel"
+    ]  # fmt: skip
     for panel in (0, 1):
         assert ("scene", "napkinXC PLT, liblinear") not in printed(table, panel)
-    for text in (to_csv(table), to_markdown(table), to_latex(table)):
+    for text in (to_markdown(table), to_latex(table)):
         assert "too many labels" in text
-        assert "nan" not in text.lower()
+    assert "nan" not in to_csv(table).lower()
     assert row(table, "yeast", "plt")["train_threads"] == 2

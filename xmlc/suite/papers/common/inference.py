@@ -10,7 +10,7 @@ import pandas as pd
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.tables import Table, TableSpec, columns
-from xmlc.suite.results.numbers import grouped, index_of, mean_over_seeds
+from xmlc.suite.results.numbers import grouped, mean_over_seeds
 from xmlc.suite.results.records.inference import ESTIMATES
 from xmlc.suite.results.titles import method_title, model_title
 
@@ -33,19 +33,10 @@ INSTANCE_F_CONVENTION = "F is the mean over the test instances. F is 1 if both s
 
 def timeouts(table: Table) -> list[str]:
     """Return notes that name the runs that reached the time limit, whose numbers are dashes in the table."""
-    runs = ["record", "dataset", "model", "method"]
-    numbers = table.numbers[table.numbers["quantity"].isin(["note", "time_limit"])]
-    limits = numbers.pivot(index=runs, columns="quantity", values="value")
-    if "note" not in limits:
-        return []
-    limits = limits.reindex(index_of(numbers, runs).unique()).dropna(subset="note")
-    stopped: dict[str, dict[str, None]] = {}
-    for (_, dataset, model, method), limit in limits["time_limit"].items():
-        place = f"{dataset} with {model_title(model)} {method_title(method)}"
-        stopped.setdefault(f"{limit:g} s", {})[place] = None
+    stopped = table.means[table.means["quantity"] == "note"].dropna(subset="value")
     notes = []
-    for limit, places in stopped.items():
-        notes.append(f"A dash: the run reached the time limit of {limit}, on {'; '.join(places)}.")
+    for row in stopped.itertuples():
+        notes.append(f"A dash: {row.value} on {row.dataset} with {model_title(row.model)} {method_title(row.method)}.")
     return notes
 
 

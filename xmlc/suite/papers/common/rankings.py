@@ -5,10 +5,13 @@ The tables show P@k and training time (Table 1 of plt2016), baselines, and a com
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
 from xmlc.suite.config.planned import BASELINE_METHODS, RANKINGS, Where
+from xmlc.suite.config.suite import ModelSpec
 from xmlc.suite.papers.tables import Table, TableSpec, columns, datasets
 from xmlc.suite.results.numbers import grouped, mean_over_seeds
 from xmlc.suite.results.records.base import DATASET_COLUMNS
@@ -65,42 +68,25 @@ passes = TableSpec(
 
 
 COSTS = ("train_seconds", "predict_ms", "model_mb", "train_peak_mb", "predict_peak_mb")
-NOT_RUN = "not run, needs the extra `baselines`"
+
+
+def _baselines(table: Table) -> Mapping[str, ModelSpec]:
+    if table.suite:
+        return table.suite.baselines
+    return {}
 
 
 def _with_macro_f(table: Table) -> pd.DataFrame:
     """Return a row for each ranking, with the macro-F of thresholds that were tuned for the same model.
 
-    Baselines come last on each dataset. Baselines without a ranking also have a row.
+    Baselines come last on each dataset.
     """
     means = mean_over_seeds(table.of_need(0), MODEL_KEYS)
-    if table.suite:
-        baselines = table.suite.baselines
-    else:
-        baselines = {}
-    missing = []
-    for dataset in means["dataset"].unique():
-        run = {*means.loc[means["dataset"] == dataset, "model"]}
-        for model, spec in baselines.items():
-            if model not in run:
-                note = spec.without.get(dataset, NOT_RUN)
-                missing.append(
-                    {
-                        "dataset": dataset,
-                        "model": model,
-                        "quantity": "note",
-                        "value": note,
-                        "seeds": 0,
-                    }
-                )
     tuned = mean_over_seeds(table.of_need(1), (*MODEL_KEYS, "method"))
-    tuned = tuned[tuned["quantity"] == "macro_f"]
-    tuned = tuned.assign(quantity=tuned["method"]).drop(columns="method")
-    rows = pd.concat([means, pd.DataFrame(missing)], ignore_index=True)
-    tuned = tuned.merge(rows[[*MODEL_KEYS]].drop_duplicates(), on=MODEL_KEYS)
-    rows = pd.concat([rows, tuned], ignore_index=True)
+    tuned = tuned[tuned["quantity"] == "macro_f"].merge(means[[*MODEL_KEYS]].drop_duplicates(), on=MODEL_KEYS)
+    rows = pd.concat([means, tuned.assign(quantity=tuned["method"]).drop(columns="method")], ignore_index=True)
+    places = {model: place for place, model in enumerate(_baselines(table), start=1)}
     rows = grouped(rows, *MODEL_KEYS)
-    places = {model: place for place, model in enumerate(baselines, start=1)}
     rows = rows.assign(place_of_baseline=rows["model"].map(places).fillna(0))
     return grouped(rows, "dataset", then=["place_of_baseline"])
 
@@ -108,20 +94,17 @@ def _with_macro_f(table: Table) -> pd.DataFrame:
 def _about(table: Table) -> list[str]:
     """Return notes on baselines that are missing, have no tuned thresholds, or have untuned hyperparameters."""
     notes = []
-    missing = table.means[table.means["quantity"] == "note"]
-    for row in missing.itertuples():
-        notes.append(f"{model_title(row.model)} is missing on {row.dataset}: {row.value}.")
-    if table.suite:
-        baselines = table.suite.baselines
-    else:
-        baselines = {}
-    shown = {name: baselines[name] for name in baselines if (table.means["model"] == name).any()}
-    for name, model in shown.items():
-        if model.skip_thresholds:
-            notes.append(f"{model_title(name)} has no macro-F: {model.skip_thresholds}.")
-    untuned = [f"{model_title(name)} ({model.untuned})" for name, model in shown.items() if model.untuned]
-    if untuned:
-        notes.append(f"Not tuned: {'; '.join(untuned)}.")
+    for name, model in _baselines(table).items():
+        title = model_title(name)
+        run = {*table.means.loc[table.means["model"] == name, "dataset"]}
+        for dataset in table.means["dataset"].unique():
+            if dataset not in run:
+                reason = model.without.get(dataset, "not run, needs the extra `baselines`")
+                notes.append(f"{title} is missing on {dataset}: {reason}.")
+        if run and model.skip_thresholds:
+            notes.append(f"{title} has no macro-F: {model.skip_thresholds}.")
+        if run and model.untuned:
+            notes.append(f"{title} is not tuned: {model.untuned}.")
     return notes
 
 
@@ -133,7 +116,6 @@ baselines = TableSpec(
     ),
     keys=MODEL_KEYS,
     rows=_with_macro_f,
-    more=("note",),
     panels=(
         columns(
             "Quality and cost",

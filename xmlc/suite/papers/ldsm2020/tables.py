@@ -15,12 +15,6 @@ OURS = "ldsm"  # The only model that the paper measured. The paper quotes the nu
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 
-OWN = (
-    "n_trees",
-    "inner_products",
-    "model_mb",
-    "train_peak_mb",
-)  # Quantities that the paper does not report.
 QUOTED = "The paper quotes the numbers of other methods from their papers or from the repository."
 RANKED = "Precision@k and nDCG@k on the test set, for models trained on the whole training set."
 PREDICTED = (
@@ -42,7 +36,6 @@ def ranked(name: str, *quantities: str, **about: Any) -> TableSpec:
                 each="dataset",
                 names=("model",),
                 published="also",
-                own=OWN,
             ),
             not_run(*quantities),
         ),
@@ -123,7 +116,7 @@ table4 = TableSpec(
     name="table4",
     needs=(Where("forest", "full", models=(OURS,)),),
     keys=("dataset",),
-    panels=(columns("", *SHAPE, own=SHAPE[2:]), not_run("depth", "arity")),
+    panels=(columns("", *SHAPE), not_run("depth", "arity")),
     notes=(
         "log_M K: the depth of a balanced tree with K leaves. The depths in the paper are 1 to 3 times log_M K.",
         "Nodes: the mean over the trees, leaves included.",

@@ -87,7 +87,6 @@ table2 = TableSpec(
             "passes",
             *PRECISION,
             "train_cpu_minutes",
-            own=("passes",),
         ),
         columns(
             "Propensity-scored precision, prediction time per test instance, size and memory",
@@ -110,7 +109,6 @@ table3 = TableSpec(
             "passes",
             "accuracy",
             "train_cpu_seconds",
-            own=("passes",),
         ),
         columns("Prediction time per test instance, size and memory", *COSTS),
         not_run("accuracy", "train_cpu_seconds"),

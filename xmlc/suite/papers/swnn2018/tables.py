@@ -98,9 +98,8 @@ table6 = TableSpec(
             *HYPERPARAMETERS,
             *SEARCHED,
             contests={},
-            own=SEARCHED,
         ),
-        columns("Cost", *COSTS, contests={}, own=COSTS[1:]),
+        columns("Cost", *COSTS, contests={}),
         not_run(*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms"),
     ),
     notes=(
