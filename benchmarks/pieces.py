@@ -53,8 +53,8 @@ from xmlc.suite.results.fingerprint import Fingerprint, fingerprint
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.simulate import MODELS, draw, exact_labels_by_size, simulate
 from xmlc.thresholds.bounds import priors
+from xmlc.thresholds.fta import FTA
 from xmlc.thresholds.methods import apply_thresholds
-from xmlc.thresholds.one_pass import FTA
 from xmlc.thresholds.sweeps import METHODS as TUNED
 from xmlc.thresholds.sweeps import tune
 

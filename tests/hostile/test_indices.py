@@ -55,7 +55,6 @@ def test_functions_refuse_invalid_indices():
     for call in (
         lambda wrong: thresholds.apply_thresholds(wrong, 0.1),
         fitted.predict,
-        lambda wrong: thresholds.macro_f_at_k(wrong, 2),
         inference.gfm,
         inference.meuf,
         inference.lewis,

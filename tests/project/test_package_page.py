@@ -120,7 +120,7 @@ def test_estimates_of_other_models_give_scores_on_page(tmp_path, monkeypatch, mi
         assert 100 * found[method]["test"]["macro_f_present"] == page["attentionxml"][method]
     assert run(*unlabelled.split()) == 0
     found = read_json("unlabelled/measures.json")["expected-f"]
-    assert f"{100 * found['expected_macro_f']:.3f}" == "35.080"  # as in results/benchmarks/xcolumns.csv
+    assert f"{100 * found['expected_macro_f']:.3f}" == "35.080"
 
     (models,) = blocks(ESTIMATES, "yaml")
     project = project_of(tmp_path / "config", a=suite(yaml.safe_load(models), datasets=["my-set"]))

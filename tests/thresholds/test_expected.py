@@ -1,6 +1,5 @@
 """Thresholds with the largest expected macro-F, compared with every threshold in exact fractions."""
 
-import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -13,10 +12,9 @@ from sklearn.base import clone
 from threshold_cases import CASES, candidate_sets, random_case
 
 from xmlc.core.errors import NotFittedError, XmlcError
-from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics.measure import F1, JACCARD, f_beta
-from xmlc.thresholds import ExpectedF, macro_f_at_k
-from xmlc.thresholds.expected import keep_above, sort_estimates, sum_up
+from xmlc.thresholds import ExpectedF
+from xmlc.thresholds.expected import keep_above, sum_up
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -92,69 +90,14 @@ def test_tiny_absent_and_certain_estimates_give_finite_thresholds():
     assert certain.thresholds_.tolist() == [0.5]
 
 
-# At most k labels for each instance.
-
-
-@settings(deadline=None, max_examples=25)
-@given(n=st.integers(1, 7), m=st.integers(1, 4), k=st.integers(1, 3), seed=CASES["seed"])
-def test_no_change_of_a_single_set_improves_expected_macro_f(n, m, k, seed):
-    spe, _ = random_case(n, m, seed)
-    sets, expected = macro_f_at_k(spe, k)
-    estimates, chosen = spe.toarray(), sets.toarray()
-    assert chosen.sum(axis=1).max() <= k
-    assert not chosen[estimates == 0].any()
-    ratios = [float(ratio_of(F1, estimates[:, j], chosen[:, j])) for j in range(m)]
-    np.testing.assert_allclose(expected, ratios, rtol=1e-12)
-    assert sum(ratios) <= ExpectedF().fit(spe).expected_.sum() + 1e-12
-    for i, one in itertools.product(range(n), itertools.product([False, True], repeat=m)):
-        if sum(one) <= k:
-            others = chosen.copy()
-            others[i] = one
-            assert sum(float(ratio_of(F1, estimates[:, j], others[:, j])) for j in range(m)) <= sum(ratios) + 1e-12
-
-
-@THOROUGH
-@given(**CASES)
-def test_k_of_all_labels_equals_thresholds(n, m, seed):
-    spe, _ = random_case(n, m, seed)
-    np.testing.assert_allclose(macro_f_at_k(spe, m)[1], ExpectedF().fit(spe).expected_, rtol=1e-12)
-
-
-def test_kernel_pass_equals_plain_loop():
-    rng = np.random.default_rng(2)
-    estimates, chosen = rng.random((30, 6)).astype(np.float32), rng.random((30, 6)) < 0.5
-    rows, kept = kernel_csr(sparse.csr_array(estimates)), chosen.ravel().copy()
-    n_changed = sort_estimates(*rows, estimates.sum(axis=0, dtype=np.float64), kept, np.empty(2, np.int32), np.empty(2))
-    before = chosen.copy()
-    for i in range(30):
-        gains = []
-        for j in range(6):
-            value = []
-            for chosen[i, j] in (False, True):
-                value.append(ratio_of(F1, estimates[:, j], chosen[:, j]))
-            gains.append(value[1] - value[0])
-        best = np.argsort([-gain for gain in gains], kind="stable")[:2]
-        chosen[i] = [j in best and gains[j] > 0 for j in range(6)]
-    np.testing.assert_array_equal(kept.reshape(30, 6), chosen)
-    assert n_changed == (before != chosen).any(axis=1).sum()
-
-
 def test_expected_f_follows_scikit_learn():
     assert clone(ExpectedF(overlap=JACCARD)).overlap == JACCARD
     with pytest.raises(NotFittedError):
         ExpectedF().predict([[0.5]])
     with raises_with(XmlcError, "zero_division=0.5"):
         ExpectedF(zero_division=0.5).fit([[0.5]])
-    with raises_with(XmlcError, "k=0"):
-        macro_f_at_k([[0.5]], 0)
     with raises_with(XmlcError, "1.5"):
         ExpectedF().fit([[1.5]])
-
-
-def test_macro_f_at_k_accepts_subnormal_estimates():
-    sets, expected = macro_f_at_k([[1e-30, 1e-45], [1e-45, 0]], 1)
-    assert sets.toarray().tolist() == [[True, False], [False, False]]
-    assert np.isfinite(expected).all()
 
 
 @THOROUGH

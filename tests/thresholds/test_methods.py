@@ -57,9 +57,8 @@ def test_estimates_must_exceed_their_threshold():
 
 
 def exceeding(exact, thresholds):
-    """Compare by the rule of the package: in float64 only if the thresholds are a float64 array."""
-    wide = isinstance(thresholds, np.ndarray) and thresholds.dtype == np.float64
-    return exact > thresholds if wide else exact.astype(np.float32) > np.asarray(thresholds, dtype=np.float32)
+    """Compare by the rule of the package, in float32."""
+    return exact.astype(np.float32) > np.asarray(thresholds, dtype=np.float32)
 
 
 KAPPAS = [0.0, 0.25, 0.1, np.float32(0.1), np.float64(0.5), [0.5, 0.25, 1 / 3, 0.1], np.array([0.5, 0.25, 1 / 3, 0.1])]
@@ -78,7 +77,7 @@ def test_fit_and_predict_use_the_same_comparison(seed):
         sets = STO(kappa=thresholds).fit(exact, Y).predict(exact).toarray()
         assert not (sets & ~above).any()
         for j in range(4):
-            allowed = np.where(above[:, j], exact[:, j], 0)
+            allowed = np.where(above[:, j], exact[:, j].astype(np.float32), 0)
             best = max(f_of(Y[:, j], candidate & above[:, j]) for candidate in candidate_sets(allowed))
             assert f_of(Y[:, j], sets[:, j]) == best
     for lower in (None, np.array([0.25, 0.1, 0.5, 1e-4])):
@@ -136,20 +135,12 @@ def test_pieces_cover_each_label_once_in_order(sizes, entries):
         assert sum(sizes[start : end - 1]) + (end - 1 - start) <= entries
 
 
-@pytest.mark.parametrize(
-    "close", [1 - 1e-9 * np.arange(1, 4), 1e-50 * np.arange(3, 0, -1), 0.3 + 1e-12 * np.arange(3, 0, -1)]
-)
-def test_estimates_that_float32_merges_are_distinguished(close):
-    spe, Y = np.append(close, 1e-60)[:, None], [[1], [0], [0], [0]]
-    prior = priors(Y)
-    for method in (STO(), CommonThreshold(), CommonThreshold("instance")):
-        assert method.fit(spe, Y).predict(spe).toarray().ravel().tolist() == [True, False, False, False]
-        assert method.thresholds_.dtype == np.float64
-    assert STO().fit(spe[[0, 3]], [[1], [0]]).thresholds_.dtype == (np.float32 if close[0] > 1e-45 else np.float64)
-    if close[0] > 0.2:  # the lower bound of STO's thresholds in this test
-        assert apply_thresholds(spe, tune("sto", spe, Y, prior).thresholds).sum() == 1
-    assert IsotonicCalibration().fit(spe, Y).transform(spe).toarray().ravel().tolist() == [1, 0, 0, 0]
-    assert apply_thresholds(spe, close[1:2]).toarray().ravel().tolist() == [True, False, False, False]
+def test_estimates_that_float32_merges_are_equal():
+    spe = np.array([[0.9], [0.9 - 1e-9], [0.3]])
+    Y = [[1], [0], [0]]
+    for method in (STO(), CommonThreshold()):
+        assert method.fit(spe, Y).predict(spe).toarray().ravel().tolist() == [True, True, False]
+        assert method.thresholds_.dtype == np.float32
 
 
 def test_thresholds_just_below_1_are_not_rounded_to_1():

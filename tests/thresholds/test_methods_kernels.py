@@ -8,15 +8,15 @@ from scipy import sparse
 from threshold_cases import BELOW, CASES, naive_candidate, random_case
 
 from xmlc.kernels.csr import kernel_csr
-from xmlc.thresholds.candidates import candidates_of
 from xmlc.thresholds.methods import checked_pair, copy_above
+from xmlc.thresholds.sto import candidates_of
 
 
 def threshold_of(estimates, hits, hidden):
     """Return the threshold of one label with ``hidden`` additional positive instances without an estimate."""
     spe = sparse.csr_array(np.append(estimates, np.zeros(hidden, np.float32))[:, None])
     Y = sparse.csr_array(np.append(hits, np.ones(hidden, bool))[:, None])
-    return candidates_of(*checked_pair(spe, Y)).best(np.zeros(1, dtype=np.uint32), 1.0).view(np.float32)[0]
+    return candidates_of(*checked_pair(spe, Y)).best(np.zeros(1, dtype=np.float32), 1.0)[0]
 
 
 @given(scores=st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12), hidden=st.integers(0, 3))

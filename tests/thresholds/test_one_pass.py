@@ -18,7 +18,7 @@ from xmlc.metrics.measure import f_beta
 from xmlc.models import PLT
 from xmlc.thresholds import FTA, OFO, apply_thresholds, fit_in_one_pass
 from xmlc.thresholds.bounds import GRID, kappa, lower_bounds
-from xmlc.thresholds.one_pass import count_fixed
+from xmlc.thresholds.fta import count_fixed
 
 THOROUGH = settings(deadline=None, max_examples=60)
 

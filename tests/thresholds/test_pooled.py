@@ -19,28 +19,11 @@ from xmlc.kernels.csr import kernel_csr
 from xmlc.metrics.classification import TUNABLE, agreement, measure_scores
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import STO, CommonThreshold
-from xmlc.thresholds.candidates import candidates_of
 from xmlc.thresholds.methods import checked_pair
 from xmlc.thresholds.pooled import UNIT, add_gains, best_sum, overlap_units
+from xmlc.thresholds.sto import candidates_of
 
 THOROUGH = settings(deadline=None, max_examples=60)
-
-
-@THOROUGH
-@given(**CASES, near=st.sampled_from([1e-50, 0.5, 1.0]))
-def test_float64_estimates_give_the_same_sets_as_their_ranks(n, m, seed, near):
-    ranks, Y = random_case(n, m, seed)
-    exact = ranks.astype(np.float64)
-    exact.data = near * (1 - 1e-9 * (1.5 - exact.data))
-    for method in (STO(), CommonThreshold(), CommonThreshold("instance")):
-        expected, found = (method.fit(spe, Y).predict(spe).toarray() for spe in (ranks, exact))
-        np.testing.assert_array_equal(found, expected)
-    min_probability = np.float32(0.5)
-    some, rest = STO(kappa=min_probability), exact.toarray().astype(np.float32) > min_probability
-    low = ranks.toarray() * ~rest
-    expected = STO(kappa=low.max()).fit(ranks, Y).predict(ranks) if rest.any() and low.max() < 1 else None
-    if expected is not None:
-        np.testing.assert_array_equal(some.fit(exact, Y).predict(exact).toarray(), expected.toarray())
 
 
 # One threshold for all labels, and STO for other measures. The reference uses exact fractions.

@@ -30,8 +30,7 @@ class IsotonicCalibration(Estimator):
     Attributes
     ----------
     curves_ : dict of int to tuple
-        For each group, two arrays: the largest estimate of each block, and the value of each block. Values are stored
-        as float32. Largest estimates are stored as float32, or as float64 if two blocks would be equal in float32.
+        For each group, two arrays of float32: the largest estimate of each block, and the value of each block.
         ``curves_`` has no entry for a group without a stored estimate in ``fit``, and `transform` does not change
         estimates of this group.
 
@@ -50,7 +49,7 @@ class IsotonicCalibration(Estimator):
 
         Parameters
         ----------
-        spe : csr_array of float32 or float64, shape (n, m)
+        spe : csr_array of float32, shape (n, m)
             Estimates of instances outside the model's training set.
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
@@ -60,7 +59,8 @@ class IsotonicCalibration(Estimator):
         XmlcError
             The shapes differ, or an estimate is not in 0 .. 1.
         """
-        given, (spe, Y) = spe, checked_pair(spe, Y)
+        given = spe
+        spe, Y = checked_pair(spe, Y)
         groups = self._groups_of(spe)
         # If ``spe`` has no entries, ``Y[spe.nonzero()]`` is a sparse array instead of an ndarray.
         true = np.asarray(Y[spe.nonzero()]).ravel() != 0 if spe.nnz else np.zeros(0, dtype=bool)
@@ -71,26 +71,21 @@ class IsotonicCalibration(Estimator):
             hits = np.bincount(place[true[of]], minlength=estimates.size)
             last = np.arange(estimates.size)
             n_blocks = pool(hits, counts, last)
-            largest = estimates[last[:n_blocks]]
-            if estimates.dtype == np.float64:
-                coarse = estimates.astype(np.float32)
-                blocks = np.searchsorted(largest, estimates)
-                if np.array_equal(np.searchsorted(coarse[last[:n_blocks]], coarse), blocks) and coarse[0] > 0:
-                    largest = coarse[last[:n_blocks]]
-            self.curves_[group] = largest, (hits[:n_blocks] / counts[:n_blocks]).astype(np.float32)
+            shares = hits[:n_blocks] / counts[:n_blocks]
+            self.curves_[group] = (estimates[last[:n_blocks]], shares.astype(np.float32))
         self._remember_names(given)
         return self
 
     def transform(self, spe: Matrix) -> CSR:
-        """Return calibrated estimates, csr_array of shape (n, m), with the dtype of ``spe``."""
+        """Return calibrated estimates, csr_array of float32, shape (n, m)."""
         self._check_learned("curves_")
         self._check_names(spe)
-        spe = as_estimates(spe)
-        groups, calibrated = self._groups_of(spe), spe.data.copy()
+        spe = as_estimates(spe, np.float32)
+        groups = self._groups_of(spe)
+        calibrated = spe.data.copy()
         for group, (largest, values) in self.curves_.items():
             of = groups == group
-            estimates = spe.data[of].astype(largest.dtype, copy=False)
-            calibrated[of] = values[np.minimum(np.searchsorted(largest, estimates), largest.size - 1)]
+            calibrated[of] = values[np.minimum(np.searchsorted(largest, spe.data[of]), largest.size - 1)]
         return without_zeros(with_values(spe, calibrated))
 
     def before(self, thresholds: np.ndarray) -> np.ndarray:
@@ -106,11 +101,13 @@ class IsotonicCalibration(Estimator):
         """
         self._check_learned("curves_")
         found = np.array(thresholds, dtype=np.float32)
-        groups = np.zeros(found.size, dtype=np.int64) if self.groups is None else np.asarray(self.groups)
+        groups = np.zeros(found.size, dtype=np.int64)
+        if self.groups is not None:
+            groups = np.asarray(self.groups)
         for group, (largest, values) in self.curves_.items():
             of = np.flatnonzero(groups == group)
             lower_blocks = np.searchsorted(values, found[of], side="right")
-            limits = np.concatenate(([0], largest)).astype(np.float32)
+            limits = np.append(np.float32(0), largest)
             limits[-1] = 1  # an estimate above all blocks has the value of the last block
             found[of] = limits[lower_blocks]
         return found
@@ -142,7 +139,9 @@ def pool(hits, counts, last):
     """
     n_blocks = 0
     for i in range(hits.size):
-        hits[n_blocks], counts[n_blocks], last[n_blocks] = hits[i], counts[i], last[i]
+        hits[n_blocks] = hits[i]
+        counts[n_blocks] = counts[i]
+        last[n_blocks] = last[i]
         while n_blocks > 0 and hits[n_blocks - 1] * counts[n_blocks] >= hits[n_blocks] * counts[n_blocks - 1]:
             hits[n_blocks - 1] += hits[n_blocks]
             counts[n_blocks - 1] += counts[n_blocks]

@@ -7,21 +7,15 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.csr import CSR, Matrix, as_estimates, blocks_of_rows, kernel_csr, per_label, release, warn_of_sums
 from xmlc.kernels.domains import SHARE, check
 from xmlc.kernels.elementwise import exp
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
-from xmlc.kernels.heaps import insert_best
 from xmlc.metrics.measure import F1, Overlap, checked_overlap
-from xmlc.metrics.ranking import checked_k
 from xmlc.thresholds.methods import ThresholdMethod
 
-# `macro_f_at_k` usually converges within about twenty passes. A limit is needed because rounding errors may cause an
-# endless cycle between two sets of equal value.
-MOST_PASSES = 100
 # xmlc warns if the sum of the estimates and the sum of the priors differ by more than the factor WRONG. If the sum of
 # the estimates is too small, priors compensate for most missing estimates. If half of the estimates are missing, micro-
 # or macro-F falls by about a point. If four fifths of the estimates are missing, micro-F falls by 3 points.
@@ -123,20 +117,26 @@ class ExpectedF(ThresholdMethod):
         if self.zero_division not in (0, 1):
             raise InvalidParameterError(f"found zero_division={self.zero_division!r}, expected 0 or 1")
         check("min_share", self.min_share, SHARE)
-        given, spe, (gain, recall, shared) = spe, as_estimates(spe, np.float32), checked_overlap(self.overlap)
-        mass, absent, largest = np.zeros(spe.shape[1]), np.ones(spe.shape[1]), np.zeros(spe.shape[1], np.float32)
-        counts = np.zeros(spe.shape[1], dtype=np.int64)
+        gain, recall, shared = checked_overlap(self.overlap)
+        given = spe
+        spe = as_estimates(spe, np.float32)
+        n, m = spe.shape
+        mass = np.zeros(m)
+        absent = np.ones(m)
+        largest = np.zeros(m, dtype=np.float32)
+        counts = np.zeros(m, dtype=np.int64)
         blocks = [part for (part,) in blocks_of_rows(spe)]
         for part in blocks:
             sum_up(*kernel_csr(part)[1:], mass, absent, largest, counts)
             release(part)
-        prior = per_label(0.0 if self.prior is None else self.prior, mass.size, np.float64, "prior", "share")
+        others = np.zeros(m)  # expected positives without estimates
         if self.prior is not None:
-            expected = spe.shape[0] * math.fsum(prior)
-            warn_of_sums(math.fsum(mass), expected / WRONG, expected * WRONG, spe.shape[0])
-        others = np.maximum(spe.shape[0] * prior - mass, 0.0)
+            prior = per_label(self.prior, m, np.float64, "prior", "share")
+            expected = n * math.fsum(prior)
+            warn_of_sums(math.fsum(mass), expected / WRONG, expected * WRONG, n)
+            others = np.maximum(n * prior - mass, 0.0)
         ratio = highest_ratios(blocks, mass, counts, recall * (mass + others))
-        mean = math.fsum(ratio) / (np.count_nonzero(ratio) or 1)
+        mean = math.fsum(ratio) / max(int(np.count_nonzero(ratio)), 1)
         self.expected_ = gain * ratio / (1.0 - shared * ratio)
         # An estimate exceeds the ratio if and only if it exceeds the largest float32 that is at most the ratio.
         below = ratio.astype(np.float32)
@@ -146,7 +146,9 @@ class ExpectedF(ThresholdMethod):
         if self.zero_division:
             absent *= exp(-others)
             empty = absent >= self.expected_
-            self.thresholds_[empty] = np.maximum(largest, np.float32(mean if self.min_share else 0))[empty]
+            self.thresholds_[empty] = largest[empty]
+            if self.min_share:
+                self.thresholds_[empty] = np.maximum(largest[empty], np.float32(mean))
             self.expected_[empty] = absent[empty]
         self._remember_names(given)
         return self
@@ -170,74 +172,27 @@ def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, 
     -------
     ndarray of float64, shape (m,)
     """
-    ratio, entries = np.zeros_like(mass), max(part.nnz for part in blocks)
-    kept = np.empty(entries, dtype=np.uint32), np.empty(entries, dtype=np.float32)
+    ratio = np.zeros_like(mass)
+    entries = max(part.nnz for part in blocks)
+    kept_labels = np.empty(entries, dtype=np.uint32)
+    kept = np.empty(entries, dtype=np.float32)
     parts = [kernel_csr(part)[1:] for part in blocks]
     while True:
         higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
         fit = counts.sum() <= entries  # If the kept estimates fit into one block, later passes read only these.
-        ratio, mass, n_kept = higher, np.zeros_like(mass), 0
+        ratio = higher
+        mass = np.zeros_like(mass)
         counts[:] = 0
+        n_kept = 0
         for block, part in zip(blocks, parts):
-            n_kept += keep_above(*part, ratio, *(each[n_kept if fit else 0 :] for each in kept), mass, counts)
+            start = n_kept if fit else 0
+            n_kept += keep_above(*part, ratio, kept_labels[start:], kept[start:], mass, counts)
             release(block)
         if fit:
-            blocks, parts = blocks[:1], [(kept[0][:n_kept], kept[1][:n_kept])]
-
-
-def macro_f_at_k(spe: Matrix, k: int) -> tuple[CSR, np.ndarray]:
-    """Find for each instance a set of at most k labels, so that the expected macro F-measure is high.
-
-    The expected macro-F is defined as in `ExpectedF`. The method starts with the sets of `ExpectedF` and improves them
-    by block coordinate ascent (Schultheis et al., *Generalized test utilities for long-tail performance in extreme
-    multi-label classification*, NeurIPS 2023). The ascent replaces the set of one instance at a time by the best set,
-    given the sets of all other instances. The ascent ends when no set changes. No change of a single set raises the
-    final expected macro-F, but a change of several sets together may raise it.
-
-    Parameters
-    ----------
-    spe : csr_array of float32, shape (n, m)
-        Estimates of the instances to predict label sets for.
-    k : int
-        Maximum number of labels, at least 1. An instance gets fewer than k labels if one more label would lower the
-        expected macro-F.
-
-    Returns
-    -------
-    predicted : csr_array of bool, shape (n, m)
-        The label sets.
-    expected : ndarray of float64, shape (m,)
-        The expected F-measure of each label, 0/0 = 0.
-
-    Raises
-    ------
-    XmlcError
-        An estimate is not in 0 .. 1, or k is not a whole number of at least 1.
-
-    Examples
-    --------
-    >>> from xmlc.thresholds import macro_f_at_k
-    >>> predicted, expected = macro_f_at_k([[0.6, 0.3], [0.4, 0.3], [0.1, 0.1]], 1)
-    >>> predicted.toarray().astype(int).tolist(), expected.round(3)
-    ([[1, 0], [0, 1], [0, 0]], array([0.571, 0.353]))
-    """
-    spe, k = as_estimates(spe, np.float32), checked_k(k)
-    indptr, labels, estimates = rows = kernel_csr(spe)
-    positives = np.bincount(labels, weights=estimates, minlength=spe.shape[1])
-    chosen = estimates > ExpectedF().fit(spe).thresholds_[labels]
-    k = min(k, spe.shape[1])
-    best = np.empty(k, dtype=np.int32), np.empty(k)
-    for _ in range(MOST_PASSES):
-        if not sort_estimates(*rows, positives, chosen, *best):
-            break
-    kept = labels[chosen]
-    shares = np.bincount(kept, weights=estimates[chosen], minlength=positives.size)
-    sizes = positives + np.bincount(kept, minlength=positives.size)
-    ends = np.concatenate(([0], np.cumsum(chosen)))[indptr]
-    predicted = sparse.csr_array((np.ones(kept.size, dtype=bool), kept.view(np.int32), ends), shape=spe.shape)
-    return predicted, 2 * shares / np.maximum(sizes, np.finfo(float).tiny)
+            blocks = blocks[:1]
+            parts = [(kept_labels[:n_kept], kept[:n_kept])]
 
 
 @njit
@@ -262,7 +217,8 @@ def sum_up(labels, estimates, mass, absent, largest, counts):
         Number of the label's estimates, updated in place.
     """
     for e in range(labels.size):
-        label, p = labels[e], estimates[e]
+        label = labels[e]
+        p = estimates[e]
         mass[label] += p
         absent[label] *= 1.0 - p
         largest[label] = max(largest[label], p)
@@ -292,68 +248,12 @@ def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
     """
     n_kept = 0
     for e in range(labels.size):
-        label, p = labels[e], estimates[e]
+        label = labels[e]
+        p = estimates[e]
         if p > ratio[label]:
             mass[label] += p
             counts[label] += 1
-            kept_labels[n_kept], kept[n_kept] = label, p
+            kept_labels[n_kept] = label
+            kept[n_kept] = p
             n_kept += 1
     return n_kept
-
-
-@njit
-def sort_estimates(indptr, labels, estimates, positives, chosen, places, gains):
-    """Choose each instance's best labels, given the labels chosen for all other instances.
-
-    The kernel returns the number of instances whose labels changed.
-
-    Let M be the sum of the k chosen estimates of a label, T the sum of all its estimates, and s = k + T. Choosing one
-    more estimate p of the label raises its expected F by 2 (M + p) / (s + 1) - 2 M / s, which is twice (p s - M) / (s
-    (s + 1)). Time is O(nnz k) at worst.
-
-    Parameters
-    ----------
-    indptr : int64 (n + 1,)
-        Start of each instance in ``labels``.
-    labels : uint32 (nnz,)
-        Label of each estimate.
-    estimates : float32 (nnz,)
-        Estimates, instance by instance.
-    positives : float64 (m,)
-        Sum T of each label's estimates.
-    chosen : bool (nnz,)
-        Whether each estimate's label is predicted, updated in place.
-    places : int32 (k,)
-        Scratch array with one entry for each label that an instance may get.
-    gains : float64 (k,)
-        Scratch array with one entry for each label that an instance may get.
-    """
-    mass, sizes, n_changed = np.zeros(positives.size), positives.copy(), 0
-    for e in range(labels.size):
-        if chosen[e]:
-            mass[labels[e]] += estimates[e]
-            sizes[labels[e]] += 1
-    for i in range(indptr.size - 1):
-        start, end, n_before, n_same, n_after = indptr[i], indptr[i + 1], 0, 0, 0
-        places[:], gains[:] = -1, 0
-        for e in range(start, end):
-            label, p = labels[e], np.float64(estimates[e])
-            if chosen[e]:
-                mass[label] -= p
-                sizes[label] -= 1
-                n_before += 1
-            size = max(sizes[label], p)  # Rounding errors may make sizes[label] less than p, or even 0.
-            gain = (p * size - mass[label]) / (size * (size + 1))
-            if gain > 0:
-                insert_best(places, gains, e - start, gain)
-        while n_after < places.size and places[n_after] >= 0:
-            n_same += chosen[start + places[n_after]]
-            n_after += 1
-        n_changed += n_same < max(n_before, n_after)
-        chosen[start:end] = False
-        for place in places[:n_after]:
-            e = start + place
-            chosen[e] = True
-            mass[labels[e]] += estimates[e]
-            sizes[labels[e]] += 1
-    return n_changed

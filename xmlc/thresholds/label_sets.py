@@ -24,7 +24,7 @@ SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
 # On the validation splits of four datasets, a MIN_SHARE of 0.125 changes macro-F by at most 0.3 points. A MIN_SHARE of
 # 0.5 lowers macro-F by up to 0.9 points.
 MIN_SHARE = 0.25
-DECADES = 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1
+DECADES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 @hyperparameters
@@ -97,34 +97,50 @@ class LabelSets(Estimator):
         self._remember_names(spe)
         spe = as_estimates(spe, np.float32)
         n, self.n_labels_ = spe.shape
-        shares = None if prior is None else per_label(prior, self.n_labels_, np.float64, "prior", "share")
-        expected = n * (1.0 if shares is None else math.fsum(shares))
+        shares = None
+        groups = None
+        expected = float(n)  # number of positives
+        if prior is not None:
+            shares = per_label(prior, self.n_labels_, np.float64, "prior", "share")
+            groups = np.searchsorted(DECADES, shares, side="right")
+            expected = n * math.fsum(shares)
         self.calibration_ = None
         if Y is not None:
-            groups = None if shares is None else np.searchsorted(DECADES, shares, side="right")
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        elif shares is None or self.measure != "macro_f":  # For macro-F with ``prior``, `ExpectedF` checks sums itself.
-            least = 1 / WRONG if shares is not None and self.measure == "micro_f" else LEAST
-            most = np.inf if shares is None else expected / least
+        elif shares is None or self.measure != "macro_f":  # For macro-F with ``prior``, `ExpectedF` checks the sum.
+            least = LEAST
+            most = np.inf
+            if shares is not None:
+                if self.measure == "micro_f":
+                    least = 1 / WRONG
+                most = expected / least
             warn_of_sums(float(spe.data.sum(dtype=np.float64)), least * expected, most, n)
-        if self.measure == "instance_f":
-            if Y is not None:
-                self.size_weights_ = fit_size_weights(spe, Y)
-            self.method_ = "meuf" if Y is None else "gfm_sizes"
-            return self
-        if self.measure == "macro_f":
-            method = ExpectedF(prior=shares, min_share=0.0 if Y is None else MIN_SHARE).fit(spe)
-        else:
-            # There may be more expected positives than stored estimates, so zeros are added for missing estimates.
-            pairs = np.pad(spe.data, (0, max(0, math.ceil(expected) - spe.nnz)))
-            pooled = None if shares is None else np.array([expected / max(pairs.size, 1)])
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # `warn_of_sums` has already checked the sum of estimates.
-                method = ExpectedF(prior=pooled).fit(pairs[:, None])
-        self.thresholds_ = per_label(method.thresholds_.squeeze(), self.n_labels_, np.float32, "thresholds")
         self.method_ = "ExpectedF"
+        if self.measure == "macro_f":
+            min_share = 0.0 if Y is None else MIN_SHARE
+            self.thresholds_ = ExpectedF(prior=shares, min_share=min_share).fit(spe).thresholds_
+        elif self.measure == "micro_f":
+            self.thresholds_ = self._common_threshold(spe, expected, shares is not None)
+        elif Y is None:
+            self.method_ = "meuf"
+        else:
+            self.method_ = "gfm_sizes"
+            self.size_weights_ = fit_size_weights(spe, Y)
         return self
+
+    def _common_threshold(self, spe: CSR, expected: float, has_prior: bool) -> np.ndarray:
+        """Return the threshold of `ExpectedF` for all estimates as if they belonged to one label, float32 (m,)."""
+        # There may be more expected positives than stored estimates, so zeros are added for missing estimates.
+        pairs = np.zeros((max(spe.nnz, math.ceil(expected)), 1), dtype=np.float32)
+        pairs[: spe.nnz, 0] = spe.data
+        pooled = None
+        if has_prior:
+            pooled = np.array([expected / max(pairs.size, 1)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `warn_of_sums` has already checked the sum of estimates.
+            method = ExpectedF(prior=pooled).fit(pairs)
+        return np.repeat(method.thresholds_, self.n_labels_)
 
     def limits(self) -> np.ndarray:
         """Return the thresholds of "macro_f" or "micro_f" for estimates before calibration, float32 (m,).
@@ -133,7 +149,9 @@ class LabelSets(Estimator):
         a model's ``predict_proba``.
         """
         self._check_learned("thresholds_")
-        return self.thresholds_ if self.calibration_ is None else self.calibration_.before(self.thresholds_)
+        if self.calibration_ is None:
+            return self.thresholds_
+        return self.calibration_.before(self.thresholds_)
 
     def predict(self, spe: Matrix) -> CSR:
         """Predict label sets, boolean CSR of shape (n, m).
@@ -157,4 +175,6 @@ class LabelSets(Estimator):
             spe = self.calibration_.transform(spe)
         if self.method_ == "ExpectedF":
             return apply_thresholds(spe, self.thresholds_)
-        return (meuf(spe) if self.method_ == "meuf" else gfm_sizes(spe, self.size_weights_))[0]
+        if self.method_ == "meuf":
+            return meuf(spe)[0]
+        return gfm_sizes(spe, self.size_weights_)[0]

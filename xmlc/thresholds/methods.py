@@ -1,4 +1,4 @@
-"""Define the prediction rule for thresholds, the base class of threshold methods, and STO (plt2016, Section 4.1)."""
+"""The prediction rule for thresholds, and the base classes of threshold methods."""
 
 from __future__ import annotations
 
@@ -6,25 +6,21 @@ from abc import abstractmethod
 from typing import Self
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.checks import check_same_shape
-from xmlc.kernels.csr import CSR, Kind, Matrix, as_estimates, as_labels, kernel_csr, per_label, validated, with_values
-from xmlc.kernels.estimator import Estimator, hyperparameters
+from xmlc.kernels.csr import CSR, Matrix, as_estimates, as_labels, assembled, kernel_csr, per_label, validated
+from xmlc.kernels.estimator import Estimator
 from xmlc.kernels.frames import column_names
 from xmlc.metrics.classification import Agreement, Blocks, agreement_of_blocks, sets_by_blocks
-from xmlc.metrics.measure import F1, Overlap, checked_overlap
-from xmlc.thresholds.candidates import Candidates, candidates_of
 
 
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
     """Predict each label whose estimate is strictly greater than its threshold.
 
-    Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1 stays below 1. If
-    estimates and thresholds are float64 arrays, the comparison is in float64. A single threshold for all labels is
-    converted to float32. All threshold methods use the same comparison when they learn thresholds.
+    Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1 stays below 1. All
+    threshold methods use the same comparison when they learn thresholds.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). ``>=`` and
     ``>`` give different results if many estimates are equal, for example the fractions that a forest estimates. This
@@ -35,9 +31,9 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
 
     Parameters
     ----------
-    spe : csr_array of float32 or float64, shape (n, m)
+    spe : csr_array of float32, shape (n, m)
         Estimates. A label without a stored estimate is never predicted, whatever the threshold.
-    thresholds : float or ndarray of float32 or float64, shape (m,)
+    thresholds : float or ndarray of float32, shape (m,)
 
     Returns
     -------
@@ -54,7 +50,8 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
     >>> apply_thresholds([[0.6, 0.3], [0.4, 0.2]], [0.4, 0.25]).toarray().astype(int).tolist()
     [[1, 1], [0, 0]]
     """
-    return _above(*_comparable(as_estimates(spe), thresholds))
+    spe = as_estimates(spe, np.float32)
+    return _above(spe, per_label(thresholds, spe.shape[1], np.float32, "thresholds"))
 
 
 def agreement_above(Y: CSR, spe: CSR, thresholds: float | np.ndarray) -> Agreement:
@@ -72,52 +69,25 @@ def sets_above(Y: CSR, spe: CSR, thresholds: float | np.ndarray) -> Blocks:
     ----------
     Y : boolean csr_array, shape (n, m)
         The truth, as `checked_pair` returns it.
-    spe : csr_array of float32 or float64, shape (n, m)
+    spe : csr_array of float32, shape (n, m)
         Estimates, as `checked_pair` returns them.
     thresholds : float or ndarray, shape (m,)
     """
-    spe, limits = _comparable(spe, thresholds)
+    limits = per_label(thresholds, spe.shape[1], np.float32, "thresholds")
     return sets_by_blocks(Y, spe, lambda part: validated(_above(part, limits)))
-
-
-def _comparable(spe: CSR, thresholds: float | np.ndarray) -> tuple[CSR, np.ndarray]:
-    """Convert estimates and thresholds to float32 without changing the result of their comparison."""
-    limits = limits_of(spe, thresholds, "thresholds")
-    if limits.dtype == np.float32:
-        return spe, limits
-    # Kernels accept only float32. Estimates above their threshold are therefore replaced by 1, and all other estimates
-    # by 0.
-    known = (spe.data > limits[spe.indices]).astype(np.float32)
-    return with_values(spe, known), np.full(limits.size, np.float32(0.5))
 
 
 def _above(spe: CSR, limits: np.ndarray) -> CSR:
     """Predict the labels whose estimates exceed their thresholds ``limits``, with both in float32."""
-    counts, kept = np.empty(spe.shape[0], dtype=np.int64), np.empty(spe.nnz, dtype=np.uint32)
+    counts = np.empty(spe.shape[0], dtype=np.int64)
+    kept = np.empty(spe.nnz, dtype=np.uint32)
     kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
     indptr = np.concatenate(([0], np.cumsum(counts)))
-    # scipy does not copy ``indptr`` and ``indices`` if both have the same type.
-    indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
-    predicted = sparse.csr_array((np.ones(kept.size, dtype=bool), kept.view(np.int32), indptr), shape=spe.shape)
-    predicted.has_canonical_format = True
-    return predicted
-
-
-def limits_of(spe: CSR, thresholds: float | np.ndarray, name: str, kind: Kind = "number") -> np.ndarray:
-    """Return one threshold per label, in the type of the comparison (see `apply_thresholds`)."""
-    return per_label(thresholds, spe.shape[1], compared_in(spe.dtype, thresholds), name, kind)
-
-
-def compared_in(dtype: np.dtype, thresholds: float | np.ndarray) -> type:
-    """Return the type for comparing estimates with thresholds (see `apply_thresholds`)."""
-    wide = isinstance(thresholds, np.ndarray) and thresholds.ndim > 0 and thresholds.dtype == dtype == np.float64
-    return np.float64 if wide else np.float32
+    return assembled(np.ones(kept.size, dtype=bool), kept.view(np.int32), indptr, spe.shape[1])
 
 
 class ThresholdMethod(Estimator):
-    """Serve as the base class of threshold methods.
-
-    ``fit`` learns a threshold per label, and ``predict`` uses the learned thresholds.
+    """Base class of methods that learn a threshold per label in ``fit``, and use it in ``predict``.
 
     Attributes
     ----------
@@ -134,14 +104,14 @@ class ThresholdMethod(Estimator):
 
 
 class RankingMethod(ThresholdMethod):
-    """Serve as the base class of methods that use only the ranking of each label's estimates."""
+    """Base class of methods that use only the ranking of each label's estimates."""
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
         """Learn the thresholds.
 
         Parameters
         ----------
-        spe : csr_array of float32 or float64, shape (n, m)
+        spe : csr_array of float32, shape (n, m)
             Estimates of the validation set. Stored zeros are dropped. Values that exceed 1 by a rounding error become
             1.
         Y : boolean CSR, shape (n, m)
@@ -161,63 +131,6 @@ class RankingMethod(ThresholdMethod):
         """Learn the thresholds from the estimates and label sets that `checked_pair` returned."""
 
 
-@hyperparameters
-class STO(RankingMethod):
-    """Find the threshold of each label with the highest F-measure on the validation set, by sorting.
-
-    With ``kappa=0`` and an SPE that contains every estimate, the thresholds maximise the validation macro-F exactly.
-    The thresholds are also optimal if float64 estimates are very close to each other. Many estimates lie within 1e-9 of
-    1 if a model is certain of a label.
-
-    * Among thresholds with equal F, the highest is chosen, which predicts the fewest labels.
-    * If the empty prediction is best for a label, its threshold is its largest estimate.
-    * A label without estimates above kappa_j gets the threshold kappa_j.
-
-    The method reads the estimates twice. The method looks up each estimate among the sorted estimates of its label's
-    positives. The method needs memory for one block of estimates and 24 bytes for each positive.
-
-    Parameters
-    ----------
-    kappa : float or ndarray of shape (m,)
-        Minimum thresholds kappa_j. Only estimates that `apply_thresholds` regards as greater than kappa_j are
-        candidates.
-    overlap : Overlap
-        Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F, because it
-        is F / (2 - F).
-    n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
-
-    Attributes
-    ----------
-    thresholds_ : ndarray of float32, shape (m,)
-        The thresholds. The dtype is float64 if estimates are float64 and rounding to float32 would change a prediction.
-
-    Examples
-    --------
-    >>> from xmlc.thresholds import STO
-    >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
-    >>> Y = [[1, 1], [1, 0], [0, 0]]
-    >>> STO().fit(spe, Y).thresholds_
-    array([0.39999998, 0.29999998], dtype=float32)
-    """
-
-    kappa: float | np.ndarray = 0.0
-    overlap: Overlap = F1
-    n_jobs: int | None = None
-
-    def fit_checked(self, spe: CSR, Y: CSR) -> Self:
-        """Find the candidate thresholds of each label, and choose the label's best candidate."""
-        return self.fit_candidates(candidates_of(spe, Y, self.n_jobs))
-
-    def fit_candidates(self, candidates: Candidates) -> Self:
-        """Choose each label's best candidate. A sweep finds the candidates only once."""
-        dtype = compared_in(np.dtype(np.float64 if candidates.distinct.size else np.float32), self.kappa)
-        minima = per_label(self.kappa, candidates.largest.size, dtype, "kappa", "probability")
-        bits = candidates.best(candidates.bits_of(minima), checked_overlap(self.overlap).recall)
-        self.thresholds_ = candidates.numbers_of(bits, minima)
-        return self
-
-
 def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
     """Check an SPE and the truth, and return both in canonical form.
 
@@ -227,12 +140,13 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
         The shapes differ, an estimate is not in 0 .. 1, or ``spe`` and ``Y`` are frames whose columns are in different
         orders.
     """
-    names = column_names(spe), column_names(Y)
+    estimated = column_names(spe)
+    true = column_names(Y)
     Y = as_labels(Y, "Y", spe, "estimates, then the truth: fit(spe, Y)")
-    spe = as_estimates(spe)
+    spe = as_estimates(spe, np.float32)
     check_same_shape(spe, Y)
-    if names[0] is not None and names[1] is not None and (names[0] != names[1]).any():
-        found = f"columns {', '.join(names[0])} and {', '.join(names[1])}"
+    if estimated is not None and true is not None and (estimated != true).any():
+        found = f"columns {', '.join(estimated)} and {', '.join(true)}"
         raise InvalidDataError(f"estimates and Y: found {found}, expected the same order. Reorder the columns.")
     return spe, Y
 

@@ -13,12 +13,12 @@ from xmlc.core.errors import InvalidDataError, InvalidParameterError, shown
 from xmlc.core.parallel import run_tasks
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation
-from xmlc.kernels.csr import CSR, as_estimates, as_labels, with_values, without_zeros
+from xmlc.kernels.csr import CSR, as_estimates, as_labels, entries_above, per_label
 from xmlc.kernels.domains import N_JOBS, SEED, SHARE, whole
 from xmlc.kernels.estimator import Estimator, check_hyperparameters, hyperparameters, param
 from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.thresholds.bounds import lower_bounds, priors
-from xmlc.thresholds.methods import apply_thresholds, limits_of
+from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.sweeps import tune
 
 
@@ -116,7 +116,8 @@ class OutOfFold(Estimator):
             if isinstance(self.estimator, type) or not hasattr(self.estimator, name):
                 said = f"found {shown(self.estimator)}, expected an estimator with the method {name}"
                 raise InvalidParameterError(f"estimator: {said}. Use PLT() or a classifier of scikit-learn.")
-        truth, n_instances = as_labels(Y, "Y", X, "OutOfFold.fit(X, Y)"), n_rows(X)
+        truth = as_labels(Y, "Y", X, "OutOfFold.fit(X, Y)")
+        n_instances = n_rows(X)
         check_same_instances(n_instances, truth.shape[0])
         if n_instances < self.folds:
             remedy = f"Use at most {n_instances} folds."
@@ -124,7 +125,8 @@ class OutOfFold(Estimator):
         fold_of = random_permutation(n_instances, self.random_state, Stream.OUT_OF_FOLD) % self.folds
 
         def estimate(fold: int) -> CSR:
-            others, model = np.flatnonzero(fold_of != fold), unfitted(self.estimator)
+            model = unfitted(self.estimator)
+            others = np.flatnonzero(fold_of != fold)
             model.fit(rows_of(X, others), rows_of(Y, others))
             return estimates_above(model, rows_of(X, np.flatnonzero(fold_of == fold)), self.threshold, truth.shape[1])
 
@@ -133,7 +135,7 @@ class OutOfFold(Estimator):
         # The rows of the stacked ``parts`` are sorted by fold. The original order of the instances is restored because
         # OFO depends on this order.
         places = np.argsort(np.argsort(fold_of, kind="stable"), kind="stable")
-        self.estimates_ = as_estimates(sparse.csr_array(sparse.vstack(parts, format="csr"))[places])
+        self.estimates_ = as_estimates(sparse.csr_array(sparse.vstack(parts, format="csr"))[places], np.float32)
         self.thresholds_ = np.maximum(self._learned(truth), np.float32(self.threshold))
         self.estimator_ = unfitted(self.estimator)
         self.estimator_.fit(X, Y)
@@ -155,7 +157,9 @@ class OutOfFold(Estimator):
         If ``threshold`` is None, ``self.threshold`` is used.
         """
         self._check_learned("estimator_")
-        return estimates_above(self.estimator_, X, self.threshold if threshold is None else threshold, self.n_labels_)
+        if threshold is None:
+            threshold = self.threshold
+        return estimates_above(self.estimator_, X, threshold, self.n_labels_)
 
     def predict(self, X: Any) -> CSR:
         """Return the labels whose estimates exceed their thresholds, boolean CSR of shape (n, m)."""
@@ -199,14 +203,12 @@ def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels:
         Number m of labels.
     """
     if "threshold" in inspect.signature(model.predict_proba).parameters:
-        return as_estimates(model.predict_proba(X, threshold=threshold))
+        return as_estimates(model.predict_proba(X, threshold=threshold), np.float32)
     found = model.predict_proba(X)
     if isinstance(found, list) or (n_labels == 1 and isinstance(found, np.ndarray) and hasattr(model, "classes_")):
         found = of_positive_class(model, found)
-    spe = as_estimates(found)
-    limits = limits_of(spe, threshold, "threshold", "probability")
-    above = spe.data.astype(limits.dtype, copy=False) > limits[spe.indices]
-    return without_zeros(with_values(spe, np.where(above, spe.data, spe.dtype.type(0))))
+    spe = as_estimates(found, np.float32)
+    return entries_above(spe, per_label(threshold, spe.shape[1], np.float32, "threshold", "probability"))
 
 
 def of_positive_class(model: Any, found: Any) -> np.ndarray:

@@ -13,15 +13,15 @@ from xmlc.kernels.csr import CSR, blocks_of_rows, kernel_csr, release
 from xmlc.kernels.domains import OneOf, check
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap, checked_overlap
-from xmlc.thresholds.candidates import Candidates, candidates_of
 from xmlc.thresholds.methods import RankingMethod
+from xmlc.thresholds.sto import Candidates, candidates_of, highest_reached
 
 
 @hyperparameters
 class CommonThreshold(RankingMethod):
     """Find the common threshold with the highest micro- or instance-averaged measure on the validation set.
 
-    The method tries every candidate that can be optimal (``xmlc.thresholds.candidates``). Among candidates with equal
+    The method tries every candidate that can be optimal (``xmlc.thresholds.sto``). Among candidates with equal
     measure, the highest is chosen, which predicts the fewest labels. If the empty prediction is best, the threshold is
     the largest estimate. Time is O(e log e) for e stored estimates. Estimates are sorted block by block or, for
     ``average="instance"``, instance by instance.
@@ -39,7 +39,7 @@ class CommonThreshold(RankingMethod):
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        The common threshold, repeated m times. The dtype is chosen as in `STO`.
+        The common threshold, repeated m times.
 
     Notes
     -----
@@ -66,20 +66,23 @@ class CommonThreshold(RankingMethod):
         """Find the common candidate thresholds of all labels, and choose the best candidate."""
         check("average", self.average, OneOf(("micro", "instance")), "Use STO for 'macro'.")
         checked_overlap(self.overlap)
-        candidates, minima = candidates_of(spe, Y, self.n_jobs, common=True), np.zeros(Y.shape[1], dtype=np.float32)
+        candidates = candidates_of(spe, Y, self.n_jobs, common=True)
         if self.average == "micro":
-            bits = candidates.best(np.zeros(1, dtype=np.uint32), self.overlap.recall)
+            best = candidates.best(np.zeros(1, dtype=np.float32), self.overlap.recall)
         else:
-            bits = self._best_of_instances(candidates, Y)
-        self.thresholds_ = candidates.numbers_of(np.repeat(bits, minima.size), minima)
+            best = self._best_of_instances(candidates, spe, Y)
+        self.thresholds_ = np.repeat(best, Y.shape[1])
         return self
 
-    def _best_of_instances(self, candidates: Candidates, Y: CSR) -> np.ndarray:
-        """Return the best threshold for the mean over instances, uint32 (1,) as stored in `Candidates`."""
+    def _best_of_instances(self, candidates: Candidates, spe: CSR, Y: CSR) -> np.ndarray:
+        """Return the best threshold for the mean over instances, float32 (1,)."""
         # Trailing instances without estimates and labels are left out, because they do not affect the choice.
-        in_use = np.flatnonzero((np.diff(candidates.ranked.indptr) > 0) | (np.diff(Y.indptr) > 0))
-        n = int(in_use[-1]) + 1 if in_use.size else 0
-        unit, gains = UNIT * 2.0 ** (n >> 23).bit_length(), np.zeros(candidates.lowest.size, dtype=np.int64)
+        in_use = np.flatnonzero((np.diff(spe.indptr) > 0) | (np.diff(Y.indptr) > 0))
+        n = 0
+        if in_use.size:
+            n = int(in_use[-1]) + 1
+        unit = UNIT * 2.0 ** (n >> 23).bit_length()
+        gains = np.zeros(candidates.lowest.size, dtype=np.int64)
 
         def gains_in(part: CSR, truth: CSR) -> np.ndarray:
             own = np.zeros_like(gains)
@@ -87,12 +90,12 @@ class CommonThreshold(RankingMethod):
             release(part)
             return own
 
-        blocks = blocks_of_rows(candidates.ranked, Y)
-        run_tasks(gains_in, blocks, self.n_jobs, then=lambda own: np.add(gains, own, out=gains))
+        run_tasks(gains_in, blocks_of_rows(spe, Y), self.n_jobs, then=lambda own: np.add(gains, own, out=gains))
         # The measure of an empty prediction is 1 for each instance without labels, and 0 for all other instances.
-        bits, empty = candidates.largest.copy(), np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
-        best_sum(candidates.lowest, gains, empty, n, bits)
-        return bits
+        empty = np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
+        threshold = candidates.largest.copy()
+        best_sum(candidates.lowest, gains, empty, n, threshold)
+        return threshold.view(np.float32)
 
 
 # The measures of instances are summed as whole multiples of UNIT. Sums of whole numbers do not depend on the order of
@@ -117,7 +120,9 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
         Sizes of the intersection, of the true set and of the predicted set.
     """
     total = recall * positives + predicted - shared * hits
-    value = gain * hits / total if total > 0 else 1.0
+    value = 1.0
+    if total > 0:
+        value = gain * hits / total
     return np.int64(np.rint(value / unit))
 
 
@@ -134,7 +139,7 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
     Parameters
     ----------
     spe, truth : a `KernelCSR` each
-        Estimates in the form of `Candidates.ranked`, and label sets.
+        Estimates and label sets.
     lowest : uint32 (c,)
         The lowest estimate that each candidate predicts, ascending.
     unit, gain, recall, shared : float64
@@ -144,36 +149,34 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
     """
     if lowest.size == 0:
         return
-    labels, estimates = spe.indices, spe.data.view(np.uint32)
+    estimates = spe.data.view(np.uint32)
     for i in range(spe.indptr.size - 1):
-        t, t_end, n = truth.indptr[i], truth.indptr[i + 1], 0
-        keys = np.empty(spe.indptr[i + 1] - spe.indptr[i], dtype=np.uint32)
+        t = truth.indptr[i]
+        t_end = truth.indptr[i + 1]
+        positives = t_end - t
+        keys = np.empty(spe.indptr[i + 1] - spe.indptr[i], dtype=np.uint32)  # the estimate, then whether it is true
+        n_keys = 0
         for e in range(spe.indptr[i], spe.indptr[i + 1]):
             if estimates[e] >= lowest[0]:
-                while t < t_end and truth.indices[t] < labels[e]:
+                while t < t_end and truth.indices[t] < spe.indices[e]:
                     t += 1
-                is_true = t < t_end and truth.indices[t] == labels[e]
-                keys[n] = estimates[e] << np.uint32(1) | np.uint32(is_true)
-                n += 1
-        sort(keys[:n])
-        positives, hits, predicted, above = t_end - truth.indptr[i], 0, 0, lowest.size
-        before = overlap_units(unit, gain, recall, shared, 0, positives, 0)
-        while predicted < n:
-            estimate, low, step = keys[n - 1 - predicted] >> np.uint32(1), above - 1, 1
-            while lowest[low] > estimate:
-                above, low, step = low, max(low - step, 0), 2 * step
-            while above - low > 1:
-                middle = (low + above) >> 1
-                if lowest[middle] <= estimate:
-                    low = middle
-                else:
-                    above = middle
-            while predicted < n and keys[n - 1 - predicted] >> np.uint32(1) >= lowest[low]:
-                hits += np.int64(keys[n - 1 - predicted] & np.uint32(1))
+                is_true = t < t_end and truth.indices[t] == spe.indices[e]
+                keys[n_keys] = estimates[e] << np.uint32(1) | np.uint32(is_true)
+                n_keys += 1
+        sort(keys[:n_keys])
+        hits = 0
+        predicted = 0
+        above = lowest.size
+        before = overlap_units(unit, gain, recall, shared, hits, positives, predicted)
+        while predicted < n_keys:
+            candidate = highest_reached(lowest[:above], keys[n_keys - 1 - predicted] >> np.uint32(1))
+            while predicted < n_keys and keys[n_keys - 1 - predicted] >> np.uint32(1) >= lowest[candidate]:
+                hits += np.int64(keys[n_keys - 1 - predicted] & np.uint32(1))
                 predicted += 1
             after = overlap_units(unit, gain, recall, shared, hits, positives, predicted)
-            gains[low] += after - before
-            before, above = after, low
+            gains[candidate] += after - before
+            before = after
+            above = candidate
 
 
 @njit
@@ -198,8 +201,10 @@ def best_sum(lowest, gains, empty, n_instances, threshold):
     threshold : uint32 (1,)
         Receives the best threshold, unless the empty prediction is best.
     """
-    score = best = empty
+    score = empty
+    best = empty
     for c in range(lowest.size - 1, -1, -1):
         score += gains[c]
         if score > best + n_instances:
-            best, threshold[0] = score, lowest[c] - np.uint32(1)
+            best = score
+            threshold[0] = lowest[c] - np.uint32(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,13 @@ from xmlc.metrics.classification import MEASURES, TUNABLE, AveragedOverlap, meas
 from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.thresholds.bounds import GRID, checked_grid, kappa, lower_bounds
 from xmlc.thresholds.bounds import priors as shares_in
-from xmlc.thresholds.candidates import candidates_of
 from xmlc.thresholds.expected import ExpectedF
-from xmlc.thresholds.methods import STO, agreement_above, checked_pair
-from xmlc.thresholds.one_pass import FTA, OFO, fixed_thresholds, instances
+from xmlc.thresholds.fta import FTA, fixed_thresholds
+from xmlc.thresholds.methods import agreement_above, checked_pair
+from xmlc.thresholds.ofo import OFO
+from xmlc.thresholds.one_pass import instances
 from xmlc.thresholds.pooled import CommonThreshold
+from xmlc.thresholds.sto import STO, candidates_of
 
 
 class GridPoint(NamedTuple):
@@ -184,24 +187,37 @@ def tune(
     if method not in METHODS:
         raise InvalidDataError(f"found threshold method {method!r}, expected {nearest(str(method), METHODS)}")
     spe, Y = checked_pair(spe, Y)
-    priors = per_label(shares_in(Y) if priors is None else priors, Y.shape[1], np.float64, "priors", "share")
+    if priors is None:
+        priors = shares_in(Y)
+    priors = per_label(priors, Y.shape[1], np.float64, "priors", "share")
     minima = per_label(min_probability, Y.shape[1], np.float32, "min_probability", "probability")
+    names = scores_of(method, measure)
+    learned = spe
+    if unlabelled is not None and method in UNLABELLED_METHODS:
+        learned = unlabelled
     points: list[Tried] = []
-    best, best_score, best_thresholds = 0, -1.0, np.empty(0, dtype=np.float32)
-    *_, measure = names = scores_of(method, measure)
-    learned = spe if unlabelled is None or method not in UNLABELLED_METHODS else unlabelled
+    best = 0
+    best_score = -1.0
+    best_thresholds = np.empty(0, dtype=np.float32)
     for point in METHODS[method].sweep(learned, Y, priors, grid):
         thresholds = np.maximum(point.thresholds, minima)
         scores = measure_scores(agreement_above(Y, spe, thresholds), names)
-        if scores[measure] > best_score:
-            best, best_score, best_thresholds = len(points), scores[measure], thresholds
-        points.append(Tried(point.c, point.a, point.b, scores, score_test(thresholds) if score_test else None))
+        score = scores[names[-1]]
+        if score > best_score:
+            best = len(points)
+            best_score = score
+            best_thresholds = thresholds
+        test = None
+        if score_test is not None:
+            test = score_test(thresholds)
+        points.append(Tried(point.c, point.a, point.b, scores, test))
     return Tuned(points, best, best_thresholds)
 
 
 def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
     """Return the names of a grid point's validation scores: macro-F, and the measure by which a point is chosen."""
-    measure, known = measure or METHODS[method].measure, [one.name for one in MEASURES if one.better == "higher"]
+    measure = measure or METHODS[method].measure
+    known = [candidate.name for candidate in MEASURES if candidate.better == "higher"]
     if measure not in known:
         raise InvalidDataError(f"found measure={measure!r}, expected {nearest(str(measure), known)}")
     return tuple(dict.fromkeys(("macro_f", measure)))
@@ -218,13 +234,12 @@ def sweep_fta(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Gr
 @register("fta-labelwise")
 def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
     """Yield, for each c, the best threshold of each label among max(1/c', nu_j) with c' <= c."""
-    grid, lower = checked_grid(grid), lower_bounds(priors).astype(np.float32)
-    scores, fixed = FTA(grid, lower_bounds=lower).fit(spe, Y).label_scores(), fixed_thresholds(grid)
-    best, chosen = scores[:, 0].copy(), np.zeros(lower.size, dtype=np.int64)
+    grid = checked_grid(grid)
+    lower = lower_bounds(priors).astype(np.float32)
+    scores = FTA(grid, lower_bounds=lower).fit(spe, Y).label_scores()
     for i, c in enumerate(grid):
-        better = scores[:, i] > best
-        best[better], chosen[better] = scores[better, i], i
-        yield GridPoint(np.maximum(fixed[chosen], lower), c=c)
+        chosen = scores[:, : i + 1].argmax(axis=1)
+        yield GridPoint(np.maximum(fixed_thresholds(grid)[chosen], lower), c=c)
 
 
 def _for_measure(measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
@@ -238,7 +253,8 @@ def _for_measure(measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray,
     if average != "macro":
         yield GridPoint(CommonThreshold(average, overlap).fit_checked(spe, Y).thresholds_)
         return
-    nu, candidates = lower_bounds(priors, overlap.recall), candidates_of(spe, Y)
+    nu = lower_bounds(priors, overlap.recall)
+    candidates = candidates_of(spe, Y)
     for c in checked_grid(grid):
         yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_candidates(candidates).thresholds_, c=c)
 
@@ -267,7 +283,7 @@ def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
     lowers a threshold below the label's bound.
     """
     grid = checked_grid(grid)
-    pairs = {(a, b) for a in (1, *grid, *TABLE_4_A) for b in (*grid, *TABLE_4_B) if 2 * a <= b}
+    pairs = {(a, b) for a, b in product((1, *grid, *TABLE_4_A), (*grid, *TABLE_4_B)) if 2 * a <= b}
     return sorted(pairs, key=lambda pair: (-pair[0] / pair[1], pair))
 
 
@@ -279,7 +295,8 @@ def sweep_ofo_ab(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) ->
 
 def _run_ofo(spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]) -> GridPoints:
     """Yield the thresholds of OFO for each grid point (a, b, c)."""
-    nu, blocks = lower_bounds(priors), instances(spe, Y)
+    nu = lower_bounds(priors)
+    blocks = instances(spe, Y)
     for a, b, c in points:
         yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).learn(blocks, nu.size).thresholds_, c=c, a=a, b=b)
 
