@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ SCRIPTS = {
     "Bopomofo": [(0x3100, 0x312F), (0x31A0, 0x31BF)],
     "Han": [(0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF)],
 }
-_RANGES = "".join(rf"\U{first:08x}-\U{last:08x}" for blocks in SCRIPTS.values() for first, last in blocks)
+_RANGES = "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in chain(*SCRIPTS.values()))
 WITHOUT_BLANKS = re.compile(f"[{_RANGES}]")
 # Each character of these scripts is a token, and so is each word of other scripts with at least two characters, as by
 # default in scikit-learn. The pattern is a plain value, so the vectorizer is stored without a pickle.
@@ -40,7 +41,9 @@ def settings_for(texts: Iterable[str]) -> dict[str, Any]:
         total += len(text)
         if not text.isascii():
             found += len(WITHOUT_BLANKS.findall(text))
-    return {"token_pattern": TOKENS, "ngram_range": (1, 2)} if found > 0 and found >= SHARE * total else {}
+    if found > 0 and found >= SHARE * total:
+        return {"token_pattern": TOKENS, "ngram_range": (1, 2)}
+    return {}
 
 
 def with_characters(vectorizer: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -123,9 +123,10 @@ class TextClassifier(Estimator):
         if sample_weight is not None:
             sample_weight = sample_weights(sample_weight, len(texts))
             kept = np.flatnonzero(sample_weight)
-            texts, lists = [texts[i] for i in kept], [lists[i] for i in kept]
+            texts = [texts[i] for i in kept]
+            lists = [lists[i] for i in kept]
             sample_weight = sample_weight[kept]
-        classes = sorted({name for names in lists for name in names})
+        classes = sorted(set().union(*lists))
         vectorizer, estimator = self._new_parts(texts)
         X = _transformed(vectorizer, texts, learning=True)
         warn_if_nothing_in_common(X)
@@ -134,11 +135,13 @@ class TextClassifier(Estimator):
         if sample_weight is not None:
             weights["sample_weight"] = sample_weight
         estimator.fit(X, Y, **weights)
-        thresholds: dict[str, np.ndarray] = {}
-        if self.measure != "instance_f":
+        thresholds = {}
+        if self.measure != INSTANCE_F:
             thresholds[self.measure] = fitted_thresholds(estimator, X, Y, self.measure, sample_weight)
-        self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array(classes, dtype=object)
         self.thresholds_ = thresholds
+        self.estimator_ = estimator
+        self.vectorizer_ = vectorizer
+        self.classes_ = np.array(classes, dtype=object)
         self._begin_learning()
         return self
 
@@ -153,29 +156,35 @@ class TextClassifier(Estimator):
             learning began.
         """
         check("measure", self.measure, OneOf(("instance_f",)), "Use fit for thresholds of macro_f and micro_f.")
-        texts, label_lists = _checked(texts, label_lists, self.vectorizer)
+        texts, lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # an empty batch of a stream changes nothing
             return self
-        if not hasattr(self, "estimator_"):
+        is_first = not hasattr(self, "estimator_")
+        if is_first:
             vectorizer, estimator = self._new_parts(texts, stream=True)
-            classes: list[str] = []
+            classes = []
         else:
             self._go_on_learning()
-            estimator, vectorizer, classes = self.estimator_, self.vectorizer_, list(self.classes_)
+            vectorizer = self.vectorizer_
+            estimator = self.estimator_
+            classes = list(self.classes_)
         for part, example in ((estimator, "OPLT"), (vectorizer, "HashingVectorizer")):
             if not hasattr(part, "partial_fit"):
                 found = type(part).__name__
                 raise InvalidParameterError(f"found {found}, expected an object with partial_fit. Use {example}.")
         column = {name: j for j, name in enumerate(classes)}
-        for name in (name for names in label_lists for name in names):
-            column.setdefault(name, len(column))
+        for names in lists:
+            for name in names:
+                column.setdefault(name, len(column))
         X = _transformed(vectorizer, texts)
-        estimator.partial_fit(X, indicator(label_lists, column))
-        if not hasattr(self, "estimator_"):
+        estimator.partial_fit(X, indicator(lists, column))
+        if is_first:
             warn_if_nothing_in_common(X)
             self._begin_learning()
-        self.estimator_, self.vectorizer_, self.classes_ = estimator, vectorizer, np.array([*column], dtype=object)
         self.thresholds_ = {}
+        self.estimator_ = estimator
+        self.vectorizer_ = vectorizer
+        self.classes_ = np.array([*column], dtype=object)
         return self
 
     def predict(self, texts: Iterable[str], k: int | None = None) -> list[list[tuple[str, float]]]:
@@ -189,17 +198,18 @@ class TextClassifier(Estimator):
             Number of labels per text. If the estimator ranks fewer than ``k`` labels for a text, the text gets only
             these labels. By default, a text gets the label set that `predict_sets` returns, which may be empty.
         """
-        if k is None:
-            model = self._fitted()
-            X = self.features(texts)
-            x = model._only_row(X)
-            if x is not None and self.measure == INSTANCE_F:
-                return ListPerText(named_labels(self.classes_, *ranked_set_of_row(model, x)))
+        model = self._fitted()
+        if k is not None:
+            check("k", k, whole(1, MANY))
+            ranked = self.predict_top_k(texts, min(k, max(1, model.n_labels_)))
+            return ListPerText(named_labels(self.classes_, *ranked))
+        X = self.features(texts)
+        x = model._only_row(X)
+        if x is not None and self.measure == INSTANCE_F:
+            ranked = ranked_set_of_row(model, x)
+        else:
             sets = self._sets(X)
             ranked = top_k_of(sets, max(1, int(np.diff(sets.indptr).max(initial=0))))
-        else:
-            check("k", k, whole(1, MANY))
-            ranked = self.predict_top_k(texts, min(k, max(1, self._fitted().n_labels_)))
         return ListPerText(named_labels(self.classes_, *ranked))
 
     def predict_top_k(
@@ -210,7 +220,8 @@ class TextClassifier(Estimator):
         The estimate of label ``classes_[j]`` is multiplied by ``label_weights[j]``. A label of weight 0 is never
         returned. The docstring of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` describes the result.
         """
-        model, X = self._fitted(), self.features(texts)
+        model = self._fitted()
+        X = self.features(texts)
         x = model._only_row(X)
         if x is None:
             return model.predict_top_k(X, k, label_weights)
@@ -239,9 +250,10 @@ class TextClassifier(Estimator):
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
+        elif thresholds is None:
+            sets = self._sets(self.features(texts))
         else:
-            X = self.features(texts)
-            sets = self._sets(X) if thresholds is None else self._fitted().predict(X, thresholds)
+            sets = self._fitted().predict(self.features(texts), thresholds)
         return [list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)]
 
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
@@ -255,9 +267,11 @@ class TextClassifier(Estimator):
         texts, label_lists
             The texts and the label names of each text, as for `fit`.
         """
-        texts, label_lists = _checked(texts, label_lists, self.vectorizer)
-        first = [{name for name, _ in pairs} for pairs in self.predict(texts, 1)]
-        return sum(not names.isdisjoint(own) for names, own in zip(first, label_lists)) / max(len(texts), 1)
+        texts, lists = _checked(texts, label_lists, self.vectorizer)
+        n_right = 0
+        for pairs, names in zip(self.predict(texts, 1), lists, strict=True):
+            n_right += any(name in names for name, _ in pairs)
+        return n_right / max(len(texts), 1)
 
     def set_params(self, **params: Any) -> Self:
         """Set hyperparameters, including nested ones such as ``estimator__plt__arity`` or ``vectorizer__ngram_range``.
@@ -327,33 +341,34 @@ class TextClassifier(Estimator):
         if len(names) != estimator.n_labels_ or not all(isinstance(name, str) for name in names):
             found = f"found {len(names)} names of labels, expected {estimator.n_labels_} texts, one per label"
             raise XmlcError(f"{folder / DESCRIPTION}: {found}. Train the classifier again.")
-        measure = about.get("measure", "instance_f")  # which an earlier version did not store
-        thresholds = {}
+        measure = about.get("measure", INSTANCE_F)  # which an earlier version did not store
+        model = cls(estimator.unfitted(), unfitted_vectorizer(vectorizer), measure)
+        model.estimator_ = estimator
+        model.vectorizer_ = vectorizer
+        model.classes_ = np.array(names, dtype=object)
+        model.thresholds_ = {}
         for name in about.get("thresholds", []):
             check("thresholds", name, MEASURE)
-            thresholds[name] = np.asarray(load_array(folder / f"{name}.npy", np.float32, (len(names),)))
-        model = cls(estimator.unfitted(), unfitted_vectorizer(vectorizer), measure)
-        model.thresholds_ = thresholds
-        model.estimator_, model.vectorizer_ = estimator, vectorizer
-        model.classes_ = np.array(about["classes"], dtype=object)
+            thresholds = load_array(folder / f"{name}.npy", np.float32, (len(names),))
+            model.thresholds_[name] = np.asarray(thresholds)
         model._begin_learning()
         return model
 
     def _new_parts(self, texts: list[str], stream: bool = False) -> tuple[Any, Any]:
         """Return an unfitted vectorizer and estimator. A default vectorizer suits the scripts of ``texts``."""
         if self.vectorizer is None:
-            made = default_vectorizer(settings_for(texts), stream)
+            vectorizer = default_vectorizer(settings_for(texts), stream)
         else:
-            made = unfitted_vectorizer(self.vectorizer)
+            vectorizer = unfitted_vectorizer(self.vectorizer)
         estimator: Any = self.estimator
         if estimator is None:
-            return made, estimator_class(STREAMING if stream else DEFAULT)()
-        if not isinstance(estimator, SparseProbabilityEstimator):
+            estimator = estimator_class(STREAMING if stream else DEFAULT)()
+        elif not isinstance(estimator, SparseProbabilityEstimator):
             from xmlc.models.wrapped import with_label_sets
 
             said = f"an estimator of xmlc.models, such as PLT(). {with_label_sets(estimator)}."
             raise InvalidParameterError(f"estimator: found {shown(estimator)}, expected {said}")
-        return made, estimator.unfitted()
+        return vectorizer, estimator.unfitted()
 
     def own_thresholds(self) -> np.ndarray | None:
         """Return the labels' thresholds for ``measure``, float32 (m,), or None for "instance_f", which needs none.
@@ -365,7 +380,7 @@ class TextClassifier(Estimator):
         """
         self._check_learned("estimator_")
         check("measure", self.measure, MEASURE)
-        if self.measure == "instance_f":
+        if self.measure == INSTANCE_F:
             return None
         if self.measure not in self.thresholds_:
             found = f"found measure={self.measure!r} after training, expected {[*self.thresholds_, 'instance_f'][0]!r}"
@@ -374,10 +389,14 @@ class TextClassifier(Estimator):
 
     def _sets(self, X: Any) -> sparse.csr_array:
         """Return the estimates of the labels in each instance's label set."""
-        model, thresholds = self._fitted(), self.own_thresholds()
-        found: sparse.csr_array
-        found = estimates_of_sets(model, X) if thresholds is None else model.predict_proba(X, thresholds)
-        return found
+        model = self._fitted()
+        thresholds = self.own_thresholds()
+        sets: sparse.csr_array
+        if thresholds is None:
+            sets = estimates_of_sets(model, X)
+        else:
+            sets = model.predict_proba(X, thresholds)
+        return sets
 
     def _fitted(self) -> Any:
         self._check_learned("estimator_")
@@ -385,9 +404,10 @@ class TextClassifier(Estimator):
 
     def features(self, texts: Iterable[str]) -> Any:
         """Return the features of texts as a sparse matrix of shape (n, d), the input of ``estimator_``."""
-        n_features, texts = self._fitted().n_features_in_, _texts(texts, self.vectorizer)
+        model = self._fitted()
+        texts = _texts(texts, self.vectorizer)
         if not texts:  # vectorizers raise an error for an empty list
-            return sparse.csr_array((0, n_features), dtype=np.float32)
+            return sparse.csr_array((0, model.n_features_in_), dtype=np.float32)
         return _transformed(self.vectorizer_, texts)
 
 
@@ -411,16 +431,20 @@ def named_labels(
 
     If ``digits`` is given, scores are rounded.
     """
-    return [
-        [(names[j], score if digits is None else round(score, digits)) for j, score in zip(row, of) if j >= 0]
-        for row, of in zip(labels.tolist(), scores.tolist(), strict=True)
-    ]
+    found = []
+    for ids, values in zip(labels.tolist(), scores.tolist(), strict=True):
+        if digits is not None:
+            values = [round(value, digits) for value in values]
+        found.append([(names[j], value) for j, value in zip(ids, values, strict=True) if j >= 0])
+    return found
 
 
 def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
     """Return the features of texts, or raise an `InvalidDataError` if scikit-learn rejects the texts."""
     try:
-        return (vectorizer.fit_transform if learning else vectorizer.transform)(texts)
+        if learning:
+            return vectorizer.fit_transform(texts)
+        return vectorizer.transform(texts)
     except FileNotFoundError as error:
         raise MissingFileError(f"{error.filename}: found no such file, expected one file per text") from error
     except ValueError as error:  # Vectorizers raise this error if, for example, no text has a word.
@@ -430,22 +454,18 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
 
 def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
     """Return texts as a list. A single string raises an error, because iterating over a string would yield letters."""
-    given: Any = texts
-    if isinstance(given, str | bytes) or hasattr(given, "columns") or not isinstance(given, Iterable):
-        what = "a table" if hasattr(texts, "columns") else shown(texts)
+    if isinstance(texts, str | bytes) or hasattr(texts, "columns") or not isinstance(texts, Iterable):
         advice = "Write [text] for a single text, or select a column of a table."
-        raise InvalidDataError(f"texts: found {what}, expected a list of texts. {advice}")
-    if isinstance(given, set | frozenset):
+        raise InvalidDataError(f"texts: found {_shown(texts)}, expected a list of texts. {advice}")
+    if isinstance(texts, set | frozenset):
         raise InvalidDataError("texts: found a set, expected a list, because the order of a set is arbitrary")
     found = list[Any](texts)
-    for i, text in enumerate(found if getattr(vectorizer, "input", None) != "file" else ()):
-        if not isinstance(text, str):  # A missing text of a table may be None or NaN.
-            said = (
-                "Use an estimator of xmlc.models for features."
-                if hasattr(text, "shape")
-                else "Drop the value, or make it a string."
-            )
-            raise InvalidDataError(f"text {i}: found {shown(text)}, expected a text. {said}")
+    if getattr(vectorizer, "input", None) == "file":
+        return found
+    for i, text in enumerate(found):
+        if not isinstance(text, str):  # a missing text of a table may be None or NaN
+            advice = "Drop a missing value. Use an estimator of xmlc.models for features."
+            raise InvalidDataError(f"text {i}: found {shown(text)}, expected a text. {advice}")
     return found
 
 
@@ -453,50 +473,63 @@ def _checked(
     texts: Iterable[str], label_lists: Iterable[Iterable[str]], vectorizer: Any
 ) -> tuple[list[str], list[list[str]]]:
     """Check the texts and the label names of each text, and return a list of texts and a list of label lists."""
-    if hasattr(label_lists, "columns") or isinstance(label_lists, str) or not isinstance(label_lists, Iterable):
-        found = "a table" if hasattr(label_lists, "columns") else shown(label_lists)
+    if isinstance(label_lists, str) or hasattr(label_lists, "columns") or not isinstance(label_lists, Iterable):
         said = "expected [['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
-        raise InvalidDataError(f"labels: found {found}, {said}")
+        raise InvalidDataError(f"labels: found {_shown(label_lists)}, {said}")
     if isinstance(label_lists, set | frozenset):
         raise InvalidDataError("labels: found a set, expected a list, because the order of a set is arbitrary")
-    lists = list[Any](label_lists)
+    given = list[Any](label_lists)
     if isinstance(texts, list | tuple) and texts and isinstance(texts[0], list | tuple | set):
-        if lists and isinstance(lists[0], str):
+        if given and isinstance(given[0], str):
             raise InvalidDataError("found (label_lists, texts), expected (texts, label_lists). Swap the arguments.")
     texts = _texts(texts, vectorizer)
-    if len(texts) != len(lists):
-        raise InvalidDataError(f"found {len(texts)} texts and {len(lists)} lists of labels, expected one list per text")
-    for i, names in enumerate(lists):
-        found, said = names, ""
-        if hasattr(names, "keys"):
-            said = "a list of names. Use [name for name, value in labels.items() if value]."
-        elif isinstance(names, str) or not isinstance(names, Iterable):
-            of = "[cell.split(';') for cell in labels]" if ";" in str(names) else "[[name] for name in labels]"
-            said = f"a list of names, or [] for none. Use {of}."
-        else:
-            lists[i] = list(names)
-            wrong = [name for name in lists[i] if not isinstance(name, str)]
-            if isinstance(names, set | frozenset) and not wrong:  # the order of a set differs between processes
-                lists[i].sort()
-            blank = [name for name in lists[i] if isinstance(name, str) and not name.strip()]
-            if wrong:  # If names are numbers, the user probably passed a label matrix, which only estimators accept.
-                found, said = wrong[0], "a name. Convert numbers with str(), and list only the labels that are 1."
-            elif blank:  # The split of an empty cell is a list with an empty text.
-                found = blank[0]
-                said = "a name. Use [name for name in cell.split(';') if name.strip()]."
-        if said:
-            raise InvalidDataError(f"labels of text {i}: found {shown(found)}, expected {said}")
-    for what, strings in (("texts", texts), ("labels", {name for names in lists for name in names})):
-        for string in strings:
-            if isinstance(string, str) and not string.isascii() and string.encode("utf-8", "ignore").decode() != string:
-                said = "expected valid Unicode. Read the file with the correct encoding."
-                raise InvalidDataError(f"{what}: found {shown(string)} with an incomplete character, {said}")
+    if len(texts) != len(given):
+        raise InvalidDataError(f"found {len(texts)} texts and {len(given)} lists of labels, expected one list per text")
+    lists = [_names_of_text(i, names) for i, names in enumerate(given)]
+    _check_characters("texts", texts)
+    _check_characters("labels", set().union(*lists))
     return texts, lists
+
+
+def _names_of_text(i: int, names: Any) -> list[str]:
+    """Return the label names of text ``i`` as a list."""
+    where = f"labels of text {i}: found"
+    if isinstance(names, str | Mapping) or not isinstance(names, Iterable):
+        advice = "Use [[name] for name in labels] or [cell.split(';') for cell in labels]."
+        raise InvalidDataError(f"{where} {shown(names)}, expected a list of names, or [] for none. {advice}")
+    found = list(names)
+    for name in found:
+        if not isinstance(name, str):  # numbers are probably a row of a label matrix
+            advice = "Convert numbers with str(), and list only the labels that are 1."
+            raise InvalidDataError(f"{where} {shown(name)}, expected a name. {advice}")
+        if not name.strip():  # the split of an empty cell is a list with an empty text
+            advice = "Use [name for name in cell.split(';') if name.strip()]."
+            raise InvalidDataError(f"{where} {shown(name)}, expected a name. {advice}")
+    if isinstance(names, set | frozenset):  # the order of a set differs between processes
+        found.sort()
+    return found
+
+
+def _check_characters(what: str, strings: Iterable[Any]) -> None:
+    """Raise an error if half a surrogate pair shows that a text was read with a wrong encoding."""
+    for string in strings:
+        if isinstance(string, str) and not string.isascii() and string.encode("utf-8", "ignore").decode() != string:
+            said = "expected valid Unicode. Read the file with the correct encoding."
+            raise InvalidDataError(f"{what}: found {shown(string)} with an incomplete character, {said}")
+
+
+def _shown(given: Any) -> str:
+    if hasattr(given, "columns"):
+        return "a table"
+    return shown(given)
 
 
 def indicator(label_lists: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_array:
     """Return label sets as a csr_array of bool, shape (n, m). ``column`` maps each label name to its column."""
-    sets = [sorted({column[name] for name in names}) for names in label_lists]
-    indptr = np.cumsum([0, *map(len, sets)])
-    indices = np.array([j for each in sets for j in each], dtype=np.int32)
-    return sparse.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=(len(sets), len(column)))
+    indptr = [0]
+    indices: list[int] = []
+    for names in label_lists:
+        indices += sorted({column[name] for name in names})
+        indptr.append(len(indices))
+    arrays = np.ones(len(indices), dtype=bool), np.array(indices, dtype=np.int32), np.array(indptr)
+    return sparse.csr_array(arrays, shape=(len(label_lists), len(column)))

@@ -18,7 +18,9 @@ from xmlc.models import pickled
 # a vocabulary, and TfidfVectorizer also learns word weights.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
 STREAMED = 2**20  # Number of features of a stream of texts.
-VOCABULARY, WEIGHTS, PICKLE = "vocabulary.json", "idf.npy", "vectorizer.joblib"
+VOCABULARY = "vocabulary.json"
+WEIGHTS = "idf.npy"
+PICKLE = "vectorizer.joblib"
 
 
 def make_vectorizer(name: str, **given: Any) -> Any:
@@ -56,15 +58,19 @@ def unfitted_vectorizer(vectorizer: Any) -> Any:
 
 def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
     """Write the learned state of a vectorizer to a folder, and return the JSON entries for `load_vectorizer`."""
-    name, given = type(vectorizer).__name__, vectorizer.get_params(deep=False)
-    given = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
+    name = type(vectorizer).__name__
+    given = vectorizer.get_params(deep=False)
+    for key, value in given.items():
+        if isinstance(value, np.generic):
+            given[key] = value.item()
     if "dtype" in given:
         given["dtype"] = np.dtype(given["dtype"]).name
-    plain = all(value is None or isinstance(value, str | int | float | bool | list | tuple) for value in given.values())
-    if name not in KNOWN or not type(vectorizer).__module__.startswith("sklearn.") or not plain:
+    is_plain = all(isinstance(value, str | int | float | bool | list | tuple | None) for value in given.values())
+    if name not in KNOWN or not type(vectorizer).__module__.startswith("sklearn.") or not is_plain:
         pickled.store(folder / PICKLE, vectorizer)
         return {"class": name, "stored": "joblib"}
-    if words := getattr(vectorizer, "vocabulary_", None):
+    words = getattr(vectorizer, "vocabulary_", None)
+    if words:
         write_json(folder / VOCABULARY, sorted(words, key=words.__getitem__))
     if getattr(vectorizer, "use_idf", False):
         np.save(folder / WEIGHTS, vectorizer.idf_, allow_pickle=False)
@@ -93,7 +99,8 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
     # Files without a checksum are not part of the vectorizer, so they are not opened.
     files = listed_in(folder)
     given = about["given"] | {"dtype": np.dtype(about["given"]["dtype"]).type}
-    given |= {name: tuple(given[name]) for name in ("ngram_range",) if name in given}
+    if "ngram_range" in given:
+        given["ngram_range"] = tuple(given["ngram_range"])
     if VOCABULARY not in files:
         return make_vectorizer(about["class"], **given)
     # Because the vocabulary is given, `fit` accepts any text and only marks the vectorizer as fitted.
@@ -102,10 +109,12 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
         raise Malformed(str(folder / VOCABULARY), "found no list of distinct texts")
     fitting = given | {"vocabulary": words, "input": "content"}
     vectorizer = make_vectorizer(about["class"], **fitting).fit([""])
-    vectorizer.vocabulary, vectorizer.input = given["vocabulary"], given["input"]
+    vectorizer.vocabulary = given["vocabulary"]
+    vectorizer.input = given["input"]
     if WEIGHTS in files:
         weights = load_array(folder / WEIGHTS, mmap=False)
-        check_array(weights, WEIGHTS, weights.dtype if weights.dtype.kind == "f" else np.float64, (len(words),))
+        dtype = weights.dtype if weights.dtype.kind == "f" else np.float64
+        check_array(weights, WEIGHTS, dtype, (len(words),))
         check_within(weights, WEIGHTS, *FINITE)
         vectorizer.idf_ = weights
     return vectorizer
