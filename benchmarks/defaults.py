@@ -16,13 +16,13 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import make_estimator
 from xmlc.suite.config.ranges import parse_space
 from xmlc.suite.options import data_option
-from xmlc.suite.steps.prepared import Prepared, StatisticName
+from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.tune import random_trials
 
 DEFAULT, SEARCHED = "default", "best of the search"
 VALIDATION, TEST = "P@1, validation", "P@1, test"
 WARM_UP = 60  # Number of instances on which kernels are compiled before measuring.
-SIZES: tuple[StatisticName, ...] = ("n_train", "d", "m")
+SIZES: tuple[str, ...] = ("n_train", "d", "m")
 FOREST: Hyperparameters = {"n_trees": 5}  # Trials use only 5 trees, because all settings gain equally from more trees.
 STEP = {"low": 0.03, "high": 3, "log": True}
 WEIGHT = {"low": 0.1, "high": 30, "log": True}

@@ -160,7 +160,8 @@ def follows(choice, dataset, value):
 def models_of(paper):
     """Return the models that the suite's own file defines."""
     suite = project().suites[paper]
-    return {name: model for name, model in suite.models.items() if name not in suite.copied}
+    written = yaml.safe_load((ROOT / suite.file).read_text())["models"]
+    return {name: model for name, model in suite.models.items() if "from_suite" not in written[name]}
 
 
 def without_patterns(paper, setting):

@@ -24,7 +24,10 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
         if model.batch_seeds:
-            seeds = {seed for suite in project.suites.values() if name in suite.all_models for seed in suite.seeds}
+            seeds: set[int] = set()
+            for suite in project.suites.values():
+                if name in suite.all_models:
+                    seeds |= {*suite.seeds}
             groups.setdefault(tuple(sorted(seeds)), []).append(name)
     return groups
 
@@ -38,14 +41,14 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
     dataset, the methods of all papers' suites are returned. The result does not depend on the settings `papers` and
     `datasets`, so that a change of these settings reruns no job.
     """
-    methods: dict[str, None] = {}
+    methods: set[str] = set()
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
     for suite in own or [suite for suite in project.suites.values() if not suite.own]:
-        wanted = [*suite.methods, *suite.measure_methods]
+        wanted = {*suite.methods, *suite.measure_methods}
         if model in suite.models:
-            methods |= dict.fromkeys(wanted)
+            methods |= wanted
         elif model in suite.baselines:
-            methods |= dict.fromkeys(method for method in BASELINE_METHODS if method in wanted)
+            methods |= wanted & {*BASELINE_METHODS}
     return sorted(methods)
 
 
@@ -64,7 +67,10 @@ def one_of(names: Iterable[str]) -> str:
 
 def options(name: str, values: Iterable[object]) -> list[str]:
     """Return words of a command line that repeat an option with each value, such as ``--seed 0 --seed 1``."""
-    return [word for value in values for word in (name, str(value))]
+    words = []
+    for value in values:
+        words += [name, str(value)]
+    return words
 
 
 def search_options(project: Project, model: str, dataset: str) -> list[str]:
@@ -92,14 +98,9 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
 def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list[str]:
     """Return the options with which `xmlc sweep` runs one sweep of a suite on one dataset."""
     sweep = project.suites[paper].sweeps[name]
+    given = ["--parameters", json.dumps(sweep.hyperparameters, sort_keys=True)]
     values = options("--value", map(json.dumps, sweep.values_on(dataset)))
-    return [
-        "--parameters",
-        json.dumps(sweep.hyperparameters, sort_keys=True),
-        "--hyperparameter",
-        sweep.hyperparameter,
-        *values,
-    ]
+    return [*given, "--hyperparameter", sweep.hyperparameter, *values]
 
 
 def inference_options(project: Project, model: str, split: str) -> list[str]:
@@ -108,13 +109,13 @@ def inference_options(project: Project, model: str, split: str) -> list[str]:
     The options name the inference methods of every suite that infers label sets with this model and split. All these
     suites set the same number of samples and the same time limit, as `check_shared_settings` checks.
     """
-    methods: dict[str, None] = {}
+    methods: set[str] = set()
     settings: list[str] = []
     for suite in project.suites.values():
         block = suite.inference
         of_suite = suite.inferred(model, split)
         if block and of_suite:
-            methods |= dict.fromkeys(of_suite)
+            methods |= {*of_suite}
             settings = ["--samples", str(block.samples)]
             if block.time_limit is not None:
                 settings += ["--time-limit", str(block.time_limit)]

@@ -71,25 +71,32 @@ class Where:
         If ``datasets`` is None, use all datasets of the suite that the settings select.
         """
         suite = project.suites[paper]
-        names = project.datasets_of(paper) if datasets is None else datasets
+        names = datasets
+        if names is None:
+            names = project.datasets_of(paper)
         if self.kind == "statistics":
             return [paths.STATISTICS.of(dataset=name) for name in names]
         if self.kind == "simulation":
             return [paths.SIMULATION.of(paper=paper)]
         runs = project.runs(paper, names, self.baselines)
-        runs += self._beside(project, paper, names, *self.beside) if self.beside else []
-        if self.kind == "search":
-            found = [project.tuned_by(run.model, run.dataset) for run in runs]
-            return list(dict.fromkeys(file for file in found if file))
-        runs = [run for run in runs if self._wants(project, suite, run)]
-        return [file for run in runs for method, file in self._of_run(suite, run) if self.takes(run.model, method)]
+        if self.beside:
+            runs += self._beside(project, paper, names, *self.beside)
+        files: list[str] = []
+        for run in runs:
+            tuned = project.tuned_by(run.model, run.dataset)
+            if self.kind == "search":
+                files += filter(None, [tuned])
+            elif self._wants(suite, run, tuned):
+                files += [file for method, file in self._of_run(suite, run) if self.takes(run.model, method)]
+        return list(dict.fromkeys(files))
 
-    def _wants(self, project: Project, suite: Suite, run: Run) -> bool:
+    def _wants(self, suite: Suite, run: Run, tuned: str | None) -> bool:
         if self.task and suite.task_of(run.dataset) != self.task:
             return False
+        if not self.searched:
+            return True
         model = suite.all_models.get(run.model)
-        tuned = model and (model.search.ranges or (model.search.auto and project.tuned_by(run.model, run.dataset)))
-        return not self.searched or bool(tuned)
+        return model is not None and bool(model.search.ranges or (model.search.auto and tuned))
 
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
         """Return the method and the path of each record of a run.
@@ -104,9 +111,12 @@ class Where:
             case "progressive" if run.model not in suite.progressive:
                 return []
             case "sweep":
-                swept = {name: suite.sweeps[name] for name in self.sweeps if name in suite.sweeps}
-                own = [n for n, sweep in swept.items() if sweep.model == run.model and run.dataset not in sweep.without]
-                return [("", run.file(paths.SWEEP, paper=suite.name, sweep=name)) for name in own]
+                files = []
+                for name in self.sweeps:
+                    sweep = suite.sweeps.get(name)
+                    if sweep and sweep.model == run.model and run.dataset not in sweep.without:
+                        files.append(("", run.file(paths.SWEEP, paper=suite.name, sweep=name)))
+                return files
             case "inference":
                 inference = paths.Pattern(paths.INFERENCE.of(split=self.split))
                 return [(name, run.file(inference, method=name)) for name in suite.inferred(run.model, self.split)]
@@ -159,7 +169,10 @@ class Declared:
         """
         if not any(need.files(project, paper, datasets) for need in self.first):
             return []
-        return list(dict.fromkeys(file for need in self.needs for file in need.files(project, paper, datasets)))
+        files: dict[str, None] = {}
+        for need in self.needs:
+            files |= dict.fromkeys(need.files(project, paper, datasets))
+        return list(files)
 
 
 def unlabelled(methods: Iterable[str]) -> list[str]:

@@ -5,9 +5,7 @@ The keys of a suite's file are described for users in config/README.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
@@ -304,8 +302,6 @@ class Suite(Experiments):
     name: str
     #: The path of the suite's file, such as ``config/papers/plt2016.yaml``.
     file: str
-    #: The names of the models and baselines that are copied from other suites.
-    copied: tuple[str, ...] = ()
 
     @property
     def own(self) -> bool:
@@ -323,8 +319,7 @@ class Suite(Experiments):
     @property
     def places(self) -> dict[tuple[str, str], ModelSpec]:
         """Return all models and baselines by their keys in the suite's file, such as ``("models", "plt")``."""
-        models = {("models", name): model for name, model in self.models.items()}
-        return {**models, **{("baselines", name): model for name, model in self.baselines.items()}}
+        return {self.place_of(name): model for name, model in self.all_models.items()}
 
     def place_of(self, model: str) -> tuple[str, str]:
         """Return the keys of a model or baseline in the suite's file."""
@@ -349,8 +344,10 @@ class Suite(Experiments):
     @property
     def every_method(self) -> list[str]:
         """Return the distinct names of the suite's threshold and inference methods, in the order of the tables."""
-        inferred = chain(*self.inference.methods.values()) if self.inference else ()
-        return list(dict.fromkeys([*self.measure_methods, *self.methods, *inferred]))
+        methods = [*self.measure_methods, *self.methods]
+        if self.inference:
+            methods += chain(*self.inference.methods.values())
+        return list(dict.fromkeys(methods))
 
     def inferred(self, model: str, split: str | None = None) -> list[str]:
         """Return the inference methods of a model trained on ``split``, or on any split if ``split`` is None."""
@@ -363,12 +360,13 @@ class Suite(Experiments):
         """Return each set of hyperparameters that the suite's sweeps use for a model, by the keys of its value."""
         found: dict[Keys, Hyperparameters] = {}
         for name, sweep in self.sweeps.items():
-            if sweep.model == model:
-                places: dict[Keys, list[IntOrFloat | str]] = {("sweeps", name, "values"): sweep.values}
-                places |= {("sweeps", name, "datasets", key): values for key, values in sweep.datasets.items()}
-                for keys, values in places.items():
-                    for i, value in enumerate(values):
-                        found[(*keys, i)] = sweep.hyperparameters | {sweep.hyperparameter: value}
+            places: dict[Keys, list[IntOrFloat | str]] = {("values",): sweep.values}
+            for dataset, values in sweep.datasets.items():
+                places["datasets", dataset] = values
+            for keys, values in places.items():
+                for i, value in enumerate(values):
+                    if sweep.model == model:
+                        found["sweeps", name, *keys, i] = sweep.hyperparameters | {sweep.hyperparameter: value}
         return found
 
     def task_of(self, dataset: str) -> Task:
@@ -425,46 +423,36 @@ def read_suite(file: Path) -> Suite:
     content = converted(written, Experiments, str(file))
     assert isinstance(written, dict)
     found: dict[str, dict[str, ModelSpec]] = {"models": {}, "baselines": {}}
-    copied = set()
     for key, models in found.items():
         for name, model in getattr(content, key).items():
             if model.from_suite:
-                copied.add(name)
-                _check_copied_keys(written[key][name], (key, name), file)
+                for other in written[key][name]:
+                    if other not in NEXT_TO_FROM_SUITE:
+                        problem = f"found {other} next to from_suite, expected only title or without. Remove it, or"
+                        problem += f" write all keys of the model under another name, such as my-{name}"
+                        raise XmlcError(located(str(file), (key, name, other), problem))
                 model = _copied(model, (key, name), file)
             completed = {dataset: model.hyperparameters | own for dataset, own in model.datasets.items()}
             models[name] = replace(model, datasets=completed)
-    return Suite(**vars(content) | found, name=file.stem, file=str(file), copied=tuple(sorted(copied)))
-
-
-def _check_copied_keys(written: Mapping[str, object], keys: tuple[str, str], file: Path) -> None:
-    """Raise an error if a key next to ``from_suite`` would have no effect."""
-    for key in written:
-        if key not in NEXT_TO_FROM_SUITE:
-            problem = f"found {key} next to from_suite, expected only title or without. Remove it, or"
-            problem += f" write all keys of the model under another name, such as my-{keys[1]}"
-            raise XmlcError(located(str(file), (*keys, key), problem))
+    return Suite(**vars(content) | found, name=file.stem, file=str(file))
 
 
 def _copied(model: ModelSpec, keys: tuple[str, str], file: Path) -> ModelSpec:
     """Return the model or baseline with the same name in the suite that ``from_suite`` names."""
     name = keys[1]
     other = model.from_suite or ""
-    place = suite_file(other, file.parent.parent if file.parent.name == "papers" else file.parent)
-    refused = partial(located, str(file), (*keys, "from_suite"))
-    papers = sorted({paper.stem for paper in place.parent.glob("*.yaml")} - {file.stem})
+    folder = file.parent
+    if folder.name == "papers":
+        folder = folder.parent
+    place = suite_file(other, folder)
+    problem = ""
     if not place.is_file() or other == file.stem:
-        raise XmlcError(refused(f"found {other}, expected another suite: {nearest(other, papers)}"))
-    content = converted(read_yaml(place), Experiments, str(place))
-    models = content.baselines | content.models
-    if name not in models:
-        known = sorted(known for known, spec in models.items() if spec.estimator)
-        raise XmlcError(refused(f"found no model {name} in {other}, expected {nearest(name, known)}"))
-    found = models[name]
-    if found.from_suite:
-        if found.from_suite == file.stem:
-            origin = ""
-        else:
-            origin = f". Use {found.from_suite}"
-        raise XmlcError(refused(f"found {other}, which copies {name} from {found.from_suite}{origin}"))
-    return replace(found, without=model.without, title=model.title or found.title)
+        papers = sorted({paper.stem for paper in place.parent.glob("*.yaml")} - {file.stem})
+        problem = f"found {other}, expected another suite: {nearest(other, papers)}"
+    else:
+        content = converted(read_yaml(place), Experiments, str(place))
+        models = {key: spec for key, spec in (content.baselines | content.models).items() if spec.estimator}
+        if name in models:
+            return replace(models[name], without=model.without, title=model.title or models[name].title)
+        problem = f"found no model {name} with an estimator in {other}, expected {nearest(name, sorted(models))}"
+    raise XmlcError(located(str(file), (*keys, "from_suite"), problem))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from array import array
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -23,7 +25,6 @@ from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, withou
 from xmlc.data.synthetic import is_made, name_in_records
 from xmlc.suite.config.catalogue import (
     Dataset,
-    PublishedCounts,
     SplitFiles,
     catalogue_entry,
     check_entry,
@@ -32,7 +33,7 @@ from xmlc.suite.config.catalogue import (
 from xmlc.suite.options import catalogue_option, entry_option, file_option
 from xmlc.suite.provenance.environment import step_costs
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
-from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, DatasetCounts, Meta, fit_mask, recorded_name
+from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, Meta, fit_mask, recorded_name
 
 DESCRIPTION = "source.json"
 SEED = 0  # Seed of the validation split of run 0. Run i has the seed ``SEED + i``.
@@ -90,7 +91,7 @@ def prepare(
             raise XmlcError(f"{source}: found no label in the {X.shape[0]} {name} instances, expected at least one")
     n, d = train[0].shape
     m = train[1].shape[1]
-    counts: DatasetCounts = {
+    counts: Meta = {
         "n_train": n,
         "n_test": test[0].shape[0],
         "d": d,
@@ -187,7 +188,7 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
         return read(*train), read(*test)
 
 
-def differences(counts: DatasetCounts, published: PublishedCounts) -> list[str]:
+def differences(counts: Meta, published: Mapping[str, Any]) -> list[str]:
     """Return a text for each number of the dataset that differs from the published number by more than rounding."""
     notes = []
     for key in COUNTED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NotRequired, TypedDict, cast, get_args
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,61 +19,14 @@ from xmlc.kernels.stored import load_array, load_description
 FORMAT_VERSION = 1
 PARTS = ("train", "test", "fit", "val")
 DataPart = tuple[sparse.csr_array, sparse.csr_array]  # A pair of the features X and the labels Y.
-StatisticName = Literal["n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label"]
-COUNTED: tuple[StatisticName, ...] = get_args(StatisticName)
+# The sizes of a dataset: numbers of instances, features and labels, and two averages over the training set.
+COUNTED = ("n_train", "n_test", "d", "m", "labels_per_instance", "instances_per_label")
 DESCRIBED: dict[str, type] = {"name": str, "digest": str, "split": dict, "notes": list}
 DESCRIBED |= dict.fromkeys(COUNTED[:4], int)
-
-
-class ValidationSplit(TypedDict):
-    """Describe a validation split by its seed, and by the fraction of the training set that is held out."""
-
-    validation_share: float
-    seed: int
-
-
-class DatasetCounts(TypedDict):
-    """Describe the size of a dataset.
-
-    Attributes
-    ----------
-    n_train, n_test, d, m : int
-        Numbers of training instances, test instances, features and labels.
-    labels_per_instance, instances_per_label : float
-        Average number of labels per instance, and average number of instances per label, both in the training set.
-    """
-
-    n_train: int
-    n_test: int
-    d: int
-    m: int
-    labels_per_instance: float
-    instances_per_label: float
-
-
-class Meta(DatasetCounts):
-    """Describe a prepared dataset and its counts, as stored in the file ``meta.json``.
-
-    Attributes
-    ----------
-    version : int
-        Version of the format of the prepared folder.
-    name : str
-    synthetic : bool
-        Whether `xmlc synth` generated the data.
-    digest : str
-        SHA-256 of the source files.
-    split : ValidationSplit
-    notes : list of str
-        Notes about the data, such as differences from published numbers.
-    """
-
-    version: int
-    name: str
-    synthetic: NotRequired[bool]
-    digest: str
-    split: ValidationSplit
-    notes: list[str]
+#: The content of ``meta.json``: the version of the format, the sizes in `COUNTED`, whether `xmlc synth` generated the
+#: data (``synthetic``), the SHA-256 of the source files (``digest``), the share and the seed of the validation split
+#: (``split``), and notes about the data, such as differences from published numbers.
+Meta = dict[str, Any]
 
 
 def recorded_name(meta: Meta) -> str:
@@ -114,7 +67,7 @@ class Prepared:
         if found != FORMAT_VERSION:
             said = f"found format version {found}, expected {FORMAT_VERSION}. Run xmlc prepare again"
             raise XmlcError(f"{self.folder}: {said}")
-        self.meta = cast(Meta, load_description(file, DESCRIBED))
+        self.meta: Meta = load_description(file, DESCRIBED)
         self.digest: str = self.meta["digest"]
 
     @cached_property

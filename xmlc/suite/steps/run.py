@@ -167,8 +167,7 @@ def step_to_train(
 
 def dataset_of(prepared: Prepared) -> RecordedDataset:
     """Return the description of a prepared dataset that records contain."""
-    meta: dict[str, Any] = {**prepared.meta}
-    sizes = {name: meta[name] for name in DATASET_COLUMNS}
+    sizes = {name: prepared.meta[name] for name in DATASET_COLUMNS}
     return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
 
 
