@@ -230,13 +230,20 @@ def _line(file: Path, keys: Keys) -> int:
 
 def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
     """Return the innermost parts of ``value`` that do not fit their types, with a message each."""
-    inner = list(_inner_misfits(value, kind, place, strict))
+    inner: list[Misfit] = []
+    fields = fields_of(kind)
+    if isinstance(value, dict) and fields:
+        for key in value:
+            if key not in fields:
+                problem = f"unknown key: found {shown_scalar(key)}, expected {nearest(str(key), fields)}"
+                inner.append(((*place, key), problem))
+    for key, part, one in _parts(value, kind):
+        inner += _misfits(part, one, (*place, key), strict)
     if inner:
         return inner
     try:
         msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
-        fields = fields_of(kind)
         if isinstance(value, dict) and fields:
             problems = [
                 f"found no key {name}, expected {wording(field, None)}"
@@ -272,34 +279,29 @@ def wording(kind: Any, value: object) -> str:
     return _WORDS.get(kind, "another value")
 
 
-def _inner_misfits(value: object, kind: Any, place: Keys, strict: bool) -> Iterator[Misfit]:
-    """Yield the mistakes in the keys and parts of ``value`` whose types ``kind`` defines."""
+def _parts(value: Any, kind: Any) -> Iterator[tuple[str | int, Any, Any]]:
+    """Yield the key, the value and the type of each part of a mapping or list. The keys of a dict are parts, too."""
     origin = get_origin(kind)
     of = get_args(kind)
     # A value fits at most one type of a union, so all types of the union can be tried.
     if origin in _UNIONS:
         for one in of:
-            yield from _inner_misfits(value, one, place, strict)
+            yield from _parts(value, one)
     elif origin is Annotated:
-        yield from _inner_misfits(value, of[0], place, strict)
+        yield from _parts(value, of[0])
     elif isinstance(value, dict) and origin is dict:
         for key, part in value.items():
-            for _, problem in _misfits(key, of[0], (), strict):
-                yield (*place, key), f"key: {problem}"
-            yield from _misfits(part, of[1], (*place, key), strict)
+            yield key, key, of[0]
+            yield key, part, of[1]
     elif isinstance(value, dict):
-        fields = fields_of(kind)
-        for key, part in value.items():
-            if key in fields:
-                yield from _misfits(part, fields[key][0], (*place, key), strict)
-            elif fields:
-                expected = nearest(str(key), fields)
-                yield (*place, key), f"unknown key: found {shown_scalar(key)}, expected {expected}"
+        for name, (field, _) in fields_of(kind).items():
+            if name in value:
+                yield name, value[name], field
     elif isinstance(value, list) and origin in (list, tuple):
         if origin is list:
             of *= len(value)
         for i, (part, one) in enumerate(zip(value, of, strict=False)):
-            yield from _misfits(part, one, (*place, i), strict)
+            yield i, part, one
 
 
 def name_misfits(value: Any, kind: Any, known: Mapping[str, Collection[str]], place: Keys = ()) -> Iterator[Misfit]:
@@ -309,26 +311,21 @@ def name_misfits(value: Any, kind: Any, known: Mapping[str, Collection[str]], pl
     """
     origin = get_origin(kind)
     of = get_args(kind)
+    if origin in _UNIONS:
+        for one in of:
+            yield from name_misfits(value, one, known, place)
+        return
     if origin is Annotated:
         names = (of[1].extra or {}).get("names")
         if names and isinstance(value, str) and value not in known[names]:
             yield place, f"found {value}, expected {nearest(value, known[names])}"
-        yield from name_misfits(value, of[0], known, place)
-    elif origin in _UNIONS:
-        for one in of:
-            yield from name_misfits(value, one, known, place)
-    elif isinstance(value, dict) and origin is dict:
-        for key, part in value.items():
-            yield from name_misfits(key, of[0], known, (*place, key))
-            yield from name_misfits(part, of[1], known, (*place, key))
-    elif isinstance(value, dict):
-        for key, (field, _) in fields_of(kind).items():
-            yield from name_misfits(value.get(key), field, known, (*place, key))
-    elif isinstance(value, list) and origin is list:
+        kind = of[0]
+    if isinstance(value, list) and get_origin(kind) is list:
         for i, part in enumerate(value):
             if part in value[:i]:
                 yield place, f"found {shown_scalar(part)} twice, expected each entry once"
-            yield from name_misfits(part, of[0], known, (*place, i))
+    for key, part, one in _parts(value, kind):
+        yield from name_misfits(part, one, known, (*place, key))
 
 
 @cache

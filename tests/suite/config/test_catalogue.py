@@ -69,7 +69,7 @@ def test_each_shipped_dataset_has_edition_and_propensities_of_its_family():
         ("a: {propensity: [0.5, 0]}", "a.propensity[1]"),
         ("a: {drvie: abcdefghijk}", "a.drvie: unknown key: found 'drvie', expected one of drive"),
         ("a: {published: {n_train: 3}}", "a.published"),
-        ("manual: {}", "manual: key: found 'manual'"),
+        ("manual: {}", "manual: found 'manual'"),
         ("- a", "found ['a']"),
     ],
 )
