@@ -104,44 +104,17 @@ def append_rows(
 
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) -> bool:
     """Return whether sparse rows of the weights above a threshold take fewer bytes than the dense blocks."""
-    n_features, n_weights = count_weights_above(dense, degrees, np.float32(threshold), 0, degrees.size)
+    _, _, features, _, _, weights = rows_above(dense, degrees, np.float32(threshold), 0, degrees.size)
     # a stored weight takes ``entry`` bytes, and a sparse row takes ``row`` bytes in addition
     entry = 4 + np.dtype(sibling_type(degrees)).itemsize
     row = 8
-    size = entry * n_weights.sum() + row * n_features.sum() + 4 * degrees.size
+    size = entry * weights.size + row * features.size + 4 * degrees.size
     return bool(size < dense.features.nbytes + dense.weights.nbytes)
 
 
 def starts_of(counts: np.ndarray) -> np.ndarray:
     """Return the starts of consecutive ranges with the lengths ``counts``, and the end of the last range."""
     return np.concatenate(([0], np.cumsum(counts)))
-
-
-@njit
-def count_weights_above(dense, degrees, threshold, start, end):
-    """Count the features and the weights that `rows_above` keeps, for each block.
-
-    The arguments are documented in `rows_above`.
-
-    Returns
-    -------
-    n_features, n_weights : int64 (end - start,)
-        The number of features and the number of weights that each block keeps.
-    """
-    feature_starts = dense.feature_starts
-    weight_starts = dense.weight_starts
-    weights = dense.weights
-    n_features = np.zeros(end - start, dtype=np.int64)
-    n_weights = np.zeros(end - start, dtype=np.int64)
-    place = weight_starts[start]
-    for block in range(start, end):
-        for _ in range(feature_starts[block], feature_starts[block + 1]):
-            before = n_weights[block - start]
-            for _ in range(degrees[block]):
-                n_weights[block - start] += not abs(weights[place]) <= threshold
-                place += 1
-            n_features[block - start] += n_weights[block - start] > before
-    return n_features, n_weights
 
 
 @njit
@@ -170,16 +143,18 @@ def rows_above(dense, degrees, threshold, start, end):
     weights : float32
         Weights of the sparse rows.
     """
-    feature_starts, features, weight_starts, weights = dense
-    n_features, n_weights = count_weights_above(dense, degrees, threshold, start, end)
-    size = n_weights.sum()
-    count = np.int64(0)
-    row = np.int64(0)
-    kept_features = np.empty(n_features.sum(), dtype=np.uint32)
-    siblings = np.empty(size, dtype=np.uint32)
-    row_starts = np.zeros(kept_features.size + end - start, dtype=np.uint32)
-    kept = np.empty(size, dtype=np.float32)
+    feature_starts, dense_features, weight_starts, weights = dense
+    n_rows = feature_starts[end] - feature_starts[start]
     place = weight_starts[start]
+    n_weights = weight_starts[end] - place
+    n_features = np.zeros(end - start, dtype=np.int64)
+    counts = np.zeros(end - start, dtype=np.int64)
+    features = np.empty(n_rows, dtype=np.uint32)
+    row_starts = np.zeros(n_rows + end - start, dtype=np.uint32)
+    siblings = np.empty(n_weights, dtype=np.uint32)
+    kept = np.empty(n_weights, dtype=np.float32)
+    row = np.int64(0)
+    count = np.int64(0)
     for block in range(start, end):
         first = count
         for f in range(feature_starts[block], feature_starts[block + 1]):
@@ -191,7 +166,10 @@ def rows_above(dense, degrees, threshold, start, end):
                     count += 1
                 place += 1
             if count > before:
-                kept_features[row] = features[f]
+                features[row] = dense_features[f]
                 row_starts[row + block - start + 1] = count - first
                 row += 1
-    return n_features, n_weights, kept_features, row_starts, siblings, kept
+                n_features[block - start] += 1
+        counts[block - start] = count - first
+    starts = row_starts[: row + end - start]
+    return n_features, counts, features[:row].copy(), starts.copy(), siblings[:count].copy(), kept[:count].copy()

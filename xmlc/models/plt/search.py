@@ -65,30 +65,31 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     n_rows = end - start
     x = rows_from(x, start, end)
     nodes = unowned(nodes)
+    label = nodes.label
     scratch = scratch_for(np.int64(1), shape)
     leaves = np.full((n_rows, k), FREE, np.int64)
     inner_products = np.zeros(n_rows, np.int64)
     opened = no_pairs(np.int64(1))  # the present instance and the node to expand
     for row in range(n_rows):
         best = row_of(leaves, row)
-        queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]  # keys are negated because heapq pops the smallest
-        while len(queue) > 0 and -queue[0] > best[-1]:
-            key = -heappop(queue)
-            if bound_of(key, largest, nodes.label) <= best[-1]:
+        queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]  # line 1; keys are negated because heapq pops the smallest
+        while len(queue) > 0 and -queue[0] > best[-1]:  # line 2; tau is the estimate of the k-th best leaf (line 4)
+            key = -heappop(queue)  # line 3
+            if bound_of(key, largest, label) <= best[-1]:
                 continue
             opened.rows[0] = row
             opened.keys[0] = key
             first, estimates = expand(x, opened, np.int64(0), nodes, link, largest, scratch, inner_products)
-            for c in range(estimates.shape[1]):
-                estimate = estimates[0, c]
-                key = rank_key(first + c, estimate)
+            own = row_of(estimates, 0)
+            for c in range(own.size):  # lines 5 to 9
+                key = rank_key(first + c, own[c])
                 # the estimate of an excluded label is NaN, for which the comparison is false
-                if key > best[-1] and estimate >= np.float32(0):
-                    if nodes.label[first + c] >= 0:
+                if key > best[-1] and own[c] >= np.float32(0):
+                    if label[first + c] >= 0:
                         insert_key(best, key)
                     else:
                         heappush(queue, -key)
-    labels, estimates = labels_of(leaves, nodes.label)
+    labels, estimates = labels_of(leaves, label)
     return labels, estimates, inner_products
 
 
@@ -382,22 +383,23 @@ def take_above(rows, first, estimates, label, thresholds, found, met):
     found, met : Pairs
         Lists with spare capacity for all children of the expanded node.
     """
-    found = unowned(found)
-    met = unowned(met)
+    # These loops read no fields of tuples, because each read of a field would update a reference count.
+    found_rows, found_keys, _ = found
+    met_rows, met_keys, _ = met
     n_found = found.size[0]
     n_met = met.size[0]
     for q in range(rows.size):
-        for c in range(estimates.shape[1]):
-            estimate = estimates[q, c]
-            if estimate > thresholds[first + c]:
-                key = rank_key(first + c, estimate)
+        own = row_of(estimates, q)
+        for c in range(own.size):
+            if own[c] > thresholds[first + c]:
+                key = rank_key(first + c, own[c])
                 if label[first + c] >= 0:
-                    found.rows[n_found] = rows[q]
-                    found.keys[n_found] = key
+                    found_rows[n_found] = rows[q]
+                    found_keys[n_found] = key
                     n_found += 1
                 else:
-                    met.rows[n_met] = rows[q]
-                    met.keys[n_met] = key
+                    met_rows[n_met] = rows[q]
+                    met_keys[n_met] = key
                     n_met += 1
     found.size[0] = n_found
     met.size[0] = n_met
@@ -441,12 +443,13 @@ def keep_best(rows, first, estimates, label, best, beams, certifies, left):
     left : Pairs
         List of the nodes outside the beam, with spare capacity for all children.
     """
-    best = unowned(best)
-    left = unowned(left)
+    # This loop reads no fields of tuples, because each read of a field would update a reference count.
+    leaves, missed, _ = best
+    left_rows, left_keys, _ = left
     n = left.size[0]
     for q in range(rows.size):
         row = rows[q]
-        own_leaves = row_of(best.leaves, row)
+        own_leaves = row_of(leaves, row)
         beam = row_of(beams, row)
         own = row_of(estimates, q)
         for c in range(own.size):
@@ -457,11 +460,11 @@ def keep_best(rows, first, estimates, label, best, beams, certifies, left):
                 insert_key(own_leaves, key)
                 continue
             key = insert_key(beam, key)  # `insert_key` returns the key that no longer fits into the beam.
-            best.missed[row] = max(best.missed[row], key)
+            missed[row] = max(missed[row], key)
             # The node is written in any case, and kept only if ``n`` increases: a branch would be unpredictable.
             if certifies:
-                left.rows[n] = row
-                left.keys[n] = key
+                left_rows[n] = row
+                left_keys[n] = key
                 n += key > own_leaves[-1]
     left.size[0] = n
 

@@ -1,4 +1,9 @@
-"""Train a PLT (plt2016, Algorithm 3). Find the instances that reach each node, and train siblings together."""
+"""Train a PLT (plt2016, Algorithm 3).
+
+`train_nodes` is the loop over the nodes t of the tree, and `train_siblings` the body of this loop. Siblings are trained
+together, because they learn from the same instances. The other functions divide the work and copy data. They do not
+change the result.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +119,7 @@ def train_nodes(
         appendable = Appendable()
     if importance is None:
         importance = np.ones(order.size, dtype=np.float32)
-    reach = reach_of(y, order, tree.leaf, tree.parent)
+    reach = reach_of(y, order, tree.leaf, tree.parent)  # for all nodes, lines 3 to 5 of Algorithm 3
     nonzeros = count_nonzeros(x.indptr, reach)
     firsts = np.append(0, tree.children)  # number of the first node in each block
     degrees = np.diff(firsts)
@@ -125,14 +130,14 @@ def train_nodes(
     bias = np.zeros(tree.n_nodes, dtype=np.float32)
     counts = list[tuple[np.ndarray, np.ndarray]]()
     with Progress(float(pairs), title, "nnz") as progress:
-        for begin, end in waves:
+        for begin, end in waves:  # line 2, for all nodes whose weights fit into memory at once
             blocks = begin + np.flatnonzero(trained[begin:end])
             dense = empty_blocks(x, reach, blocks, nonzeros, n_features, degrees, begin, end, n_jobs)
             groups = groups_of_tasks(blocks, degrees, nonzeros, largest_task)
             common = (firsts, begin, dense, bias, solver, numbers_per_weight(solver), n_features)
             costs = [float((nonzeros[tasks[:, 0]] * tasks[:, 2]).sum()) for tasks in groups]
             calls = [(tasks, x, importance, reach, *common) for tasks in groups]
-            run_tasks(train_siblings, calls, n_jobs, costs, progress=progress)
+            run_tasks(train_siblings, calls, n_jobs, costs, progress=progress)  # lines 5 to 8
             if threshold == "auto":
                 is_smaller = len(waves) > 1 or rows_are_smaller(dense, degrees[begin:end], WEIGHT_THRESHOLD)
                 threshold = WEIGHT_THRESHOLD if is_smaller else None
@@ -232,6 +237,7 @@ def train_siblings(tasks, x, importance, reach, firsts, begin, dense, bias, solv
     n_features : int
         Number of features of the instances.
     """
+    weights = dense.weights
     local = np.empty(n_features, dtype=np.uint32)
     places = np.empty(reach.order.size, dtype=np.uint32)
     for i in range(tasks.shape[0]):
@@ -239,21 +245,24 @@ def train_siblings(tasks, x, importance, reach, firsts, begin, dense, bias, solv
         base = tasks[i, 1]
         width = tasks[i, 2]
         features = dense.features[dense.feature_starts[block - begin] : dense.feature_starts[block - begin + 1]]
-        positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
-        rows = gather_rows(x, reach.order[positions], features, local)
         first = firsts[block] + base
         padded = padded_size(width)
+        # lines 5 to 7: the training set D', which has the instances with z = 1 for the parent
+        positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
+        rows = gather_rows(x, reach.order[positions], features, local)
         targets = np.zeros((positions.size, padded), dtype=np.uint8)
         sibling_targets(reach, positions, first, targets[:, :width], places)
+        # line 8: the classifiers A(D') of all siblings
         length = per_weight * padded
         state = aligned_buffer((1 + features.size) * length)
         state[:] = 0
         solve(solver, rows, importance[positions], targets, state, width, block)
         copy_into(bias[first:], state[:width])
-        place = dense.weight_starts[block - begin] + base
-        for f in range(1, features.size + 1):
-            copy_into(dense.weights[place : place + width], state[f * length : f * length + width])
-            place += firsts[block + 1] - firsts[block]
+        degree = firsts[block + 1] - firsts[block]
+        start = dense.weight_starts[block - begin] + base
+        for f in range(features.size):
+            row = unchecked_view(weights, start + f * degree, start + f * degree + width)
+            copy_into(row, unchecked_view(state, (f + 1) * length, (f + 1) * length + width))
 
 
 @njit
@@ -276,7 +285,7 @@ def reach_of(y, order, leaf, parent):
     starts = np.zeros(parent.size + 2, dtype=np.int64)
     starts[1] = order.size
     for position in range(order.size):
-        labels = unchecked_view(y.indices, y.indptr[order[position]], y.indptr[order[position] + 1])
+        labels, _ = row_of_csr(y, order[position])
         for k in range(positive_nodes(labels, leaf, parent, position, stamp, positives)):
             starts[positives[k] + 2] += 1
     for block in range(1, starts.size):
@@ -286,7 +295,7 @@ def reach_of(y, order, leaf, parent):
     stamp[:] = -1
     for position in range(order.size):
         positions[position] = position
-        labels = unchecked_view(y.indices, y.indptr[order[position]], y.indptr[order[position] + 1])
+        labels, _ = row_of_csr(y, order[position])
         for k in range(positive_nodes(labels, leaf, parent, position, stamp, positives)):
             positions[places[positives[k]]] = position
             places[positives[k]] += 1
@@ -363,8 +372,7 @@ def list_features(x, reach, blocks, nonzeros, n_features):
     features : uint32
         Features of each block, ascending, block after block.
     """
-    (indptr, indices, _) = x
-    (order, starts, positions) = reach
+    order, starts, positions = reach
     distinct = np.empty(blocks.size, dtype=np.int64)
     # with one bit per feature, the array fits into the first-level cache
     marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
@@ -375,8 +383,8 @@ def list_features(x, reach, blocks, nonzeros, n_features):
     total = np.int64(0)
     for b in range(blocks.size):
         for position in unchecked_view(positions, starts[blocks[b]], starts[blocks[b] + 1]):
-            row = order[position]
-            for feature in unchecked_view(indices, indptr[row], indptr[row + 1]):
+            ids, _ = row_of_csr(x, order[position])
+            for feature in ids:
                 wide = np.uint64(feature)
                 marks[wide // BITS_PER_WORD] |= np.uint64(1) << (wide % BITS_PER_WORD)
         begin = total

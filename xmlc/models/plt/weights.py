@@ -200,50 +200,46 @@ def check_blocks(weights: TreeWeights) -> None:
         The nodes are not a tree, or a block has too many or too few weights, rows or siblings.
     """
     LabelTree.from_children(weights.children, weights.label)
-    degrees = np.concatenate(([1], np.diff(weights.children)))
+    degrees = np.append(1, np.diff(weights.children))
     if isinstance(weights, HashedWeights):
         size = weights.table.size
         if size == 0 or size & (size - 1):
             raise Malformed("table", f"found {size} numbers, expected a power of two")
-        return
-    if isinstance(weights, NodeWeights):
-        counts = np.diff(weights.feature_starts) * degrees
-        wrong = np.flatnonzero(np.diff(weights.weight_starts) != counts)
-        if wrong.size:
-            found = int(np.diff(weights.weight_starts)[wrong[0]])
-            raise Malformed("weight_starts", f"found {found} weights in block {wrong[0]}, expected {counts[wrong[0]]}")
-        return
-    _check_rows(weights, degrees)
+    elif isinstance(weights, NodeWeights):
+        sizes = np.diff(weights.feature_starts) * degrees
+        _check_equal("weight_starts", np.diff(weights.weight_starts), sizes)
+    else:
+        _check_rows(weights, degrees)
+
+
+def _check_equal(name: str, found: np.ndarray, expected: np.ndarray) -> None:
+    """Check a number of each block."""
+    wrong = np.flatnonzero(found != expected)
+    if wrong.size:
+        block = wrong[0]
+        raise Malformed(name, f"found {found[block]} for block {block}, expected {expected[block]}")
 
 
 def _check_rows(weights: CompactNodeWeights, degrees: np.ndarray) -> None:
     """Check the rows and siblings of each block of sparse weights. ``degrees`` has each block's number of siblings."""
-    blocks = np.arange(degrees.size)
     rows = weights.row_starts
     expected = weights.features.size + degrees.size
     if rows.size != expected:
         raise Malformed("row_starts", f"found {rows.size} entries, expected {expected}, one per row and block")
+    blocks = np.arange(degrees.size)
     firsts = weights.feature_starts[:-1] + blocks
-    lasts = weights.feature_starts[1:] + blocks
     sizes = np.diff(weights.entry_starts)
-    for places, numbers in ((firsts, np.zeros_like(sizes)), (lasts, sizes)):
-        wrong = np.flatnonzero(rows[places] != numbers)
-        if wrong.size:
-            place = places[wrong[0]]
-            raise Malformed("row_starts", f"found {rows[place]} in entry {place}, expected {numbers[wrong[0]]}")
+    _check_equal("row_starts", rows[firsts], np.zeros_like(sizes))
+    _check_equal("row_starts", rows[weights.feature_starts[1:] + blocks], sizes)
     check_ascending(rows, "row_starts", firsts, strictly=False, after=give_back)
     siblings = weights.siblings
     if siblings.dtype not in (np.uint16, np.uint32):
         raise Malformed("siblings", f"found {siblings.dtype}, expected uint16 or uint32")
     for first, last in cost_blocks(sizes, VALUES_PER_TASK):
         own = siblings[weights.entry_starts[first] : weights.entry_starts[last]]
-        limits = np.repeat(degrees[first:last], sizes[first:last])
-        wrong = np.flatnonzero(own >= limits)
-        if wrong.size:
-            place = int(weights.entry_starts[first]) + int(wrong[0])
-            raise Malformed(
-                "siblings", f"found {siblings[place]} in entry {place}, expected 0 to {limits[wrong[0]] - 1}"
-            )
+        excess = own >= np.repeat(degrees[first:last], sizes[first:last])
+        if excess.any():
+            raise Malformed("siblings", f"found sibling {own[excess][0]}, which is not in its block")
         give_back(own)
 
 
