@@ -35,8 +35,10 @@ def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Fai
     for made in tables:
         file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
         table = file.with_suffix(".md")  # An archive has no Markdown files of tables, so only the records are checked.
-        is_complete = all(record.exists() for record in made.records)
-        if is_complete and (not table.exists() or Manifest.is_current(table, made.records)):
+        is_current = all(record.exists() for record in made.records)
+        if is_current and table.exists():
+            is_current = all(record.stat().st_mtime_ns <= table.stat().st_mtime_ns for record in made.records)
+        if is_current:
             current.append(made)
         else:
             reason = f"its records are missing or newer. Run `snakemake {file}.md` to rebuild it"

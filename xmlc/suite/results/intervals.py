@@ -27,11 +27,8 @@ class Estimate:
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
         """Return the estimate after an increasing function is applied to the mean and both bounds."""
-        if math.isnan(self.mean):
-            return self
-        if not self.has_interval:
-            return Estimate(function(self.mean))
-        return Estimate(function(self.mean), function(self.lower), function(self.upper))
+        values = (self.mean, self.lower, self.upper)
+        return Estimate(*(value if math.isnan(value) else function(value) for value in values))
 
     def side_of(self, margin: float) -> int:
         """Return 1 if the interval lies above ``margin``, -1 if it lies below ``margin``, and 0 otherwise."""

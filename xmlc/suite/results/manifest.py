@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -62,14 +62,6 @@ class Manifest:
             The file is not readable, or is not a manifest.
         """
         return read_checked(path, cls, "a manifest of `xmlc table` of this version")
-
-    @staticmethod
-    def is_current(made: Path, records: Iterable[Path]) -> bool:
-        """Return whether all records exist and none of them is newer than the file ``made``."""
-        try:
-            return all(record.stat().st_mtime_ns <= made.stat().st_mtime_ns for record in records)
-        except FileNotFoundError:
-            return False
 
     @classmethod
     def beside(cls, table: Path) -> Manifest | None:
