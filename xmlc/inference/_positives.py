@@ -43,7 +43,8 @@ def count_distribution(p, limit):
     pmf = np.zeros(limit + 1)
     pmf[0] = 1.0
     for i in range(p.size):
-        positive, negative = p[i], 1.0 - p[i]
+        positive = p[i]
+        negative = 1.0 - p[i]
         for r in range(min(i + 1, limit), 0, -1):
             pmf[r] = pmf[r] * negative + pmf[r - 1] * positive
         pmf[0] *= negative

@@ -27,7 +27,7 @@ LEAST = 0.8
 
 
 class LabelsBySize(NamedTuple):
-    """Hold the matrix P of Theorem 3.1 for n instances, with columns for the sizes that any instance can have.
+    """The matrix P of Theorem 3.1 for n instances, with columns for the sizes that any instance can have.
 
     Attributes
     ----------
@@ -60,20 +60,24 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
         The shapes contradict each other, sizes do not ascend within 1 .. m, an entry is not a probability, or the total
         probability of an instance, p(Y = 0) + sum_is p_is / s, exceeds 1.
     """
-    P, p_empty = as_numbers(P, "P"), np.atleast_1d(as_numbers(p_empty, "p_empty"))
-    P = P[None] if P.ndim == 2 else P
+    P = as_numbers(P, "P")
+    p_empty = np.atleast_1d(as_numbers(p_empty, "p_empty"))
+    if P.ndim == 2:
+        P = P[None]
     if P.ndim != 3 or p_empty.shape != P.shape[:1]:
         found = f"shapes {P.shape} and {p_empty.shape}"
         raise InvalidDataError(f"P and p_empty: found {found}, expected (n, m, S) and (n,)")
-    sizes = np.arange(1, P.shape[2] + 1) if sizes is None else np.asarray(sizes)
+    if sizes is None:
+        sizes = np.arange(1, P.shape[2] + 1)
+    sizes = np.asarray(sizes)
     if sizes.shape != P.shape[2:] or not np.issubdtype(sizes.dtype, np.integer):
         expected = f"integers of shape {P.shape[2:]}"
         raise InvalidDataError(f"sizes: found {sizes.dtype} of shape {sizes.shape}, expected {expected}")
     if sizes.size and not (sizes[0] >= 1 and sizes[-1] <= P.shape[1] and (np.diff(sizes) > 0).all()):
         expected = f"ascending numbers from 1 to {P.shape[1]}, the number of labels"
         raise InvalidDataError(f"sizes: found {sizes.tolist()}, expected {expected}")
-    for name, values in (("P", P), ("p_empty", p_empty)):
-        check_probabilities(values, name)
+    check_probabilities(P, "P")
+    check_probabilities(p_empty, "p_empty")
     total = p_empty + (P / sizes).sum(axis=(1, 2))
     if (total > 1 + 1e-6).any():
         i = int(total.argmax())
@@ -125,7 +129,8 @@ def predict_blocks(
     Y_hat : csr_array of bool, shape (n, m)
     expected_f : ndarray of float64, shape (n,)
     """
-    counts, values = np.empty(shape[0], dtype=np.int64), np.empty(shape[0])
+    counts = np.empty(shape[0], dtype=np.int64)
+    values = np.empty(shape[0])
     tasks = [(start, end, counts[start:end], values[start:end]) for start, end in row_blocks(shape[0], rows_per_task)]
     kept = np.concatenate([np.empty(0, dtype=np.uint32), *run_tasks(predict, tasks, n_jobs)])
     return stack_estimates(counts, kept.view(np.int32), np.ones(kept.size, dtype=bool), shape[1]), values
@@ -150,10 +155,10 @@ def predict_from_marginals(
         warn_of_sums(float(p.data.sum(dtype=np.float64)), LEAST * p.shape[0], np.inf, p.shape[0])
 
     def predict(start: int, end: int, *results: np.ndarray) -> np.ndarray:
-        first, last = p.indptr[start], p.indptr[end]
-        block = p.indptr[start : end + 1].astype(np.int64) - first
-        labels = p.indices[first:last].astype(np.int32).view(np.uint32)
-        return kernel(block, labels, p.data[first:last].astype(np.float64), *arguments, *results)
+        entries = slice(p.indptr[start], p.indptr[end])
+        indptr = p.indptr[start : end + 1].astype(np.int64) - p.indptr[start]
+        labels = p.indices[entries].astype(np.int32).view(np.uint32)
+        return kernel(indptr, labels, p.data[entries].astype(np.float64), *arguments, *results)
 
     return predict_blocks(predict, p.shape, n_jobs, rows_per_task)
 
@@ -218,15 +223,20 @@ def truncation_bound(
         ``dropped`` is negative, NaN or of another shape, or kappa is not in 0 .. 1.
     """
     sizes = np.diff(as_labels(Y_hat).indptr)
-    values, delta = as_numbers(expected_f, "expected_f"), as_numbers(dropped, "dropped")
+    values = as_numbers(expected_f, "expected_f")
+    delta = as_numbers(dropped, "dropped")
     if values.shape != sizes.shape or delta.shape not in ((), sizes.shape) or not (delta >= 0).all():
         found = f"shapes {values.shape} and {delta.shape}, smallest dropped {delta.min(initial=np.inf)}"
         expected = f"shape {sizes.shape} for both, or one number for dropped, and dropped at least 0"
         raise InvalidDataError(f"expected_f and dropped: found {found}, expected {expected}")
     check("kappa", kappa, SHARE, "Use the minimum probability of the estimates.")
-    longer = delta / (sizes + 2.0) * (values if independent else 1.0)
-    never = np.minimum(delta, 1.0) * values if independent else np.minimum(delta, values)
-    return np.minimum(delta, 2.0 * kappa) + np.where(sizes > 0, longer, never)
+    if independent:
+        of_sets = delta / (sizes + 2.0) * values
+        of_empty_sets = np.minimum(delta, 1.0) * values
+    else:
+        of_sets = delta / (sizes + 2.0)
+        of_empty_sets = np.minimum(delta, values)
+    return np.minimum(delta, 2.0 * kappa) + np.where(sizes > 0, of_sets, of_empty_sets)
 
 
 def missed_below(spe: Matrix, Y: Matrix) -> np.ndarray:

@@ -24,7 +24,7 @@ Infer = Callable[..., tuple[CSR, np.ndarray]]
 
 
 class Method(NamedTuple):
-    """Describe one inference method.
+    """An inference method.
 
     Attributes
     ----------
@@ -138,25 +138,31 @@ def infer_blocks(
     chosen = method_named(method)
     if chosen.takes_sizes and size_weights is None:
         raise XmlcError(f"method {method}: found no size weights. Learn weights with xmlc.inference.fit_size_weights.")
-    more = {"size_weights": size_weights} if chosen.takes_sizes else {}
-    end_of_time = time.monotonic() + (np.inf if time_limit_seconds is None else time_limit_seconds)
+    infer = chosen.infer
+    if chosen.takes_sizes:
+        infer = partial(infer, size_weights=size_weights)
+    end_of_time = np.inf
+    if time_limit_seconds is not None:
+        end_of_time = time.monotonic() + time_limit_seconds
     distribution = _for_method(chosen, distribution)
-    n, rows, sets, values = n_instances(distribution), chosen.rows_per_block, [], []
+    n = n_instances(distribution)
+    rows = chosen.rows_per_block
     if isinstance(distribution, sparse.csr_array):
         rows = min(rows, ENTRIES_PER_BLOCK * n // max(distribution.nnz, 1) + 1)
-    for start in range(0, max(n, 1), rows):
-        if start and time.monotonic() > end_of_time:
+    if n <= rows:  # Slicing may copy the distribution and check it again.
+        result = infer(distribution, n_jobs=n_jobs)
+        return None if time.monotonic() > end_of_time else result
+    sets = []
+    values = []
+    for start in range(0, n, rows):
+        Y_hat, expected_f = infer(take_instances(distribution, slice(start, start + rows)), n_jobs=n_jobs)
+        if time.monotonic() > end_of_time:
             return None
-        # A single block is passed without slicing, because slicing may copy the distribution and check it again.
-        taken = distribution if n <= rows else take_instances(distribution, slice(start, start + rows))
-        Y_hat, expected_f = chosen.infer(taken, n_jobs=n_jobs, **more)
-        if taken is not distribution and isinstance(distribution, sparse.csr_array):
+        if isinstance(distribution, sparse.csr_array):
             release(distribution)
         sets.append(Y_hat)
         values.append(expected_f)
-    if time.monotonic() > end_of_time:
-        return None
-    joined = sparse.vstack(sets, format="csr") if len(sets) > 1 else sets[0]
+    joined = sparse.vstack(sets, format="csr")
     joined.has_canonical_format = True
     return joined, np.concatenate(values)
 
@@ -165,7 +171,9 @@ def n_instances(distribution: Any) -> int:
     """Return the number of instances n of `Samples`, `LabelsBySize` or marginals."""
     if isinstance(distribution, Samples):
         return distribution.Y.shape[0] // distribution.n_samples
-    return (distribution.P if isinstance(distribution, LabelsBySize) else distribution).shape[0]
+    if isinstance(distribution, LabelsBySize):
+        return distribution.P.shape[0]
+    return distribution.shape[0]
 
 
 def take_instances(distribution: Any, block: slice) -> Any:
@@ -180,8 +188,9 @@ def take_instances(distribution: Any, block: slice) -> Any:
 
 def _for_method(method: Method, distribution: object) -> object:
     if isinstance(distribution, Samples):
-        distribution = checked_samples(distribution)
-        return distribution if method.takes == "joint" else marginals_of(distribution)
+        if method.takes == "joint":
+            return checked_samples(distribution)
+        return marginals_of(distribution)
     if isinstance(distribution, LabelsBySize):
         if method.takes == "joint":
             return distribution

@@ -13,7 +13,7 @@ from xmlc.kernels.csr import CSR, as_labels, stack_estimates
 
 
 class Samples(NamedTuple):
-    """Hold label sets drawn from p(Y | x). All instances have the same number of label sets.
+    """Label sets drawn from p(Y | x). All instances have the same number of label sets.
 
     Attributes
     ----------
@@ -38,7 +38,8 @@ def checked_samples(samples: object) -> Samples:
     if not isinstance(samples, Samples):
         said = "expected Samples(Y, n_samples): the samples of all instances, and the number per instance"
         raise InvalidDataError(f"samples: found {shown(samples)}, {said}")
-    Y, n_samples = as_labels(samples.Y), int(samples.n_samples)
+    Y = as_labels(samples.Y)
+    n_samples = int(samples.n_samples)
     if n_samples < 1 or Y.shape[0] % n_samples:
         said = f"found n_samples={n_samples} for {Y.shape[0]} rows"
         raise InvalidDataError(f"samples: {said}, expected a number of samples per instance that divides the rows")
@@ -84,13 +85,16 @@ def count_labels(indptr, labels, m, n_samples):
         For each entry of ``ids``, number of samples of the instance that contain the label.
     """
     starts = np.zeros((indptr.size - 1) // n_samples + 1, dtype=np.int64)
-    ids, counts, place = np.empty(labels.size, dtype=np.uint32), np.empty(labels.size), np.full(m, -1)
+    ids = np.empty(labels.size, dtype=np.uint32)
+    counts = np.empty(labels.size)
+    place = np.full(m, -1)
     end = 0
     for i in range(starts.size - 1):
         for e in range(indptr[i * n_samples], indptr[(i + 1) * n_samples]):
             if place[labels[e]] < starts[i]:  # No earlier sample of instance i has this label.
                 place[labels[e]] = end
-                ids[end], counts[end] = labels[e], 0.0
+                ids[end] = labels[e]
+                counts[end] = 0.0
                 end += 1
             counts[place[labels[e]]] += 1.0
         starts[i + 1] = end

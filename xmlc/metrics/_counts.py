@@ -31,8 +31,10 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
     hits, positives, predicted : int64 (m,)
     row_hits : int64 (n,)
     """
-    hits, row_hits = np.zeros(n_labels, dtype=np.int64), np.zeros(true_indptr.size - 1, dtype=np.int64)
-    positives, predicted = np.zeros(n_labels, dtype=np.int64), np.zeros(n_labels, dtype=np.int64)
+    hits = np.zeros(n_labels, dtype=np.int64)
+    positives = np.zeros(n_labels, dtype=np.int64)
+    predicted = np.zeros(n_labels, dtype=np.int64)
+    row_hits = np.zeros(true_indptr.size - 1, dtype=np.int64)
     for i in range(row_hits.size):
         truth = true_indices[true_indptr[i] : true_indptr[i + 1]]
         guess = predicted_indices[predicted_indptr[i] : predicted_indptr[i + 1]]
@@ -40,7 +42,8 @@ def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indic
             positives[label] += times[i]
         for label in guess:
             predicted[label] += times[i]
-        a = b = 0
+        a = 0
+        b = 0
         while a < truth.size and b < guess.size:
             if truth[a] < guess[b]:
                 a += 1

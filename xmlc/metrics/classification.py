@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable
-from functools import partial, reduce
+from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from xmlc.metrics.measure import AVERAGES, F1, JACCARD, OVERLAPS, Average, Measu
 
 
 class Agreement(NamedTuple):
-    """Hold the counts from which every metric of label sets is computed.
+    """The counts from which every metric of label sets is computed.
 
     Attributes
     ----------
@@ -63,12 +64,16 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     Y = as_labels(Y, "Y", Y_hat, "the truth, then the predictions: f(Y, Y_hat)")
     Y_hat = as_labels(Y_hat, "Y_hat (the predictions)")
     check_same_shape(Y_hat, Y, "the prediction")
-    true, predicted = kernel_csr(Y), kernel_csr(Y_hat)
-    each = np.ones(Y.shape[0], dtype=np.int32) if times is None else times
-    counts = count_agreement(true.indptr, true.indices, predicted.indptr, predicted.indices, each, Y.shape[1])
-    *of_labels, row_hits = counts
-    of_rows = row_hits, np.diff(true.indptr), np.diff(predicted.indptr)
-    return Agreement(*of_labels, *(of_rows if times is None else (np.repeat(part, times) for part in of_rows)))
+    true = kernel_csr(Y)
+    guess = kernel_csr(Y_hat)
+    weights = times
+    if weights is None:
+        weights = np.ones(Y.shape[0], dtype=np.int32)
+    counts = count_agreement(true.indptr, true.indices, guess.indptr, guess.indices, weights, Y.shape[1])
+    of_rows = [counts[3], np.diff(true.indptr), np.diff(guess.indptr)]
+    if times is not None:
+        of_rows = [np.repeat(count, times) for count in of_rows]
+    return Agreement(*counts[:3], *of_rows)
 
 
 Blocks = Iterable[tuple[CSR, CSR]]  # A block has the true and the predicted label sets of its instances.
@@ -95,13 +100,18 @@ def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agre
 
     ``times`` contains the weights of all instances, in the order of the blocks.
     """
-    counts, first = [], 0
+    counts = []
+    first = 0
     for truth, predicted in blocks:
         last = first + truth.shape[0]
-        counts.append(agreement(truth, predicted, None if times is None else times[first:last]))
+        own = None
+        if times is not None:
+            own = times[first:last]
+        counts.append(agreement(truth, predicted, own))
         first = last
-    of_labels, of_rows = (zip(*(one[part] for one in counts)) for part in (slice(0, 3), slice(3, 6)))
-    return Agreement(*(reduce(np.add, parts) for parts in of_labels), *map(np.concatenate, of_rows))
+    fields = list(zip(*counts, strict=True))
+    of_labels = [sum(field[1:], field[0]) for field in fields[:3]]
+    return Agreement(*of_labels, *map(np.concatenate, fields[3:]))
 
 
 def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all", beta: float = 1.0) -> float:
@@ -226,8 +236,8 @@ def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, aver
 
 
 def _micro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> float:
-    hits, positives, predicted = (part.sum() for part in (counts.hits, counts.positives, counts.predicted))
-    return float(overlap.of(hits, positives, predicted, _checked(zero_division)))
+    sums = (counts.hits.sum(), counts.positives.sum(), counts.predicted.sum())
+    return float(overlap.of(*sums, _checked(zero_division)))
 
 
 def _instance(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> float:
@@ -255,11 +265,13 @@ def _mean(values: np.ndarray) -> float:
     from xmlc.kernels.elementwise import mean
 
     known = values[~np.isnan(values)]
-    return mean(known) if known.size or not values.size else math.nan
+    if values.size and not known.size:
+        return math.nan
+    return mean(known)
 
 
 class AveragedOverlap(NamedTuple):
-    """Hold a measure for which thresholds can be tuned: an overlap of two sets, and an average.
+    """A measure for which thresholds can be tuned: an overlap of two sets, and an average.
 
     The overlap of two empty sets is 1, and a macro-average includes all labels.
 
@@ -276,28 +288,27 @@ class AveragedOverlap(NamedTuple):
 
     def of(self, counts: Agreement) -> float:
         """Return the value of the measure for the given counts."""
-        return {"macro": _macro, "micro": _micro, "instance": _instance}[self.average](counts, self.overlap)
+        if self.average == "macro":
+            return _macro(counts, self.overlap)
+        if self.average == "micro":
+            return _micro(counts, self.overlap)
+        return _instance(counts, self.overlap)
 
 
-PAIRS = [(average, name) for average in AVERAGES for name in OVERLAPS]
-TUNABLE = {f"{average}_{name}": AveragedOverlap(average, OVERLAPS[name][1]) for average, name in PAIRS}
-
-
-def _tunable(average: Average) -> list[Measure[Agreement]]:
-    """Return the measures of `TUNABLE` that have the given average, as columns of records and tables."""
-    names = {f"{average}_{name}": title for name, (title, _) in OVERLAPS.items()}
-    return [Measure(name, f"{average.capitalize()}-{title}", TUNABLE[name].of) for name, title in names.items()]
-
+TUNABLE: dict[str, AveragedOverlap] = {}
+_TUNABLE: list[Measure[Agreement]] = []
+for _average, (_name, (_title, _overlap)) in product(AVERAGES, OVERLAPS.items()):
+    _measure = AveragedOverlap(_average, _overlap)
+    TUNABLE[f"{_average}_{_name}"] = _measure
+    _TUNABLE.append(Measure(f"{_average}_{_name}", f"{_average.capitalize()}-{_title}", _measure.of))
 
 # Records and tables list measures in the order of MEASURES.
 MEASURES: tuple[Measure[Agreement], ...] = (
-    *_tunable("macro")[:1],
+    _TUNABLE[0],
     Measure("macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)),
     Measure("macro_f_present", "Macro-F, labels present", lambda counts: _macro(counts, F1, average="present")),
     Measure("macro_f_seen", "Macro-F, labels present or predicted", lambda counts: _macro(counts, F1, average="seen")),
-    *_tunable("macro")[1:],
-    *_tunable("micro"),
-    *_tunable("instance"),
+    *_TUNABLE[1:],
     Measure("hamming_loss", "Hamming loss", _hamming_loss, "%", 4, better="lower"),
     Measure("predicted_per_instance", "Predicted per instance", _predicted_per_instance, unit="", better=None),
 )
@@ -331,7 +342,9 @@ def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
     counts, groups = labels
     present = (lowest <= groups) & (groups <= highest) & (counts.positives > 0)
     scores = F1.of(counts.hits[present], counts.positives[present], counts.predicted[present])
-    return _mean(scores) if present.any() else math.nan
+    if not present.any():
+        return math.nan
+    return _mean(scores)
 
 
 # Each measure by frequency is the macro-F of the labels in a frequency range that occur in the test set. Unlike P@k,

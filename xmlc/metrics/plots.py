@@ -42,7 +42,9 @@ def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLD
     >>> ax.lines[0].get_ydata().round(1)
     array([100. ,  33.3])
     """
-    Y, spe, ax = as_labels(Y), as_estimates(spe, np.float32), ax or new_axes()
+    Y = as_labels(Y)
+    spe = as_estimates(spe, np.float32)
+    ax = ax or new_axes()
     sets = [spe > limit for limit in rounded(thresholds)]
     for title, convention in CONVENTIONS.items():
         ax.plot(thresholds, [100 * macro_f(Y, predicted, **convention) for predicted in sets], marker=".", label=title)
@@ -79,12 +81,16 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
     >>> ax.lines[0].get_ydata()  # labels 0 and 2 are each right once in two predictions
     array([50., 50.])
     """
-    Y, labels, ax = as_labels(Y), np.asarray(labels), ax or new_axes()
+    Y = as_labels(Y)
+    labels = np.asarray(labels)
+    ax = ax or new_axes()
     relevant, _ = hits_at_k(Y, labels, labels.shape[1])
     # Labels form a group if their frequencies have equally many binary digits.
     group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]
-    ranked, hits = labels[labels >= 0], labels[relevant]
-    right, tried, true = (np.bincount(group_of[one], minlength=group_of.max() + 1) for one in (hits, ranked, Y.indices))
+    n_groups = group_of.max() + 1
+    right = np.bincount(group_of[labels[relevant]], minlength=n_groups)
+    tried = np.bincount(group_of[labels[labels >= 0]], minlength=n_groups)
+    true = np.bincount(group_of[Y.indices], minlength=n_groups)
     fewest = 2 ** np.arange(right.size) // 2
     for title, of in {"precision": tried, "recall": true}.items():
         ax.plot(fewest[of > 0], 100 * right[of > 0] / of[of > 0], marker=".", label=title)
@@ -126,7 +132,9 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
     >>> ax.lines[0].get_xdata(), ax.lines[0].get_ydata(), ax.lines[0].get_label()
     (array([0.5]), array([0.5]), '1 to 9: 1.00')
     """
-    Y, spe, ax = as_labels(Y), as_estimates(spe, np.float32), ax or new_axes()
+    Y = as_labels(Y)
+    spe = as_estimates(spe, np.float32)
+    ax = ax or new_axes()
     digits = groups_by_frequency(Y_train)
     true = np.asarray(Y[spe.nonzero()]).ravel() != 0
     for group in np.unique(digits[spe.indices]):
@@ -134,11 +142,17 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
         of = of[np.argsort(spe.data[of], kind="stable")]
         sums = np.cumsum(spe.data[of], dtype=float)
         bins = np.ceil(sums / sums[-1] * np.clip(sums[-1] // 10, 1, 10)).astype(int) - 1
-        count, estimated, right = (np.bincount(bins, weights) for weights in (None, spe.data[of], true[of]))
+        count = np.bincount(bins)
+        estimated = np.bincount(bins, spe.data[of])
+        right = np.bincount(bins, true[of])
         positives = np.count_nonzero(digits[Y.indices] == group)
-        title = f"{10 ** (group - 1):,} to {10**group - 1:,}" if group else "0"
-        title += f": {sums[-1] / positives:.2f}" if positives else ": no true labels"
-        ax.plot(estimated / count, right / count, marker=".", label=title)
+        frequencies = "0"
+        if group:
+            frequencies = f"{10 ** (group - 1):,} to {10**group - 1:,}"
+        ratio = "no true labels"
+        if positives:
+            ratio = f"{sums[-1] / positives:.2f}"
+        ax.plot(estimated / count, right / count, marker=".", label=f"{frequencies}: {ratio}")
     ax.axline((0.1, 0.1), (1, 1), color="grey", linewidth=1)
     ax.set(xscale="log", yscale="log", xlabel="mean estimate", ylabel="share of true labels")
     small = {"fontsize": "small", "title_fontsize": "small", "handlelength": 1}

@@ -32,7 +32,9 @@ def checkpoints(n: int) -> np.ndarray:
     """
     # From 1 to n, a curve takes 12 log10(n) steps, rounded up. The code counts the decimal digits of n**12 instead of
     # computing a logarithm, because a computed logarithm has a rounding error.
-    steps = len(str(n**POINTS_PER_DECADE - 1)) if n > 1 else 0
+    steps = 0
+    if n > 1:
+        steps = len(str(n**POINTS_PER_DECADE - 1))
     return np.unique(np.rint(elementwise.exp(np.linspace(0.0, log(float(n)), steps + 1))).astype(np.int64))
 
 

@@ -22,7 +22,9 @@ _PROPENSITY_PARAMETERS = {
     _OTHER: "amazoncat amazoncat13k amazoncat14k wiki10 wiki1031k wiki31k wikipara3 wikipara5"
     " wikiseealso320k wikiseealso350k wikiseealsotitles320k wikiseealsotitles350k",
 }
-_KNOWN = {name: values for values, names in _PROPENSITY_PARAMETERS.items() for name in names.split()}
+_KNOWN: dict[str, tuple[float, float]] = {}
+for _values, _names in _PROPENSITY_PARAMETERS.items():
+    _KNOWN |= dict.fromkeys(_names.split(), _values)
 
 
 def propensity_parameters(dataset_name: str) -> tuple[float, float]:
@@ -98,9 +100,12 @@ def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
     values = as_numbers(propensity, "propensity")
     if values.shape != (n_labels,):
         raise InvalidDataError(f"propensity: found shape {values.shape}, expected ({n_labels},), one per label")
-    if (wrong := np.flatnonzero(~((values > 0) & (values <= 1)))).size:
+    wrong = np.flatnonzero(~((values > 0) & (values <= 1)))
+    if wrong.size:
         found = values[wrong[0]]
-        hint = ". If these are inverse propensities, pass 1 / values." if found > 1 else ""
+        hint = ""
+        if found > 1:
+            hint = ". If these are inverse propensities, pass 1 / values."
         said = f"found {found:g} for label {wrong[0]}, expected a number above 0 and at most 1"
         raise InvalidDataError(f"propensity: {said}{hint}")
     return values

@@ -34,7 +34,7 @@ K = (1, 3, 5)  # The papers report measures at k = 1, 3 and 5.
 
 
 class Ranked(NamedTuple):
-    """Hold a test set and its ranked labels, from which measures are computed.
+    """A test set and its ranked labels, from which measures are computed.
 
     Attributes
     ----------
@@ -99,7 +99,8 @@ def maximum_precision_at_k(Y: Matrix, k: int) -> float:
     >>> maximum_precision_at_k([[1, 0, 1], [0, 1, 0]], k=2)
     0.75
     """
-    n_true, k = np.diff(as_labels(Y).indptr), checked_k(k)
+    k = checked_k(k)
+    n_true = np.diff(as_labels(Y).indptr)
     return float(np.minimum(n_true, min(k, MOST_COLUMNS)).sum() / max(k * n_true.size, 1))
 
 
@@ -145,7 +146,7 @@ def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LabelHits(NamedTuple):
-    """Hold counts for each label that compare the k top labels with the truth. Arrays are int64 of shape (m,).
+    """Counts for each label that compare the k top labels with the truth. Arrays are int64 of shape (m,).
 
     Attributes
     ----------
@@ -165,8 +166,10 @@ class LabelHits(NamedTuple):
 def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
     """Return the hits, positives and predictions of each label, with the k top labels as the prediction."""
     Y, ranked, relevant = _matched(Y, labels, k)
-    shown = ranked[ranked >= 0], Y.indices, ranked[relevant]
-    predicted, positives, hits = (np.bincount(each, minlength=Y.shape[1]) for each in shown)
+    m = Y.shape[1]
+    hits = np.bincount(ranked[relevant], minlength=m)
+    positives = np.bincount(Y.indices, minlength=m)
+    predicted = np.bincount(ranked[ranked >= 0], minlength=m)
     return LabelHits(hits, positives, predicted)
 
 
@@ -281,7 +284,8 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
         raise InvalidDataError(f"labels and scores: found {found}, expected {expected}")
     _, ranked, relevant = _matched(Y, labels, k)
     there = ranked >= 0
-    estimates, true = np.asarray(scores, dtype=np.float64)[:, :k][there], relevant[there]
+    estimates = np.asarray(scores, dtype=np.float64)[:, :k][there]
+    true = relevant[there]
     check_probabilities(estimates, "scores", 1 + ROUNDING)
     bins = np.minimum((estimates * BINS).astype(np.int64), BINS - 1)
     apart = (abs(math.fsum((true - estimates)[bins == each])) for each in range(BINS))
@@ -351,17 +355,25 @@ def _weighted_share(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: in
     from xmlc.kernels.sums import pairwise
 
     Y, ranked, relevant = _matched(Y, labels, k)
-    gain, k = 1.0 / checked_propensities(propensity, Y.shape[1]), relevant.shape[1]
-    weights, norms = _discounts(k) if discounted else np.ones((2, k + 1))
+    gain = 1.0 / checked_propensities(propensity, Y.shape[1])
+    k = relevant.shape[1]
+    weights = np.ones(k)
+    norms = np.ones(k + 1)
+    if discounted:
+        weights, norms = _discounts(k)
     n_true = np.diff(Y.indptr)
     norm = norms[np.minimum(n_true, k)]
     rows, ranks = np.nonzero(relevant)
     reached = pairwise(gain[ranked[rows, ranks]] * weights[ranks] / norm[rows])
+    # The ideal ranking of an instance has its true labels in descending order of their gains.
     rows = np.repeat(np.arange(n_true.size), n_true)
-    order, ranks = np.lexsort((-gain[Y.indices], rows)), np.arange(rows.size) - Y.indptr[rows]
+    ideal = gain[Y.indices][np.lexsort((-gain[Y.indices], rows))]
+    ranks = np.arange(rows.size) - Y.indptr[rows]
     first = ranks < k
-    best = pairwise(gain[Y.indices][order][first] * weights[ranks[first]] / norm[rows[first]])
-    return float(reached / best) if best > 0 else 0.0
+    best = pairwise(ideal[first] * weights[ranks[first]] / norm[rows[first]])
+    if best == 0:
+        return 0.0
+    return float(reached / best)
 
 
 def checked_k(k: object) -> int:
@@ -373,7 +385,8 @@ def checked_k(k: object) -> int:
 
 def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
     """Return the k top labels, int32 of shape (n, k). If two sparse scores are equal, the smaller label ranks first."""
-    (n, m), k = shape, checked_k(k)
+    n, m = shape
+    k = checked_k(k)
     if sparse.issparse(labels):
         return _best(labels, shape, k)
     try:
@@ -392,7 +405,9 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     if twice.any():
         row, column = np.argwhere(twice)[0]
-        hint = ". Pass the scores of a prediction matrix as a sparse matrix." if labels.shape == shape else ""
+        hint = ""
+        if labels.shape == shape:
+            hint = ". Pass the scores of a prediction matrix as a sparse matrix."
         raise InvalidDataError(f"labels: found label {ordered[row, column]} twice in row {row}, {expected}{hint}")
     if n and (ordered[:, 0].min() < -1 or ordered[:, -1].max() >= m):
         row, column = np.argwhere((labels < -1) | (labels >= m))[0]
@@ -408,7 +423,8 @@ def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
     if scores.shape != shape:
         expected = f"{shape[0]} instances and {shape[1]} labels, as in Y"
         raise InvalidDataError(f"scores: found shape {scores.shape}, expected {expected}")
-    if (unknown := np.flatnonzero(np.isnan(scores.data))).size:
+    unknown = np.flatnonzero(np.isnan(scores.data))
+    if unknown.size:
         row = int(np.searchsorted(scores.indptr, unknown[0], side="right")) - 1
         raise InvalidDataError(f"scores: found NaN in row {row}, label {scores.indices[unknown[0]]}, expected numbers")
     return top_k_of(scores, min(k, max(shape[1], 1)))[0]
@@ -419,7 +435,8 @@ def _matched(Y: Matrix, labels: object, k: int) -> tuple[CSR, np.ndarray, np.nda
     from xmlc.metrics._counts import match_ranking
 
     Y = as_labels(Y, "Y", labels, "the truth, then the ranking: f(Y, labels, k)")
-    truth, ranked = kernel_csr(Y), _ranking(labels, Y.shape, k)
+    truth = kernel_csr(Y)
+    ranked = _ranking(labels, Y.shape, k)
     return Y, ranked, match_ranking(truth.indptr, truth.indices, ranked)
 
 
@@ -506,8 +523,9 @@ def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
     A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by the square root of
     n. Standard errors are fractions, like the measures. The standard error is 0 for fewer than two instances.
     """
-    found, names = hits_at_k(Y, labels, max(K)), [f"{name}@{k}" for name in ("p", "ndcg") for k in K]
-    return {name: standard_error(scores_of_instances(name, *found)) for name in names}
+    hits = hits_at_k(Y, labels, max(K))
+    names = [measure.name for measure in (*_PRECISION, *_NDCG)]
+    return {name: standard_error(scores_of_instances(name, *hits)) for name in names}
 
 
 def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
@@ -523,12 +541,15 @@ def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> 
     """
     metric, _, k = name.partition("@")
     first = relevant[:, : int(k)]
-    return np.count_nonzero(first, axis=1) / int(k) if metric == "p" else _normalised_gains(first, n_true)
+    if metric == "p":
+        return np.count_nonzero(first, axis=1) / int(k)
+    return _normalised_gains(first, n_true)
 
 
 def standard_error(scores: np.ndarray) -> float:
     """Return the standard error of the mean of ``scores``, one score per instance."""
-    if (n := scores.size) < 2:
+    n = scores.size
+    if n < 2:
         return 0.0
     mean = math.fsum(scores) / n
     return math.sqrt(math.fsum((scores - mean) * (scores - mean)) / (n - 1) / n)

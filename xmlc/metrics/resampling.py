@@ -11,7 +11,7 @@ they draw instances.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
 
 REPLICATES = 50  # With 50 replicates, the relative error of a standard error is about 10 %.
 DIGITS = 4  # Records store resampled measures with this number of significant digits.
-OF_RANKINGS = tuple(f"{name}@{k}" for name in ("p", "ndcg") for k in K)
+OF_RANKINGS = (*(f"p@{k}" for k in K), *(f"ndcg@{k}" for k in K))
 OF_SETS = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f", "hamming_loss")
 
 # `Resampled` maps each measure to its values on the replicates, minus its value on the test set.
@@ -49,7 +49,8 @@ def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Ma
     metrics : mapping of str to float
         Values of all resampled measures on the test set.
     """
-    return _differences((measure_scores(count(draws(n, each)), OF_SETS) for each in range(REPLICATES)), metrics)
+    replicates = [measure_scores(count(draws(n, number)), OF_SETS) for number in range(REPLICATES)]
+    return _differences(replicates, metrics)
 
 
 def resampled_ranking(Y: Matrix, labels: np.ndarray, metrics: Mapping[str, float]) -> Resampled:
@@ -65,15 +66,20 @@ def resampled_ranking(Y: Matrix, labels: np.ndarray, metrics: Mapping[str, float
     """
     from xmlc.kernels.elementwise import mean
 
-    found = hits_at_k(Y, labels, max(K))
-    scores = {name: scores_of_instances(name, *found) for name in OF_RANKINGS}
-    times = (draws(len(labels), each) for each in range(REPLICATES))
-    return _differences(({name: mean(np.repeat(of, drawn)) for name, of in scores.items()} for drawn in times), metrics)
+    hits = hits_at_k(Y, labels, max(K))
+    scores = {name: scores_of_instances(name, *hits) for name in OF_RANKINGS}
+    replicates = []
+    for number in range(REPLICATES):
+        times = draws(len(labels), number)
+        replicates.append({name: mean(np.repeat(values, times)) for name, values in scores.items()})
+    return _differences(replicates, metrics)
 
 
-def _differences(replicates: Iterable[Mapping[str, float]], metrics: Mapping[str, float]) -> Resampled:
-    found = [*replicates]
-    return {name: tuple(float(f"{each[name] - metrics[name]:.{DIGITS}g}") for each in found) for name in found[0]}
+def _differences(replicates: list[dict[str, float]], metrics: Mapping[str, float]) -> Resampled:
+    result = {}
+    for name in replicates[0]:
+        result[name] = tuple(float(f"{drawn[name] - metrics[name]:.{DIGITS}g}") for drawn in replicates)
+    return result
 
 
 def replicate(metrics: Mapping[str, float], resampled: Resampled, number: int) -> dict[str, float]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Self
-
 import numpy as np
 
 from xmlc.core.errors import InvalidDataError
@@ -101,34 +98,6 @@ class ThresholdMethod(Estimator):
         self._check_learned("thresholds_")
         self._check_names(spe)
         return apply_thresholds(spe, self.thresholds_)
-
-
-class RankingMethod(ThresholdMethod):
-    """Base class of methods that use only the ranking of each label's estimates."""
-
-    def fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Learn the thresholds.
-
-        Parameters
-        ----------
-        spe : csr_array of float32, shape (n, m)
-            Estimates of the validation set. Stored zeros are dropped. Values that exceed 1 by a rounding error become
-            1.
-        Y : boolean CSR, shape (n, m)
-            Label sets of the validation set.
-
-        Raises
-        ------
-        XmlcError
-            The shapes differ, an estimate is not in 0 .. 1, or a hyperparameter is out of its range.
-        """
-        pair = checked_pair(spe, Y)
-        self._remember_names(spe)
-        return self.fit_checked(*pair)
-
-    @abstractmethod
-    def fit_checked(self, spe: CSR, Y: CSR) -> Self:
-        """Learn the thresholds from the estimates and label sets that `checked_pair` returned."""
 
 
 def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:

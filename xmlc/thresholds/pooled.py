@@ -9,16 +9,16 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
 from xmlc.kernels.arrays import sort
-from xmlc.kernels.csr import CSR, blocks_of_rows, kernel_csr, release
+from xmlc.kernels.csr import CSR, Matrix, blocks_of_rows, kernel_csr, release
 from xmlc.kernels.domains import OneOf, check
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap, checked_overlap
-from xmlc.thresholds.methods import RankingMethod
+from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 from xmlc.thresholds.sto import Candidates, candidates_of, highest_reached
 
 
 @hyperparameters
-class CommonThreshold(RankingMethod):
+class CommonThreshold(ThresholdMethod):
     """Find the common threshold with the highest micro- or instance-averaged measure on the validation set.
 
     The method tries every candidate that can be optimal (``xmlc.thresholds.sto``). Among candidates with equal
@@ -62,8 +62,11 @@ class CommonThreshold(RankingMethod):
     overlap: Overlap = F1
     n_jobs: int | None = None
 
-    def fit_checked(self, spe: CSR, Y: CSR) -> Self:
-        """Find the common candidate thresholds of all labels, and choose the best candidate."""
+    def fit(self, spe: Matrix, Y: Matrix) -> Self:
+        """Learn the threshold. Parameters and errors are documented in `STO.fit`."""
+        given = spe
+        spe, Y = checked_pair(spe, Y)
+        self._remember_names(given)
         check("average", self.average, OneOf(("micro", "instance")), "Use STO for 'macro'.")
         checked_overlap(self.overlap)
         candidates = candidates_of(spe, Y, self.n_jobs, common=True)

@@ -16,10 +16,10 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
-from xmlc.kernels.csr import CSR, blocks_of_rows, kernel_csr, per_label, release
+from xmlc.kernels.csr import CSR, Matrix, blocks_of_rows, kernel_csr, per_label, release
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.metrics.measure import F1, Overlap, checked_overlap
-from xmlc.thresholds.methods import RankingMethod
+from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
 
 @njit
@@ -57,7 +57,7 @@ def best_candidates(starts, lowest, hits, predicted, largest, positives, minima,
 
 
 @hyperparameters
-class STO(RankingMethod):
+class STO(ThresholdMethod):
     """Find the threshold of each label with the highest F-measure on the validation set, by sorting.
 
     With ``kappa=0`` and an SPE that contains every estimate, the thresholds maximise the validation macro-F exactly.
@@ -97,9 +97,25 @@ class STO(RankingMethod):
     overlap: Overlap = F1
     n_jobs: int | None = None
 
-    def fit_checked(self, spe: CSR, Y: CSR) -> Self:
-        """Find the candidate thresholds of each label, and choose the label's best candidate."""
-        return self.fit_candidates(candidates_of(spe, Y, self.n_jobs))
+    def fit(self, spe: Matrix, Y: Matrix) -> Self:
+        """Learn the thresholds.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+            Estimates of the validation set. Stored zeros are dropped. Values that exceed 1 by a rounding error become
+            1.
+        Y : boolean CSR, shape (n, m)
+            Label sets of the validation set.
+
+        Raises
+        ------
+        XmlcError
+            The shapes differ, an estimate is not in 0 .. 1, or a hyperparameter is out of its range.
+        """
+        pair = checked_pair(spe, Y)
+        self._remember_names(spe)
+        return self.fit_candidates(candidates_of(*pair, self.n_jobs))
 
     def fit_candidates(self, candidates: Candidates) -> Self:
         """Choose each label's best candidate. A sweep finds the candidates only once."""

@@ -251,7 +251,7 @@ def _for_measure(measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray,
     """
     average, overlap = measure
     if average != "macro":
-        yield GridPoint(CommonThreshold(average, overlap).fit_checked(spe, Y).thresholds_)
+        yield GridPoint(CommonThreshold(average, overlap).fit(spe, Y).thresholds_)
         return
     nu = lower_bounds(priors, overlap.recall)
     candidates = candidates_of(spe, Y)
