@@ -7,7 +7,7 @@ from xmlc.metrics import classification_metrics, propensities
 from xmlc.metrics.classification import agreement, scores_by_frequency
 from xmlc.metrics.measures import BY_NAME, MAXIMA, RANKING_METRICS, SET_METRICS
 from xmlc.metrics.ranking import calibration_scores, ranking_metrics
-from xmlc.suite.papers.building import build_table, read_record
+from xmlc.suite.papers.building import build_table, read_records
 from xmlc.suite.results.manifest import Manifest
 
 
@@ -33,5 +33,5 @@ def test_table_has_no_column_for_a_missing_measure(tmp_path):
     content = ranking()
     content["metrics"].pop("r@1", None)
     (source,) = write(tmp_path, [content])
-    assert "r@1" not in next(row for _, row in read_record(source).numbers())
+    assert "r@1" not in next(row for _, row in read_records([source])[source].numbers())
     assert "tail" not in build_table(Manifest("table1", "demo", (source,))).content

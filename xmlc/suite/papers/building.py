@@ -180,26 +180,17 @@ def read_records(files: Iterable[Path], known: Known | None = None) -> dict[Path
     if known is None:
         known = {}
     for file in files:
-        if file not in known:
-            known[file] = read_record(file)
+        if file in known:
+            continue
+        if file.suffix == ".yaml":
+            known[file] = SearchRecord.read_earlier(file)
+            continue
+        content = parsed(file, "record")
+        kind: type[RecordFile] = Statistics
+        if not isinstance(content, dict) or "kind" in content or "train" not in content:
+            kind = kinds()[check_header(file, content, kinds(), "score`, `xmlc thresholds` or `xmlc infer")]
+        known[file] = kind.of(file, content)
     return {file: known[file] for file in files}
-
-
-def read_record(path: Path) -> RecordFile:
-    """Read one record of any kind.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read, is not a record of a known kind, or lacks a field.
-    """
-    if path.suffix == ".yaml":
-        return SearchRecord.read_earlier(path)
-    content = parsed(path, "record")
-    if isinstance(content, dict) and "kind" not in content and "train" in content:
-        return Statistics.of(path, content)
-    kind = check_header(path, content, kinds(), "score`, `xmlc thresholds` or `xmlc infer")
-    return kinds()[kind].of(path, content)
 
 
 @cache

@@ -17,6 +17,7 @@ from xmlc.suite.results import titles
 from xmlc.suite.results.columns import MISSING, column
 from xmlc.suite.results.numbers import (
     Key,
+    grouped,
     index_of,
     is_missing,
     mean_over_seeds,
@@ -390,7 +391,7 @@ class TableSpec(Declared):
         Footnotes, and functions that return footnotes, after the footnotes that all tables have.
     rows : callable or None
         Function that returns our numbers, one row for each cell. By default, these are the means of all
-        numbers over seeds.
+        numbers over seeds, and rows that differ only in the last key are consecutive.
     takes_suite : bool
         Whether the table uses the suite's configuration.
     printed_in : tuple of str
@@ -432,6 +433,8 @@ class TableSpec(Declared):
         table = Table(self, paper, numbers, published, suite)
         if self.rows is None:
             means = mean_over_seeds(table.own, self.keys)
+            if self.keys[:-1]:
+                means = grouped(means, *self.keys[:-1])
         else:
             means = self.rows(table)
         means = with_published(means.assign(is_run=True), published, self.keys)

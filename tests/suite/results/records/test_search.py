@@ -6,7 +6,7 @@ from record_cases import search
 from record_files import RecordFile, as_record
 
 from xmlc.core.checksums import stamped
-from xmlc.suite.papers.building import read_record
+from xmlc.suite.papers.building import read_records
 from xmlc.suite.results.records.search import SearchRecord
 
 
@@ -18,7 +18,8 @@ class TestFile(RecordFile):
 def test_file_of_an_earlier_version_is_read(tmp_path):
     content = {key: value for key, value in search().items() if key not in ("kind", "schema", "after")}
     (tmp_path / "plt.yaml").write_text(yaml.safe_dump(stamped(content)))
-    assert read_record(tmp_path / "plt.yaml").trials[1]["p@1"] == 0.625
+    file = tmp_path / "plt.yaml"
+    assert read_records([file])[file].trials[1]["p@1"] == 0.625
 
 
 def test_numbers_are_the_best_trial_and_all_trials_with_their_errors():

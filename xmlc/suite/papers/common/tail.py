@@ -6,7 +6,7 @@ from xmlc.metrics.measures import RARE
 from xmlc.metrics.ranking import OVER_LABELS
 from xmlc.suite.config.planned import CALIBRATIONS, RANKINGS
 from xmlc.suite.papers.common.rankings import MODEL_KEYS
-from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL, by_split
+from xmlc.suite.papers.common.thresholds import METHOD_KEYS, OF_80, OF_FULL
 from xmlc.suite.papers.tables import TableSpec, columns
 from xmlc.suite.results.records.calibration import ERRORS, PRECISION
 
@@ -41,7 +41,6 @@ tail_f = TableSpec(
     name="tail-f",
     needs=(OF_80, OF_FULL),
     keys=METHOD_KEYS,
-    rows=by_split,
     panels=(columns("", "macro_f_present", *RARE),),
     notes=(
         "Labels without training instances count only in the mean over all labels.",

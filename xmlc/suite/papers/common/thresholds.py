@@ -20,16 +20,10 @@ OF_80, OF_FULL = (Where("thresholds", split, but_methods=FOR_OTHERS) for split i
 METHOD_KEYS = ("dataset", "model", "method")
 
 
-def by_split(table: Table) -> pd.DataFrame:
-    """Return the means over seeds. For each dataset and model, training on all data comes last."""
-    return grouped(mean_over_seeds(table.own, METHOD_KEYS), "dataset", "model")
-
-
 table2 = TableSpec(
     name="table2",
     needs=(OF_80, OF_FULL),
     keys=METHOD_KEYS,
-    rows=by_split,
     columns=(
         *("macro_f", "test_ms", "inner_products"),
         *(name for name in known.SET_METRICS if name != "macro_f"),
