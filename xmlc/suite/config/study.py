@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from tempfile import TemporaryDirectory
 
 import click
 
 from xmlc.cli.options import FOLDER
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import replace_folder
 from xmlc.suite.config.folders import SHIPPED
 
 TEMPLATE = SHIPPED / "study"
@@ -22,15 +20,11 @@ def new_command(folder: Path) -> None:
     """Copy the template of a study, and print the paths of the copied files and the next command."""
     if folder.is_dir() and any(folder.iterdir()):
         raise XmlcError(f"{folder}: found a folder with files, expected a new or an empty one")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    names = sorted(file.relative_to(TEMPLATE) for file in TEMPLATE.rglob("*") if file.is_file())
-    names = [name for name in names if name.suffix != ".pyc"]
-    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as place:
-        for name in names:
-            new = Path(place, "new", name)
+    for file in sorted(TEMPLATE.rglob("*")):
+        if file.is_file() and file.suffix != ".pyc":
+            new = folder / file.relative_to(TEMPLATE)
             new.parent.mkdir(parents=True, exist_ok=True)
             # The content is copied without the permissions, because the files of an installed package may be read-only.
-            new.write_bytes((TEMPLATE / name).read_bytes())
-        replace_folder(Path(place, "new"), folder)
-    click.echo("\n".join(f"  {folder / name}" for name in names))
+            new.write_bytes(file.read_bytes())
+            click.echo(f"  {new}")
     click.echo(f"cd {quote(str(folder))} && snakemake --cores 2")

@@ -68,32 +68,25 @@ def command(
         if learns and not (validation and truth):
             raise click.UsageError(f"--method {method}: found no validation set. Add --validation and --truth")
     spe_test = read_matrix(test, as_estimates)
-    m = spe_test.shape[1]
-    Y_test = _fitting(test_truth, as_labels, spe_test.shape[0], m)
+    n, m = spe_test.shape
+    Y_test = _fitting(test_truth, as_labels, n, m)
     spe = _fitting(validation, as_estimates, None, m)
     Y = _fitting(truth, as_labels, None if spe is None else spe.shape[0], m)
-    if training_truth is None:
-        Y_train = Y
-    else:
-        Y_train = _fitting(training_truth, as_labels, None, m)
-    prior: Any
-    if Y_train is None:
-        prior = None
-    else:
-        prior = priors(Y_train)
+    Y_train = _fitting(training_truth or truth, as_labels, None, m)
+    prior = None if Y_train is None else priors(Y_train)
     with atomic_folder(out) as folder:
-        scores: dict[str, dict[str, Any]] = {method: {} for method in methods}
+        scores: dict[str, dict[str, Any]] = {}
         for method in methods:
-            thresholds = None
-            if method in UNLABELLED_METHODS:
-                fitted = fit_unlabelled(method, spe_test, prior)
-                thresholds = fitted.thresholds_
-                scores[method]["expected_macro_f"] = mean(fitted.expected_)
-            elif method in TUNED:
-                tuned = tune(method, spe, Y, prior, measure=measure)
-                thresholds = tuned.thresholds
-                scores[method] = tuned.grid[tuned.best]._asdict()
-            if thresholds is not None:
+            scores[method] = {}
+            if method in TUNED:
+                if method in UNLABELLED_METHODS:
+                    fitted = fit_unlabelled(method, spe_test, prior)
+                    thresholds = fitted.thresholds_
+                    scores[method]["expected_macro_f"] = mean(fitted.expected_)
+                else:
+                    tuned = tune(method, spe, Y, prior, measure=measure)
+                    thresholds = tuned.thresholds
+                    scores[method] = tuned.grid[tuned.best]._asdict()
                 np.save(folder / f"{method}.thresholds.npy", thresholds)
                 sets = apply_thresholds(spe_test, thresholds)
             else:
