@@ -74,18 +74,19 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
             with atomic_folder(out) as folder:
                 # The states of files on this machine are recorded before the copy, so that a later
                 # step detects a change during the copy.
-                copied = sources.states(source.paths, {})
                 content: dict[str, Any] = {"name": name, "origin": source.origin}
-                content |= {"copied": copied, "described": described}
+                content["copied"] = sources.states(source.paths, {})
+                content["described"] = described
                 content |= _fetch_files(source, folder).layout
                 with suppress(OSError, ValueError):  # without a description, the data are real
                     if is_made(read_json(folder / DESCRIPTION)):
                         content["data"] = "synthetic"
-                files = file_facts(folder)
-                files.pop(DESCRIPTION, None)
-                if not copied:
-                    _check_digests(out.parent / "digests" / f"{name}.json", source.origin, files)
-                write_json(folder / DESCRIPTION, content | {"files": files})
+                (folder / DESCRIPTION).unlink(missing_ok=True)
+                content["files"] = file_facts(folder)
+                if not content["copied"]:
+                    record = out.parent / "digests" / f"{name}.json"
+                    _check_digests(record, source.origin, content["files"])
+                write_json(folder / DESCRIPTION, content)
             return source.origin
         except XmlcError as error:
             # The next source may have the dataset. However, another source must not replace a
@@ -95,11 +96,9 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
             problems.append(str(error))
             click.echo(f"{name}: {error}", err=True)
     problem = "; ".join(problems) or "found no address in the catalogue, and no mirror"
-    about = ": ".join(filter(None, (dataset.homepage, dataset.edition)))
-    place = out.parent / "manual" / name
-    wanted = ", ".join(dataset.files)
-    advice = f"Download it by hand ({about}). Put {wanted}, or their archive, into {place}/"
-    raise XmlcError(f"{name}: {problem}. {advice}")
+    about = f"{dataset.homepage or ''} {dataset.edition or ''}".strip()
+    wanted = f"{', '.join(dataset.files)}, or their archive, into {out.parent / 'manual' / name}/"
+    raise XmlcError(f"{name}: {problem}. Download it by hand ({about}). Put {wanted}")
 
 
 def _fetch_files(source: sources.Source, out: Path) -> Dataset:

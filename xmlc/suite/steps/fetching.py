@@ -89,13 +89,8 @@ def copy(address: str, target: Path) -> None:
     pooch.get_logger().setLevel("WARNING")
     target.unlink(missing_ok=True)  # pooch would keep an existing file
     name = target.name
-    files = pooch.create(
-        path=target.parent.absolute(),
-        base_url="",
-        registry={name: None},
-        urls={name: address},
-        retry_if_failed=RETRIES,
-    )
+    folder = target.parent.absolute()
+    files = pooch.create(folder, "", registry={name: None}, urls={name: address}, retry_if_failed=RETRIES)
     try:
         files.fetch(name, downloader=_transfer)
     # The address of a redirection may be invalid, which raises a ValueError.
@@ -124,21 +119,18 @@ def _transfer(url: str, path: str, files: object) -> None:
         with open(file, "wb") as content, Progress(total, url, "B") as progress:
             for chunk in response.iter_content(CHUNK):
                 progress.update(content.write(chunk))
-    # Some servers send a file ``train.txt.gz`` as ``train.txt`` with the encoding gzip. If the
-    # address ends with ``.gz``, the compressed file is kept.
     if coding in ("gzip", "x-gzip"):
-        if not urlsplit(url).path.endswith(".gz"):
-            _decode(file)
+        # Some servers send a file ``train.txt.gz`` as ``train.txt`` with the encoding gzip. If the
+        # address ends with ``.gz``, the compressed file is kept.
+        if urlsplit(url).path.endswith(".gz"):
+            return
+        decoded = file.with_name(f"{file.name}.decoded")
+        try:
+            with plain(open(file, "rb"), "the content") as source, open(decoded, "wb") as content:
+                shutil.copyfileobj(source, content, CHUNK)
+        except XmlcError as error:
+            raise ValueError(error) from error
+        decoded.replace(file)
     # The encoding may be a compression format that xmlc can read, so the file needs no decoding.
     elif coding not in ("", "identity") and not is_compressed(file):
         raise XmlcError(f"found the encoding {coding}, expected gzip or none")
-
-
-def _decode(file: Path) -> None:
-    decoded = file.with_name(f"{file.name}.decoded")
-    try:
-        with plain(open(file, "rb"), "the content") as source, open(decoded, "wb") as content:
-            shutil.copyfileobj(source, content, CHUNK)
-    except XmlcError as error:
-        raise ValueError(error) from error
-    decoded.replace(file)
