@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -282,17 +283,23 @@ class Dataset:
         """
         plain = Dataset(self.name, filter=self.filter)
         pairs = replace(plain, format="npz", train=["X.trn.npz", "Y.trn.npz"], test=["X.tst.npz", "Y.tst.npz"])
-        entries = (self, *self.alternatives, plain, pairs)
-        return tuple({entry.files: entry for entry in reversed(entries)}.values())[::-1]
+        entries: dict[tuple[str, ...], Dataset] = {}
+        for entry in (self, *self.alternatives, plain, pairs):
+            entries.setdefault(entry.files, entry)
+        return tuple(entries.values())
 
     def files_in(self, folder: Path) -> dict[str, Path]:
         """Return a dict of the files in a folder that may belong to the dataset.
 
         A key is a file name without a suffix such as ``.gz``.
         """
-        names = sorted({name for entry in self.layouts for name in entry.files})
-        found = ((name, folder / (name + suffix)) for name in names for suffix in reversed(SUFFIXES))
-        return {name: file for name, file in found if file.is_file()}
+        names = {*chain(*(entry.files for entry in self.layouts))}
+        found = {}
+        for name, suffix in product(sorted(names), reversed(SUFFIXES)):
+            file = folder / (name + suffix)
+            if file.is_file():
+                found[name] = file
+        return found
 
     def layout_of(self, found: Collection[str]) -> Dataset | None:
         """Return the first entry of `layouts` whose files are all in ``found``, or None if there is no such entry."""
@@ -345,18 +352,18 @@ def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
         A file does not exist, is not YAML, violates its schema or contradicts itself. The error message names the entry
         and the key.
     """
-    return {name: entry for path in paths for name, entry in _catalogue(Path(path)).items()}
-
-
-def _catalogue(path: Path) -> dict[str, Dataset]:
-    if not path.is_file():
-        raise XmlcError(f"{path}: found no such file, expected a catalogue of datasets")
-    content = converted(read_yaml(path) or {}, Catalogue, str(path))
-    catalogue = {name: _named(name, entry) for name, entry in content.items()}
-    problems = [(name, "unknown key: found 'name'. Remove it") for name, entry in content.items() if entry.name]
-    problems += [(name, text) for name, entry in catalogue.items() for text in _contradictions(entry)]
-    if problems:
-        raise XmlcError("\n".join(located(str(path), (name,), problem) for name, problem in problems))
+    catalogue = {}
+    for path in paths:
+        problems = []
+        content = converted(read_yaml(Path(path)) or {}, Catalogue, str(path))
+        for name, entry in content.items():
+            catalogue[name] = _named(name, entry)
+            found = _contradictions(catalogue[name])
+            if entry.name:
+                found.append("unknown key: found 'name'. Remove it")
+            problems += [located(str(path), (name,), problem) for problem in found]
+        if problems:
+            raise XmlcError("\n".join(problems))
     return catalogue
 
 

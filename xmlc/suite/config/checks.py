@@ -51,19 +51,20 @@ def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Ite
     ------
     XmlcError
     """
-    of_own = {name for suite in suites.values() if suite.own for name in suite.datasets}
-    taken = RESERVED | ({*suites} - of_own - {"demo"})  # A suite and its dataset may have the same name, like the demo.
-    places = {where: ({*names}, taken) for where, names in datasets.items()}
+    taken = RESERVED | {*suites} - {"demo"}
     for suite in suites.values():
-        places[f"{suite.file}: datasets"] = {*suite.datasets}, taken
-        places[f"{suite.file}: name of the file"] = {suite.name}, RESERVED
-        places[f"{suite.file}: models"] = {*suite.all_models}, FOLDERS
-    for where, (names, others) in places.items():
-        for name in sorted(names & others):
-            kind = "rule, target or folder of the workflow"
-            if name in suites and name not in RESERVED:
-                kind = "suite"
-            raise XmlcError(f"{where}: found {name}, the name of a {kind}. Choose another name, such as my-{name}")
+        if suite.own:  # A suite and its dataset may have the same name, like the demo.
+            taken -= {*suite.datasets} - RESERVED
+    places = [(where, names, taken) for where, names in datasets.items()]
+    for suite in suites.values():
+        places.append((f"{suite.file}: datasets", suite.datasets, taken))
+        places.append((f"{suite.file}: name of the file", [suite.name], RESERVED))
+        places.append((f"{suite.file}: models", suite.all_models, FOLDERS))
+    for where, names, others in places:
+        for name in names:
+            if name in others:
+                kind = "a rule, target, folder or suite of the workflow"
+                raise XmlcError(f"{where}: found {name}, the name of {kind}. Choose another name, such as my-{name}")
 
 
 def check_models(suite: Suite) -> None:

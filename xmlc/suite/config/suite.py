@@ -6,7 +6,7 @@ The keys of a suite's file are described for users in config/README.md.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
@@ -35,7 +35,7 @@ ThresholdMethod = Annotated[str, Meta(extra={"names": "threshold methods"})]
 InferenceMethod = Annotated[str, Meta(extra={"names": "inference methods"})]
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1, description="a whole number from 0 to 4294967295")]
 Reason = Annotated[str, Meta(min_length=3, description="a reason")]
-MEASURES = [f"{average}-{name}" for average in AVERAGES for name in OVERLAPS]
+MEASURES = ["-".join(words) for words in product(AVERAGES, OVERLAPS)]
 MeasureName = Annotated[str, Meta(pattern=f"^({'|'.join(MEASURES)})$", description=f"one of {', '.join(MEASURES)}")]
 Extension = Annotated[str, Meta(pattern="[.]py$", description="a Python file, such as my_method.py")]
 ThreadCount = Annotated[int, Meta(ge=1, le=4096)]

@@ -85,9 +85,15 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
         for level in np.unique(levels).tolist():
             found = values[levels == level]
             # The sum adds the objectives of the nodes one by one, so that the order of additions is fixed.
-            summary = found.min(axis=0), sum(found) / len(found), found.max(axis=0)
-            low, mean, high = (tuple(each.tolist()) for each in summary)
-            rows.append(LevelObjectives(tree=tree, level=level, nodes=len(found), minimum=low, mean=mean, maximum=high))
+            row = LevelObjectives(
+                tree=tree,
+                level=level,
+                nodes=len(found),
+                minimum=tuple(found.min(axis=0).tolist()),
+                mean=tuple((sum(found) / len(found)).tolist()),
+                maximum=tuple(found.max(axis=0).tolist()),
+            )
+            rows.append(row)
     return tuple(rows)
 
 

@@ -99,7 +99,10 @@ def command(
                 scores[method]["test"] = classification_metrics(Y_test, sets)
         write_json(folder / "measures.json", scores)
     if Y_test is not None:
-        rows = [[method, *(f"{100 * scores[method]['test'][name]:.2f}" for name in SHOWN)] for method in methods]
+        rows = []
+        for method in methods:
+            test_scores = scores[method]["test"]
+            rows.append([method, *(f"{100 * test_scores[name]:.2f}" for name in SHOWN)])
         click.echo(tabulate(rows, ["", *SHOWN], stralign="right", disable_numparse=True))
     click.echo(f"label sets: {out}")
 

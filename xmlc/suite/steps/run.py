@@ -82,8 +82,10 @@ class Step:
         head = self.about.head_fields()
         if issubclass(kind, ModelRecord):
             head["tuning"] = getattr(self.about, "tuning", None)
-        if isfunction(code) and (digest := user_digest([code.__code__.co_filename])):
-            head["settings"] = head["settings"] | {"method code": digest}
+        if isfunction(code):
+            digest = user_digest([code.__code__.co_filename])
+            if digest:
+                head["settings"] = head["settings"] | {"method code": digest}
         kind(**head | content, **self.finish(content.get("method"), written)).write(out)
 
 
@@ -277,7 +279,9 @@ def estimate_timed(
     float or None
         Wall milliseconds per instance, or None as in `predict_timed`.
     """
-    model, X, left_out = step.model, instances_for(step.model, step.data, part), step.data.left_out(part)
+    model = step.model
+    X = instances_for(model, step.data, part)
+    left_out = step.data.left_out(part)
     pauses = 0.0
     first = 0
     rows = X.shape[0]

@@ -63,7 +63,8 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     unknown = ", ".join(key for key in parameters if key not in (*SIZES, *defaults))
     if unknown:
         raise XmlcError(f"{name}: found {unknown}, expected parameters of kind {kind}: {', '.join(defaults)}")
-    n_train, n_test, d, m = (int(parameters[key]) for key in SIZES)
+    sizes = [int(parameters[key]) for key in SIZES]
+    n_train, n_test, d, m = sizes
     model = KINDS[kind](**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
     with atomic_folder(out) as folder:
         for part, start, n in (("train", 0, n_train), ("test", n_train, n_test)):
@@ -72,7 +73,8 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
                 for a, b in row_blocks(n, ROWS_AT_A_TIME):
                     X, Y, P = model.draw(start + a, start + b, n_jobs)
                     write(X, Y)
-                    posteriors += [P] if P is not None else []
+                    if P is not None:
+                        posteriors.append(P)
             if posteriors:
                 save_csr(folder, f"{part}.P", sparse.vstack(posteriors, format="csr"))
         files = file_facts(folder)

@@ -411,7 +411,8 @@ def check_trials(search: Search, estimator: str, fixed: Hyperparameters) -> None
     known = list(chain(*search.stages))
     if search.method == "smac":
         space = parse_space(cast(Mapping[str, object], search.space))
-        known += [{name: value} for name, values in space.items() for value in ends_of(values)]
+        for name, values in space.items():
+            known += [{name: value} for value in ends_of(values)]
     for trial in known:
         model = make_estimator(estimator, trial, 0, 1)
         for name, value in trial.items():

@@ -291,7 +291,8 @@ class Record(RecordFile):
         XmlcError
             The hyperparameter is missing, or is not a number.
         """
-        if isinstance((value := self.hyperparameters.get(name)), int | float):
+        value = self.hyperparameters.get(name)
+        if isinstance(value, int | float):
             return value
         place = f"{self.model} on {self.dataset.name}"
         raise XmlcError(f"{place}: found hyperparameter {name} {value!r}, expected a number")
