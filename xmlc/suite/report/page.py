@@ -25,6 +25,7 @@ from xmlc.suite.papers.claims_table import CLAIMS, FITTED, counted
 from xmlc.suite.papers.printing import fingerprint_of, title_of, to_csv
 from xmlc.suite.papers.tables import Cell, Table, TableSpec
 from xmlc.suite.report.compare import published_lines
+from xmlc.suite.report.models import comparisons
 from xmlc.suite.report.status import Failure
 from xmlc.suite.report.verdicts import Judge, judged
 from xmlc.suite.results.columns import column
@@ -64,7 +65,7 @@ class PaperPage:
         """Return the paper's figures as addresses that contain an SVG, by name."""
         figures = {}
         for file in sorted(Path(paths.FIGURES, self.name).glob("*.svg")):
-            figures[file.stem] = f"data:image/svg+xml;base64,{base64.b64encode(file.read_bytes()).decode()}"
+            figures[file.stem] = address_of(file.read_bytes())
         return figures
 
     @property
@@ -90,8 +91,9 @@ def pages_of(
     if not tables:
         raise XmlcError("found no finished table. Run an experiment first, as with `make demo` or `snakemake plt2016`")
     papers = []
+    known: Known = {}
     for name in dict.fromkeys(made.paper for made in tables):
-        papers.append(_paper(name, [made for made in tables if made.paper == name], judge))
+        papers.append(_paper(name, [made for made in tables if made.paper == name], judge, known))
     numbers = pd.concat([paper.judged for paper in papers], ignore_index=True)
     package = "xmlc.suite.report"
     environment = Environment(
@@ -105,6 +107,7 @@ def pages_of(
         "title_of": title_of,
         "fingerprint_of": fingerprint_of,
         "cost_ratio": cost_ratio,
+        "address_of": address_of,
         "papers": papers,
     }
     texts = {}
@@ -114,13 +117,16 @@ def pages_of(
         page = environment.get_template("paper.html.j2")
         texts[f"{paper.name}.html"] = page.render(page=paper)
     index = environment.get_template("index.html.j2")
-    texts["index.html"] = index.render(page=None, judged=numbers, failures=failures, run=run)
+    texts["index.html"] = index.render(
+        page=None, judged=numbers, comparisons=comparisons(known), failures=failures, run=run
+    )
     return texts, numbers
 
 
-def _paper(name: str, finished: Sequence[Manifest], judge: Judge) -> PaperPage:
-    known: Known = {}
-    tables = {made.table: build_table(made, known) for made in finished}
+def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) -> PaperPage:
+    own: Known = {}
+    tables = {made.table: build_table(made, own) for made in finished}
+    known |= own
     numbers = [pd.DataFrame(columns=["kind", "verdict", "dataset", "fitted"])]
     for paper, spec in every_table():
         file = Path(paths.PUBLISHED, name, f"{spec.name}.csv")
@@ -142,10 +148,15 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge) -> PaperPage:
     claims = {}
     if CLAIMS in tables:
         claims = counted(tables[CLAIMS]).to_dict()
-    abouts = [environment_columns(record) for record in known.values()]
+    abouts = [environment_columns(record) for record in own.values()]
     environments = dict.fromkeys(f"{about['cpu']}: {about['versions']}" for about in abouts if about["versions"])
     all_numbers = pd.concat(numbers, ignore_index=True)
     return PaperPage(name, title, [*tables.values()], all_numbers, claims, [*environments], verdicts)
+
+
+def address_of(svg: bytes) -> str:
+    """Return an address that contains an SVG."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
 
 def place_of(spec: TableSpec, key: Key, quantity: str) -> Place:

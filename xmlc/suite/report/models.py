@@ -1,0 +1,105 @@
+"""All models on each dataset: a table, and a drawing of quality against time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from xmlc.suite.papers.common.figures import with_front
+from xmlc.suite.papers.plotting import COLUMN, NAME, SETTINGS, content_of, draw_lines, log_ticks, name_points, panels
+from xmlc.suite.papers.tables import Panel, Table, TableSpec, columns
+from xmlc.suite.results.columns import column
+from xmlc.suite.results.numbers import mean_over_seeds, read
+from xmlc.suite.results.records.base import RecordFile
+from xmlc.suite.results.records.inference import InferenceRecord
+from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.records.thresholds import ThresholdRecord
+from xmlc.suite.results.titles import LIMITS
+
+KEYS = ("dataset", "model")
+QUALITY = "p@1"
+TIME = "train_seconds"
+OF_SETS = ("macro_f_present", "instance_f")
+SHOWN = (QUALITY, "p@5", *OF_SETS, TIME, "predict_ms", "model_mb")
+FOR = "for-"  # Names of methods that optimise one measure begin with this prefix.
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The models on one dataset, best P@1 first. The drawing is None if fewer than two models have a time."""
+
+    table: Table
+    panel: Panel
+    drawing: bytes | None
+
+
+def comparisons(records: Mapping[Path, RecordFile]) -> list[Comparison]:
+    """Return the comparison of models for each dataset with results on the test set, by number of labels."""
+    kinds = RankingRecord | ThresholdRecord | InferenceRecord
+    results = {path: record for path, record in records.items() if isinstance(record, kinds)}
+    numbers = read(results, details=False)
+    table = COMPARISON.build("", numbers, pd.DataFrame(columns=[*KEYS, "quantity", "value"]))
+    return [Comparison(table, panel, draw(panel)) for panel in table.panels]
+
+
+def best_numbers(table: Table) -> pd.DataFrame:
+    """Return the mean numbers of each model. For a measure of label sets, they come from the model's best method.
+
+    Methods that optimise another measure than the one of their column are left out.
+    """
+    # Two tables may have two copies of a record.
+    own = table.own.drop_duplicates([*KEYS, "method", "split", "seed", "quantity"])
+    sizes = own[own["quantity"] == "m"].drop_duplicates("dataset").set_index("dataset")["value"]
+    ranked = own[(own["method"] == "") & own["quantity"].isin(SHOWN) & ~own["quantity"].isin(OF_SETS)]
+    ranked = mean_over_seeds(ranked, KEYS).dropna(subset="value")
+    sets = own[(own["method"] != "") & own["quantity"].isin(OF_SETS)]
+    sets = mean_over_seeds(sets, (*KEYS, "method")).dropna(subset="value")
+    target = sets["method"].str.removeprefix(FOR).str.replace("-", "_")
+    fits = [quantity.startswith(measure) for quantity, measure in zip(sets["quantity"], target, strict=True)]
+    sets = sets[~sets["method"].str.startswith(FOR) | pd.Series(fits, index=sets.index, dtype=bool)]
+    sets = sets.sort_values("value", ascending=False, kind="stable").drop_duplicates([*KEYS, "quantity"])
+    means = pd.concat([ranked, sets.drop(columns="method")], ignore_index=True)
+    # Times differ from run to run anyway.
+    costs = [column(quantity).cost for quantity in means["quantity"]]
+    means.loc[costs, "deviation"] = np.nan
+    quality = ranked[ranked["quantity"] == QUALITY].set_index([*KEYS])["value"].astype(float)
+    places = pd.MultiIndex.from_frame(means[[*KEYS]])
+    means = means.assign(labels=means["dataset"].map(sizes), quality=quality.reindex(places).to_numpy())
+    means = means.sort_values(["labels", "dataset", "quality"], ascending=[True, True, False], kind="stable")
+    return means.drop(columns=["labels", "quality"])
+
+
+COMPARISON = TableSpec(
+    name="models",
+    needs=(),
+    keys=KEYS,
+    rows=best_numbers,
+    panels=(columns("", *SHOWN, optional=SHOWN, each="dataset"),),
+)
+
+
+def draw(panel: Panel) -> bytes | None:
+    """Draw P@1 of each model against the seconds of training, with the Pareto front, as an SVG."""
+    import matplotlib as mpl
+
+    parts = {part.quantity: part.cells for part in panel.columns}
+    points = []
+    for time, quality in zip(parts.get(TIME, []), parts.get(QUALITY, []), strict=False):
+        model = time.key[1]
+        if model not in LIMITS and time.rounded and quality.rounded is not None:
+            points.append((model, time.value, quality.value))
+    if len(points) < 2:
+        return None
+    with mpl.rc_context(SETTINGS):
+        sheet, (axes,) = panels(1, COLUMN, 2.2 + NAME * len(points))
+        drawn = with_front(pd.DataFrame(points, columns=["model", "x", "y"]))
+        draw_lines(axes, drawn)
+        axes.set(xscale="log", xmargin=0.3, ymargin=0.1)
+        axes.set(xlabel="training (s), dashed: Pareto front", ylabel="P@1 (%)")
+        log_ticks(axes.xaxis)
+        name_points(axes, drawn)
+        return content_of(sheet, "svg")
