@@ -20,7 +20,7 @@ KINDS = ("weights", "binary", "signs")
 def small_blocks(monkeypatch, block_rows, n_words):
     """Divide the index of a few instances into blocks, like an index of many."""
     build = _index.build_index
-    monkeypatch.setattr(estimator, "build_index", lambda X, n_jobs: build(X, n_words, block_rows, n_jobs))
+    monkeypatch.setattr(estimator, "build_index", lambda X: build(X, n_words, block_rows))
 
 
 def check_search(model, X, Q):

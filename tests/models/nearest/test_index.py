@@ -54,7 +54,6 @@ def test_every_array_equals_row_by_row_construction(n, d, n_words, block_rows, k
     X = unit_rows(data(n, d, 3, kind)[0])
     X.eliminate_zeros()
     expected = naive_index(X, n_words, block_rows)
-    for n_jobs in (1, 2):
-        index = build_index(X, n_words, block_rows, n_jobs=n_jobs)
-        for name, array in expected.items():
-            assert_array_equal(getattr(index, name), array, err_msg=name)
+    index = build_index(X, n_words, block_rows)
+    for name, array in expected.items():
+        assert_array_equal(getattr(index, name), array, err_msg=name)

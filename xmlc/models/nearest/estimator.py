@@ -137,7 +137,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         if X.shape[0] > np.iinfo(np.int32).max:
             raise InvalidDataError(f"X: found {X.shape[0]} training instances, expected fewer than 2**31")
-        self.index_ = build_index(self._unit(X), n_jobs=self.n_jobs)
+        self.index_ = build_index(self._unit(X))
         labels = kernel_csr(Y)
         self.label_starts_, self.labels_ = labels.indptr, labels.indices
         self.row_weights_ = weights if (weights != 1).any() else None
