@@ -19,7 +19,7 @@ def test_lines_are_upper_bounds_of_lengths_of_largest_values(values):
     padded = np.zeros(WORD_BITS, dtype=np.float32)
     padded[: len(values)] = values
     lines = np.empty(4, dtype=np.float32)
-    concave_lines(padded, np.empty(WORD_BITS + FLAT + 1), lines)
+    concave_lines(padded, lines)
     sums = np.cumsum(np.sort(padded.astype(np.float64) ** 2)[::-1])
     lengths = np.concatenate(([0.0], np.sqrt(sums) * (1 + 1e-6) / LENGTH_STEPS))
     slope = lengths[FLAT + 1] - lengths[FLAT]
@@ -40,6 +40,6 @@ def test_lines_are_upper_bounds_of_lengths_of_largest_values(values):
 def test_edge_is_below_kth_largest_value(values, unit, draw):
     k = draw.draw(st.integers(1, len(values)))
     ordered = np.array(sorted(values, reverse=True), dtype=np.float32) * np.float32(unit)
-    edge = below_kth_largest(ordered[::-1].copy(), k, np.ones(64, dtype=np.int32))
+    edge = below_kth_largest(ordered[::-1].copy(), k)
     assert (ordered >= edge).sum() >= k
     assert edge >= ordered[k - 1] - ordered[0] / 30 or ordered[0] < SMALL

@@ -1,15 +1,24 @@
-"""Provide kernels that compute upper bounds of a query's similarities to all instances of a block."""
+"""Compute upper bounds of a query's similarities to all instances of a block (`bound_block`). Kernels.
+
+For each rare feature, the index has a list of postings. A posting contains an instance and the instance's value of the
+feature. `add_postings` adds the product of this value and the query's value to an integer sum of the instance. Frequent
+features have no postings, because most postings would belong to them. Words of 64 bits contain the frequent features of
+an instance. `bound_frequent` counts those that the instance shares with the query, and bounds their inner product.
+`bound_chunk` makes an upper bound of the similarity of the sum and the bound.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
+from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import bits_set, prefetch, row_of, unchecked_view
 from xmlc.kernels.float32 import fma
-from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
+from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS, NeighbourIndex
 
 CHUNK = 1024  # The counts and products of 1024 instances fit into the level-1 cache.
 # `add_terms` computes 64 terms at once. The constant is an int64, because numba gives a plain int another type.
@@ -17,6 +26,7 @@ TERMS = np.int64(64)
 SUM_UNIT = 2.0**-30  # Integer sums of postings have the unit 2**-30. The lowest bits of a sum count the sum's postings.
 FLAT = 3  # The second line of `concave_lines` is exact for 3 or 4 shared features.
 SMALLEST_NORMAL = 2.0**-126  # Smaller positive float32 numbers have fewer digits.
+GROUP = 16  # A group of 16 bounds fills one cache line.
 POWERS = 4096  # The table of J**beta divides the range of the Jaccard similarity J into 4096 steps.
 # `ROUNDING` bounds the float32 error of adding up terms whose sum is at most 1, and then adding three such sums.
 ROUNDING = 1e-6
@@ -24,6 +34,57 @@ ROUNDING = 1e-6
 # these compiler flags make a minimum a single instruction.
 NO_NAN_NO_SIGN = {"nnan", "nsz"}
 SLACK = np.float32(1 + 1e-5)  # A bound times this factor covers the float32 error of a few products.
+
+
+class SearchScratch(NamedTuple):
+    """Hold the scratch memory of one thread, whose allocation takes longer than a search."""
+
+    query: np.ndarray  # Values of the query's features by place, float32 (d,), all zero between queries.
+    words: np.ndarray  # Bits of the query's frequent features, uint64 (W,), all zero between queries.
+    lines: np.ndarray  # Result of `concave_lines` for each word of the query, float32 (W, 4).
+    lists: np.ndarray  # Posting lists of the query's features, int64 (number of lists,).
+    factors: np.ndarray  # Factor for the postings of each list, float32 (number of lists,).
+    sums: np.ndarray  # Sum of postings of each instance, int32 (block of instances,), all zero between blocks.
+    bounds: np.ndarray  # Upper bounds of similarities, float32 (block of instances, padded to full chunks).
+    maxima: np.ndarray  # Largest bound of each group of bounds, float32 (groups of a block,).
+    groups: np.ndarray  # Scratch for numbers of groups, int64 (groups of a block + 1,).
+    candidates: np.ndarray  # Scratch for numbers of candidate instances, int64 (block of instances + 1,).
+    votes: np.ndarray  # Votes for each label, float64 (m,), all zero between instances.
+    seen: np.ndarray  # Scratch for labels that have votes, uint32 (m + 1,).
+
+
+def search_scratch(index: NeighbourIndex, n_labels: int) -> SearchScratch:
+    """Allocate and return the scratch memory of one thread."""
+    n_rows = min(index.block_rows, index.sizes.size)
+    n_words = index.words.shape[0]
+    n_lists = index.steps.size
+    padded = -(-n_rows // CHUNK) * CHUNK
+    return SearchScratch(
+        query=np.zeros(index.places.size, dtype=np.float32),
+        words=np.zeros(n_words, dtype=np.uint64),
+        lines=np.zeros((n_words, 4), dtype=np.float32),
+        lists=np.empty(n_lists, dtype=np.int64),
+        factors=np.empty(n_lists, dtype=np.float32),
+        sums=np.zeros(n_rows, dtype=np.int32),
+        bounds=np.empty(padded, dtype=np.float32),
+        maxima=np.empty(padded // GROUP, dtype=np.float32),
+        groups=np.empty(padded // GROUP + 1, dtype=np.int64),
+        candidates=np.empty(padded + 1, dtype=np.int64),
+        votes=np.zeros(n_labels),
+        seen=np.empty(n_labels + 1, dtype=np.uint32),
+    )
+
+
+@lru_cache
+def powers_of(beta: float) -> np.ndarray | None:
+    """Return upper bounds of J**beta for each step of J, float32 (POWERS + 1,), or None if beta is 0 or 1.
+
+    With None, numba compiles no code for powers.
+    """
+    if beta in (0, 1):
+        return None
+    powers = elementwise.power((np.arange(POWERS + 1) + 1) / POWERS, beta).astype(np.float32)
+    return np.nextafter(powers, np.float32(np.inf))
 
 
 class Query(NamedTuple):
@@ -43,54 +104,82 @@ class Query(NamedTuple):
 
 
 @njit
-def open_query(features, values, places, steps, laid_out, words, lines, lists, factors, squares):
-    """Return the `Query` with the given features and values.
-
-    Parameters
-    ----------
-    features : uint32, values : float32
-        Features and values of the query.
-    places, steps
-        See `NeighbourIndex`.
-    laid_out, words, lines, lists, factors
-        Memory for the arrays of the `Query`. ``laid_out`` and ``words`` are all zero before the call.
-    squares : float64 (WORD_BITS + FLAT + 1,)
-        Scratch for `concave_lines`.
-
-    Returns
-    -------
-    Query
-        The arrays of the `Query` are views of the given arrays.
-    """
+def open_query(features, values, index, scratch):
+    """Return the `Query` with the given features and values. Its arrays are views of ``scratch``."""
+    laid_out = scratch.query
+    words = scratch.words
     n_frequent = words.size * WORD_BITS
-    largest, error, n_lists = np.float32(0), ROUNDING, 0
+    largest = np.float32(0)
+    error = ROUNDING
+    n_lists = 0
     for p in range(features.size):
-        place, value = places[features[p]], values[p]
+        place = index.places[features[p]]
+        value = values[p]
         laid_out[place] = value
         if place < n_frequent:
             words[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
-            largest = abs(value) if abs(value) > largest else largest
-        elif place - n_frequent < steps.size:
-            step = np.float64(steps[place - n_frequent])
+            largest = max(largest, abs(value))
+        elif place - n_frequent < index.steps.size:
+            step = np.float64(index.steps[place - n_frequent])
             error += abs(value) * step
-            lists[n_lists] = place - n_frequent
-            factors[n_lists] = np.rint(value * step / SUM_UNIT * 65536) * 2.0**-32
+            scratch.lists[n_lists] = place - n_frequent
+            scratch.factors[n_lists] = np.rint(value * step / SUM_UNIT * 65536) * 2.0**-32
             n_lists += 1
     for w in range(words.size):
         if words[w] != 0:
-            end = WORD_BITS * (w + 1)
-            own = unchecked_view(laid_out, WORD_BITS * w, end if end < laid_out.size else laid_out.size)
-            concave_lines(own, squares, row_of(lines, w))
+            end = min(WORD_BITS * (w + 1), laid_out.size)
+            concave_lines(unchecked_view(laid_out, WORD_BITS * w, end), row_of(scratch.lines, w))
     count_mask = np.int32(1)
     while count_mask < n_lists:
         count_mask = np.int32(2 * count_mask + 1)
     error = np.float32(error + n_lists * (count_mask + 3) * SUM_UNIT)
-    lists, factors = unchecked_view(lists, 0, n_lists), unchecked_view(factors, 0, n_lists)
-    return Query(laid_out, words, lines, lists, factors, features.size, largest, error, count_mask)
+    lists = unchecked_view(scratch.lists, 0, n_lists)
+    factors = unchecked_view(scratch.factors, 0, n_lists)
+    return Query(laid_out, words, scratch.lines, lists, factors, features.size, largest, error, count_mask)
 
 
 @njit
-def concave_lines(values, squares, lines):
+def close_query(features, index, scratch):
+    """Set the values and the words of the query in ``scratch`` to zero again."""
+    for feature in features:
+        scratch.query[index.places[feature]] = 0
+    for w in range(scratch.words.size):
+        scratch.words[w] = 0
+
+
+@njit
+def bound_block(query, block, n_rows, index, scratch, beta, powers):
+    """Write an upper bound of the query's similarity to each instance of a block to ``scratch.bounds``.
+
+    The largest bound of each group goes to ``scratch.maxima``, and the sums of postings to ``scratch.sums``. Bounds are
+    padded with zeros to full chunks.
+    """
+    terms = np.empty(TERMS, dtype=np.int32)
+    counts = np.empty(CHUNK, dtype=np.int32)
+    products = np.empty(CHUNK, dtype=np.float32)
+    starts = row_of(index.list_starts, block)
+    base = index.block_starts[block]
+    postings = unchecked_view(index.postings, base, base + np.int64(starts[starts.size - 1]))
+    add_postings(query, starts, postings, terms, scratch.sums)
+    for here in range(0, n_rows, CHUNK):
+        there = min(here + CHUNK, n_rows)
+        start = block * index.block_rows + here
+        end = block * index.block_rows + there
+        sums = unchecked_view(scratch.sums, here, there)
+        sizes = unchecked_view(index.sizes, start, end)
+        largests = unchecked_view(index.largest, start, end)
+        bounds = unchecked_view(scratch.bounds, here, here + CHUNK)
+        bound_frequent(query, start, end, index.words, index.lengths, counts, products)
+        bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds)
+        for g in range(CHUNK // GROUP):
+            largest = np.float32(0)
+            for bound in unchecked_view(bounds, g * GROUP, (g + 1) * GROUP):
+                largest = max(largest, bound)
+            scratch.maxima[here // GROUP + g] = largest
+
+
+@njit
+def concave_lines(values, lines):
     """Write three linear functions of c to ``lines``, which bound the Euclidean length of any c of the 64 values.
 
     Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the intercept of the line
@@ -99,21 +188,23 @@ def concave_lines(values, squares, lines):
     The largest length of c values is the root of the sum of the c largest squares, which is concave in c. A line
     through the largest lengths for c and c + 1 values is therefore an upper bound for any whole number of values.
     """
+    squares = np.zeros(WORD_BITS + FLAT + 1)
     n = 0
-    for k in range(squares.size):
-        squares[k] = 0
     for value in values:  # the insertion sort is fast because most values are zero
-        square, place = np.float64(value) * np.float64(value), n
+        square = np.float64(value) * np.float64(value)
+        place = n
         if square > 0:
             while place > 0 and squares[place - 1] < square:
                 squares[place] = squares[place - 1]
                 place -= 1
             squares[place] = square
             n += 1
-    steep, total = length_of(squares[0]), squares[0]
+    steep = length_of(squares[0])
+    total = squares[0]
     for k in range(1, FLAT):
         total += squares[k]
-    low, total = length_of(total), total + squares[FLAT]
+    low = length_of(total)
+    total += squares[FLAT]
     slope = length_of(total) - low
     for k in range(FLAT + 1, n):
         total += squares[k]
@@ -135,7 +226,9 @@ def not_subnormal(bound):
 
     The rounding of a smaller number to float32 can make it smaller by more than `length_of` has increased it.
     """
-    return max(bound, SMALLEST_NORMAL) if bound > 0 else bound
+    if bound > 0:
+        return max(bound, SMALLEST_NORMAL)
+    return bound
 
 
 @njit
@@ -158,18 +251,21 @@ def add_postings(query, starts, postings, terms, sums):
     sums : int32 (instances of the block,)
         The sum of each instance of the block. The postings are added to these sums in place.
     """
-    lists, factors, keep_bits = query.lists, query.factors, ~query.count_mask
-    for j in lists:
-        start, end = np.int64(starts[j]), np.int64(starts[j + 1])
+    keep_bits = ~query.count_mask
+    for j in query.lists:
+        start = np.int64(starts[j])
+        end = np.int64(starts[j + 1])
         if start < end:
             prefetch(postings, start)
-            prefetch(postings, start + 16 if start + 16 < end else end - 1)
-    for k in range(lists.size):
-        start, end = np.int64(starts[lists[k]]), np.int64(starts[lists[k] + 1])
+            prefetch(postings, min(start + 16, end - 1))
+    for k in range(query.lists.size):
+        start = np.int64(starts[query.lists[k]])
+        end = np.int64(starts[query.lists[k] + 1])
+        factor = query.factors[k]
         whole = start + (end - start) // TERMS * TERMS
         for here in range(start, whole, TERMS):
-            add_terms(unchecked_view(postings, here, here + TERMS), TERMS, factors[k], keep_bits, terms, sums)
-        add_terms(unchecked_view(postings, whole, end), end - whole, factors[k], keep_bits, terms, sums)
+            add_terms(unchecked_view(postings, here, here + TERMS), TERMS, factor, keep_bits, terms, sums)
+        add_terms(unchecked_view(postings, whole, end), end - whole, factor, keep_bits, terms, sums)
 
 
 @njit(fastmath=NO_NAN_NO_SIGN, forceinline=True)
@@ -194,15 +290,19 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
     (`concave_lines`). The inner loop compiles to vector instructions. Per instance, the loop uses 8 bytes of scratch
     memory, and 10 bytes of the index for each word.
     """
-    query_words, lines = query.words, query.lines
     for i in range(end - start):
-        counts[i], products[i] = 0, 0
-    for w in range(query_words.size):
-        if query_words[w] == 0:
+        counts[i] = 0
+        products[i] = 0
+    for w in range(query.words.size):
+        query_word = query.words[w]
+        if query_word == 0:
             continue
-        query_word, own = query_words[w], unchecked_view(row_of(words, w), start, end)
+        own = unchecked_view(row_of(words, w), start, end)
         own_lengths = unchecked_view(row_of(lengths, w), start, end)
-        steep, flat, height, whole = lines[w, 0], lines[w, 1], lines[w, 2], lines[w, 3]
+        steep = query.lines[w, 0]
+        flat = query.lines[w, 1]
+        height = query.lines[w, 2]
+        whole = query.lines[w, 3]
         for i in range(own.size):
             count = np.int32(bits_set(own[i] & query_word))
             counts[i] += count
@@ -235,22 +335,29 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
     beta : float
         Exponent of the Jaccard similarity.
     powers : float32 (POWERS + 1,) or None
-        See `SearchScratch`.
+        Result of `powers_of`.
     bounds : float32 (CHUNK,)
         Receives the upper bounds.
     """
-    largest, error, count_mask = query.largest / np.float32(LENGTH_STEPS), query.error, query.count_mask
-    size, unit, one = np.float32(query.n_features), np.float32(SUM_UNIT), np.float32(1)
+    largest = query.largest / np.float32(LENGTH_STEPS)
+    error = query.error
+    count_mask = query.count_mask
+    size = np.float32(query.n_features)
+    unit = np.float32(SUM_UNIT)
+    one = np.float32(1)
     for i in range(sizes.size):
         frequent = min(products[i], np.float32(counts[i]) * (largest * np.float32(largests[i])))
         shared = np.float32(np.int32((sums[i] & count_mask) + counts[i]))
         product = fma(np.float32(sums[i]), unit, frequent) + error
         jaccard = shared / max(size + np.float32(sizes[i]) - shared, one)
         if powers is None:
-            factor = jaccard if beta == 1.0 else one
+            factor = one
+            if beta == 1.0:
+                factor = jaccard
         else:
             # Because stored sizes are capped at 65,535, ``jaccard`` could exceed 1 for an instance with more features.
             factor = powers[np.int32(min(jaccard, one) * np.float32(POWERS))]
-        bounds[i] = max(product * factor * SLACK, np.float32(0)) if shared > 0 else np.float32(0)
+        bound = max(product * factor * SLACK, np.float32(0))
+        bounds[i] = bound if shared > 0 else np.float32(0)  # the compiler makes no vectors of an if statement
     for i in range(sizes.size, bounds.size):
         bounds[i] = 0

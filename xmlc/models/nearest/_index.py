@@ -91,10 +91,9 @@ def check_index(index: NeighbourIndex) -> None:
         A part of the index disagrees with another part.
     """
     n = index.sizes.size
-    blocks = row_blocks(n, index.block_rows)
     starts = index.list_starts
     ends = np.cumsum(starts[:, -1], dtype=np.int64)
-    if n == 0 or not 1 <= index.block_rows <= BLOCK_ROWS or ends.size != len(blocks):
+    if n == 0 or not 1 <= index.block_rows <= BLOCK_ROWS or ends.size != -(-n // index.block_rows):
         found = f"found {index.block_rows} instances per block and {ends.size} blocks"
         raise Malformed("block_rows", f"{found}, expected blocks of {n} instances")
     if (index.words.shape[0] - 1) * WORD_BITS > index.places.size:
@@ -107,7 +106,7 @@ def check_index(index: NeighbourIndex) -> None:
     if not np.array_equal(index.block_starts, ends - starts[:, -1]) or index.postings.size != ends[-1]:
         raise Malformed("postings", f"found {index.postings.size} postings, expected {ends[-1]}")
     lengths = np.diff(index.row_starts)
-    for block, (start, end) in enumerate(blocks):
+    for block, (start, end) in enumerate(row_blocks(n, index.block_rows)):
         words = np.ascontiguousarray(index.words[:, start:end].T)
         n_frequent = np.unpackbits(words.view(np.uint8), axis=1).sum(axis=1, dtype=np.int64)
         if (n_frequent > lengths[start:end]).any():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from typing import Any, Self
@@ -25,17 +26,14 @@ from xmlc.kernels.top_k import scaled
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import are_right, is_better, sample
+from xmlc.models.nearest._bounds import SearchScratch, powers_of, search_scratch
 from xmlc.models.nearest._index import NeighbourIndex, build_index, check_index
-from xmlc.models.nearest._search import SearchScratch, nearest_instances, search_scratch
+from xmlc.models.nearest._search import nearest_instances
 
 ROWS_PER_TASK = 128
 #: Number of instances that decide between beta 0 and beta 1, so that P@1 has a standard error of half a point.
 INSTANCES_FOR_BETA = 10_000
 LEAST_SIMILARITY = 1e-300  # All positive float32 numbers are greater than 1e-300.
-#: This is the type of scratch memory that no thread uses at present. The first list of the type contains scratch memory
-#: for searches. Each pair in the second list consists of an array of votes (all zero) and an array of labels.
-Idle = tuple[list[SearchScratch], list[tuple[np.ndarray, np.ndarray]]]
-
 
 # The search computes (1 + 1/4096)**exponent, which stays small up to the exponent 1e4.
 EXPONENT = NumberRange(0, 1e4)
@@ -139,27 +137,39 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             raise InvalidDataError(f"X: found {X.shape[0]} training instances, expected fewer than 2**31")
         self.index_ = build_index(self._unit(X))
         labels = kernel_csr(Y)
-        self.label_starts_, self.labels_ = labels.indptr, labels.indices
-        self.row_weights_ = weights if (weights != 1).any() else None
-        self._idle: Idle = ([], [])
-        self.beta_ = self._chosen(X, Y) if self.beta is None else float(self.beta)
+        self.label_starts_ = labels.indptr
+        self.labels_ = labels.indices
+        self.row_weights_ = None
+        if (weights != 1).any():
+            self.row_weights_ = weights
+        self._idle: list[SearchScratch] = []  # scratch memory that no thread uses at present
+        if self.beta is None:
+            self.beta_ = self._chosen(X, Y)
+        else:
+            self.beta_ = float(self.beta)
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
         """Select beta 0 or beta 1 by P@1 on a sample. No instance of the sample is its own neighbour."""
         rows = sample(X.shape[0], INSTANCES_FOR_BETA)
-        hits, model = {}, copy(self).set_params(S=min(self.S + 1, X.shape[0]))
+        hits = {}
+        model = copy(self).set_params(S=min(self.S + 1, X.shape[0]))
         model._remember_names(X)  # ``X`` has no column names, so the copied model must not expect column names.
         for beta in (0.0, 1.0):
-            found = model.set_params(beta=beta).neighbours(X[rows])
-            others = found[0] != rows[:, None]
+            numbers, similarities = model.set_params(beta=beta).neighbours(X[rows])
+            others = numbers != rows[:, None]
             # If more than S other instances equal an instance, the instance may be missing from its own neighbours. If
             # the search did not find the instance itself, the farthest neighbour is removed instead.
             others[others.all(axis=1), -1] = False
-            numbers, similarities = (part[others].reshape(rows.size, -1) for part in found)
-            hits[beta] = are_right(self._ranked(numbers, similarities, 1)[0], Y[rows])
-        weights = None if self.row_weights_ is None else self.row_weights_[rows]
-        return 0.0 if is_better(hits[0.0], hits[1.0], weights) else 1.0
+            shape = (rows.size, -1)
+            found = self._ranked(numbers[others].reshape(shape), similarities[others].reshape(shape), 1)
+            hits[beta] = are_right(found[0], Y[rows])
+        weights = None
+        if self.row_weights_ is not None:
+            weights = self.row_weights_[rows]
+        if is_better(hits[0.0], hits[1.0], weights):
+            return 0.0
+        return 1.0
 
     def _selected(self) -> Hyperparameters:
         return {"beta": self.beta_}
@@ -181,7 +191,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             Similarity of each neighbour in ``numbers``, 0 for a missing neighbour.
         """
         numbers, similarities = self._by_tasks(X, lambda *found: found, "searching")
-        missing = (0, 0), (0, int(self.S) - numbers.shape[1])
+        missing = ((0, 0), (0, int(self.S) - numbers.shape[1]))
         return np.pad(numbers, missing, constant_values=-1), np.pad(similarities, missing)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -199,108 +209,113 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         csr_array of float32, shape (n, m)
             The estimates, with sorted indices. An instance without neighbours has no estimates.
         """
-        thresholds = self._label_thresholds(threshold) if self._is_fitted() else None
-
-        def above(numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
-            starts = self.label_starts_
-            n_each = np.where(numbers >= 0, starts[numbers + 1] - starts[numbers], 0).sum(axis=1)
-            room = int(np.minimum(n_each, self.n_labels_).sum())
-            counts = np.zeros(len(numbers), dtype=np.int64)
-            found, shares = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.float32)
-            self._vote(list_shares, numbers, similarities, thresholds, counts, found, shares)
-            n = counts.sum()
-            return counts, found[:n], shares[:n]
-
-        counts, labels, estimates = self._by_tasks(X, above, "estimating")
+        self._check_fitted()
+        use = partial(self._above, thresholds=self._label_thresholds(threshold))
+        counts, labels, estimates = self._by_tasks(X, use, "estimating")
         return stack_estimates(counts, labels, estimates, self.n_labels_)
+
+    def _above(
+        self, numbers: np.ndarray, similarities: np.ndarray, thresholds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the number of labels whose share of the votes exceeds their threshold, these labels and shares."""
+        starts = self.label_starts_
+        sizes = np.where(numbers >= 0, starts[numbers + 1] - starts[numbers], 0).sum(axis=1)
+        most = int(np.minimum(sizes, self.n_labels_).sum())
+        counts = np.zeros(len(numbers), dtype=np.int64)
+        labels = np.empty(most, dtype=np.int32)
+        shares = np.empty(most, dtype=np.float32)
+        votes = self._votes(numbers, similarities)
+        with self._scratch() as scratch:
+            list_shares(*votes, scratch.votes, scratch.seen, thresholds, counts, labels, shares)
+        n = counts.sum()
+        return counts, labels[:n], shares[:n]
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return, for each instance, the k labels with the most votes.
 
         Parameters and results are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
-        k, weights = self._check_k(k), self._label_weights(label_weights)
-
-        labels, scores = self._by_tasks(X, partial(self._ranked, k=k, label_weights=weights), "ranking")
+        use = partial(self._ranked, k=self._check_k(k), label_weights=self._label_weights(label_weights))
+        labels, scores = self._by_tasks(X, use, "ranking")
         return labels, scores
 
     def _ranked(
         self, numbers: np.ndarray, similarities: np.ndarray, k: int, label_weights: np.ndarray = NO_WEIGHTS
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k labels with the largest weighted shares of the neighbours' votes, and these shares."""
-        labels, scores = np.full((len(numbers), k), -1, dtype=np.int32), np.zeros((len(numbers), k), dtype=np.float32)
-        self._vote(top_labels, numbers, similarities, label_weights, labels, scores)
+        labels = np.full((len(numbers), k), -1, dtype=np.int32)
+        scores = np.zeros((len(numbers), k), dtype=np.float32)
+        votes = self._votes(numbers, similarities)
+        with self._scratch() as scratch:
+            top_labels(*votes, scratch.votes, scratch.seen, label_weights, labels, scores)
         return labels, scores
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         for name in ("S", "alpha", "beta"):  # `set_params` may have changed the values after training
             check_value(type(self), name, getattr(self, name))
         x = nonzero(unit_row(x))  # Scaling may round values to 0.
-        _, labels, scores = self._nearest(x, 0, 1, partial(self._ranked, k=k, label_weights=label_weights))
-        return labels, scores
+        _, numbers, similarities = self._nearest(x, 0, 1)
+        return self._ranked(numbers, similarities, k, label_weights)
 
-    def _by_tasks(self, X: Matrix, use: Any, title: str) -> tuple[np.ndarray, ...]:
+    def _by_tasks(self, X: Matrix, use: Callable[..., Any], title: str) -> tuple[np.ndarray, ...]:
         """Find the neighbours of each block of instances, pass them to ``use``, and stack the results of ``use``."""
         check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))
 
+        def work(start: int, end: int) -> tuple[np.ndarray, ...]:
+            n_products, numbers, similarities = self._nearest(x, start, end)
+            return n_products, *use(numbers, similarities)
+
         blocks = row_blocks(x.indptr.size - 1, ROWS_PER_TASK) or [(0, 0)]
-        calls, costs = [(x, *block, use) for block in blocks], [end - start for start, end in blocks]
-        found = run_tasks(self._nearest, calls, self.n_jobs, costs, title=title, unit="instances")
-        self.inner_products_, *results = (np.concatenate(part) for part in zip(*found, strict=True))
-        return tuple(results)
+        costs = [end - start for start, end in blocks]
+        results = run_tasks(work, blocks, self.n_jobs, costs, title=title, unit="instances")
+        self.inner_products_, *stacked = (np.concatenate(part) for part in zip(*results, strict=True))
+        return tuple(stacked)
 
-    def _nearest(self, x: KernelCSR, start: int, end: int, use: Any) -> tuple[np.ndarray, ...]:
-        """Find neighbours of instances ``start .. end - 1``.
+    def _nearest(self, x: KernelCSR, start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Find the neighbours of instances ``start .. end - 1``.
 
-        Return the numbers of inner products and the results of ``use``.
+        Return the numbers of inner products, and the neighbours N(1; x), ..., N(S; x) of Section 3.3 of the paper with
+        their similarities Sim.
         """
-        scratch = self._take_scratch()
-        # In Section 3.3 of the paper, the neighbours in these arrays are called N(1; x), ..., N(S; x), and their
-        # similarities Sim.
-        numbers = np.full((end - start, scratch.best.size), -1, dtype=np.int32)
-        similarities, n_products = np.zeros(numbers.shape, dtype=np.float32), np.zeros(end - start, dtype=np.int64)
-        nearest_instances(x, start, self.index_, scratch, numbers, similarities, n_products)
-        self._idle[0].append(scratch)
-        return n_products, *use(numbers, similarities)
+        beta = self.beta
+        if beta is None:
+            beta = self.beta_
+        numbers = np.full((end - start, min(int(self.S), self.index_.sizes.size)), -1, dtype=np.int32)
+        similarities = np.zeros(numbers.shape, dtype=np.float32)
+        n_products = np.zeros(end - start, dtype=np.int64)
+        with self._scratch() as scratch:
+            nearest_instances(
+                x, start, self.index_, scratch, float(beta), powers_of(beta), numbers, similarities, n_products
+            )
+        return n_products, numbers, similarities
 
-    def _take_scratch(self) -> SearchScratch:
-        """Return the scratch memory of one thread. Memory is reused, because allocation takes longer than a search."""
+    @contextmanager
+    def _scratch(self) -> Iterator[SearchScratch]:
+        """Lend scratch memory to a thread. It is reused, because allocation takes longer than a search."""
         try:
-            scratch = self._idle[0].pop()
+            scratch = self._idle.pop()
         except IndexError:
-            return search_scratch(self.index_, self._most(), self._exponent())
-        is_fit = scratch.best.size == self._most() and scratch.beta == self._exponent()
-        return scratch if is_fit else self._take_scratch()
+            scratch = search_scratch(self.index_, self.n_labels_)
+        yield scratch
+        self._idle.append(scratch)
 
-    def _most(self) -> int:
-        """Return the largest possible number of neighbours of an instance."""
-        return min(int(self.S), self.index_.sizes.size)
-
-    def _exponent(self) -> float:
-        return self.beta_ if self.beta is None else float(self.beta)
-
-    def _vote(self, kernel: Callable[..., None], numbers: np.ndarray, similarities: np.ndarray, *more: Any) -> None:
-        """Compute the votes of the neighbours.
-
-        Call ``kernel`` with votes, label sets, scratch arrays and the arguments ``more``.
+    def _votes(self, numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the arguments of `vote`: neighbours, the weights of their votes, and the label sets.
 
         Votes are divided by the vote of the nearest neighbour, so that they neither overflow nor all underflow.
         """
         similarities = similarities.astype(np.float64)
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
-        # With the default alpha 2, the product ``shares * shares`` needs no compiled function.
-        weights = shares * shares if self.alpha == 2 else elementwise.power(shares, float(self.alpha))
+        if self.alpha == 2:  # the default needs no compiled function
+            weights = shares * shares
+        else:
+            weights = elementwise.power(shares, float(self.alpha))
         if self.row_weights_ is not None:
             own = np.where(numbers >= 0, self.row_weights_[numbers], 0).astype(np.float64)
             before = np.cumsum(own, axis=1) - own
             weights *= np.clip(int(self.S) - before, 0, own)
-        try:
-            room = self._idle[1].pop()
-        except IndexError:
-            room = np.zeros(self.n_labels_), np.empty(self.n_labels_ + 1, dtype=np.uint32)
-        kernel(numbers, weights, self.label_starts_, self.labels_, *room, *more)
-        self._idle[1].append(room)  # The kernel has set all votes in ``room`` to zero again.
+        return numbers, weights, self.label_starts_, self.labels_
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
         """Scale instances to unit length, and drop stored zeros and values that scaling rounds to zero."""
@@ -308,29 +323,38 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a pickle, without the large scratch memory. Predictions allocate new scratch memory."""
-        return vars(self) | ({"_idle": ([], [])} if self._is_fitted() else {})
+        state = vars(self).copy()
+        if "_idle" in state:
+            state["_idle"] = []
+        return state
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays = self.index_._asdict()
         meta = {"block_rows": arrays.pop("block_rows"), "beta": self.beta_}
-        arrays |= {"label_starts": self.label_starts_, "labels": self.labels_}
-        return arrays | ({} if self.row_weights_ is None else {"row_weights": self.row_weights_}), meta
+        arrays["label_starts"] = self.label_starts_
+        arrays["labels"] = self.labels_
+        if self.row_weights_ is not None:
+            arrays["row_weights"] = self.row_weights_
+        return arrays, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self._check_arrays(arrays)
-        self.label_starts_, self.labels_ = arrays.pop("label_starts"), arrays.pop("labels")
+        self.label_starts_ = arrays.pop("label_starts")
+        self.labels_ = arrays.pop("labels")
         self.row_weights_ = arrays.pop("row_weights", None)
         self.index_ = NeighbourIndex(**arrays, block_rows=int(meta["block_rows"]))
         check_index(self.index_)
         self.beta_ = float(meta["beta"])
         check_value(type(self), "beta", self.beta_)
-        self._idle = ([], [])
+        self._idle = []
 
 
 def nonzero(x: KernelCSR) -> KernelCSR:
     """Return an instance without its zero values."""
     n = np.count_nonzero(x.data)
-    return x if n == x.data.size else KernelCSR(np.array([0, n]), x.indices[x.data != 0], x.data[x.data != 0])
+    if n == x.data.size:
+        return x
+    return KernelCSR(np.array([0, n]), x.indices[x.data != 0], x.data[x.data != 0])
 
 
 # The kernels below compute labels from neighbours.
@@ -362,7 +386,8 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
     total : float
         Sum of the votes of all neighbours, by which estimates are divided (swnn2018, Section 3.5).
     """
-    n_seen, total = 0, 0.0
+    n_seen = 0
+    total = 0.0
     for r in range(neighbours.size):
         i = neighbours[r]
         if i < 0:
@@ -402,7 +427,8 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
             estimate = np.float32(votes[label] / total)
             votes[label] = 0
             if estimate > thresholds[label]:
-                found[n_found], estimates[n_found] = label, estimate
+                found[n_found] = label
+                estimates[n_found] = estimate
                 n_found += 1
                 counts[i] += 1
 
