@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Self, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,7 +39,17 @@ from xmlc.models.oplt.growth import initial_tree
 from xmlc.models.oplt.learning import learn
 from xmlc.models.oplt.prediction import frozen
 from xmlc.models.oplt.stored import checked_tree
-from xmlc.models.oplt.tree import N_COUNTERS, NODE, NONE, SLOT, GrowthSettings, OnlineTree, trimmed_tree, with_labels
+from xmlc.models.oplt.tree import (
+    N_COUNTERS,
+    N_LEARNED,
+    NODE,
+    NONE,
+    SLOT,
+    GrowthSettings,
+    OnlineTree,
+    trimmed_tree,
+    with_labels,
+)
 from xmlc.models.plt.compact import Auto, applied_threshold, threshold_of
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.plt.solvers import AdaGrad
@@ -55,18 +65,6 @@ MOST = 1e37  # Sums in float32 must not exceed 1e37, which leaves a margin for r
 Policy = Literal["best_greedy", "random"]
 Balance = Literal["ratio", "printed"]
 Growth = Literal["paper", "program"]
-
-
-class FinishedModel(NamedTuple):
-    """Hold the model of an `OPLT` whose `fit` kept only the weights for predictions, so that it cannot learn more."""
-
-    nodes: TreeWeights
-    n_instances: int
-
-    @property
-    def labels(self) -> np.ndarray:
-        """Return the labels of the learned instances, ascending, int64."""
-        return np.sort(self.nodes.label[self.nodes.label != NONE]).astype(np.int64)
 
 
 @hyperparameters
@@ -196,12 +194,13 @@ class OPLT(SparseProbabilityEstimator):
     random_state: int = param(SEED, default=0)
     n_jobs: int | None = param(N_JOBS, default=None)
 
-    _model = cast("OnlineTree | FinishedModel", None)  # A model that is an `OnlineTree` can learn more instances.
-    # The cached PLT makes the predictions, and is discarded when the model learns more instances.
+    # A model that cannot learn more instances has no `OnlineTree`, but only the PLT. Of an `OnlineTree`, the PLT is a
+    # copy for predictions, which is discarded when the model learns more instances.
+    _model = cast("OnlineTree | None", None)
     _plt = cast("PLT | None", None)
 
     MODEL_FORMAT = 4
-    # An `OnlineTree` is stored with these fields. A stored `FinishedModel` has the fields of a stored `PLT`.
+    # An `OnlineTree` is stored with these fields. A model without one has the fields of a stored `PLT`.
     FIELDS = (
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
@@ -230,28 +229,33 @@ class OPLT(SparseProbabilityEstimator):
         y = kernel_csr(Y)
         self._start(chosen)
         settings = self._settings()
-        first, rest = np.split(order, [self._n_first(order.size)])
+        n_first = 0
+        if self.warm_start is not None:
+            n_first = max(1, round(self.warm_start * order.size))
+        first = order[:n_first]
+        rest = order[n_first:]
         given = self._first_tree(X[first], Y[first])
         if self.online or Y.nnz == 0:
             self._model = with_labels(initial_tree(settings, given), self.n_labels_)
             for part in (first, rest):
-                if part.size == 0:
-                    continue
-                for epoch in range(self.epochs):
-                    self._learn(x, y, part, f"pass {epoch + 1} of {self.epochs}")
+                if part.size > 0:
+                    for epoch in range(self.epochs):
+                        self._learn(x, y, part, f"pass {epoch + 1} of {self.epochs}")
             return self
         first_passes = np.tile(first, self.epochs)
         stream = np.concatenate([first_passes, rest])
-        shape = final_tree(x, y, self.n_features_in_, stream, settings, given, self.n_jobs)
-        visits, epochs = order, self.epochs
+        tree = final_tree(x, y, self.n_features_in_, stream, settings, given, self.n_jobs)
+        visits = order
+        solver = AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
         if first.size > 0 and rest.size > 0:  # a single pass over a list in which each instance occurs several times
-            visits, epochs = np.concatenate([first_passes, np.tile(rest, self.epochs)]), 1
-        solver = AdaGrad(self.gamma_, float(self.eps), int(epochs))
+            visits = np.concatenate([first_passes, np.tile(rest, self.epochs)])
+            solver = solver._replace(epochs=1)
         threshold = threshold_of(self.weight_threshold, self.unit_norm)
         training = (visits, solver, threshold, self.n_jobs, Appendable(self._into))
-        nodes = train_nodes(x, y, self.n_features_in_, shape, *training)
-        self._model = FinishedModel(nodes, self.epochs * order.size)
+        nodes = train_nodes(x, y, self.n_features_in_, tree, *training)
         self.weight_threshold_ = applied_threshold(nodes, self.weight_threshold)
+        self._plt = self._plt_of(nodes)
+        self.n_instances_ = self.epochs * order.size
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
@@ -259,21 +263,19 @@ class OPLT(SparseProbabilityEstimator):
 
         If ``gamma`` is None, ``gamma_`` is ``chosen``.
         """
-        self.gamma_ = chosen if self.gamma is None else float(self.gamma)
-        self._plt = None
+        self.gamma_ = float(self.gamma or chosen)
         self.weight_threshold_ = None
+        self.n_instances_ = 0
+        self._model = None
+        self._plt = None
         self._begin_learning()
-
-    def _n_first(self, n: int) -> int:
-        """Return the number of instances, of n, from which ``warm_start`` builds the first tree."""
-        return 0 if self.warm_start is None else max(1, round(self.warm_start * n))
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree | None:
         """Return a tree by balanced 2-means over the labels of some instances. Without labels, return None."""
         labels = np.unique(Y.indices)
         if labels.size == 0:
             return None
-        max_leaf = self.max_leaf if self.first_max_leaf is None else self.first_max_leaf
+        max_leaf = self.first_max_leaf or self.max_leaf
         representations = label_representations(X, Y[:, labels], self.n_jobs)
         return kmeans_tree(representations, self.arity, max_leaf, self.random_state, self.n_jobs).over(labels)
 
@@ -331,7 +333,8 @@ class OPLT(SparseProbabilityEstimator):
             Sparse probability estimates with sorted indices. The call sets ``inner_products_`` to the number of inner
             products computed for each instance.
         """
-        X, thresholds = self._instances(X), self._label_thresholds(threshold)
+        X = self._instances(X)
+        thresholds = self._label_thresholds(threshold)
         if self.labels_.size == 0:
             counts = np.zeros(X.shape[0], dtype=np.int64)
             none = np.zeros(0, dtype=np.int32)
@@ -351,16 +354,18 @@ class OPLT(SparseProbabilityEstimator):
         """
         if self.labels_.size == 0:
             return super().predict_top_k(X, k, label_weights)
-        X, k = self._instances(X), self._check_k(k)
+        X = self._instances(X)
         plt = self._scaled_plt()
-        ranking = plt.predict_top_k(X, k, label_weights)
+        ranking = plt.predict_top_k(X, self._check_k(k), label_weights)
         self.inner_products_ = plt.inner_products_
         return ranking
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self._plt is None and self.labels_.size == 0:
             return super()._rank_row(x, k, label_weights)
-        return self._kept_plt()._rank_row(unit_row(x) if self.unit_norm else x, k, label_weights)
+        if self.unit_norm:
+            x = unit_row(x)
+        return self._kept_plt()._rank_row(x, k, label_weights)
 
     def to_plt(self) -> PLT:
         """Return a fitted `PLT` with the current tree and weights.
@@ -381,7 +386,10 @@ class OPLT(SparseProbabilityEstimator):
     def labels_(self) -> np.ndarray:
         """Return the labels of the instances learned so far, ascending, int64."""
         self._check_fitted()
-        return self._model.labels
+        if self._model is not None:
+            return self._model.labels
+        label = self._kept_plt().tree_.label
+        return np.sort(label[label != NONE]).astype(np.int64)
 
     @property
     def tree_(self) -> LabelTree:
@@ -394,52 +402,55 @@ class OPLT(SparseProbabilityEstimator):
 
         The root has depth 0. A tree without labels has depth 0.
         """
-        return np.array([self.tree_.depth.max() if self.labels_.size else 0], dtype=np.int64)
+        depth = 0
+        if self.labels_.size > 0:
+            depth = self.tree_.depth.max()
+        return np.array([depth], dtype=np.int64)
 
     @property
     def n_nodes_(self) -> np.ndarray:
         """Return the number of nodes, leaves included, int64, shape (1,)."""
-        return np.array([self.tree_.n_nodes if self.labels_.size else 1], dtype=np.int64)
-
-    @property
-    def n_instances_(self) -> int:
-        """Return the number of instances learned so far.
-
-        If `fit` makes several passes, each pass counts all instances again.
-        """
-        self._check_fitted()
-        return self._model.n_instances
+        n_nodes = 1
+        if self.labels_.size > 0:
+            n_nodes = self.tree_.n_nodes
+        return np.array([n_nodes], dtype=np.int64)
 
     def _learn_stream(self, X: Matrix, Y: Matrix, k: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Check new data, update the numbers of features and labels, and learn the instances as in `_learn`."""
         check_hyperparameters(self)
         self.check_together()
-        if self._is_fitted() and isinstance(self._model, FinishedModel):
-            said = "Call fit with online=True, or use partial_fit from the start."
-            raise XmlcError(f"OPLT: a model that fit trained without online=True cannot learn more. {said}")
+        has_begun = self._is_fitted()
+        if has_begun and self._model is None:
+            what_to_do = "Call fit with online=True, or use partial_fit from the start."
+            raise XmlcError(f"OPLT: a model that fit trained without online=True cannot learn more. {what_to_do}")
         self._go_on_learning()
-        given, labels, X = X, column_names(Y), as_features(X)
+        given = X
+        labels = column_names(Y)
+        X = as_features(X)
         Y = as_labels(Y, "Y", X, "OPLT.partial_fit(X, Y)")
         check_same_instances(X.shape[0], Y.shape[0])
-        learned = self.n_instances_ if self._is_fitted() else 0
-        x = self._bounded(X, learned + X.shape[0])
+        n_learned = 0
+        if has_begun:
+            n_learned = self.n_instances_
+        x = self._bounded(X, n_learned + X.shape[0])
         if labels is not None:
             known: np.ndarray = getattr(self, "label_names_in_", labels)
             # names beyond the known labels belong to new labels
             check_names(known[: labels.size], labels[: known.size], "label")
-        if self._is_fitted():
+        if has_begun:
             self._check_names(given)
         else:
             self._remember_names(given)
-            self.n_features_in_, self.n_labels_ = 0, 0
+            self.n_features_in_ = 0
+            self.n_labels_ = 0
             self._start()
             self._model = initial_tree(self._settings())
         if labels is not None:
-            self.label_names_in_ = known if known.size > labels.size else labels
+            self.label_names_in_ = max(known, labels, key=len)
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
         ranking = self._learn(x, kernel_csr(Y), np.arange(X.shape[0]), k=k)
-        self._note_labels(Y, more=learned > 0)
+        self._note_labels(Y, more=n_learned > 0)
         return ranking
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
@@ -462,17 +473,25 @@ class OPLT(SparseProbabilityEstimator):
 
         Return the k labels that rank best for each row before the row is learned, and their estimates.
         """
-        assert isinstance(self._model, OnlineTree), "a finished model cannot learn more instances"
-        self._plt, tree = None, with_labels(self._model, self.n_labels_)
+        assert self._model is not None, "a model without an online tree cannot learn more instances"
+        self._plt = None
+        tree = with_labels(self._model, self.n_labels_)
         self._model, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
+        self.n_instances_ = int(self._model.counters[N_LEARNED])
         return ranking, scores
 
     def _settings(self) -> GrowthSettings:
-        key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.OPLT_POLICY)))
-        random, program, printed = self.policy == "random", self.growth == "program", self.balance == "printed"
-        rate, eps = np.float32(self.gamma_ if self.gamma is None else self.gamma), np.float32(self.eps)
-        degrees = int(self.arity), int(self.max_leaf)
-        return GrowthSettings(random, program, float(self.alpha), printed, *degrees, rate, eps, key)
+        return GrowthSettings(
+            random=self.policy == "random",
+            program=self.growth == "program",
+            alpha=float(self.alpha),
+            printed=self.balance == "printed",
+            arity=int(self.arity),
+            max_leaf=int(self.max_leaf),
+            rate=np.float32(self.gamma or self.gamma_),
+            eps=np.float32(self.eps),
+            key=np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.OPLT_POLICY))),
+        )
 
     def check_together(self) -> None:
         """Raise an `InvalidParameterError` if hyperparameters contradict one another."""
@@ -502,14 +521,18 @@ class OPLT(SparseProbabilityEstimator):
         """Return the PLT of `_scaled_plt`, which all calls share."""
         plt = self._plt
         if plt is None:
-            nodes = frozen(self._model) if isinstance(self._model, OnlineTree) else self._model.nodes
-            plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
-            plt.set_params(weight_threshold=self.weight_threshold_)
-            plt.tree_ = LabelTree.from_children(nodes.children, nodes.label)
-            plt.nodes_ = nodes
-            plt.n_features_in_ = self.n_features_in_
-            plt.n_labels_ = self.n_labels_
+            assert self._model is not None
+            plt = self._plt_of(frozen(self._model))
             self._plt = plt  # only the complete PLT is stored, because other threads may use it at once
+        return plt
+
+    def _plt_of(self, nodes: TreeWeights) -> PLT:
+        plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
+        plt.set_params(weight_threshold=self.weight_threshold_)
+        plt.tree_ = LabelTree.from_children(nodes.children, nodes.label)
+        plt.nodes_ = nodes
+        plt.n_features_in_ = self.n_features_in_
+        plt.n_labels_ = self.n_labels_
         return plt
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
@@ -520,7 +543,8 @@ class OPLT(SparseProbabilityEstimator):
         self._check_fitted()
         self._check_names(X)
         X = as_features(X)
-        X = unit_rows(X) if self.unit_norm else X
+        if self.unit_norm:
+            X = unit_rows(X)
         if X.shape[1] > self.n_features_in_:
             return X[:, : self.n_features_in_]
         return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features_in_))
@@ -531,16 +555,17 @@ class OPLT(SparseProbabilityEstimator):
         return super()._for_requests(**params)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a pickle: copies of all arrays that learning changes, but no cached PLT."""
-        model: Any = self._model
-        if isinstance(model, OnlineTree):
-            model = OnlineTree(*(array.copy() for array in trimmed_tree(model)))
-        return vars(self) | ({"_model": model, "_plt": None} if self._is_fitted() else {})
+        """Return the state for a pickle: copies of all arrays that learning changes, but no PLT that can be rebuilt."""
+        state = vars(self).copy()
+        if self._model is not None:
+            state["_model"] = OnlineTree(*(array.copy() for array in trimmed_tree(self._model)))
+            state["_plt"] = None
+        return state
 
     def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:
-        if isinstance(self._model, OnlineTree):
+        if self._model is not None:
             return trimmed_tree(self._model)._asdict(), self._selected()
-        return self._model.nodes._asdict(), {"instances": self._model.n_instances} | self._selected()
+        return self._kept_plt().nodes_._asdict(), {"instances": self.n_instances_} | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         self.gamma_ = float(meta["gamma"])
@@ -550,8 +575,9 @@ class OPLT(SparseProbabilityEstimator):
             check_value(type(self), name, value)
         self._begin_learning()
         if "instances" in meta:
-            nodes = weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_)
-            self._model = FinishedModel(nodes, int(meta["instances"]))
+            self._plt = self._plt_of(weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_))
+            self.n_instances_ = int(meta["instances"])
         else:
             self._check_arrays(arrays)
             self._model = checked_tree(OnlineTree(**arrays), self.n_features_in_)
+            self.n_instances_ = int(self._model.counters[N_LEARNED])

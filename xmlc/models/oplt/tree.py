@@ -92,14 +92,6 @@ class OnlineTree(NamedTuple):
         """Return the labels of the instances learned so far, ascending, int64."""
         return np.flatnonzero(self.leaves != NONE)
 
-    @property
-    def n_instances(self) -> int:
-        """Return the number of instances learned so far.
-
-        If `fit` makes several passes, each pass counts all instances again.
-        """
-        return int(self.counters[N_LEARNED])
-
 
 class GrowthSettings(NamedTuple):
     """Hold the settings that determine how a tree grows and learns."""

@@ -335,7 +335,8 @@ class PLT(SparseProbabilityEstimator):
         return order, (weights / copies)[order]
 
     def _selected(self) -> Hyperparameters:
-        return {name: getattr(self, f"{name}_") for name in SELECTED}
+        # a PLT of another estimator, such as OPLT, has selected only some
+        return {name: vars(self)[f"{name}_"] for name in SELECTED if f"{name}_" in vars(self)}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the probability estimates that are greater than a threshold (plt2016, Algorithm 4).
