@@ -178,35 +178,25 @@ def row_product(index, row, query):
 
     ``query`` contains the query's value of the feature in each place.
 
-    The product for entry p of the row is added to partial sum number p modulo 4. The four partial sums are added as (0
-    + 1) + (2 + 3). Because of the partial sums, the processor can perform four additions at a time. The kernel reads 8
+    The product for entry p of the row is added to partial sum number p modulo 4, and the partial sums are added as (0 +
+    1) + (2 + 3). The processor can perform four additions at a time, because the sums take turns. The kernel reads 8
     bytes per non-zero, and the query's value from a cache.
     """
-    places = index.row_places
-    values = index.row_values
+    # For unsigned indices, numba generates no code that handles negative indices.
+    start = np.uint64(index.row_starts[row])
+    end = np.uint64(index.row_starts[row + 1])
     a = 0.0
     b = 0.0
     c = 0.0
     d = 0.0
-    # For unsigned indices, numba generates no code that handles negative indices.
-    one = np.uint64(1)
-    two = np.uint64(2)
-    three = np.uint64(3)
-    four = np.uint64(4)
-    p = np.uint64(index.row_starts[row])
-    end = np.uint64(index.row_starts[row + 1])
-    while p + four <= end:
-        a += np.float64(values[p]) * query[places[p]]
-        b += np.float64(values[p + one]) * query[places[p + one]]
-        c += np.float64(values[p + two]) * query[places[p + two]]
-        d += np.float64(values[p + three]) * query[places[p + three]]
-        p += four
-    if p < end:
-        a += np.float64(values[p]) * query[places[p]]
-    if p + one < end:
-        b += np.float64(values[p + one]) * query[places[p + one]]
-    if p + two < end:
-        c += np.float64(values[p + two]) * query[places[p + two]]
+    for p in range(start, end):
+        total = a + np.float64(index.row_values[p]) * query[index.row_places[p]]
+        a = b
+        b = c
+        c = d
+        d = total
+    if (end - start) & np.uint64(1):  # the sums have changed places an odd number of times
+        return (d + a) + (b + c)
     return (a + b) + (c + d)
 
 

@@ -106,8 +106,8 @@ class Children(NamedTuple):
     rows : float32
         Rows of ``2 * scores.size`` numbers: the weights of the children, and their sums of squared derivatives. Row 0
         belongs to the constant feature.
-    ids : uint32
-        Rows of the features of one instance.
+    ids, values : uint32, float32
+        Rows and values of the constant feature and the features of one instance.
     scores : float32
         Linear scores of the children for one instance, padded.
     targets : uint8
@@ -119,6 +119,7 @@ class Children(NamedTuple):
     row_of: np.ndarray
     rows: np.ndarray
     ids: np.ndarray
+    values: np.ndarray
     scores: np.ndarray
     targets: np.ndarray
 
@@ -302,7 +303,9 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
         tree are given.
     """
     row_of = np.full(n_features, NONE, dtype=np.int32)
-    ids = np.empty(n_features, dtype=np.uint32)
+    ids = np.zeros(n_features + 1, dtype=np.uint32)
+    own_values = np.empty(n_features + 1, dtype=np.float32)
+    own_values[0] = 1  # of the constant feature, whose row is 0
     # With b > 2, only the root of a tree of the program chooses between its children.
     learns = not settings.random and not (settings.program and settings.arity > 2 and level.depth > 0)
     state = np.zeros(1, dtype=CHOOSER)
@@ -313,7 +316,7 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
         node = state[0]
         node.depth = level.depth
         node.n_children = choices.n_children[v]
-        children = new_children(node, labels.size, nonzeros[v], row_of, ids, learns, settings)
+        children = new_children(node, labels.size, nonzeros[v], row_of, ids, own_values, learns, settings)
         done = 0
         while done < labels.size and arrival[labels[done]] == BEFORE:
             children.sizes[choices.child_of[labels[done]]] += 1
@@ -342,7 +345,7 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
                 for label in positives:
                     if choices.node_of[label] == v:
                         children.targets[choices.child_of[label]] = 1
-                update_children(children, features.size, values, settings)
+                update_children(children, features.size, settings)
         choices.child_of[labels[: node.n_pushed]] = 0
         choices.n_children[v] = node.n_children
         if learns:
@@ -465,7 +468,7 @@ def child_by_policy(node, children, key, settings):
 
 
 @njit
-def new_children(node, n_labels, n_nonzeros, row_of, ids, learns, settings):
+def new_children(node, n_labels, n_nonzeros, row_of, ids, values, learns, settings):
     """Return the children of a node before learning. All entries of ``row_of`` must be NONE."""
     width = max(node.n_children, min(np.int64(settings.arity), n_labels))
     padded = padded_size(1)
@@ -478,7 +481,8 @@ def new_children(node, n_labels, n_nonzeros, row_of, ids, learns, settings):
     sizes = np.zeros(width, dtype=np.int64)
     rooms = np.full(width, NONE, dtype=np.int64)
     scores = np.zeros(padded, dtype=np.float32)
-    return Children(sizes, rooms, row_of, rows, ids, scores, np.zeros(padded, dtype=np.uint8))
+    targets = np.zeros(padded, dtype=np.uint8)
+    return Children(sizes, rooms, row_of, rows, ids, values, scores, targets)
 
 
 @njit
@@ -497,22 +501,21 @@ def score_children(node, children, features, values):
             row_of[feature] = node.n_rows
             rows[node.n_rows * stride : (node.n_rows + 1) * stride] = 0
             node.n_rows += 1
-        children.ids[k] = row_of[feature]
-    ids = unchecked_view(children.ids, 0, features.size)
-    dense_scores(ids, values, rows, stride, unchecked_view(rows, 0, scores.size), scores)
+        children.ids[k + 1] = row_of[feature]
+        children.values[k + 1] = values[k]
+    ids = unchecked_view(children.ids, 0, features.size + 1)
+    scores[:] = 0
+    dense_scores(ids, children.values, rows, stride, scores, scores)
 
 
 @njit
-def update_children(children, n_ids, values, settings):
+def update_children(children, n_features, settings):
     """Update the classifiers of the children with the instance that `score_children` scored (Algorithm 7).
 
     The steps are bit-identical to those of `train_children_adagrad`.
     """
-    rows = children.rows
     scores = children.scores
-    constant = np.zeros(1, dtype=np.uint32)
-    one = np.ones(1, dtype=np.float32)
-    ids = unchecked_view(children.ids, 0, n_ids)
+    ids = unchecked_view(children.ids, 0, n_features + 1)
     logistic_derivatives(scores, children.targets)
-    adagrad_to_rows(constant, one, scores, settings.rate, settings.eps, rows, 2 * scores.size)
-    adagrad_to_rows(ids, values, scores, settings.rate, settings.eps, rows, 2 * scores.size)
+    rows = children.rows
+    adagrad_to_rows(ids, children.values, scores, settings.rate, settings.eps, rows, 2 * scores.size)

@@ -170,10 +170,11 @@ def update_classifiers(tree, ids, values, labels, scratch, settings):
     rows = tree.rows
     entries = tree.entries
     targets = scratch.targets
-    slots = unchecked_view(scratch.slots, 0, ids.size)
-    constant = unchecked_view(scratch.slots, ids.size, ids.size + 1)
-    one = unchecked_view(scratch.values, 0, 1)
-    one[0] = 1
+    slots = unchecked_view(scratch.slots, 0, ids.size + 1)  # first the constant feature, then the instance's
+    own_values = unchecked_view(scratch.values, 0, ids.size + 1)
+    own_values[0] = 1
+    for k in range(ids.size):
+        own_values[k + 1] = values[k]
     for positive in positives:  # lines 2 and 5
         v = np.int64(positive)
         node = nodes[v]
@@ -184,10 +185,11 @@ def update_classifiers(tree, ids, values, labels, scratch, settings):
         bits = node.table_bits
         n_new = 0
         for k in range(ids.size):
-            slots[k] = find_slot(table, bits, ids[k])
-            n_new += slots[k] == 0
+            slots[k + 1] = find_slot(table, bits, ids[k])
+            n_new += slots[k + 1] == 0
         if n_new > 0:
             make_rows(tree, v, ids, slots, n_new)
+        slots[0] = node.bias
         for column in range(padded):
             targets[column] = 0
         if node.auxiliary == 1:
@@ -196,13 +198,11 @@ def update_classifiers(tree, ids, values, labels, scratch, settings):
         while child != NONE:
             targets[nodes[child].column] = 1  # line 3
             child = np.int64(nodes[child].next_positive)
-        constant[0] = node.bias
-        bias = unchecked_view(rows, node.bias * SLOT, node.bias * SLOT + padded)
         scores = unchecked_view(scratch.scores, 0, padded)
-        dense_scores(slots, values, rows, SLOT, bias, scores)
+        scores[:] = 0
+        dense_scores(slots, own_values, rows, SLOT, scores, scores)
         logistic_derivatives(scores, targets)
-        adagrad_to_rows(constant, one, scores, settings.rate, settings.eps, rows, SLOT)
-        adagrad_to_rows(slots, values, scores, settings.rate, settings.eps, rows, SLOT)
+        adagrad_to_rows(slots, own_values, scores, settings.rate, settings.eps, rows, SLOT)
     return True
 
 

@@ -28,8 +28,8 @@ from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED
 class OnlineScratch(NamedTuple):
     """Hold buffers for one instance."""
 
-    slots: np.ndarray  # Slots of the instance's features in a block, uint32.
-    values: np.ndarray  # Values of the features that have a slot, float32.
+    slots: np.ndarray  # Slots of the constant feature and the instance's features in a block, uint32.
+    values: np.ndarray  # Values of these features, float32.
     scores: np.ndarray  # Scores of siblings, float32.
     targets: np.ndarray  # Targets of siblings, uint8.
     positives: np.ndarray  # Positive nodes of the instance, int32.
@@ -71,7 +71,7 @@ def hash_table_of(tree, v):
 
 @njit
 def make_rows(tree, v, ids, slots, n_new):
-    """Create a row of zeros for each of the ``n_new`` features in ``ids`` whose slot is 0.
+    """Create a row of zeros for each of the ``n_new`` features in ``ids`` whose slot, in ``slots[1:]``, is 0.
 
     The arrays of the tree must have capacity for the new rows.
     """
@@ -90,9 +90,9 @@ def make_rows(tree, v, ids, slots, n_new):
     table = hash_table_of(tree, v)
     padded = np.int64(node.padded)
     for k in range(ids.size):
-        if slots[k] == 0:
-            slots[k] = take_row(tree, padded)
-            insert_slot(table, bits, ids[k], slots[k])
+        if slots[k + 1] == 0:
+            slots[k + 1] = take_row(tree, padded)
+            insert_slot(table, bits, ids[k], slots[k + 1])
     node.n_features += n_new
 
 
@@ -108,15 +108,17 @@ def score_block(tree, v, ids, values, scratch):
     bits = node.table_bits
     slots = scratch.slots
     kept = scratch.values
-    n_kept = np.int64(0)
+    slots[0] = node.bias
+    kept[0] = 1
+    n_kept = np.int64(1)
     for k in range(ids.size):
         slot = find_slot(table, bits, ids[k])
         slots[n_kept] = slot
         kept[n_kept] = values[k]
         n_kept += slot != 0
     scores = scratch.scores[: node.padded]
-    bias = tree.rows[node.bias * SLOT : node.bias * SLOT + node.padded]
-    dense_scores(slots[:n_kept], kept[:n_kept], tree.rows, SLOT, bias, scores)
+    scores[:] = 0
+    dense_scores(slots[:n_kept], kept[:n_kept], tree.rows, SLOT, scores, scores)
     return scores
 
 
