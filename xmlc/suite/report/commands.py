@@ -243,8 +243,10 @@ def fingerprint_command(given: tuple[Path, ...]) -> None:
     as a model or a prepared dataset [default: results/tables]. Costs (times, memory), numbers of threads, and the order
     of rows and columns do not count. Fingerprints of parts are printed before the fingerprint of the whole.
     """
-    found = {path: fingerprint(path) for path in given or (TABLES,)}
-    lines = [line for path, whole in found.items() for line in (*whole.lines(), (str(path), whole.word))]
+    lines: list[tuple[str, str]] = []
+    for path in given or (TABLES,):
+        whole = fingerprint(path)
+        lines += [*whole.lines(), (str(path), whole.word)]
     width = max(len(name) for name, _ in lines)
     for name, word in lines:
         click.echo(f"{name:{width}}  {word}")

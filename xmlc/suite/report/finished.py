@@ -55,9 +55,10 @@ def archived_files(tables: Sequence[Manifest]) -> list[Path]:
         A file is outside the current folder, so an archive that contains this file could not be
         unpacked elsewhere.
     """
-    files = {Path(f"{paths.TABLE.of(paper=made.paper, table=made.table)}{SUFFIX}") for made in tables}
-    files |= {record for made in tables for record in made.records}
-    files |= {file for made in tables for file in Path(paths.FIGURES, made.paper).glob("*.svg")}
+    files: set[Path] = set()
+    for made in tables:
+        files.add(Path(f"{paths.TABLE.of(paper=made.paper, table=made.table)}{SUFFIX}"))
+        files |= {*made.records, *Path(paths.FIGURES, made.paper).glob("*.svg")}
     for file in files:
         if file.is_absolute() or ".." in file.parts:
             raise XmlcError(f"{file}: found a path outside the current folder. Build the tables here with Snakemake")
