@@ -111,17 +111,15 @@ def tables_of(project: Project, paper: str, datasets: Sequence[str] | None = Non
 
     A table is left out if the selected datasets and models do not produce its records.
     """
-    records = {}
-    for table in (table_of(name, paper) for name in project.suites[paper].tables):
-        records[table.name] = table.files(project, paper, datasets)
+    tables = [table_of(name, paper) for name in project.suites[paper].tables]
+    records = {table.name: table.files(project, paper, datasets) for table in tables}
     return {name: files for name, files in records.items() if files}
 
 
 def figures_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> Records:
     """Return the records that each figure of a suite needs, like `tables_of`."""
-    records = {}
-    for figure in (figure_of(name, paper) for name in project.suites[paper].figures):
-        records[figure.name] = figure.files(project, paper, datasets)
+    figures = [figure_of(name, paper) for name in project.suites[paper].figures]
+    records = {figure.name: figure.files(project, paper, datasets) for figure in figures}
     return {name: files for name, files in records.items() if files}
 
 

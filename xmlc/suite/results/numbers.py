@@ -208,21 +208,15 @@ def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
 
 def cells_of(table: pd.DataFrame, keys: Sequence[str], deviations: bool = False) -> pd.DataFrame:
     """Return one row for each cell of a table, row by row (see `read_cells`)."""
-    keys = list(keys)
-    # Table 3 of plt2016 has a column "value".
-    cells = table.melt(keys, var_name="quantity", value_name="cell", ignore_index=False)
-    cells = cells.rename(columns={"cell": "value"}).sort_index(kind="stable").reset_index(drop=True)
-    is_deviation = cells["quantity"].str.endswith(DEVIATION)
-    errors = cells[is_deviation].rename(columns={"value": "deviation"})
-    errors["quantity"] = errors["quantity"].str.removesuffix(DEVIATION)
-    seeds = cells[cells["quantity"] == SEEDS].rename(columns={"value": SEEDS})
-    if not deviations:
-        cells = cells[~is_deviation]
-    cells = cells.merge(errors, how="left", on=[*keys, "quantity"])
-    cells = cells.merge(seeds.drop(columns="quantity"), how="left", on=keys)
-    cells["deviation"] = as_floats(cells["deviation"])
-    cells[SEEDS] = as_floats(cells[SEEDS])
-    return cells
+    cells = []
+    for row in table.to_dict("records"):
+        key = [row[name] for name in keys]
+        for name, text in row.items():
+            if name not in keys and (deviations or not name.endswith(DEVIATION)):
+                deviation = as_float(row.get(name + DEVIATION))
+                cells.append((*key, name, text, deviation, as_float(row.get(SEEDS))))
+    frame = pd.DataFrame(cells, columns=[*keys, "quantity", "value", "deviation", SEEDS])
+    return frame.astype({"deviation": float, SEEDS: float})
 
 
 def with_published(means: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
@@ -231,18 +225,20 @@ def with_published(means: pd.DataFrame, published: pd.DataFrame, keys: Sequence[
     Rows of the paper that we did not run follow our rows, with a missing value. A paper may print a
     constant of a dataset in one row of the dataset, and then the constant applies to all of them.
     """
-    keys = list(keys)
-    published = published.rename(columns={"value": "published"})[[*keys, "quantity", "published"]]
-    joined = means.merge(published, how="left", on=[*keys, "quantity"])
-    joined["published"] = joined["published"].astype(object)
+    place = [*keys, "quantity"]
+    published = published.rename(columns={"value": "published"})[[*place, "published"]]
+    texts = dict(zip(index_of(published, place), published["published"], strict=True))
+    constants: dict[tuple[str, str], str] = {}
     if "dataset" in keys:
-        names = [name for name in published["quantity"].unique() if column(name).kind == "constant"]
-        constants = published[published["quantity"].isin(names)].drop_duplicates(["dataset", "quantity"])
-        of_dataset = joined[["dataset", "quantity"]].merge(constants, how="left", on=["dataset", "quantity"])
-        joined["published"] = joined["published"].fillna(of_dataset["published"])
-    joined["published"] = joined["published"].fillna("")
-    have = index_of(joined, [*keys, "quantity"])
-    rest = published[~index_of(published, [*keys, "quantity"]).isin(have)]
+        for dataset, quantity, text in published[["dataset", "quantity", "published"]].itertuples(index=False):
+            if column(quantity).kind == "constant":
+                constants.setdefault((dataset, quantity), text)
+    found = []
+    of_dataset = zip(means.get("dataset", means["quantity"]), means["quantity"], strict=True)
+    for cell, constant in zip(index_of(means, place), of_dataset, strict=True):
+        found.append(texts.get(cell, constants.get(constant, "")))
+    joined = means.assign(published=pd.Series(found, index=means.index, dtype=object))
+    rest = published[~index_of(published, place).isin(index_of(means, place))]
     if len(rest):
         return pd.concat([joined, rest], ignore_index=True)
     return joined
