@@ -13,7 +13,7 @@ from xmlc.kernels.top_k import scaled
 
 
 class Histograms(NamedTuple):
-    """Hold the number of training instances of each label in each leaf.
+    """The number of training instances of each label in each leaf.
 
     In the result of `xmlc.models.parabel.as_leaves`, estimates replace the numbers of instances.
 
@@ -37,7 +37,7 @@ class Histograms(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Hold the leaves that n instances reach.
+    """The leaves that n instances reach.
 
     Attributes
     ----------

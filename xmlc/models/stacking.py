@@ -1,4 +1,4 @@
-"""Define the stacking estimator, a logistic regression over the scores of several models."""
+"""The stacking estimator, a logistic regression over the scores of several models."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Lists(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Hold the pairs of a held-out instance and one of its candidates, to which the regression is fitted.
+    """The pairs of a held-out instance and one of its candidates, to which the regression is fitted.
 
     Attributes
     ----------

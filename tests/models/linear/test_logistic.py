@@ -13,7 +13,7 @@ from xmlc.kernels.csr import as_features, as_labels
 from xmlc.kernels.float64 import sigmoid
 from xmlc.models.linear import _logistic
 from xmlc.models.linear._logistic import LANES, solve_path
-from xmlc.models.linear.label_logistic import learnable, make_problem
+from xmlc.models.linear.label_logistic import blocks_of, make_problem
 
 
 def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
@@ -38,7 +38,7 @@ def test_each_lane_equals_plain_solver(standardize):
     problem, Y = random_problem(standardize=standardize)
     held_out = np.arange(problem.importance.size) % 4 == 0
     rows, grid = np.flatnonzero(~held_out), np.array([0.01, 0.3, 20.0])
-    labels = learnable(problem, ~held_out)
+    labels = np.concatenate(blocks_of(problem, ~held_out))
     assert labels.size > LANES
     found = solve_path(problem, labels, np.tile(grid, (labels.size, 1)), rows, np.flatnonzero(held_out))
     Z, v = dense(problem), problem.importance
@@ -114,7 +114,7 @@ def gradient_length(Z, y, C, w, b):
 
 def test_solution_of_label_does_not_depend_on_other_labels():
     problem, _ = random_problem(seed=3)
-    labels = learnable(problem, np.ones(40, dtype=bool))
+    labels = np.concatenate(blocks_of(problem, np.ones(40, dtype=bool)))
     grid = np.tile([0.1, 1.0], (labels.size, 1))
     together = solve_path(problem, labels, grid, np.arange(40))
     assert (together.weights == solve_path(problem, labels[::-1].copy(), grid, np.arange(40)).weights[::-1]).all()

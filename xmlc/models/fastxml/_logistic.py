@@ -1,4 +1,4 @@
-"""Provide kernels that fit L1-regularised logistic regression by newGLMNET (Yuan, Ho and Lin, JMLR 2012)."""
+"""Kernels that fit L1-regularised logistic regression by newGLMNET (Yuan, Ho and Lin, JMLR 2012)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINE_SEARCH_SHRINKAGE = 0.5
 
 
 class StoppingCriteria(NamedTuple):
-    """Hold the limits at which `fit_logistic` stops.
+    """The limits at which `fit_logistic` stops.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class StoppingCriteria(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Hold the class, the margin and the derivatives of the loss of each of the n instances of a node."""
+    """The class, the margin and the derivatives of the loss of each of the n instances of a node."""
 
     side: np.ndarray  # Class of each instance, 1 or -1, int8 (n,).
     costs: tuple[float, float]  # Factors of the loss of positive and of negative instances, float32.

@@ -1,1 +1,1 @@
-"""Provide binary relevance and classifier chains, which share a solver of logistic regressions."""
+"""Binary relevance and classifier chains, which share a solver of logistic regressions."""

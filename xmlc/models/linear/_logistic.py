@@ -56,7 +56,7 @@ IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # Each lane is in one o
 
 
 class Problem(NamedTuple):
-    """Hold a training set in the form that the solver uses, for all labels and all cross-validation folds."""
+    """A training set in the form that the solver uses, for all labels and all cross-validation folds."""
 
     indptr: np.ndarray  # Start of each row in ``indices``, int64 (n + 1,).
     indices: np.ndarray  # Features of the non-zeros in CSR order, uint32 (nnz,).
@@ -70,7 +70,7 @@ class Problem(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Hold the logistic regressions of some labels."""
+    """The logistic regressions of some labels."""
 
     weights: np.ndarray  # Weights of each label for the last C, float64 (labels, width).
     constants: np.ndarray  # Constant of each label for the last C, float64 (labels,).
@@ -79,7 +79,7 @@ class Solution(NamedTuple):
 
 
 class ByRow(NamedTuple):
-    """Hold the part of the lanes' state that has one number per instance.
+    """The part of the lanes' state that has one number per instance.
 
     Each array is float64 (n, 8), with one column per lane.
     """
@@ -93,7 +93,7 @@ class ByRow(NamedTuple):
 
 
 class ByColumn(NamedTuple):
-    """Hold the part of the lanes' state that has one number per feature.
+    """The part of the lanes' state that has one number per feature.
 
     Each array is float64 (d, 8), with one column per lane.
     """
@@ -108,7 +108,7 @@ class ByColumn(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """Hold arrays of shape (8,) with one number per lane, such as the lane's label, the index of its C, and its phase.
+    """Arrays of shape (8,) with one number per lane, such as the lane's label, the index of its C, and its phase.
 
     The phase determines the sum that the next pass over the rows computes for the lane. After each pass over the rows,
     `solve_labels` calls a function that changes the phase of each lane::

@@ -1,4 +1,4 @@
-"""Provide binary relevance, which trains one independent classifier for each label."""
+"""Binary relevance, which trains one independent classifier for each label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Provide probabilistic classifier chains, which model the joint distribution of labels by the product rule."""
+"""Probabilistic classifier chains, which model the joint distribution of labels by the product rule."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ LABELS_PER_TASK = 32
 
 @hyperparameters
 class LabelLogistic(SparseProbabilityEstimator):
-    """Serve as the base class of estimators that train an L2-regularised logistic regression for each label.
+    """The base class of estimators that train an L2-regularised logistic regression for each label.
 
     Truncated Newton steps in float64 solve each regression to a tight optimum (see `xmlc.models.linear._logistic`). The
     result is bit-identical on any processor and any number of threads.
@@ -239,10 +239,10 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
         steps, and come first in each task. The last label of a task has to take little time, because the other lanes
         are then idle.
     """
-    labels = learnable(problem, training)
-    counts = positives(problem, training)[labels]
+    counts = positives(problem, training)
     rarer = np.minimum(counts, int(training.sum()) - counts)
-    labels = labels[np.argsort(-rarer, kind="stable")]
+    labels = np.flatnonzero(rarer)
+    labels = labels[np.argsort(-rarer[labels], kind="stable")]
     n_blocks = -(-labels.size // LABELS_PER_TASK)
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 
@@ -302,12 +302,6 @@ def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
     """Return the number of positives of each label among some instances, given by ``among``, bool (n,)."""
     counted = np.concatenate(([0], np.cumsum(among[problem.label_rows])))
     return counted[problem.label_starts[1:]] - counted[problem.label_starts[:-1]]
-
-
-def learnable(problem: Problem, training: np.ndarray) -> np.ndarray:
-    """Return the labels with positives and negatives among the training instances, given by ``training``, bool (n,)."""
-    counts = positives(problem, training)
-    return np.flatnonzero((counts > 0) & (counts < training.sum()))
 
 
 def scales(X: sparse.csr_array, importance: np.ndarray) -> np.ndarray:
