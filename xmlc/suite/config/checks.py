@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from xmlc.core.errors import InvalidParameterError, XmlcError, let_through
 from xmlc.kernels.domains import LABELS_PER_INSTANCE, NumberRange
-from xmlc.kernels.estimator import Hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, check_value
 from xmlc.models.registry import (
     ESTIMATORS,
     LEARNERS,
@@ -19,7 +20,7 @@ from xmlc.models.registry import (
 )
 from xmlc.suite.config.ranges import ends_of
 from xmlc.suite.config.suite import ModelSpec, Suite
-from xmlc.suite.schemas import Keys, located, nearest
+from xmlc.suite.schemas import located, nearest
 
 #: Names of rules, targets and folders of the workflow. Datasets and suites must not have one of these names, because
 #: paths and targets would be ambiguous.
@@ -81,32 +82,50 @@ def check_models(suite: Suite) -> None:
         wrong value and the expected values.
     """
     for keys, model in suite.places.items():
-        given: dict[Keys, Hyperparameters] = {(*keys, *place): values for place, values in model.every_value.items()}
-        given |= suite.swept(keys[1])
-        for place, values in given.items():
-            for key in values:
-                if key in SET_BY_RUNS:
-                    problem = f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead"
-                    raise XmlcError(located(suite.file, (*place, key), problem))
-                if model.estimator == "oracle" or (model.estimator == "estimates" and key not in OF_ESTIMATES):
-                    expected = nearest(key, OF_ESTIMATES)
-                    if model.estimator == "oracle":
-                        expected = "none, because the oracle has no hyperparameters"
-                    raise XmlcError(located(suite.file, (*place, key), f"found {key}, expected {expected}"))
-        if program_of(model.estimator) and (model.optional or keys[0] == "baselines"):
-            continue
-        if model.estimator in LEARNERS:
-            _check_values(suite, keys, model, given)
-            _check_together(suite, keys, model)
-        elif model.estimator not in ESTIMATORS:
-            try:
-                _check_class(model, given.values())
-            except Exception as error:  # A user's file may raise any error.
-                let_through(error)
-                problem = str(error)
-                if not isinstance(error, XmlcError):
-                    problem = f"{type(error).__name__}: {problem}"
-                raise XmlcError(located(suite.file, keys, problem)) from error
+        try:
+            _check_model(suite, keys, model)
+        except Exception as error:  # A user's file may raise any error.
+            let_through(error)
+            problem = str(error).replace("None", "null")
+            if not isinstance(error, XmlcError):
+                problem = f"{type(error).__name__}: {problem}"
+            raise XmlcError(located(suite.file, keys, problem)) from error
+
+
+def _check_model(suite: Suite, keys: tuple[str, str], model: ModelSpec) -> None:
+    estimator = model.estimator
+    search = model.search
+    swept = suite.swept(keys[1])
+    trials = [*chain(*search.stages, *chain(*search.extra_stages.values()))]
+    given = [model.hyperparameters, *model.datasets.values(), search.trial_overrides, *swept]
+    for key in chain(*given, *trials):
+        if key in SET_BY_RUNS:
+            raise XmlcError(f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead")
+        if estimator == "oracle":
+            raise XmlcError(f"found {key}, expected nothing, because the oracle has no hyperparameters")
+        if estimator == "estimates" and key not in OF_ESTIMATES:
+            raise XmlcError(f"found {key}, expected {nearest(key, OF_ESTIMATES)}")
+    if program_of(estimator) and (model.optional or keys[0] == "baselines"):
+        return
+    if estimator not in LEARNERS:
+        if estimator not in ESTIMATORS:
+            _check_class(model, [*given, *trials])
+        return
+    for name, range_ in search.ranges.items():
+        given += [{name: end} for end in ends_of(range_)]
+    domains = estimator_class(estimator).domains
+    for trial in trials:
+        # The search replaces this text with a number.
+        replaced = {key for key, value in trial.items() if value == LABELS_PER_INSTANCE}
+        numbers = {key for key in replaced if isinstance(domains.get(key), NumberRange)}
+        given.append({key: value for key, value in trial.items() if key not in numbers})
+    for values in given:
+        _check_values(estimator, values)
+    _check_together(estimator, [{}], [model.hyperparameters, *model.datasets.values()])
+    # A trial can follow the best trial of an earlier stage, which is unknown, and a sweep runs on several datasets.
+    base = model.hyperparameters | search.trial_overrides
+    _check_together(estimator, [base, *(base | trial for trial in trials)], trials)
+    _check_together(estimator, [model.values_on(dataset) for dataset in suite.datasets], swept)
 
 
 def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
@@ -121,68 +140,32 @@ def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
         make_estimator(model.estimator, model.hyperparameters | values, seed=0)
 
 
-def _check_values(suite: Suite, keys: Keys, model: ModelSpec, given: Mapping[Keys, Hyperparameters]) -> None:
+def _check_values(estimator: str, values: Hyperparameters) -> None:
     """Check that each hyperparameter of an estimator of xmlc exists, and that each value is in its domain."""
-    domains = estimator_class(model.estimator).domains
-    values_by_place: list[tuple[Keys, str, object]] = []
-    for place, values in given.items():
-        values_by_place += [((*place, key), key, value) for key, value in values.items()]
-    for key, range_ in model.search.ranges.items():
-        values_by_place += [((*keys, "search", "ranges", key), key, value) for value in ends_of(range_)]
-    for place, key, value in values_by_place:
-        if key not in domains:
-            problem = f"found no hyperparameter {key} of {model.estimator}, expected {nearest(key, domains)}"
-            raise XmlcError(located(suite.file, place, problem))
-        domain = domains[key]
-        is_of_trial = "stages" in place or "extra_stages" in place
-        if value == LABELS_PER_INSTANCE and is_of_trial and isinstance(domain, NumberRange):
-            continue  # The search replaces this text with a number.
-        if value not in domain:
-            problem = f"found {value!r}, expected {str(domain).replace('None', 'null')}"
-            raise XmlcError(located(suite.file, place, problem))
+    kind = type(make_estimator(estimator, values, seed=0))
+    for key, value in values.items():
+        check_value(kind, key, value)
         if key == "estimators":
-            _check_members(suite, place, value)
+            members: Any = value or ()
+            for _, member in members:
+                name = str(member)
+                if ":" not in name and registered_name(name) not in ESTIMATORS:
+                    raise XmlcError(f"{key}: found {name}, expected {nearest(name, ESTIMATORS)}")
 
 
-def _check_members(suite: Suite, place: Keys, members: Any) -> None:
-    """Check that the members of a stacking are names of estimators or classes of a library."""
-    for i, (_, member) in enumerate(members or ()):
-        estimator = str(member)
-        if ":" not in estimator and registered_name(estimator) not in ESTIMATORS:
-            problem = f"found {estimator}, expected {nearest(estimator, ESTIMATORS)}"
-            raise XmlcError(located(suite.file, (*place, i), problem))
-
-
-def _check_together(suite: Suite, keys: Keys, model: ModelSpec) -> None:
-    """Check that the hyperparameters of each training fit together, such as the arity and the kind of a tree.
-
-    A trial of a search can follow the best trial of an earlier stage, which is unknown. So a trial is refused only if
-    it fits to no earlier trial. Trials in ranges are checked by `xmlc tune`, before the first of them.
-    """
-    possible: dict[Keys, list[Hyperparameters]] = {(*keys, "hyperparameters"): [model.hyperparameters]}
-    for dataset, values in model.datasets.items():
-        possible[(*keys, "datasets", dataset)] = [values]
-    base = model.hyperparameters | model.search.trial_overrides
-    trials = model.search.trials
-    earlier = [base, *(base | trial for trial in trials.values())]
-    for place, trial in trials.items():
-        possible[(*keys, *place)] = [before | trial for before in earlier]
-    for place, swept in suite.swept(str(keys[-1])).items():
-        possible[place] = [model.values_on(dataset) | swept for dataset in suite.datasets]
-    for place, sets in possible.items():
-        errors = [_error_of(model.estimator, values) for values in sets]
-        if all(errors):
-            raise XmlcError(located(suite.file, place, errors[0]))
-
-
-def _error_of(estimator: str, values: Hyperparameters) -> str:
-    """Return why hyperparameters do not fit together, or ""."""
-    known = {key: value for key, value in values.items() if value != LABELS_PER_INSTANCE}
-    try:
-        estimator_class(estimator)(**known).check_together()
-    except InvalidParameterError as error:
-        return str(error).replace("None", "null")
-    return ""
+def _check_together(estimator: str, possible: Sequence[Hyperparameters], given: Iterable[Hyperparameters]) -> None:
+    """Check that each of the ``given`` hyperparameters fits to some ``possible`` ones, such as arity and tree."""
+    for values in given:
+        errors = []
+        for others in possible:
+            complete = others | values
+            try:
+                known = {key: value for key, value in complete.items() if value != LABELS_PER_INSTANCE}
+                estimator_class(estimator)(**known).check_together()
+            except InvalidParameterError as error:
+                errors.append(error)
+        if len(errors) == len(possible):
+            raise errors[0]
 
 
 def text_of(suite: Suite, file: str) -> str:

@@ -20,7 +20,7 @@ from xmlc.suite.config.catalogue import DatasetName
 from xmlc.suite.config.folders import STUDY, config_files, is_study
 from xmlc.suite.config.paths import Pattern
 from xmlc.suite.config.ranges import IntOrFloat, Space
-from xmlc.suite.schemas import Keys, converted, located, nearest, read_yaml
+from xmlc.suite.schemas import converted, located, nearest, read_yaml
 
 T = TypeVar("T")
 Some = Annotated[list[T], Meta(min_length=1)]
@@ -120,18 +120,6 @@ class SearchSpec:
         """Return whether the model has stages that are tried only on datasets for which the model is untuned."""
         return bool(self.stages) and not self.always
 
-    @property
-    def trials(self) -> dict[Keys, Hyperparameters]:
-        """Return the trials of all stages by their keys, such as ``("search", "stages", 0, 2)``."""
-        places: dict[Keys, Stages] = {("search", "stages"): self.stages}
-        places |= {("search", "extra_stages", dataset): stages for dataset, stages in self.extra_stages.items()}
-        found: dict[Keys, Hyperparameters] = {}
-        for keys, stages in places.items():
-            for i, stage in enumerate(stages):
-                for j, trial in enumerate(stage):
-                    found[(*keys, i, j)] = trial
-        return found
-
     def stages_on(self, dataset: str) -> Stages:
         """Return all stages of a search on a dataset."""
         return [*self.stages, *self.extra_stages.get(dataset, [])]
@@ -193,17 +181,6 @@ class ModelSpec:
         """Return a text about the hyperparameters that are fitted to published results, or "" if there are none."""
         parts = {name: text.split(": ", 1) for name, text in self.provenance.items()}
         return "; ".join(f"{name}: {where}" for name, (source, where) in parts.items() if source == "fitted")
-
-    @property
-    def every_value(self) -> dict[Keys, Hyperparameters]:
-        """Return all sets of hyperparameters that the suite mentions for the model, by their keys.
-
-        The sets include the trials of a search.
-        """
-        found: dict[Keys, Hyperparameters] = {("hyperparameters",): self.hyperparameters}
-        found |= {("datasets", dataset): values for dataset, values in self.datasets.items()}
-        found |= self.search.trials
-        return found | {("search", "trial_overrides"): self.search.trial_overrides}
 
     def values_on(self, dataset: str) -> Hyperparameters:
         """Return the hyperparameters of the model on a dataset."""
@@ -356,17 +333,13 @@ class Suite(Experiments):
             return block.methods.get(model, [])
         return []
 
-    def swept(self, model: str) -> dict[Keys, Hyperparameters]:
-        """Return each set of hyperparameters that the suite's sweeps use for a model, by the keys of its value."""
-        found: dict[Keys, Hyperparameters] = {}
-        for name, sweep in self.sweeps.items():
-            places: dict[Keys, list[IntOrFloat | str]] = {("values",): sweep.values}
-            for dataset, values in sweep.datasets.items():
-                places["datasets", dataset] = values
-            for keys, values in places.items():
-                for i, value in enumerate(values):
-                    if sweep.model == model:
-                        found["sweeps", name, *keys, i] = sweep.hyperparameters | {sweep.hyperparameter: value}
+    def swept(self, model: str) -> list[Hyperparameters]:
+        """Return each set of hyperparameters that the suite's sweeps use for a model."""
+        found: list[Hyperparameters] = []
+        for sweep in self.sweeps.values():
+            if sweep.model == model:
+                for value in chain(sweep.values, *sweep.datasets.values()):
+                    found.append(sweep.hyperparameters | {sweep.hyperparameter: value})
         return found
 
     def task_of(self, dataset: str) -> Task:
