@@ -6,6 +6,7 @@ from facts import absent, raises_with
 from report_cases import dataset, ranking
 
 from xmlc.core.errors import XmlcError
+from xmlc.data.synthetic import MARK
 
 TABLE2 = (
     "dataset,model,p@1,p@3,p@5,train_cpu_minutes\n"
@@ -68,12 +69,15 @@ def test_fewer_passes_are_chosen_for_equal_scores(build):
     assert build("2", run("oplt-b-3-passes", 0.7), run("oplt-b-1-pass", 0.7)).content["passes"].tolist() == [1]
 
 
+MADE = f"synthetic-aloi-like{MARK}"
+
+
 def test_accuracy_is_of_first_label_and_synthetic_datasets_are_named(build):
     table = build(
         "3",
         run("oplt-b-1-pass", 0.6, name="aloi", labels=1),
         run("oplt-b-3-passes", 0.7, name="aloi", cpu=12.5, labels=1),
-        run("cmt-1-pass", 0.5, name="synthetic-aloi-like", labels=1),
+        run("cmt-1-pass", 0.5, name=MADE, labels=1),
     )
     assert table.content["accuracy"].tolist() == [70, 50]
     assert table.content["train_cpu_seconds"].tolist() == [12.5, 90]
@@ -81,10 +85,10 @@ def test_accuracy_is_of_first_label_and_synthetic_datasets_are_named(build):
     rows = texts(measured)
     at = headings(measured).index("Accuracy (paper)")
     assert [(row[0], row[1], row[at]) for row in rows] == [
-        ("aloi", "OPLT-B", "67.26"), ("synthetic-aloi-like", "CMT", "–")
+        ("aloi", "OPLT-B", "67.26"), (MADE, "CMT", "–")
     ]  # fmt: skip
     assert texts(printed) == [["aloi", "CMT", "71.98", "207.1"]]
-    assert any(absent(note, "synthetic-aloi-like", "`xmlc synth`") == [] for note in table.notes)
+    assert any(absent(note, MADE, "`xmlc synth`") == [] for note in table.notes)
     assert not any("`xmlc synth`" in note for note in build("3", run("cmt-1-pass", 0.5, name="aloi", labels=1)).notes)
     with raises_with(XmlcError, "yeast", 4.24, 1):
         build("3", run("oplt-b-1-pass", 0.6))

@@ -11,7 +11,7 @@ import pandas as pd
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.ranges import AUTO
-from xmlc.suite.config.suite import ModelSpec, Suite
+from xmlc.suite.config.suite import ModelSpec
 from xmlc.suite.papers.tables import Table, TableSpec, columns
 from xmlc.suite.results.numbers import ABOUT
 from xmlc.suite.results.titles import search_title
@@ -20,56 +20,37 @@ HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
 EVERY_DATASET = "all"  # In rows of ranges, this name replaces the dataset, because ranges apply to all datasets.
 
 
-def searched_models(suite: Suite | None) -> dict[str, ModelSpec]:
-    """Return the suite's models whose hyperparameters have ranges, or are searched on some datasets.
-
-    Hyperparameters are searched on datasets without tuned values.
+def _ranges_and_values(table: Table) -> pd.DataFrame:
+    """Return the rows with each model's ranges, followed by the rows with each model's values on each dataset.
 
     Raises
     ------
     XmlcError
-        No suite is given, or no model of the suite has a range.
+        No suite is given, or no record is of a model with ranges.
     """
-    if suite is None:
-        raise XmlcError(
-            "table3: found no file with the ranges. Pass a paper's configuration, as in --suite config/papers/x.yaml"
-        )
-    searched = {name: model for name, model in suite.models.items() if model.search.ranges or model.search.auto}
-    if not any(model.search.ranges for model in searched.values()):
-        raise XmlcError(f"{suite.file}: found no model with search.ranges, expected one, because table3 lists ranges")
-    return searched
-
-
-def _names(model: ModelSpec) -> list[str]:
-    """Return the names of a model's searched hyperparameters, those with ranges first."""
-    names = dict.fromkeys(model.search.ranges)
-    for trial in chain(*model.search.stages):
-        names |= dict.fromkeys(trial)
-    return list(names)
-
-
-def _ranges_and_values(table: Table) -> pd.DataFrame:
-    """Return the rows with each model's ranges, followed by the rows with each model's values on each dataset."""
-    searched = searched_models(table.suite)
+    if table.suite is None:
+        raise XmlcError("table3: found no file with ranges, expected one, as in --suite config/papers/x.yaml")
+    models = {name: model for name, model in table.suite.models.items() if model.search.ranges or model.search.auto}
+    cells: list[tuple[Any, ...]] = []
     shown = []
+    ranges_of = []
     for record, numbers in table.numbers.groupby("record", sort=False):
-        model = searched.get(numbers["model"].iloc[0])
-        search = _values_of(numbers, "").get("search_method")
-        if model and (model.search.ranges or search == AUTO):
-            shown.append(record)
-    table.numbers = table.numbers[table.numbers["record"].isin(shown)]
-    if table.numbers.empty:
-        raise XmlcError(f"table3: found no record of a model with ranges, expected one of {', '.join(searched)}")
-    rows: list[tuple[str, ...]] = []
-    for name in table.numbers["model"].unique():
-        rows += _ranges(name, searched[name])
-    for (dataset, model), numbers in table.numbers.groupby(["dataset", "model"], sort=False):
+        dataset, name = numbers[["dataset", "model"]].iloc[0]
+        result, hyperparameters = (_values_of(numbers, variant) for variant in ("", ABOUT))
+        if name not in models or not (models[name].search.ranges or result["search_method"] == AUTO):
+            continue
+        if name not in ranges_of:
+            ranges_of.append(name)
         # All seeds have the same hyperparameters.
-        first = numbers[numbers["record"] == numbers["record"].iloc[0]]
-        rows += _values(dataset, model, first, searched[model])
-    return pd.DataFrame(rows, columns=[*HYPERPARAMETER_KEYS, "quantity", "value"]).assign(
-        deviation=math.nan, seeds=math.nan, records=[()] * len(rows)
-    )
+        if not any(cell[:2] == (dataset, name) for cell in cells):
+            cells += _values(dataset, name, result, hyperparameters, models[name])
+        shown.append(record)
+    if not any(model.search.ranges for model in models.values()) or not shown:
+        raise XmlcError(f"{table.suite.file}: found no record of a model with search.ranges, expected one for table3")
+    table.numbers = table.numbers[table.numbers["record"].isin(shown)]
+    rows = [*chain(*(_ranges(name, models[name]) for name in ranges_of)), *cells]
+    found = pd.DataFrame(rows, columns=[*HYPERPARAMETER_KEYS, "quantity", "value"])
+    return found.assign(deviation=math.nan, seeds=math.nan, records=[()] * len(rows))
 
 
 def _values_of(numbers: pd.DataFrame, variant: str) -> dict[str, Any]:
@@ -77,10 +58,10 @@ def _values_of(numbers: pd.DataFrame, variant: str) -> dict[str, Any]:
     return dict(zip(own["quantity"], own["value"], strict=True))
 
 
-def _ranges(model: str, searched: ModelSpec) -> list[tuple[Any, ...]]:
+def _ranges(name: str, model: ModelSpec) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
-    for name, values in searched.search.ranges.items():
-        key = EVERY_DATASET, model, name
+    for hyperparameter, values in model.search.ranges.items():
+        key = EVERY_DATASET, name, hyperparameter
         if isinstance(values, list):
             drawn = f"one of {', '.join(map(str, values))}"
         else:
@@ -94,33 +75,33 @@ def _ranges(model: str, searched: ModelSpec) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _values(dataset: str, model: str, numbers: pd.DataFrame, searched: ModelSpec) -> list[tuple[Any, ...]]:
+def _values(
+    dataset: str, name: str, result: dict[str, Any], hyperparameters: dict[str, Any], model: ModelSpec
+) -> list[tuple[Any, ...]]:
     """Return the rows of a model's values on a dataset, with their source and their P@1 on the validation set.
 
     The source is a search by the workflow, or the source that the suite's configuration states, or None.
     """
-    found = _values_of(numbers, "")
-    hyperparameters = _values_of(numbers, ABOUT)
     by = None
     p1 = None
-    if found["search_method"]:
-        by = search_title(found["search_method"], found["trials"])
-        p1 = found["validation_p@1"]
-    else:
-        configured = searched.datasets.get(dataset, {})
-        stated = searched.selected.get(dataset)
-        # The source in the configuration is correct only if the model was trained with the configured values.
-        if stated and all(hyperparameters.get(name) == value for name, value in configured.items()):
-            by = stated.by
-            if stated.p_at_1 is not None:
-                p1 = 100 * stated.p_at_1
+    stated = model.selected.get(dataset)
+    configured = model.datasets.get(dataset, {})
+    if result["search_method"]:
+        by = search_title(result["search_method"], result["trials"])
+        p1 = result["validation_p@1"]
+    # The source in the configuration is correct only if the model was trained with the configured values.
+    elif stated and configured.items() <= hyperparameters.items():
+        by = stated.by
+        if stated.p_at_1 is not None:
+            p1 = 100 * stated.p_at_1
     rows = []
-    for name in _names(searched):
-        value = hyperparameters.get(name)
+    # Hyperparameters with ranges come first.
+    for hyperparameter in dict.fromkeys(chain(model.search.ranges, *chain(*model.search.stages))):
+        value = hyperparameters.get(hyperparameter)
         # Truth values are printed as in YAML, because a table would show True as 1.
         if isinstance(value, bool):
             value = str(value).lower()
-        key = dataset, model, name
+        key = dataset, name, hyperparameter
         rows += [(*key, "value", value), (*key, "found_by", by), (*key, "validation_p@1", p1)]
     return rows
 

@@ -22,7 +22,6 @@ from xmlc.suite.results.numbers import grouped, mean_over_seeds
 from xmlc.suite.results.titles import without_passes
 
 COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
-SYNTHETIC = "synthetic-"  # Names of synthetic datasets begin with this prefix.
 BEST = (
     "Each method has 1 or 3 passes, whichever is better by {} on the test set, as in the paper. "
     "If 1 and 3 passes are equal, the method has 1 pass."
@@ -67,14 +66,6 @@ def _by_accuracy(table: Table) -> pd.DataFrame:
     return pd.concat([rows, rows[rows["quantity"] == "p@1"].assign(quantity="accuracy")], ignore_index=True)
 
 
-def _made(table: Table) -> list[str]:
-    """Return a note on the table's synthetic datasets, if there are any."""
-    made = sorted(name for name in table.means["dataset"].unique() if name.startswith(SYNTHETIC))
-    if not made:
-        return []
-    return [f"{', '.join(made)}: made by `xmlc synth` with the sizes of datasets that are not available."]
-
-
 table2 = TableSpec(
     name="table2",
     needs=(Where("ranking", "full", task="multi-label"),),
@@ -94,7 +85,7 @@ table2 = TableSpec(
         ),
         not_run(*PRECISION, "train_cpu_minutes"),
     ),
-    notes=(BEST.format("P@1"), CPU, _made),
+    notes=(BEST.format("P@1"), CPU),
     caption="Precision of offline and online label trees on the test set.",
 )
 table3 = TableSpec(
@@ -113,6 +104,6 @@ table3 = TableSpec(
         columns("Prediction time per test instance, size and memory", *COSTS),
         not_run("accuracy", "train_cpu_seconds"),
     ),
-    notes=(BEST.format("the accuracy"), CPU, _made),
+    notes=(BEST.format("the accuracy"), CPU),
     caption="Accuracy on the test set: the share of instances whose class is ranked first.",
 )
