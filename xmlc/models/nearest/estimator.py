@@ -251,8 +251,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return labels, scores
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        for name in ("S", "alpha", "beta"):  # `set_params` may have changed the values after training
-            check_value(type(self), name, getattr(self, name))
+        check_hyperparameters(self)  # `set_params` may have changed the values after training
         x = nonzero(unit_row(x))  # Scaling may round values to 0.
         _, numbers, similarities = self._nearest(x, 0, 1)
         return self._ranked(numbers, similarities, k, label_weights)

@@ -336,10 +336,9 @@ class OPLT(SparseProbabilityEstimator):
         X = self._instances(X)
         thresholds = self._label_thresholds(threshold)
         if self.labels_.size == 0:
-            counts = np.zeros(X.shape[0], dtype=np.int64)
+            self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
             none = np.zeros(0, dtype=np.int32)
-            self.inner_products_ = counts
-            return stack_estimates(counts, none, none.astype(np.float32), self.n_labels_)
+            return stack_estimates(self.inner_products_, none, none.astype(np.float32), self.n_labels_)
         plt = self._scaled_plt()
         spe = plt.predict_proba(X, thresholds)
         self.inner_products_ = plt.inner_products_

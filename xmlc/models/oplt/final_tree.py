@@ -174,8 +174,19 @@ def final_tree(
             choices = Choices(np.full_like(zeros, NONE), zeros, np.zeros(n_nodes, dtype=np.int64))
             if given is not None:
                 choose_given(choices, level, given)
-            data = (x, y, n_features, order, arrival)
-            visits = choose_level(choices, level, visits, *data, settings, n_jobs, progress)
+            nodes = choosing_nodes(choices, level, settings)
+            # Block v + 1 contains the positions in ``visits`` of the instances that reach node v.
+            reach = reach_of(y, order[visits], choices.node_of, np.full(n_nodes, NONE, dtype=np.int32))
+            nonzeros = count_nonzeros(x.indptr, reach)[1:]
+            nodes = nodes[np.argsort(-nonzeros[nodes], kind="stable")]  # costly nodes first
+            tasks = []
+            costs = []
+            for begin, end in cost_blocks(nonzeros[nodes], NONZEROS_PER_TASK):
+                own = nodes[begin:end]
+                tasks.append((x, y, n_features, nonzeros, reach, visits, arrival, level, own, settings, choices))
+                costs.append(float(nonzeros[own].sum()))
+            run_tasks(choose_children, tasks, n_jobs, costs, progress=progress)
+            visits = visits[np.unique(reach.block_positions[reach.block_starts[1] :])]
             leaf_labels.append(np.where(level.is_leaf, level.labels[level.starts[:-1]], NONE))
             node, level = next_level(level, choices, settings.program)
             degrees.append(np.bincount(node, minlength=n_nodes))
@@ -199,43 +210,14 @@ def choose_given(choices: Choices, level: Level, given: LabelTree) -> None:
     choices.n_children[:] = np.where(first == NONE, 0, np.diff(given.children)[first])
 
 
-def choose_level(
-    choices: Choices,
-    level: Level,
-    visits: np.ndarray,
-    x: KernelCSR,
-    y: KernelCSR,
-    n_features: int,
-    order: np.ndarray,
-    arrival: np.ndarray,
-    settings: GrowthSettings,
-    n_jobs: int | None,
-    progress: Progress,
-) -> np.ndarray:
-    """Make the choices of all nodes of a level, and return the visits that reach the nodes which had a choice.
-
-    ``visits`` contains the positions in ``order`` of the instances that may reach the level.
-    """
-    sizes = np.diff(level.starts)
-    # The labels of a node are its children until they are too many.
-    has_choice = (sizes > settings.max_leaf) | (choices.n_children > 0) | (settings.program and level.depth == 0)
-    nodes = np.flatnonzero(has_choice & ~level.is_leaf)
-    if nodes.size == 0:
-        return visits[:0]
+def choosing_nodes(choices: Choices, level: Level, settings: GrowthSettings) -> np.ndarray:
+    """Return the nodes of a level whose labels are too many to be children of the node, and note them as choosing."""
+    is_program_root = settings.program and level.depth == 0
+    chooses = (np.diff(level.starts) > settings.max_leaf) | (choices.n_children > 0) | is_program_root
+    nodes = np.flatnonzero(chooses & ~level.is_leaf)
     for node in nodes.tolist():
         choices.node_of[level.labels[level.starts[node] : level.starts[node + 1]]] = node
-    # Block v + 1 contains the positions in ``visits`` of the instances that reach node v.
-    reach = reach_of(y, order[visits], choices.node_of, np.full(sizes.size, NONE, dtype=np.int32))
-    nonzeros = count_nonzeros(x.indptr, reach)[1:]
-    nodes = nodes[np.argsort(-nonzeros[nodes], kind="stable")]
-    tasks = []
-    costs = []
-    for begin, end in cost_blocks(nonzeros[nodes], NONZEROS_PER_TASK):
-        own = nodes[begin:end]
-        tasks.append((x, y, n_features, nonzeros, reach, visits, arrival, level, own, settings, choices))
-        costs.append(float(nonzeros[own].sum()))
-    run_tasks(choose_children, tasks, n_jobs, costs, progress=progress)
-    return visits[np.unique(reach.block_positions[reach.block_starts[1] :])]
+    return nodes
 
 
 def next_level(level: Level, choices: Choices, is_program: bool) -> tuple[np.ndarray, Level]:

@@ -79,7 +79,7 @@ def faulty_links(tree: OnlineTree) -> np.ndarray:
     faulty[label < NONE] = True
     faulty[label >= tree.leaves.size] = True
     faulty[tree.leaves[found]] |= label[tree.leaves[found]] != found
-    faulty |= is_leaf.sum() != found.size
+    faulty |= np.count_nonzero(is_leaf) != found.size
     faulty[1:] |= (nodes["column"][1:] < 0) | (nodes["column"][1:] >= nodes["width"][parent[1:]])
     is_end = (degree == 0) & (nodes["auxiliary"] == 0)  # the policy does not descend from such a node, and not to it
     faulty[1:] |= is_end[1:] & (nodes["auxiliary"][parent[1:]] == 0)
