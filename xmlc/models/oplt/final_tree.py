@@ -494,7 +494,7 @@ def score_children(node, children, features, values):
 def update_children(children, n_features, settings):
     """Update the classifiers of the children with the instance that `score_children` scored (Algorithm 7).
 
-    The steps are bit-identical to those of `train_children_adagrad`.
+    The steps are bit-identical to those of `xmlc.models.plt.solvers.adagrad`.
     """
     scores = children.scores
     ids = unchecked_view(children.ids, 0, n_features + 1)
