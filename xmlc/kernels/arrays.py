@@ -16,7 +16,7 @@ from xmlc.core.kernel_cache import njit
 READ, KEEP, DATA = 0, 3, 1  # llvm.prefetch reads data into all cache levels.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def copy_into(target, source):
     """Write ``source`` to the beginning of ``target``.
 
@@ -33,7 +33,7 @@ def copy_into(target, source):
         target[i] = source[i]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sort(values):
     """Sort a contiguous array in place with quicksort (Hoare). Short parts are sorted with insertion sort.
 
@@ -67,7 +67,7 @@ def sort(values):
         values[place] = value
 
 
-@njit(cache=True, nogil=True)
+@njit
 def stable_order(ids):
     """Return the int64 permutation that sorts ``ids``, which are below 2**32. Equal ids keep their order.
 
@@ -82,7 +82,7 @@ def stable_order(ids):
     return order
 
 
-@njit(cache=True, nogil=True)
+@njit
 def kth_smallest(values, k):
     """Return the value that sorting would put at position k, in linear time on average (Hoare's FIND).
 
@@ -148,7 +148,7 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
     return _view_type(table)(table, types.intp), generate
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(forceinline=True)
 def row_of_csr(x, row):
     """Return the column numbers and the values of a row of a `KernelCSR`, with the restrictions of `unchecked_view`."""
     start, end = x.indptr[row], x.indptr[row + 1]

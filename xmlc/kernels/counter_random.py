@@ -15,7 +15,7 @@ from xmlc.core.kernel_cache import njit
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def mix64(z):
     """Return the scrambled bits of a uint64. Different inputs give different outputs, as in SplitMix64."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -23,31 +23,31 @@ def mix64(z):
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True)
+@njit
 def stream_key(seed, task):
     """Return the uint64 key of stream ``task`` for a seed."""
     return mix64(mix64(np.uint64(seed) + GOLDEN) ^ (np.uint64(task) * GOLDEN + np.uint64(1)))
 
 
-@njit(cache=True)
+@njit
 def random_bits(key, counter):
     """Return the random number at position ``counter`` of a stream: 64 random bits, as uint64."""
     return mix64(key + (np.uint64(counter) + np.uint64(1)) * GOLDEN)
 
 
-@njit(cache=True)
+@njit
 def random_unit(key, counter):
     """Return the random number at position ``counter`` of a stream, uniform in [0, 1), as float64."""
     return np.float64(random_bits(key, counter) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True)
+@njit
 def random_below(key, counter, bound):
     """Return an int64 in 0 .. bound - 1 from position ``counter`` of a stream, with a bias below bound / 2**53."""
     return np.int64(random_unit(key, counter) * bound)
 
 
-@njit(cache=True)
+@njit
 def shuffle(order, key):
     """Shuffle an array in place (Fisher-Yates) with the first ``len(order) - 1`` numbers of a stream."""
     for i in range(order.size - 1, 0, -1):
@@ -55,7 +55,7 @@ def shuffle(order, key):
         order[i], order[j] = order[j], order[i]
 
 
-@njit(cache=True)
+@njit
 def shuffle_stream(order, seed, task):
     """Shuffle an array in place with stream ``task`` of a seed."""
     shuffle(order, stream_key(seed, task))

@@ -69,42 +69,42 @@ def _over(kernel: Callable[..., None], x: ArrayLike, *parameters: Any) -> np.nda
     return result.reshape(np.shape(x))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def exp_into(x, out):
     """Write exp of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.exp(x[i])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def log_into(x, out):
     """Write the natural logarithm of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.log(x[i])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def log1p_into(x, out):
     """Write log(1 + x) of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.log1p(x[i])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def log2_into(x, out):
     """Write the logarithm to base 2 of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.log2(x[i])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sigmoid_into(x, out):
     """Write 1 / (1 + exp(-x)) of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.sigmoid(x[i])
 
 
-@njit(cache=True, nogil=True)
+@njit
 def power_into(x, exponent, out):
     """Raise each float64 in ``x`` to the power ``exponent``, and write the results to ``out``."""
     for i in range(x.size):

@@ -47,7 +47,7 @@ def fma(typing_context, a, b, c):
     return number(number, number, number), generate
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def exp_of_negative(x):
     """Return exp(x) of a float32 x <= 0, with a relative error below 2e-7. The result is 2e-38 for x below -87.
 
@@ -65,7 +65,7 @@ def exp_of_negative(x):
 # Python's error model would test each division for zero, which prevents vectorised loops. A function without the
 # `fastmath` option gets the flags of the first kernel that calls the function. `sigmoid` therefore sets
 # `fastmath=False`.
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False, forceinline=True)
+@njit(error_model="numpy", fastmath=False, forceinline=True)
 def sigmoid(score):
     """Return 1 / (1 + exp(-score)) of a float32, with a relative error below 5e-7.
 
@@ -76,7 +76,7 @@ def sigmoid(score):
     return larger if score >= np.float32(0.0) else e * larger
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def log1p_of_share(x):
     """Return log(1 + x) of a float32 0 <= x <= 1 by a fitted polynomial, with a relative error below 1e-6."""
     tail = fma(x, fma(x, np.float32(-0.0083364975), np.float32(0.04337085)), np.float32(-0.106677905))

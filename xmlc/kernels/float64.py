@@ -40,13 +40,13 @@ OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp is infinite above OVERFLOW, and 0 bel
 TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def _power_of_two(n):
     """Return 2**n for a whole number -1022 <= n <= 1023."""
     return np.int64((n + np.int64(1023)) << EXPONENT_BITS).view(np.float64)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def exp_of_sum(x, rest):
     """Return exp(x + rest) for -746 <= x <= 710 and a ``rest`` below 1e-13, or NaN if x is NaN."""
     shifted = x * LOG2_E + TO_WHOLE
@@ -65,7 +65,7 @@ def exp_of_sum(x, rest):
     return y * _power_of_two(half) * _power_of_two(whole - half)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def exp(x):
     """Return exp(x), with an error below 1 ulp. The result is 0 for x below -746 and infinite above 709.79."""
     x = np.float64(x)
@@ -74,7 +74,7 @@ def exp(x):
     return exp_of_sum(x, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def sigmoid(x):
     """Return 1 / (1 + exp(-x)), or NaN for NaN. For results near 0 and near 1, the error is below 2.5 ulp."""
     x = np.float64(x)
@@ -82,7 +82,7 @@ def sigmoid(x):
     return 1.0 / (1.0 + e) if x >= 0.0 else e / (1.0 + e)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def split(x):
     """Return float64 k and m with x = 2**k m and m in sqrt(1/2) .. sqrt(2), for 0 < x < infinity."""
     below = np.int64(0)
@@ -95,7 +95,7 @@ def split(x):
     return np.float64(k - below), m
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def log_series(z):
     """Return P(z) = 2/5 + 2/7 z + ... + 2/25 z**10."""
     tail = 2.0 / 21.0 + z * (2.0 / 23.0 + z * (2.0 / 25.0))
@@ -103,7 +103,7 @@ def log_series(z):
     return 2.0 / 5.0 + z * (2.0 / 7.0 + z * (2.0 / 9.0 + z * (2.0 / 11.0 + z * tail)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def _log_of_parts(k, f, rest):
     """Return k ln 2 + log(1 + f) + rest, for a ``rest`` much smaller than the sum."""
     s = f / (2.0 + f)
@@ -112,7 +112,7 @@ def _log_of_parts(k, f, rest):
     return k * LN2_HIGH + (f - (minus - (k * LN2_LOW + rest)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def log(x):
     """Return log(x), with an error below 1 ulp. The result is -infinity for 0, and NaN for negative numbers and NaN."""
     x = np.float64(x)
@@ -122,7 +122,7 @@ def log(x):
     return _log_of_parts(k, m - 1.0, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def log_of_no_positive(x):
     """Return the logarithm of 0, infinity, a negative number or NaN."""
     if x == 0.0:
@@ -130,7 +130,7 @@ def log_of_no_positive(x):
     return x if x > 0.0 else np.nan
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def log1p(x):
     """Return log(1 + x), with an error below 1.5 ulp. The result is -infinity for -1, and NaN for NaN and x < -1."""
     x = np.float64(x)
@@ -144,13 +144,13 @@ def log1p(x):
     return _log_of_parts(k, m - 1.0, lost / y)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def softplus(x):
     """Return log(1 + exp(x)), the logistic loss of the margin -x, with an error below 2 ulp. NaN for NaN."""
     return max(x, 0.0) + log1p(exp(-abs(x)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def cos(x):
     """Return cos(x) of an angle in radians, within 4e-16 for abs(x) <= 1e5, by a Taylor series around quarter turns."""
     n = np.rint(x * TWO_BY_PI)
@@ -176,7 +176,7 @@ def cos(x):
 LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def _product(a, b):
     """Return the product of two numbers below 2**995, and the product's rounding error (Dekker)."""
     product = a * b
@@ -189,14 +189,14 @@ def _product(a, b):
     return product, lost
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def _sum(larger, smaller):
     """Return the sum of two numbers, and the sum's rounding error. ``larger`` is 0 or has the larger absolute value."""
     total = larger + smaller
     return total, smaller - (total - larger)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def _log_pair(m):
     """Return log(m) for m in sqrt(1/2) .. sqrt(2) as a pair whose sum has a relative error below 2**-63."""
     f = m - 1.0
@@ -216,7 +216,7 @@ def _log_pair(m):
     return _sum(high, low + (2.0 * s_rest + cubic_rest))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def log2(x):
     """Return the logarithm of x to base 2, with an error below 0.6 ulp. Logarithms of powers of 2 are exact.
 
@@ -233,7 +233,7 @@ def log2(x):
     return whole + (rest + lost)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=False)
+@njit(error_model="numpy", fastmath=False)
 def power(x, y):
     """Return x**y for x >= 0, with an error below 1 ulp. The result is NaN for negative x, unless y is 0.
 

@@ -16,7 +16,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def ranks_before(value, number, other_value, other_number):
     """Return whether (value, number) ranks before (other_value, other_number).
 
@@ -25,7 +25,7 @@ def ranks_before(value, number, other_value, other_number):
     return value > other_value or (value == other_value and number < other_number)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def insert_best(labels, estimates, label, estimate):
     """Insert a label into a list of the k best labels, in O(k). If estimates are equal, the smaller label is first.
 
@@ -50,7 +50,7 @@ def insert_best(labels, estimates, label, estimate):
     labels[place], estimates[place] = label, estimate
 
 
-@njit(cache=True, nogil=True)
+@njit
 def offer(heap, key):
     """Replace the least key of a heap if the new key is greater, in O(log size). The least key is at position 0.
 
@@ -74,7 +74,7 @@ def offer(heap, key):
     heap[place] = key
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sift_index(heap, size, node, values, ids):
     """Restore the heap order below ``node`` in O(log size).
 
@@ -104,7 +104,7 @@ def sift_index(heap, size, node, values, ids):
     heap[node] = moved
 
 
-@njit(cache=True, nogil=True)
+@njit
 def make_heap(heap, values, ids):
     """Fill ``heap`` with the indices of all values, in O(size). The index that ranks first is on top.
 
@@ -122,7 +122,7 @@ def make_heap(heap, values, ids):
         sift_index(heap, heap.size, node, values, ids)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def pop_first(heap, size, values, ids):
     """Move the first-ranked index of the remaining ``size`` indices to the end of the heap, and return the index.
 

@@ -7,7 +7,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 
 
-@njit(cache=True, nogil=True)
+@njit
 def is_canonical(indices, values, n_features):
     """Return whether features ascend from 0 to below ``n_features``, and all values are finite and not 0.
 

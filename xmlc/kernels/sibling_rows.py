@@ -27,7 +27,7 @@ from xmlc.kernels.vectors import Vectors, index_at
 NUMBERS_PER_LINE = 16  # A cache line of 64 bytes contains 16 float32 numbers.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def padded_size(n_siblings):
     """Return the number of weights in a row for ``n_siblings`` siblings, padding included."""
     if n_siblings <= 4:
@@ -37,7 +37,7 @@ def padded_size(n_siblings):
     return (n_siblings + 15) // 16 * 16
 
 
-@njit(cache=True, nogil=True)
+@njit
 def aligned_buffer(size):
     """Return an uninitialised float32 array of ``size`` numbers that starts at a cache line."""
     buffer = np.empty(size + NUMBERS_PER_LINE, dtype=np.float32)
@@ -173,7 +173,7 @@ update_rows_64, update_rows_48, update_rows_32, update_rows_16, update_rows_8, u
 adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for width in (16, 8, 4))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def dense_scores(ids, values, rows, length, bias, scores):
     """Compute the linear scores of all siblings for one instance.
 
@@ -229,7 +229,7 @@ def dense_scores(ids, values, rows, length, bias, scores):
             scores[c] = total
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_to_rows(ids, values, multiples, rows):
     """Add ``multiples[c]`` times an instance to the weights of each padded sibling c.
 
@@ -260,7 +260,7 @@ def add_to_rows(ids, values, multiples, rows):
         update_rows_4(ids, values, rows, size, column, multiples)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     """Update the weights of each padded sibling by one step of AdaGrad.
 

@@ -18,7 +18,7 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=False)
+@njit(forceinline=True, fastmath=False)
 def sparse_dot(ids, values, dense):
     """Return sum_k values[k] * dense[ids[k]], float32.
 
@@ -45,7 +45,7 @@ def sparse_dot(ids, values, dense):
     return (a + c) + (b + d)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=False)
+@njit(forceinline=True, fastmath=False)
 def sparse_dots(ids, values, first, second):
     """Return sum_k values[k] * first[ids[k]] and sum_k values[k]**2 * second[ids[k]], float32.
 
@@ -78,7 +78,7 @@ def sparse_dots(ids, values, first, second):
     return (a + c) + (b + d), (e + g) + (f + h)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=False)
+@njit(forceinline=True, fastmath=False)
 def dot(first, second):
     """Return sum_k first[k] * second[k] of two equally long float32 arrays, float32.
 
@@ -96,7 +96,7 @@ def dot(first, second):
     return (a + c) + (b + d)
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=False)
+@njit(forceinline=True, fastmath=False)
 def in_turn(numbers):
     """Return the sum of a float64 array, added number by number from the first. The kernel reads 8 bytes per term."""
     result = 0.0
@@ -105,7 +105,7 @@ def in_turn(numbers):
     return result
 
 
-@njit(cache=True, nogil=True, fastmath=False)
+@njit(fastmath=False)
 def pairwise(numbers):
     """Return the sum of an array of float64 by summing its halves separately, in the order of NumPy 2.
 
@@ -137,7 +137,7 @@ def pairwise(numbers):
     return pairwise(numbers[:half]) + pairwise(numbers[half:])
 
 
-@njit(cache=True, nogil=True, forceinline=True, fastmath=False)
+@njit(forceinline=True, fastmath=False)
 def total(numbers):
     """Return the float64 sum of a float32 or float64 array. The kernel reads 4 or 8 bytes per term."""
     a = b = c = d = 0.0

@@ -13,7 +13,7 @@ FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # FREE, with number -1 and es
 SHORT = 32  # In longer lists, a wrong branch prediction costs less than moving all keys.
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def rank_key(number, estimate):
     """Return the int64 key by which a label tree ranks a node. A greater float32 estimate >= 0 has a greater key.
 
@@ -26,19 +26,19 @@ def rank_key(number, estimate):
     return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (LARGEST - np.int64(number))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def key_number(key):
     """Return the node number in a key as int32."""
     return np.int32(LARGEST - (key & np.int64(0xFFFFFFFF)))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def key_estimate(key):
     """Return the float32 estimate in a key."""
     return np.uint32((key >> np.int64(32)) & np.int64(0xFFFFFFFF)).view(np.float32)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def scaled(estimate, scales, number):
     """Return the float32 product of a node's estimate and ``scales[number]``, by which nodes are ranked.
 
@@ -47,7 +47,7 @@ def scaled(estimate, scales, number):
     return np.float32(estimate * scales[number]) if number < scales.size else np.float32(estimate)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def insert_key(keys, key):
     """Insert a key into a list in descending order. Return the key that is dropped, which may be the new key.
 
@@ -67,7 +67,7 @@ def insert_key(keys, key):
     return key
 
 
-@njit(cache=True, nogil=True)
+@njit
 def insert_key_far(keys, key):
     """Insert a key like `insert_key`, but scan from the end of the list and stop at the key's place."""
     place = keys.size - 1

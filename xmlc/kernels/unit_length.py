@@ -9,7 +9,7 @@ from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sums import pairwise
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def scale_rows(indptr, values, scaled, start, end):
     """Scale rows ``start .. end - 1`` to Euclidean length 1. A row of zeros stays unchanged.
 

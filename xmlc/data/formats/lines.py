@@ -202,7 +202,7 @@ def whole(text: str) -> int:
     return int(text)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def parse_integer(text, position, end):
     """Read an unsigned integer in a line of text.
 
@@ -225,7 +225,7 @@ def parse_integer(text, position, end):
     return value, position
 
 
-@njit(cache=True, nogil=True)
+@njit
 def parse_decimal(text, position, end):
     """Read a decimal number in a line of text.
 

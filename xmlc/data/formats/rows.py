@@ -287,7 +287,7 @@ def _expectation(code: int, layout: RowFormat, column: str) -> str:
     }[code]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def is_gap(byte):
     """Return whether a byte separates tokens.
 
@@ -298,7 +298,7 @@ def is_gap(byte):
     return byte == SPACE or byte == TAB or byte == RETURN
 
 
-@njit(cache=True, nogil=True)
+@njit
 def parse_labels(text, position, end, layout, labels, count):
     """Read a list of labels with commas between them.
 
@@ -332,7 +332,7 @@ def parse_labels(text, position, end, layout, labels, count):
         position += 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def starts_with_labels(text, position, end):
     """Return whether the first token of a row has no colon, and is therefore a list of labels.
 
@@ -349,7 +349,7 @@ def starts_with_labels(text, position, end):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit
 def parse_features(text, position, end, layout, ids, values, count, hard, n_hard):
     """Read pairs ``feature:value`` up to the end of a line.
 
@@ -400,7 +400,7 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
         position = behind
 
 
-@njit(cache=True, nogil=True)
+@njit
 def find_line(text, start, comments):
     """Find the end of a line of text.
 
@@ -428,7 +428,7 @@ def find_line(text, start, comments):
     return end, stop
 
 
-@njit(cache=True, nogil=True)
+@njit
 def note(errors, n_errors, line, code, position):
     """Store a malformed line if the buffer has space. Return the number of malformed lines, including the stored line.
 
@@ -446,7 +446,7 @@ def note(errors, n_errors, line, code, position):
     return n_errors + 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def parse_rows(text, first_line, blank_line, layout, buffers):
     """Parse the complete lines of a block.
 

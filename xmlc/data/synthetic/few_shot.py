@@ -139,7 +139,7 @@ def _one_label(classes: np.ndarray, n_labels: int) -> CSR:
     return stack_estimates(ones[0], classes.astype(np.int32), ones[1].astype(bool), n_labels)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def draw_views(seed, pairs, n_features, shift, noise):
     """Draw one colour histogram for each given pair of object and view.
 
@@ -191,7 +191,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
     return rows
 
 
-@njit(cache=True, nogil=True)
+@njit
 def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, topic_share):
     """Draw texts ``start .. end - 1`` as counts of words. Text i is about topic i modulo ``n_labels``.
 

@@ -177,7 +177,7 @@ class LabelModel(NamedTuple):
     bias: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit
 def popular_feature(u, n_features):
     """Map a uniform random number to a feature. Feature f has a probability proportional to about (f + 1) ** (-2/3).
 
@@ -190,7 +190,7 @@ def popular_feature(u, n_features):
     return np.int64(n_features * u * u * u)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     """Draw the triggers and the modifiers of each label.
 
@@ -229,7 +229,7 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     return features, weights, modifier_features, modifier_weights
 
 
-@njit(cache=True, nogil=True)
+@njit
 def draw_row(seed, row, nonzeros, n_features, features, values):
     """Draw one instance, and return its number of features.
 
@@ -259,7 +259,7 @@ def draw_row(seed, row, nonzeros, n_features, features, values):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit
 def row_scores(features, values, model, dense, labels, scores):
     """Compute the scores of the labels that an instance triggers, and return the number of these labels.
 
@@ -300,7 +300,7 @@ def row_scores(features, values, model, dense, labels, scores):
     return merged
 
 
-@njit(cache=True, nogil=True)
+@njit
 def most_triggers(features, model):
     """Return the number of triggers of an instance's features, which is the size of the buffers for `row_scores`.
 
@@ -316,7 +316,7 @@ def most_triggers(features, model):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit
 def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_probability):
     """Draw instances ``start .. end - 1`` with their posteriors and labels.
 
@@ -377,7 +377,7 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_prob
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sample_scores(seed, n_rows, nonzeros, n_features, model):
     """Return the scores of all candidate labels of the first ``n_rows`` instances.
 

@@ -115,7 +115,7 @@ class SubjectTexts:
         return X, Y, P
 
 
-@njit(cache=True, nogil=True)
+@njit
 def frequent_rank(u, n, offset):
     """Map a uniform random number to a rank from 0 to n - 1, with probabilities of about 1 / (rank + offset).
 
@@ -129,7 +129,7 @@ def frequent_rank(u, n, offset):
     return min(np.int64(offset * (exp(u * log1p(n / offset)) - 1.0)), n - 1)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def random_count(key, counter, mean):
     """Return a random number from 0 with the given mean, the sum of two numbers of a geometric distribution.
 
@@ -148,7 +148,7 @@ def random_count(key, counter, mean):
     return np.int64(first) + np.int64(second)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def draw_subjects(key, count, n_labels, n_areas):
     """Draw the subjects of a text. The subjects of an area differ by multiples of ``n_areas``.
 
@@ -174,7 +174,7 @@ def draw_subjects(key, count, n_labels, n_areas):
     return subjects
 
 
-@njit(cache=True, nogil=True)
+@njit
 def assign_labels(subjects, n_areas, labels, posteriors):
     """Compute the probabilities of the labels of a text, and return the number of labels whose probability is not 0.
 
@@ -210,7 +210,7 @@ def assign_labels(subjects, n_areas, labels, posteriors):
     return merged
 
 
-@njit(cache=True, nogil=True)
+@njit
 def draw_words(seed, key, subjects, n_areas, n_labels, n_features, words):
     """Draw the words of a text, in ascending order.
 
@@ -244,7 +244,7 @@ def draw_words(seed, key, subjects, n_areas, n_labels, n_features, words):
     sort(words)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def weigh_words(words, features, values):
     """Compute the tf-idf weights of a text, scaled to length 1, and return the number of different words.
 
@@ -271,7 +271,7 @@ def weigh_words(words, features, values):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit
 def draw_texts(seed, start, end, n_features, n_labels, further_subjects, mean_words):
     """Draw texts ``start .. end - 1`` with their posteriors and labels.
 

@@ -146,7 +146,7 @@ def grow_tree(
     return forest._asdict()
 
 
-@njit(cache=True, nogil=True)
+@njit
 def grow_binary_tree(x, y, work, settings, seed, tree):
     """Grow a binary tree.
 
@@ -210,7 +210,7 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     return children, features, weights, biases, labels, counts, sizes
 
 
-@njit(cache=True, nogil=True)
+@njit
 def split_node(x, y, node, settings, key, work):
     """Assign a node's instances to two sides by nDCG, and fit a classifier that separates the sides.
 
@@ -258,7 +258,7 @@ def split_node(x, y, node, settings, key, work):
     return divide(x, node, features, kept, bias, work.dense, work.moved), features, kept, bias
 
 
-@njit(cache=True, nogil=True)
+@njit
 def divide(x, node, features, weights, bias, dense, moved):
     """Order a node's instances by side, negative side first, and return the size of the negative side.
 
@@ -307,7 +307,7 @@ def divide(x, node, features, weights, bias, dense, moved):
 # The next kernels collect the instances of one node, feature by feature.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gather_columns(x, node, side, costs, work):
     r"""Transpose the instances of a node and keep only the features whose weight can become non-zero.
 
@@ -375,7 +375,7 @@ def gather_columns(x, node, side, costs, work):
     return n_columns + 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def bound_features(x, node, side, costs, counts, bounds, features):
     """Write each feature of a node, its number of instances, and two bounds of the loss's derivative."""
     indptr, indices, data, zero = x.indptr, x.indices, x.data, np.float32(0)
@@ -397,7 +397,7 @@ def bound_features(x, node, side, costs, counts, bounds, features):
     return n_touched
 
 
-@njit(cache=True, nogil=True)
+@njit
 def fill_columns(x, node, places, end, rows, values):
     """Write each non-zero to the next position of its feature's column.
 
@@ -418,7 +418,7 @@ def fill_columns(x, node, places, end, rows, values):
 # The next kernels count the labels of one node.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def number_labels(y, node, numbers):
     """Number the labels of a node's instances from 0, in ascending order.
 
@@ -457,7 +457,7 @@ def number_labels(y, node, numbers):
     return starts, labels, found
 
 
-@njit(cache=True, nogil=True)
+@njit
 def distinct_labels(y, node, counts):
     """Return the labels of a node's instances, ascending. Write the number of instances per label to ``counts``."""
     indptr, indices, total = y.indptr, y.indices, np.int64(0)
@@ -483,7 +483,7 @@ def distinct_labels(y, node, counts):
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit
 def labels_of_leaf(y, node, label_weights, counts, max_labels):
     """Count the labels of a leaf and keep the labels with the largest weighted counts.
 

@@ -44,7 +44,7 @@ def dcg_table(size: int) -> np.ndarray:
     return np.where(np.arange(size) > 0, FIXED_POINT, 0).astype(np.int64)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     """Alternate between ranking labels on each side and moving instances to the side that ranks their labels better.
 
@@ -82,7 +82,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     return alternate(starts, labels, weights, ideal, discounts, side, scale, arrays)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
     """Compute the result of `partition_by_ndcg` from arrays without reference counts.
 
@@ -113,7 +113,7 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
         previous = value
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sum_gains(starts, labels, ideal, side, n_labels):
     """Return for each side and label the sum of ``ideal`` over the label's instances, int64 (2, n_labels)."""
     sums = np.zeros((2, n_labels), dtype=np.int64)
@@ -124,7 +124,7 @@ def sum_gains(starts, labels, ideal, side, n_labels):
     return sums
 
 
-@njit(cache=True, nogil=True)
+@njit
 def score_scale(total, weights):
     """Return the factor that scales the weighted sums of labels so that they fit into 40 bits.
 
@@ -137,7 +137,7 @@ def score_scale(total, weights):
     return scale
 
 
-@njit(cache=True, nogil=True)
+@njit
 def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
     """Rank labels by their weighted sums, and write the gain of each label's rank.
 
@@ -182,7 +182,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
         ranks[digit] += np.uint32(1)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_digits(scores, largest, n_passes, width, keys, counts):
     """Write the sorting key of each score. For each pass and digit, write the number of keys with a smaller digit."""
     size, mask = 1 << width, np.uint64((1 << width) - 1)
@@ -201,7 +201,7 @@ def count_digits(scores, largest, n_passes, width, keys, counts):
             smaller, counts[place] = smaller + counts[place], smaller
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sort_by_digit(keys, digit, width, places, target):
     """Copy keys to ``target`` in the order of one digit of their scores.
 
@@ -214,7 +214,7 @@ def sort_by_digit(keys, digit, width, places, target):
         places[value] += np.uint32(1)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def choose_sides(starts, labels, difference, ideal, side, negative, positive):
     """Move each instance to the side on which its labels gain more, update the sums, and return the number of moves."""
     moved = 0

@@ -196,7 +196,7 @@ class FastXML(AveragedForest):
 # The next kernels find the leaves that instances reach.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def leaves_of_row(x, forest, n_features):
     """Find the leaf of each tree that a single instance reaches, and return the fields of `Reached`.
 
@@ -229,7 +229,7 @@ def leaves_of_row(x, forest, n_features):
     return starts, leaves
 
 
-@njit(cache=True, nogil=True)
+@njit
 def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
     """Find the leaf of one tree that each instance of a block reaches.
 

@@ -196,7 +196,7 @@ def join_parts(arrays: Appendable, parts: list[tuple[np.ndarray, ...]], *names: 
     parts.clear()
 
 
-@njit(cache=True, nogil=True)
+@njit
 def make_children(x, y, node, d, data, settings, key, scratch, dense, label_counts):
     """Train the regressors of a node (Algorithm 2) and send the node's instances to its children (Algorithm 4).
 
@@ -230,7 +230,7 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
     return sent, sizes, priorities, features, weights, biases.reshape(1, -1), objectives.reshape(1, -1)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
     """Train a node's M regressors. Return the node's features (uint32), weights (p, M) and biases (M,), float32.
 
@@ -262,7 +262,7 @@ def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
     return features[:n_kept].copy(), weights[:n_kept].copy(), biases
 
 
-@njit(cache=True, nogil=True)
+@njit
 def priority_of(y, node, label_counts):
     """Return the priority of Algorithm 1: the sum of a node's label histogram minus the histogram's maximum.
 
@@ -280,7 +280,7 @@ def priority_of(y, node, label_counts):
     return total - largest
 
 
-@njit(cache=True, nogil=True)
+@njit
 def label_histogram(y, node, label_counts):
     """Return the labels of a node in order of first appearance, and the number of instances per label, uint32."""
     n_found, indptr, indices = 0, y.indptr, y.indices
@@ -361,7 +361,7 @@ def new_node_data(n: int, d: int, m: int, n_values: int, n_labels: int) -> NodeD
     )
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gather_labels(y, node, data):
     """Number a node's labels in order of first appearance, copy the label sets, and return the number of labels."""
     n_found, end, indptr, indices = 0, 0, y.indptr, y.indices
@@ -379,7 +379,7 @@ def gather_labels(y, node, data):
     return n_found
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gather_scaled(x, node, data):
     """Number the features of a node in order of first appearance, and copy the node's instances with scaled features.
 
@@ -434,7 +434,7 @@ def gather_scaled(x, node, data):
     return n_found + 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gather_standardised(x, node, data):
     """Copy the instances of a node to dense rows, in which each feature has mean 0 and variance 1 at the node.
 
@@ -475,7 +475,7 @@ def gather_standardised(x, node, data):
 SENT = np.float32(0.5)  # an instance goes in each direction whose margin is at least 1/2
 
 
-@njit(cache=True, nogil=True)
+@njit
 def directions_of(ids, values, dense, biases, margins):
     """Return the directions in which an instance goes, as an integer with one bit per direction.
 
@@ -499,7 +499,7 @@ def directions_of(ids, values, dense, biases, margins):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@njit
 def route(x, instances, features, weights, biases, dense, chosen):
     """Find the directions in which the instances of a node go.
 
@@ -530,7 +530,7 @@ def route(x, instances, features, weights, biases, dense, chosen):
             dense[np.int64(feature) * arity + j] = 0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def divides(chosen, sizes):
     """Write the number of instances in each direction to ``sizes``, int64 (M,).
 
@@ -546,7 +546,7 @@ def divides(chosen, sizes):
     return result
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sent_to(instances, chosen, direction, sent):
     """Write the instances that go in a direction to ``sent``, in unchanged order.
 

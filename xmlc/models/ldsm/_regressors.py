@@ -34,7 +34,7 @@ class NodeSettings(NamedTuple):
     prune: bool
 
 
-@njit(cache=True, nogil=True)
+@njit
 def start_slots(slots, arity, n_all, key):
     """Set all weights to random numbers, and all sums of squared gradients to `SMALLEST_SQUARE`.
 
@@ -57,7 +57,7 @@ def start_slots(slots, arity, n_all, key):
             slots[j // 2, k, 2 + j % 2] = SMALLEST_SQUARE
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(error_model="numpy")
 def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     """Train a node's M regressors on one instance after the other, in ``epochs`` passes (Algorithm 2).
 
@@ -150,7 +150,7 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 # directions are best.
 
 
-@njit(cache=True, nogil=True)
+@njit
 def integrity_gains(labels, sums, j, other):
     """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| over the labels i, with D_i = S_j^i - S_other^i.
 
@@ -169,7 +169,7 @@ def integrity_gains(labels, sums, j, other):
     return np.float64(up), np.float64(down)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     """Evaluate C J, up to a common constant, for each of the 2**M - 1 sets of directions.
 
@@ -215,7 +215,7 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
                 costs[s] += abs(gap) if difference == 0 else (only_first if difference > 0 else only_second)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_directions(costs, random_ties, key, counter):
     """Return the set of directions s > 0 with the smallest cost, which is the result of Algorithm 3.
 
@@ -238,7 +238,7 @@ def best_directions(costs, random_ties, key, counter):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit
 def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter):
     """For M = 2, return exactly the same set of directions as `direction_costs` and `best_directions`.
 
@@ -265,7 +265,7 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
     return 3 if both < min(first, second) else single
 
 
-@njit(cache=True, nogil=True)
+@njit
 def objective(sums, totals, n_seen, lambda_1, lambda_2):
     """Return the objective J of a node (ldsm2020, equation (1)).
 

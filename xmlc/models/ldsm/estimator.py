@@ -281,7 +281,7 @@ class LdSM(AveragedForest):
 # The next kernels find the leaves that instances reach (ldsm2020, Algorithm 5).
 
 
-@njit(cache=True, nogil=True)
+@njit
 def leaves_of_row(x, forest, d):
     """Find all leaves that a single instance reaches in all trees, and return the fields of `Reached`.
 
@@ -322,7 +322,7 @@ def leaves_of_row(x, forest, d):
     return starts, leaves
 
 
-@njit(cache=True, nogil=True)
+@njit
 def find_leaves(x, first, last, forest, root, d, n_products):
     """For each instance of a block, find all leaves that the instance reaches in one tree (GetLeaves of Algorithm 5).
 

@@ -157,8 +157,8 @@ def update_classifiers(tree, ids, values, labels, scratch, settings):
     """Update the classifiers of the children of all positive nodes with one instance (Algorithm 7).
 
     The target is 1 for the classifiers of positive children and for auxiliary classifiers, and 0 for the classifiers of
-    negative children. The steps are bit-identical to the steps of `xmlc.models.plt.solvers.adagrad`. An update moves 24 bytes
-    per non-zero and column, and takes one look-up per non-zero and block. Return False if the arrays are full.
+    negative children. The steps are bit-identical to the steps of `xmlc.models.plt.solvers.adagrad`. An update moves 24
+    bytes per non-zero and column, and takes one look-up per non-zero and block. Return False if the arrays are full.
     """
     n_positives = mark_positives(tree, labels, scratch.positives)  # line 1
     positives = unchecked_view(scratch.positives, 0, n_positives)
