@@ -35,6 +35,101 @@ LEAST = 1e-250  # If Z is at most LEAST times the largest weight, all weights ar
 LOG_LEAST = -600.0  # Greater numbers of positives have a probability below e^-600 = 1e-261 and are left out.
 
 
+@njit
+def best_of_sizes(p, ids, weights, kept):
+    """Maximise the expected F-measure of one instance with weighted sizes, by GFM on P_is g(s) / Z.
+
+    Z is the sum of the probabilities of all sizes s, each multiplied by its weight g(s).
+
+    The k largest entries of column k of F = PW belong to the k most probable labels. Proof: for p_i >= p_j, p_is - p_js
+    = (p_i - p_j) Q(s - 1) >= 0. Here Q is the distribution of the number of positives other than i and j. Weights do
+    not change the order of p_is and p_js, because both are multiplied by the same weight. E_k is therefore a sum over
+    the first k labels, and the kernel computes one label's column of P at a time. No set of k labels exceeds B_k = 2
+    sum_s s q(s) / (s + k). Here q is the weighted distribution of sizes. B_k sums over all labels instead of k labels,
+    and falls with k.
+
+    A column of P follows from the distribution of the number of positives by removing the label, in O(S). Its absolute
+    error is a few units of 1e-16, divided by Z. If Z is at most `RARE` times the largest weight, the distribution of
+    the other labels is computed anew, in O(L S) and without subtractions.
+
+    Parameters
+    ----------
+    p : float64 (L,)
+        Marginals.
+    ids : uint32 (L,)
+        Label ids.
+    weights : float64 (S,)
+        Weights of the sizes.
+    kept : uint32, at least as long as the set
+        Receives the labels of the best set.
+
+    Returns
+    -------
+    k : int
+        Size of the best set.
+    value : float64
+        Expected F-measure of the best set.
+    """
+    pmf = count_distribution(p, count_limit(in_turn(p), p.size))
+    sizes = weighted_pmf(pmf, weights)
+    most = weights[: p.size + 1].max()
+    mass = in_turn(sizes)
+    is_rare = mass <= RARE * most
+    if is_rare:
+        all_sizes = pmf
+        pmf = count_distribution(p, count_limit(in_turn(p), p.size, LOG_LEAST))
+        sizes = weighted_pmf(pmf, weights)
+        mass = in_turn(sizes)
+        if not mass > LEAST * most:  # The sizes with a weight above 0 are impossible, so all weights are equal.
+            is_rare = False
+            pmf = all_sizes
+            sizes = pmf
+            mass = in_turn(pmf)
+    sizes = sizes / mass
+    heap = np.empty(p.size, dtype=np.int64)
+    make_heap(heap, p, ids)
+    prefix = np.zeros(pmf.size)
+    rest = np.empty(pmf.size - 1)
+    best_k = 0
+    best = sizes[0]
+    for k in range(1, p.size + 1):
+        label = pop_first(heap, p.size - k + 1, p, ids)
+        kept[k - 1] = ids[label]
+        if is_rare:
+            rest = count_distribution(np.delete(p, label), pmf.size - 2)
+        else:
+            without_label(pmf, p[label], rest)
+        for s in range(1, pmf.size):
+            if pmf[s] > 0.0:
+                prefix[s] += p[label] * rest[s - 1] * (sizes[s] / pmf[s])
+        value, bound = value_and_bound(prefix, sizes, k)
+        if value > best + TIE:
+            best_k = k
+            best = value
+        if bound <= best + TIE:
+            break
+    return best_k, best
+
+
+@njit
+def weighted_pmf(pmf, weights):
+    """Return pmf[s] weights[s] for each number s of positives. The last weight applies to all greater numbers."""
+    result = np.empty(pmf.size)
+    for s in range(pmf.size):
+        result[s] = pmf[s] * weights[min(s, weights.size - 1)]
+    return result
+
+
+@njit
+def value_and_bound(prefix, sizes, k):
+    """Return E_k = 2 sum_s prefix[s] / (s + k) and its bound B_k = 2 sum_s s sizes[s] / (s + k)."""
+    value = bound = 0.0
+    for s in range(1, sizes.size):
+        value += 2.0 * prefix[s] / (s + k)
+        bound += 2.0 * s * sizes[s] / (s + k)
+    return value, bound
+
+
 def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """Learn the weights g(s) that maximise the likelihood of the sizes of label sets.
 
@@ -129,104 +224,6 @@ def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = 
         raise InvalidDataError(f"size_weights: found {shown(size_weights)}, {expected}")
     weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # Scaling the largest weight below 1 avoids overflow.
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
-
-
-# The kernels below treat labels as independent, except that the number of labels has a learned distribution.
-
-
-@njit
-def best_of_sizes(p, ids, weights, kept):
-    """Maximise the expected F-measure of one instance with weighted sizes, by GFM on P_is g(s) / Z.
-
-    Z is the sum of the probabilities of all sizes s, each multiplied by its weight g(s).
-
-    The k largest entries of column k of F = PW belong to the k most probable labels. Proof: for p_i >= p_j, p_is - p_js
-    = (p_i - p_j) Q(s - 1) >= 0. Here Q is the distribution of the number of positives other than i and j. Weights do
-    not change the order of p_is and p_js, because both are multiplied by the same weight. E_k is therefore a sum over
-    the first k labels, and the kernel computes one label's column of P at a time. No set of k labels exceeds B_k = 2
-    sum_s s q(s) / (s + k). Here q is the weighted distribution of sizes. B_k sums over all labels instead of k labels,
-    and falls with k.
-
-    A column of P follows from the distribution of the number of positives by removing the label, in O(S). Its absolute
-    error is a few units of 1e-16, divided by Z. If Z is at most `RARE` times the largest weight, the distribution of
-    the other labels is computed anew, in O(L S) and without subtractions.
-
-    Parameters
-    ----------
-    p : float64 (L,)
-        Marginals.
-    ids : uint32 (L,)
-        Label ids.
-    weights : float64 (S,)
-        Weights of the sizes.
-    kept : uint32, at least as long as the set
-        Receives the labels of the best set.
-
-    Returns
-    -------
-    k : int
-        Size of the best set.
-    value : float64
-        Expected F-measure of the best set.
-    """
-    pmf = count_distribution(p, count_limit(in_turn(p), p.size))
-    sizes = weighted_pmf(pmf, weights)
-    most = weights[: p.size + 1].max()
-    mass = in_turn(sizes)
-    is_rare = mass <= RARE * most
-    if is_rare:
-        all_sizes = pmf
-        pmf = count_distribution(p, count_limit(in_turn(p), p.size, LOG_LEAST))
-        sizes = weighted_pmf(pmf, weights)
-        mass = in_turn(sizes)
-        if not mass > LEAST * most:  # The sizes with a weight above 0 are impossible, so all weights are equal.
-            is_rare = False
-            pmf = all_sizes
-            sizes = pmf
-            mass = in_turn(pmf)
-    sizes = sizes / mass
-    heap = np.empty(p.size, dtype=np.int64)
-    make_heap(heap, p, ids)
-    prefix = np.zeros(pmf.size)
-    rest = np.empty(pmf.size - 1)
-    best_k = 0
-    best = sizes[0]
-    for k in range(1, p.size + 1):
-        label = pop_first(heap, p.size - k + 1, p, ids)
-        kept[k - 1] = ids[label]
-        if is_rare:
-            rest = count_distribution(np.delete(p, label), pmf.size - 2)
-        else:
-            without_label(pmf, p[label], rest)
-        for s in range(1, pmf.size):
-            if pmf[s] > 0.0:
-                prefix[s] += p[label] * rest[s - 1] * (sizes[s] / pmf[s])
-        value, bound = value_and_bound(prefix, sizes, k)
-        if value > best + TIE:
-            best_k = k
-            best = value
-        if bound <= best + TIE:
-            break
-    return best_k, best
-
-
-@njit
-def weighted_pmf(pmf, weights):
-    """Return pmf[s] weights[s] for each number s of positives. The last weight applies to all greater numbers."""
-    result = np.empty(pmf.size)
-    for s in range(pmf.size):
-        result[s] = pmf[s] * weights[min(s, weights.size - 1)]
-    return result
-
-
-@njit
-def value_and_bound(prefix, sizes, k):
-    """Return E_k = 2 sum_s prefix[s] / (s + k) and its bound B_k = 2 sum_s s sizes[s] / (s + k)."""
-    value = bound = 0.0
-    for s in range(1, sizes.size):
-        value += 2.0 * prefix[s] / (s + k)
-        bound += 2.0 * s * sizes[s] / (s + k)
-    return value, bound
 
 
 @njit

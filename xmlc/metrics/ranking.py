@@ -468,7 +468,7 @@ def _at_each_k(name: str, title: str, of: Callable[..., float], **about: Any) ->
     return tuple(Measure(f"{name}@{k}", f"{title}@{k}", partial(of, k=k), **about) for k in K)
 
 
-def _of_ranking(name: str, title: str, of: Callable[..., float], **about: Any) -> tuple[Measure[Ranked], ...]:
+def _of_ranking(name: str, title: str, of: Callable[..., float], **about: Any) -> RankingMeasures:
     return _at_each_k(name, title, lambda ranked, k: of(ranked.Y, ranked.labels, k), **about)
 
 
@@ -507,14 +507,12 @@ def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> di
     propensity : ndarray of float, shape (m,)
         Propensities of the training set, as `propensities` returns them.
     """
-    ranked = Ranked(as_labels(Y), labels, propensity)
-    return {measure.name: measure.of(ranked) for measure in MEASURES}
+    return _values(MEASURES, Ranked(as_labels(Y), labels, propensity))
 
 
 def calibration_scores(Y: Matrix, labels: np.ndarray, scores: np.ndarray) -> dict[str, float]:
     """Return ``ece@k`` for each k of ``K``. The parameters are the same as for `ece_at_k`."""
-    ranked = Ranked(as_labels(Y), labels, np.empty(0), scores)
-    return {measure.name: measure.of(ranked) for measure in CALIBRATION}
+    return _values(CALIBRATION, Ranked(as_labels(Y), labels, np.empty(0), scores))
 
 
 def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
@@ -557,5 +555,8 @@ def standard_error(scores: np.ndarray) -> float:
 
 def precision_and_ndcg(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
     """Return ``p@k`` and ``ndcg@k``, which need no training set, by name for each k of ``K``."""
-    ranked = Ranked(as_labels(Y), labels, np.empty(0))
-    return {measure.name: measure.of(ranked) for measure in (*_PRECISION, *_NDCG)}
+    return _values((*_PRECISION, *_NDCG), Ranked(as_labels(Y), labels, np.empty(0)))
+
+
+def _values(measures: RankingMeasures, ranked: Ranked) -> dict[str, float]:
+    return {measure.name: measure.of(ranked) for measure in measures}

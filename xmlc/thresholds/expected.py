@@ -22,6 +22,50 @@ from xmlc.thresholds.methods import ThresholdMethod
 WRONG = 2.0
 
 
+def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """Return each label's highest ratio M / (base + k) over all sets of k estimates with sum M.
+
+    The ratio of the estimates above a ratio is never lower, and equal only if it is the highest. The passes therefore
+    raise the ratio from 0, and end when it no longer rises (Dinkelbach, Management Science 1967).
+
+    Parameters
+    ----------
+    blocks : sequence of csr_array of float32
+        The estimates, in consecutive blocks of instances.
+    mass : ndarray of float64, shape (m,)
+        Sum of all estimates of each label.
+    counts : ndarray of int64, shape (m,)
+        Number of estimates of each label, which the function overwrites.
+    base : ndarray of float64, shape (m,)
+        The constant ``base`` of each label's ratio.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+    """
+    ratio = np.zeros_like(mass)
+    entries = max(part.nnz for part in blocks)
+    kept_labels = np.empty(entries, dtype=np.uint32)
+    kept = np.empty(entries, dtype=np.float32)
+    parts = [kernel_csr(part)[1:] for part in blocks]
+    while True:
+        higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
+        if (higher == ratio).all():
+            return ratio
+        fit = counts.sum() <= entries  # If the kept estimates fit into one block, later passes read only these.
+        ratio = higher
+        mass = np.zeros_like(mass)
+        counts[:] = 0
+        n_kept = 0
+        for block, part in zip(blocks, parts):
+            start = n_kept if fit else 0
+            n_kept += keep_above(*part, ratio, kept_labels[start:], kept[start:], mass, counts)
+            release(block)
+        if fit:
+            blocks = blocks[:1]
+            parts = [(kept_labels[:n_kept], kept[:n_kept])]
+
+
 @hyperparameters
 class ExpectedF(ThresholdMethod):
     """Find for each label the threshold with the highest expected F-measure on unlabelled instances.
@@ -152,47 +196,6 @@ class ExpectedF(ThresholdMethod):
             self.expected_[empty] = absent[empty]
         self._remember_names(given)
         return self
-
-
-def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, base: np.ndarray) -> np.ndarray:
-    """Return each label's highest ratio M / (base + k) over all sets of k estimates with sum M.
-
-    Parameters
-    ----------
-    blocks : sequence of csr_array of float32
-        The estimates, in consecutive blocks of instances.
-    mass : ndarray of float64, shape (m,)
-        Sum of all estimates of each label.
-    counts : ndarray of int64, shape (m,)
-        Number of estimates of each label, which the function overwrites.
-    base : ndarray of float64, shape (m,)
-        The constant ``base`` of each label's ratio.
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
-    """
-    ratio = np.zeros_like(mass)
-    entries = max(part.nnz for part in blocks)
-    kept_labels = np.empty(entries, dtype=np.uint32)
-    kept = np.empty(entries, dtype=np.float32)
-    parts = [kernel_csr(part)[1:] for part in blocks]
-    while True:
-        higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
-        if (higher == ratio).all():
-            return ratio
-        fit = counts.sum() <= entries  # If the kept estimates fit into one block, later passes read only these.
-        ratio = higher
-        mass = np.zeros_like(mass)
-        counts[:] = 0
-        n_kept = 0
-        for block, part in zip(blocks, parts):
-            start = n_kept if fit else 0
-            n_kept += keep_above(*part, ratio, kept_labels[start:], kept[start:], mass, counts)
-            release(block)
-        if fit:
-            blocks = blocks[:1]
-            parts = [(kept_labels[:n_kept], kept[:n_kept])]
 
 
 @njit
