@@ -23,7 +23,7 @@ from scipy import sparse
 
 from benchmarks.harness import PER_SECOND, TIME, Data, Report, Task
 from xmlc.core.errors import needs_extra
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.unit_length import unit_rows
 
 FILE = Path(__file__).with_name("elsewhere.csv")
 ANY, UNIT_ROWS, ALL = "any", "unit", "all"

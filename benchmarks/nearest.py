@@ -27,8 +27,8 @@ from benchmarks.harness import (
     ranking_task,
 )
 from benchmarks.settings import SWNN_OTHERWISE, paper_setting
-from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import Hyperparameters
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.models.warm_up import WARM_UP_ROWS

@@ -19,7 +19,7 @@ from benchmarks.programs import QUALITIES, SPENT, add_rows, run_programs, table
 from xmlc.cli.options import FILE
 from xmlc.core.files import read_json
 from xmlc.core.threads import set_process_threads
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.suite.options import data_option
 
 PROGRAMS = ("Stacking", *ONE_VS_REST)

@@ -21,8 +21,9 @@ from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.writer import save_repository
 from xmlc.inference import METHODS, fit_size_weights, infer_blocks, truncation_bound
 from xmlc.kernels import elementwise, float64
-from xmlc.kernels.csr import top_k_of, unit_rows
+from xmlc.kernels.csr import top_k_of
 from xmlc.kernels.estimator import Hyperparameters
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.metrics import (
     classification_metrics,
     macro_f,

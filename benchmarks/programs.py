@@ -25,7 +25,7 @@ from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.core.threads import set_process_threads
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.metrics import ece_at_k, instance_f, macro_f, micro_f, ndcg_at_k, precision_at_k, propensities, psp_at_k
 from xmlc.metrics.propensity import propensity_parameters
 from xmlc.metrics.resampling import REPLICATES, draws

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.commands import benchmark, count_option, several_option
 from benchmarks.fresh import PROGRAMS, TOP, Estimator
 from benchmarks.harness import RATIO, Contender, Data, Report
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.suite.options import data_option
 
 BASELINE, REQUEST = "omikuji", "single request"

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.base import SparseProbabilityEstimator
 
 

@@ -9,7 +9,7 @@ from benchmarks import one_vs_rest as bench
 from benchmarks.fresh import ONE_VS_REST, trained_within
 from benchmarks.harness import CPU_TIME, PREDICTION, TRAINING, Data
 from xmlc.core.files import read_json, write_json
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.metrics import ndcg_at_k
 
 

@@ -11,7 +11,7 @@ from small_data import prepare_tiny
 from benchmarks import programs as bench
 from benchmarks.fresh import PROGRAMS, _Pecos
 from benchmarks.harness import PREDICTION, TRAINING, Data, Report
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.metrics import instance_f, micro_f, ndcg_at_k
 from xmlc.metrics.resampling import REPLICATES, draws
 from xmlc.models import SparseWeightedNearestNeighbors

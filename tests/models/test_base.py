@@ -9,7 +9,8 @@ from small_models import OURS, SMALL
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.kernels import csr
-from xmlc.kernels.csr import as_features, kernel_csr, unit_rows
+from xmlc.kernels.csr import as_features, kernel_csr
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import FastXML, abilities
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class

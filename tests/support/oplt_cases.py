@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from xmlc.kernels.csr import kernel_csr, unit_rows
+from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import OPLT
 from xmlc.models.plt.solvers import AdaGrad
 from xmlc.models.plt.training import train_nodes

@@ -18,12 +18,10 @@ from scipy import sparse
 
 from xmlc.core.appendable import give_back
 from xmlc.core.errors import InvalidDataError
-from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
 from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
-NONZEROS_PER_TASK = 1 << 17  # A task scales about NONZEROS_PER_TASK non-zeros to unit length.
 ENTRIES_PER_BLOCK = 1 << 24  # A block of `blocks_of_rows` has about ENTRIES_PER_BLOCK entries.
 INDEXED = (*COMPRESSED, "coo")  # Formats of scipy that store indices in arrays.
 #: The type of a user's matrix: a sparse matrix, an array, a frame, or rows that NumPy converts to an array.
@@ -105,17 +103,6 @@ def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
     result = sparse.csr_array((matrix.data[:nnz], matrix.indices[:nnz], matrix.indptr), shape=matrix.shape)
     result.has_sorted_indices = result.has_canonical_format = ascending
     return result
-
-
-def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
-    """Return the instances scaled to Euclidean length 1. An instance without features stays unchanged."""
-    from xmlc.kernels.unit_length import scale_rows
-
-    indptr, values, n = np.asarray(X.indptr, dtype=np.int64), np.asarray(X.data), X.shape[0]
-    scaled = np.empty(values.size, dtype=np.float32)
-    blocks = row_blocks(n, max(1, n * NONZEROS_PER_TASK // max(values.size, 1)))
-    run_tasks(scale_rows, [(indptr, values, scaled, *block) for block in blocks], n_jobs)
-    return with_values(X, scaled)
 
 
 def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:

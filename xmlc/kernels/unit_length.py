@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.csr import KernelCSR
+from xmlc.core.parallel import row_blocks, run_tasks
+from xmlc.kernels.csr import KernelCSR, with_values
 from xmlc.kernels.sums import pairwise
+
+NONZEROS_PER_TASK = 1 << 17  # A task scales about this number of non-zeros.
 
 
 @njit(error_model="numpy")
@@ -42,8 +46,19 @@ def scale_rows(indptr, values, scaled, start, end):
                 scaled[p] = np.float32(np.float64(values[p]) / length)
 
 
+def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
+    """Return the instances scaled to Euclidean length 1. An instance without features stays unchanged."""
+    n = X.shape[0]
+    indptr = np.asarray(X.indptr, dtype=np.int64)
+    values = np.asarray(X.data)
+    scaled = np.empty(values.size, dtype=np.float32)
+    blocks = row_blocks(n, max(1, n * NONZEROS_PER_TASK // max(values.size, 1)))
+    run_tasks(scale_rows, [(indptr, values, scaled, *block) for block in blocks], n_jobs)
+    return with_values(X, scaled)
+
+
 def unit_row(x: KernelCSR) -> KernelCSR:
-    """Return a matrix with one row, scaled to Euclidean length 1 as `xmlc.kernels.csr.unit_rows` scales rows."""
+    """Return a matrix with one row, scaled to Euclidean length 1 as in `unit_rows`."""
     scaled = np.empty_like(x.data)
     scale_rows(x.indptr, x.data, scaled, 0, 1)
     return KernelCSR(x.indptr, x.indices, scaled)

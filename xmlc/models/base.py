@@ -26,11 +26,11 @@ from xmlc.kernels.csr import (
     kernel_csr,
     per_label,
     top_k_of,
-    unit_rows,
     validated,
 )
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters
 from xmlc.kernels.rows import is_canonical
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.storage import StoredEstimator
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from xmlc.core.appendable import Appendable
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
 from xmlc.kernels.arrays import row_of_csr
-from xmlc.kernels.csr import KernelCSR, kernel_csr, unit_rows, with_values
+from xmlc.kernels.csr import KernelCSR, kernel_csr, with_values
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import FINITE, Field
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.trees.representations import label_sums
 
 # This is the approximate number of non-zeros that one task sums. The non-zeros of an instance are summed once for each

@@ -18,9 +18,10 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, XmlcError, needs_extra
 from xmlc.kernels.counter_random import Stream, random_permutation
-from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of, unit_rows, without_zeros
+from xmlc.kernels.csr import Matrix, entries_above, stack_estimates, top_k_of, without_zeros
 from xmlc.kernels.estimator import hyperparameters
 from xmlc.kernels.stored import Field
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 
 # The code in `TRAINING` runs in the training process. The limits of time and memory are set first, so that they include

@@ -9,7 +9,8 @@ from nearest_cases import data
 from scipy import sparse
 from small_data import random_multilabel
 
-from xmlc.kernels.csr import top_k_of, unit_rows
+from xmlc.kernels.csr import top_k_of
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import SparseWeightedNearestNeighbors, model_selection
 from xmlc.models.nearest import _index, estimator
 

@@ -5,7 +5,7 @@ import pytest
 from nearest_cases import data
 from numpy.testing import assert_array_equal
 
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.nearest._index import build_index
 
 

@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from xmlc.core.errors import NotFittedError, XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
-from xmlc.kernels.csr import unit_rows
 from xmlc.kernels.estimator import InvalidParameterError
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import OPLT, PLT
 from xmlc.models.oplt.growth import initial_tree
 from xmlc.models.oplt.tree import NODE, with_labels

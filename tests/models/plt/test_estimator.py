@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation
-from xmlc.kernels.csr import unit_rows
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import PLT
 
 TWIN = {"gamma": 0.7, "lam": 0.01, "epochs": 3}

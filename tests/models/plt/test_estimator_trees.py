@@ -7,7 +7,8 @@ from facts import raises_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation
-from xmlc.kernels.csr import kernel_csr, unit_rows
+from xmlc.kernels.csr import kernel_csr
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import PLT
 from xmlc.models.plt.solvers import AdaGrad
 from xmlc.models.plt.training import train_nodes

@@ -8,9 +8,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from vector_twin import inverse_sqrt
 
-from xmlc.kernels.csr import KernelCSR, kernel_csr, unit_rows
+from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import padded_size
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import PLT
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, dual_steps, solve
 

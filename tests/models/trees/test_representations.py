@@ -9,7 +9,8 @@ from scipy import sparse
 from small_data import random_data
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.csr import as_features, as_labels, unit_rows
+from xmlc.kernels.csr import as_features, as_labels
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.trees import representations
 from xmlc.models.trees.representations import label_representations
 

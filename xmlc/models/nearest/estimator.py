@@ -17,13 +17,13 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of, unchecked_view
-from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates, unit_rows, without_zeros
+from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates, without_zeros
 from xmlc.kernels.domains import N_JOBS, PASSES, NumberRange, whole
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters, param
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.stored import FINITE, Field, fields_of
 from xmlc.kernels.top_k import scaled
-from xmlc.kernels.unit_length import unit_row
+from xmlc.kernels.unit_length import unit_row, unit_rows
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import are_right, is_better, sample
 from xmlc.models.nearest._bounds import SearchScratch, powers_of, search_scratch

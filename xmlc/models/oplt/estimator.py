@@ -12,7 +12,7 @@ from xmlc.core.appendable import NOT_FINITE, Appendable
 from xmlc.core.errors import InvalidDataError, InvalidParameterError, XmlcError
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
-from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates, unit_rows
+from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates
 from xmlc.kernels.domains import (
     FLAG,
     MANY,
@@ -31,7 +31,7 @@ from xmlc.kernels.domains import (
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters, param
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
-from xmlc.kernels.unit_length import unit_row
+from xmlc.kernels.unit_length import unit_row, unit_rows
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import cross_validated
 from xmlc.models.oplt.final_tree import final_tree

@@ -10,7 +10,8 @@ from scipy import sparse
 from xmlc.core.appendable import Appendable
 from xmlc.core.parallel import cost_blocks, run_tasks
 from xmlc.kernels.checks import check_same_instances
-from xmlc.kernels.csr import Matrix, as_features, as_labels, unit_rows, validated, with_values
+from xmlc.kernels.csr import Matrix, as_features, as_labels, validated, with_values
+from xmlc.kernels.unit_length import unit_rows
 
 # One task adds up about 2**20 non-zeros. The non-zeros of an instance count once for each label of the instance.
 NONZEROS_PER_TASK = 1 << 20
