@@ -14,10 +14,10 @@ from pathlib import Path
 from benchmarks.commands import baselines_option, benchmark, count_option, several_option
 from benchmarks.harness import PER_INSTANCE, PREDICTION, TIME, TOP, TRAINING, Contender, Data, Report, precisions
 from benchmarks.settings import paper_setting
-from xmlc.core.machine import timed
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
+from xmlc.suite.provenance.machine import timed
 
 OURS, PROGRAM = "xmlc", "napkinXC"
 VARIANTS = {  # Names of models in oplt2021.yaml, which have the paper's hyperparameters.

@@ -33,13 +33,13 @@ from benchmarks.harness import (
     ranking_task,
 )
 from benchmarks.settings import adagrad_settings, batch_setting, paper_setting
-from xmlc.core.machine import timed
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.plt import PLT
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
+from xmlc.suite.provenance.machine import timed
 
 Models = dict[tuple[str, int], PLT]  # Maps a solver and a number of threads to a model.
 Baselines = dict[str, SparseProbabilityEstimator]

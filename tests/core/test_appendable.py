@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from facts import raises_with
 
-from xmlc.core import appendable
 from xmlc.core.appendable import Appendable, give_back
 from xmlc.core.errors import InvalidDataError
+from xmlc.suite import files
 
 TASKS = [
     {"a": np.arange(3), "b": np.ones((2, 4), dtype=np.float32)},
@@ -70,28 +70,28 @@ def test_full_disk_raises_write_error(tmp_path):
 
 def test_mapped_pages_are_released_while_block_reads(monkeypatch):
     given_back, before = threading.Event(), threading.active_count()
-    monkeypatch.setattr(appendable, "HELD", 0)
-    monkeypatch.setattr(appendable, "file_bytes", count().__next__)
-    monkeypatch.setattr(appendable, "give_back", lambda *arrays: given_back.set())
-    with appendable.read_in_parts([np.zeros(1 + appendable.LARGE // 8)]):
+    monkeypatch.setattr(files, "MOST_MAPPED", 0)
+    monkeypatch.setattr(files, "mapped_bytes", count().__next__)
+    monkeypatch.setattr(files, "give_back", lambda *arrays: given_back.set())
+    with files.read_in_parts([np.zeros(1 + files.LARGE // 8)]):
         assert given_back.wait(600)
     assert threading.active_count() == before
 
 
 def test_small_arrays_are_not_monitored():
     before = {*threading.enumerate()}
-    with appendable.read_in_parts([np.zeros(9), np.zeros(appendable.LARGE // 8)]):
+    with files.read_in_parts([np.zeros(9), np.zeros(files.LARGE // 8)]):
         for thread in {*threading.enumerate()} - before:
             thread.join(600)
             assert not thread.is_alive()
 
 
-@pytest.mark.skipif(not appendable.file_bytes(), reason="the system does not count mapped bytes")
+@pytest.mark.skipif(not files.mapped_bytes(), reason="the system does not count mapped bytes")
 def test_mapped_bytes_count_pages_that_were_read(tmp_path):
     np.save(tmp_path / "a.npy", np.ones(1 << 22))
-    before = appendable.file_bytes()
+    before = files.mapped_bytes()
     mapped = np.load(tmp_path / "a.npy", mmap_mode="c")
     assert mapped.sum() == 1 << 22
-    assert appendable.file_bytes() - before > 1 << 24
+    assert files.mapped_bytes() - before > 1 << 24
     give_back(mapped)
-    assert appendable.file_bytes() - before < 1 << 24
+    assert files.mapped_bytes() - before < 1 << 24

@@ -18,7 +18,8 @@ from xmlc.core.checksums import (
     stamped,
     verify_file,
 )
-from xmlc.core.files import atomic_folder, folder_bytes, write_record
+from xmlc.core.files import atomic_folder, folder_bytes
+from xmlc.suite.files import write_record
 
 
 @pytest.fixture

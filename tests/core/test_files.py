@@ -17,11 +17,9 @@ from xmlc.core.files import (
     atomic_folder,
     locked,
     read_json,
-    sha256,
-    similar_path,
-    temporary_folder,
     write_json,
 )
+from xmlc.suite.files import sha256, similar_path, temporary_folder
 
 WRITE = """
 import sys
@@ -185,7 +183,7 @@ def test_temporary_folder_is_next_to_file_and_removed_after_block(tmp_path):
 
 
 def test_next_process_removes_temporary_folder_of_killed_process(tmp_path):
-    code = "import sys\nfrom pathlib import Path\nfrom xmlc.core.files import temporary_folder\n"
+    code = "import sys\nfrom pathlib import Path\nfrom xmlc.suite.files import temporary_folder\n"
     code += "with temporary_folder(Path(sys.argv[1])): print(flush=True), sys.stdin.read()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", code, tmp_path / "a.json"], **pipes) as killed:

@@ -23,9 +23,10 @@ from snakemake.cli import get_argument_parser
 
 from benchmarks.__main__ import group as benchmarks
 from xmlc.cli import group
-from xmlc.core.files import atomic_folder, write_record
+from xmlc.core.files import atomic_folder
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import Settings, read_config
+from xmlc.suite.files import write_record
 from xmlc.suite.papers.plan import targets
 
 PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]

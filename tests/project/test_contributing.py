@@ -20,7 +20,8 @@ from report_cases import ranking, write
 from repository import ROOT
 
 from xmlc.cli import group
-from xmlc.core.files import read_json, write_record
+from xmlc.core.files import read_json
+from xmlc.suite.files import write_record
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.fingerprint import fingerprint
 

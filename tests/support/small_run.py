@@ -12,8 +12,8 @@ import pandas as pd
 from project_copy import Project
 from small_data import random_multilabel
 
-from xmlc.core.files import sha256
 from xmlc.data.writer import save_repository
+from xmlc.suite.files import sha256
 
 SET = "small-set"
 MODEL = f"results/{SET}/plt/seed0/80"

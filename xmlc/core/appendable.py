@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from threading import Event, Thread
 from typing import BinaryIO
 
 import numpy as np
@@ -18,9 +16,6 @@ from xmlc.core.errors import InvalidDataError
 # of extra bytes is also limited to a quarter of the array.
 MORE = 1 << 26
 
-HELD = 1 << 28  # Maximum bytes of mapped files that `read_in_parts` keeps in memory.
-LARGE = 1 << 24  # Minimum bytes of an array whose pages are released.
-LOOK = 0.005  # Seconds between two checks of memory.
 NOT_FINITE = (
     "found weights beyond single precision. Scale the features with sklearn.preprocessing.MaxAbsScaler, "
     "or use hyperparameters nearer to their defaults."
@@ -127,39 +122,6 @@ def give_back(*arrays: np.ndarray) -> None:
             start = address(array) - address(np.frombuffer(base, dtype=np.uint8))
             start, end = start // mmap.PAGESIZE * mmap.PAGESIZE, start + array.nbytes
             base.madvise(mmap.MADV_DONTNEED, start, end - start)
-
-
-@contextmanager
-def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
-    """Repeatedly release the pages of mapped arrays while a ``with`` block reads the arrays, to save memory.
-
-    The ``with`` block must not change the arrays. For speed, the block should read each part of an array many times
-    before the next part. A page fault may map 2 MB, so random reads can map gigabytes between two checks of the memory.
-    If the system does not count the pages of files, no pages are released.
-    """
-    large = [array for array in arrays if array.nbytes > LARGE]
-    most, done = file_bytes() + HELD, Event()
-
-    def watch() -> None:
-        while large and not done.wait(LOOK):
-            if file_bytes() > most:
-                give_back(*large)
-
-    thread = Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-
-
-def file_bytes() -> int:
-    """Return the bytes of mapped files that this process has in memory, or 0 if the system does not count them."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[2]) * mmap.PAGESIZE
-    except OSError:
-        return 0
 
 
 def address(array: np.ndarray) -> int:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from difflib import get_close_matches
 from glob import glob
 from pathlib import Path
 from secrets import token_hex
@@ -20,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from xmlc.core.checksums import NAME as CHECKSUMS
-from xmlc.core.checksums import list_files, stamped, unlisted_in
+from xmlc.core.checksums import list_files, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
 OURS = f"+xmlc-{os.uname().nodename}+"  # Part of the name of each temporary file and folder from this machine.
@@ -28,9 +26,6 @@ OURS = f"+xmlc-{os.uname().nodename}+"  # Part of the name of each temporary fil
 FORGOTTEN = 7 * 86400.0
 SETTLED = 1.0  # A process locks a temporary file within this number of seconds after creating it.
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
-
-#: The files and folders that this process has written. The suite renames them if code changed.
-written: list[Path] = []
 
 
 @contextmanager
@@ -80,10 +75,9 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     The temporary file has the suffix of ``path``, because writers choose a format by the suffix.
     """
-    with _temporary(Path(path), Path.touch) as temporary:
+    with temporary_place(Path(path), Path.touch) as temporary:
         yield temporary
         os.replace(temporary, path)
-        written.append(Path(path))
 
 
 @contextmanager
@@ -107,26 +101,14 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = checked_path(path)
     check_replaceable(path)
     remove_leftovers(path.parent)
-    with _temporary(path, Path.mkdir) as temporary:
+    with temporary_place(path, Path.mkdir) as temporary:
         yield temporary
         list_files(temporary)
         replace_folder(temporary, path)
-        written.append(path)
 
 
 @contextmanager
-def temporary_folder(beside: Path) -> Iterator[Path]:
-    """Yield a temporary folder next to ``beside``, on the same file system, and remove it when the block ends.
-
-    Temporary folders that killed processes left in the same parent folder are removed first.
-    """
-    remove_leftovers(beside.parent)
-    with _temporary(beside.with_suffix(""), Path.mkdir) as temporary:
-        yield temporary
-
-
-@contextmanager
-def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+def temporary_place(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """Create a temporary file or folder next to ``path``, lock it during a block, and remove it at the end.
 
     An OSError in the block names ``path``, even if the original error names the temporary file or no file.
@@ -183,22 +165,6 @@ def checked_path(path: object) -> Path:
     if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
         raise InvalidParameterError(f"path: found {shown(path)}, expected the name of a folder or file")
     return Path(path)
-
-
-def similar_path(path: str | os.PathLike[str]) -> str:
-    """Return advice that names the file or folder next to a missing ``path`` with the most similar name, or "".
-
-    If a parent of the path is missing, too, the advice is about the first missing parent.
-    """
-    missing = Path(path)
-    while not missing.parent.exists():
-        missing = missing.parent
-    try:
-        names = [file.name for file in missing.parent.iterdir() if not file.name.startswith(".")]
-    except OSError:  # The parent is a file, or cannot be read.
-        return ""
-    similar = get_close_matches(missing.name, names, n=1)
-    return f". Did you mean {missing.with_name(similar[0])}?" if similar else ""
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
@@ -262,18 +228,7 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
     ValueError
         A number is not finite. JSON cannot contain NaN or infinity, and results must not hide such numbers.
     """
-    write_text(path, _json(content))
-
-
-def write_record(path: str | os.PathLike[str], content: Mapping[str, object]) -> None:
-    """Write ``content`` like `write_json`, with its checksum as the last key.
-
-    Raises
-    ------
-    ValueError
-        A number is not finite.
-    """
-    write_json(path, stamped(json.loads(_json(content))))
+    write_text(path, as_json(content))
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -287,20 +242,8 @@ def folder_bytes(folder: str | os.PathLike[str]) -> int:
     return sum(file.stat().st_size for file in files)
 
 
-def sha256(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 digest of a file as 64 hexadecimal digits."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def git_blob(path: str | os.PathLike[str]) -> str:
-    """Return the id that git gives to a file's content, as 40 hexadecimal digits."""
-    with open(path, "rb") as file:
-        head = b"blob %d\0" % os.stat(path).st_size
-        return hashlib.file_digest(file, lambda: hashlib.sha1(head, usedforsecurity=False)).hexdigest()
-
-
-def _json(content: Any) -> str:
+def as_json(content: Any) -> str:
+    """Return ``content`` as the text that `write_json` writes."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
 
 

@@ -10,7 +10,6 @@ from facts import raises_with
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, write_text
 from xmlc.core.sources import PACKAGE, forget_sources
-from xmlc.suite.provenance import planned_code as module
 from xmlc.suite.provenance.planned_code import ASIDE, VARIABLE, as_planned, planned_code
 
 CODE = "POWER = 1\n"
@@ -32,7 +31,6 @@ def job(tmp_path, monkeypatch):
 
     def run(before=lambda: None, during=lambda: None, step="download"):
         forget_sources()
-        monkeypatch.setattr(module.core_files, "written", [])
         monkeypatch.setenv(VARIABLE, planned_code(step, ["mine.py"]))
         before()
         forget_sources()  # A job is a new process.

@@ -9,7 +9,8 @@ from facts import absent
 from report_cases import ranking
 
 from xmlc.core.checksums import NAME
-from xmlc.core.files import atomic_folder, write_record
+from xmlc.core.files import atomic_folder
+from xmlc.suite.files import write_record
 from xmlc.suite.report.verify import verify
 
 DATA, RECORD = Path("results/yeast/data"), Path("results/yeast/plt/seed0/full/ranking.json")

@@ -10,10 +10,11 @@ from scipy import sparse
 from small_data import prepare_tiny, train
 
 from xmlc.core.checksums import list_files
-from xmlc.core.files import read_json, write_json, write_record
+from xmlc.core.files import read_json, write_json
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.inference import Samples, gfm, hamming, marginals_of
 from xmlc.metrics import classification_metrics
+from xmlc.suite.files import write_record
 from xmlc.suite.results.records.inference import InferenceRecord
 from xmlc.suite.steps.prepared import Prepared
 

@@ -7,10 +7,11 @@ from click.testing import CliRunner
 from command_line import own_threads
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import read_json, sha256
+from xmlc.core.files import read_json
 from xmlc.data import load
 from xmlc.data.matrices import load_csr
 from xmlc.data.synthetic.labels import SyntheticModel
+from xmlc.suite.files import sha256
 from xmlc.suite.steps.synth import command
 
 SIZES = "n_train: 300, n_test: 100, n_features: 60, n_labels: 20, labels_per_instance: 2.0, nonzeros: 9, seed: 3"

@@ -10,9 +10,10 @@ from search_cases import EACH, what
 from small_data import prepare_tiny
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import read_json, write_record
+from xmlc.core.files import read_json
 from xmlc.metrics import precision_at_k
 from xmlc.models import PLT, Parabel
+from xmlc.suite.files import write_record
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.train import command as train_command
 from xmlc.suite.steps.tune import command as tune_command

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 from msgspec import Meta
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import sha256
 from xmlc.data.archives import SUFFIXES
+from xmlc.suite.files import sha256
 from xmlc.suite.schemas import converted, located, read_yaml
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")

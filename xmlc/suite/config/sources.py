@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from xmlc.core.checksums import checksum_now, state_of
 from xmlc.core.errors import XmlcError, nearest
-from xmlc.core.files import read_json, similar_path
+from xmlc.core.files import read_json
 from xmlc.suite.config.catalogue import Dataset
+from xmlc.suite.files import similar_path
 
 WEB = ("http://", "https://")
 # Maps a file name to a list of size in bytes, time of the last change in ns, and checksum.

@@ -13,11 +13,11 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
-from xmlc.core import files as core_files
 from xmlc.core.checksums import State, checksum_of, state_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.sources import forget_sources, source_digest
@@ -68,12 +68,13 @@ def as_planned(step: str, words: Sequence[str]) -> Iterator[None]:
             f"The last edited file is {last}. Nothing was computed. {AGAIN}"
         )
     before = {path: state_of(path) for path in paths}
+    results = results_of(words)
     loaded = {os.path.realpath(getattr(module, "__file__", None) or "") for module in [*sys.modules.values()]}
     imported_later = {path: checksum_of(path) for path in paths if os.path.realpath(path) not in loaded}
     yield
     edited = _edited(step, modules, digest, before, imported_later)
     if edited:
-        kept = keep_aside(core_files.written, words)
+        kept = keep_aside(words, results)
         where = ""
         if kept:
             where = f"The results are kept as {', '.join(kept)}, but are not used. "
@@ -100,14 +101,29 @@ def _edited(
     return [path for path in written if path in imported_later and checksum_of(path) == imported_later[path]]
 
 
-def keep_aside(written: Iterable[Path], words: Sequence[str]) -> list[str]:
+def results_of(words: Sequence[str]) -> dict[Path, int]:
+    """Return the existing files and folders that the words of a command line name, and their inodes.
+
+    A step replaces its results, which then have other inodes. It also writes files beside a named one, such as
+    ``ranking.json`` for ``ranking``.
+    """
+    inodes = {}
+    for word in filter(None, words):
+        named = Path(word)
+        for path in (named, *named.parent.glob(f"{escape(named.name)}.*")):
+            if path.exists() and not path.name.endswith(ASIDE):
+                inodes[path] = os.stat(path).st_ino
+    return inodes
+
+
+def keep_aside(words: Sequence[str], before: Mapping[Path, int]) -> list[str]:
     """Rename the results that a step wrote, so that nothing takes them for results of the planned code.
 
     Snakemake would delete them under their own names. Return the new names.
     """
     kept = []
-    for path in dict.fromkeys(written):
-        if path.exists() and any(str(path) == word or str(path).startswith(f"{word}.") for word in words):
+    for path, inode in results_of(words).items():
+        if before.get(path) != inode:
             aside = path.with_name(path.name + ASIDE)
             if aside.is_dir():
                 shutil.rmtree(aside)

@@ -13,12 +13,13 @@ import click
 
 from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_folder, similar_path, write_text
+from xmlc.core.files import atomic_folder, write_text
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
+from xmlc.suite.files import similar_path
 from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report import compare

@@ -13,7 +13,8 @@ import pandas as pd
 from tabulate import tabulate
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import similar_path, write_text
+from xmlc.core.files import write_text
+from xmlc.suite.files import similar_path
 from xmlc.suite.papers import every_table, table_of
 from xmlc.suite.papers.claims_table import CLAIMS
 from xmlc.suite.papers.printing import escaped

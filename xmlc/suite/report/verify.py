@@ -9,8 +9,9 @@ from pathlib import Path
 
 from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_listed, listed_in, unlisted_in, verify_file
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import read_json, similar_path
+from xmlc.core.files import read_json
 from xmlc.suite.config import paths
+from xmlc.suite.files import similar_path
 from xmlc.suite.results.manifest import SUFFIX
 
 # Each folder in `FOLDERS` contains a list of its files with checksums. Each record in `RECORDS` contains a checksum of

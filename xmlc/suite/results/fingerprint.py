@@ -41,7 +41,7 @@ import numpy as np
 import pandas as pd
 
 from xmlc.core.errors import XmlcError, let_through
-from xmlc.core.files import similar_path
+from xmlc.suite.files import similar_path
 from xmlc.suite.results.columns import column
 
 VERSION = 1

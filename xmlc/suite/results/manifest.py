@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from xmlc.core.files import write_record
+from xmlc.suite.files import write_record
 from xmlc.suite.results.records.base import read_checked
 from xmlc.suite.results.settings import RecordedSettings
 

@@ -11,7 +11,7 @@ import click
 
 from xmlc.cli.options import out_option
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_folder, git_blob, read_json, write_json
+from xmlc.core.files import atomic_folder, read_json, write_json
 from xmlc.data.archives import SUFFIXES, is_compressed, unpack
 from xmlc.data.synthetic import is_made
 from xmlc.suite.config import sources
@@ -23,6 +23,7 @@ from xmlc.suite.config.catalogue import (
     file_facts,
     load_catalogue,
 )
+from xmlc.suite.files import git_blob
 from xmlc.suite.options import catalogue_option, entry_option
 from xmlc.suite.steps.fetching import Unreachable, copy, fetch
 

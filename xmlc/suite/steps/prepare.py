@@ -16,7 +16,7 @@ from xmlc.cli.options import FOLDER, out_option
 from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import check_listed
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import atomic_folder, read_json, sha256, write_json
+from xmlc.core.files import atomic_folder, read_json, write_json
 from xmlc.data.formats import WITHOUT_HEADER, load, read_coordinates
 from xmlc.data.formats.arff import check_alike
 from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines, words
@@ -30,6 +30,7 @@ from xmlc.suite.config.catalogue import (
     check_entry,
     load_catalogue,
 )
+from xmlc.suite.files import sha256
 from xmlc.suite.options import catalogue_option, entry_option, file_option
 from xmlc.suite.provenance.environment import step_costs
 from xmlc.suite.results.records.statistics import Statistics, part_statistics

@@ -16,10 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.cli.options import threads_option
-from xmlc.core.appendable import read_in_parts
 from xmlc.core.checksums import checksum_of
-from xmlc.core.files import temporary_folder
-from xmlc.core.machine import cpu_seconds, timed
 from xmlc.data.matrices import CSRWriter, places_of, without
 from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, released, some_rows
 from xmlc.kernels.estimator import Hyperparameters
@@ -27,9 +24,11 @@ from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import files_read, load_estimator, make_estimator
 from xmlc.models.warm_up import WARM_UP_ROWS, warm_up
+from xmlc.suite.files import read_in_parts, temporary_folder
 from xmlc.suite.options import data_option, model_option, training_option
 from xmlc.suite.provenance.code import estimator_files, user_digest
 from xmlc.suite.provenance.environment import step_costs, with_environment
+from xmlc.suite.provenance.machine import cpu_seconds, timed
 from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset, TrainingSplit
 from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
 from xmlc.suite.steps.prepared import DataPart, Prepared, recorded_name

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from xmlc.cli.options import out_option, threads_option
 from xmlc.core.errors import XmlcError, nearest
-from xmlc.core.files import atomic_folder, write_record
+from xmlc.core.files import atomic_folder
 from xmlc.core.parallel import row_blocks
 from xmlc.data.matrices import save_csr
 from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
@@ -20,6 +20,7 @@ from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.synthetic.subjects import SubjectTexts
 from xmlc.data.writer import repository_writer
 from xmlc.suite.config.catalogue import Dataset, catalogue_entry, check_entry, file_facts, load_catalogue
+from xmlc.suite.files import write_record
 from xmlc.suite.options import catalogue_option, entry_option
 from xmlc.suite.provenance.environment import step_costs
 

@@ -16,7 +16,6 @@ from scipy import sparse
 from xmlc.cli.options import FOLDER, out_option
 from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_folder
-from xmlc.core.machine import timed
 from xmlc.data.matrices import load_csr
 from xmlc.kernels.csr import as_estimates, release, released, some_rows, top_k_of
 from xmlc.metrics.classification import agreement_of_blocks, groups_by_frequency, measure_scores, scores_by_frequency
@@ -24,6 +23,7 @@ from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
 from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import extension_option, file_option
+from xmlc.suite.provenance.machine import timed
 from xmlc.suite.results.records.calibration import PRECISION, CalibrationRecord
 from xmlc.suite.results.records.thresholds import Chosen, EstimatesRecord, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.suite.steps.run import ModelStep, TrainedStep, estimate_timed, mean_of, on_trained_model, write_estimates

@@ -13,9 +13,9 @@ from msgspec import Meta
 
 from xmlc.core.checksums import Damaged, check_content, written_with
 from xmlc.core.errors import XmlcError, let_through
-from xmlc.core.files import write_record
 from xmlc.data.synthetic import without_mark
 from xmlc.kernels.estimator import Hyperparameters
+from xmlc.suite.files import write_record
 
 SCHEMA = 1
 HIGHEST = 1 + 1e-9  # The mean of scores that are all 1 may exceed 1 because of rounding errors.
