@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Sequence
 
 from xmlc.core.errors import WRITING_ONLY
 
@@ -41,7 +42,9 @@ def sentence_of(error: OSError) -> str | None:
     """
     # A failed copy of a folder raises shutil.Error, which contains a list of sources, targets and reasons.
     if isinstance(error, shutil.Error):
-        reasons = error.args[0] if error.args else ()
+        reasons: Sequence[object] = ()
+        if error.args:
+            reasons = error.args[0]
         return "; ".join(f"{reason[1]}: {reason[2]}" for reason in reasons if isinstance(reason, tuple)) or str(error)
     if error.errno is None:
         return None
@@ -50,7 +53,11 @@ def sentence_of(error: OSError) -> str | None:
     name = (writes and error.filename2) or error.filename
     if name is None and writes:
         name = "standard output or error"
-    where = f"{os.fsdecode(name)}: " if isinstance(name, str | bytes | os.PathLike) else ""
+    where = ""
+    if isinstance(name, str | bytes | os.PathLike):
+        where = f"{os.fsdecode(name)}: "
     said = f"{where}{error.strerror or error}"
     advice = ADVICE.get(error.errno)
-    return f"{said}. {advice}" if advice else said
+    if advice:
+        return f"{said}. {advice}"
+    return said

@@ -35,7 +35,8 @@ class Appendable:
     """
 
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
-        self._folder, self._ending = folder, ending
+        self._folder = folder
+        self._ending = ending
         self._files: dict[str, BinaryIO] = {}
         # If ``folder`` is given, the arrays in this dict have no rows. The arrays without rows only store the dtype and
         # the lengths of all axes except the first.
@@ -56,11 +57,13 @@ class Appendable:
         check_finite(tasks.values())
         for name, task in tasks.items():
             if name not in self._arrays:
-                self._arrays[name], self._sizes[name] = np.empty((0, *task.shape[1:]), dtype=task.dtype), 0
+                self._arrays[name] = np.empty((0, *task.shape[1:]), dtype=task.dtype)
+                self._sizes[name] = 0
                 if self._folder is not None:
                     self._files[name] = open(self._folder / f"{name}{self._ending}.npy", "wb")
                     self._write_header(name)
-            array, size = self._arrays[name], self._sizes[name] + task.shape[0]
+            array = self._arrays[name]
+            size = self._sizes[name] + task.shape[0]
             if task.shape[1:] != array.shape[1:] or task.dtype != array.dtype:
                 expected = f"{array.dtype}{array.shape[1:]} as before"
                 raise TypeError(f"{name}: found {task.dtype}{task.shape[1:]}, expected {expected}")

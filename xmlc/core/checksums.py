@@ -44,7 +44,9 @@ class Damaged(XmlcError):
 
     def __init__(self, file: Path, fault: str, target: Path):
         super().__init__(f"{file}: {fault}. Restore {target} from a copy, or run again the command that wrote it.")
-        self.file, self.fault, self.target = file, fault, target
+        self.file = file
+        self.fault = fault
+        self.target = target
 
 
 def verify_file(path: Path) -> None:
@@ -162,7 +164,9 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
 
 def written_with(file: Path) -> Path:
     """Return a file's folder if the folder has a list of checksums, and otherwise the file."""
-    return file.parent if (file.parent / NAME).is_file() else file
+    if (file.parent / NAME).is_file():
+        return file.parent
+    return file
 
 
 def list_files(folder: Path) -> None:
@@ -193,7 +197,7 @@ def listed_in(folder: Path) -> Files:
         return _listed(file, state_of(file))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         let_through(error)
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = getattr(error, "strerror", error)
         raise Damaged(file, f"found no readable list of checksums ({reason})", folder) from error
 
 

@@ -41,7 +41,9 @@ RENAMED = {
     "calibrated": "fitted",
 }
 
-FEW, MOST_LISTED = 3, 20  # Largest numbers of similar names and of valid values in a message.
+# Largest numbers of similar names and of valid values in a message.
+FEW = 3
+MOST_LISTED = 20
 INTERRUPTED = "interrupted. Run the same command again to continue."
 
 
@@ -87,10 +89,17 @@ class NotFittedError(XmlcError, ValueError, AttributeError):
 
 def shown(value: object) -> str:
     """Return a user's value as text for a message, shortened if it is long."""
-    value = str(value) if isinstance(value, str) else value  # The repr of a NumPy string contains its type.
-    text = repr(value) if isinstance(value, str | bytes | int | float | None) else f"{type(value).__name__} {value}"
+    # The repr of a NumPy string contains its type.
+    if isinstance(value, str):
+        value = str(value)
+    if isinstance(value, str | bytes | int | float | None):
+        text = repr(value)
+    else:
+        text = f"{type(value).__name__} {value}"
     text = " ".join(text.split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= 60:
+        return text
+    return f"{text[:57]}..."
 
 
 def nearest(name: str, names: Collection[Any]) -> str:
@@ -113,7 +122,9 @@ def selection(listed: Sequence[str], total: int) -> str:
     """Return ``listed``, some of ``total`` valid values, as text. If values are left out, it ends with "and N more"."""
     if len(listed) < total:
         return f"one of {', '.join(listed)} and {total - len(listed)} more"
-    return " or ".join(listed) if total <= FEW else f"one of {', '.join(listed)}"
+    if total <= FEW:
+        return " or ".join(listed)
+    return f"one of {', '.join(listed)}"
 
 
 def is_of_the_machine(error: BaseException) -> bool:

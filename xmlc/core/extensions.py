@@ -33,12 +33,16 @@ def import_file(file: str | Path) -> ModuleType:
         raise XmlcError(f"{file}: found no such Python file. Check the path in the configuration.")
     folders = import_folders(file)
     name = _name_in(folders[-1], file)
-    known = importlib.util.find_spec(name) if name.isidentifier() else None
+    known = None
+    if name.isidentifier():
+        known = importlib.util.find_spec(name)
     is_known = known is None or Path(known.origin or "").resolve() == file.resolve()
     _check_helpers(file, folders)
     with _imports_from(folders):
         try:
-            return importlib.import_module(name) if "." in name else _run(file, name if is_known else "")
+            if "." in name:
+                return importlib.import_module(name)
+            return _run(file, name if is_known else "")
         except ImportError as error:
             said = "Install the package in this environment."
             if "relative import" in str(error):
@@ -50,7 +54,9 @@ def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
     """Raise an error if a file imports a helper module, but another module of that name is already imported."""
     for helper in sorted({Path(name).resolve() for name in source_files(str(file), package=False)} - {file.resolve()}):
         for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
-            other = getattr(sys.modules[name], "__file__", None) if name in sys.modules else helper
+            if name not in sys.modules:
+                continue
+            other = getattr(sys.modules[name], "__file__", None)
             if Path(other or "").resolve() != helper:
                 raise XmlcError(f"{file}: found {other or 'Python'} for `import {name}`, expected {helper}. Rename it.")
 

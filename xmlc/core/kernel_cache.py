@@ -64,7 +64,8 @@ def _keep(kernel: Any) -> None:
     finally:
         vars(numba.config).update(before)
     compile_kernel = kernel.compile
-    folder, function = Path(kernel.stats.cache_path), kernel.py_func
+    folder = Path(kernel.stats.cache_path)
+    function = kernel.py_func
     name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}".replace("<", "").replace(">", "")
 
     def compile_alone(signature: object) -> Any:

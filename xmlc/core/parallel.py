@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
 from threading import Condition, Thread, current_thread, main_thread
 from typing import Any, TypeVar
@@ -58,9 +58,16 @@ def run_tasks(
         an empty list. A thread waits with its result until the results of all earlier tasks have been passed to
         ``then``. At most one result per thread is in memory at a time.
     """
-    costs = [1.0] * len(tasks) if costs is None else [float(cost) for cost in costs]
-    results: list[Any] = [None] * len(tasks) if then is None else []
-    numbers, turn, failures = iter(range(len(tasks))), Condition(), list[BaseException]()
+    if costs is None:
+        costs = [1.0] * len(tasks)
+    else:
+        costs = [float(cost) for cost in costs]
+    results: list[Any] = []
+    if then is None:
+        results = [None] * len(tasks)
+    numbers = iter(range(len(tasks)))
+    turn = Condition()
+    failures = list[BaseException]()
     n_done = [0]  # Number of tasks whose result has been passed to ``then``.
 
     def fail(error: BaseException) -> None:
@@ -91,7 +98,11 @@ def run_tasks(
         except BaseException as error:
             fail(error)
 
-    own = Progress(sum(costs), title, unit, shown=bool(title)) if progress is None else nullcontext(progress)
+    own: AbstractContextManager[Progress]
+    if progress is None:
+        own = Progress(sum(costs), title, unit, shown=bool(title))
+    else:
+        own = nullcontext(progress)
     with own as shown, interrupts_to(fail):
         threads = [Thread(target=work_off, args=[shown]) for _ in range(min(resolve_threads(n_jobs), len(tasks)) - 1)]
         try:

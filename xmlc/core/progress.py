@@ -10,7 +10,8 @@ from typing import Any, Self
 from tqdm import tqdm
 
 SECONDS_BETWEEN_LINES = 10.0
-COMPILING, KEPT = "compiling kernels", " (cached for the next run)"
+COMPILING = "compiling kernels"
+KEPT = " (cached for the next run)"
 _reported: set[str] = set()  # Titles of the displays for which this process has already reported a compilation.
 
 
@@ -30,13 +31,18 @@ class Progress:
     """
 
     def __init__(self, total: float, title: str, unit: str = "it", shown: bool = True):
-        self._title, silent = title, os.environ.get("XMLC_PROGRESS") == "0"
+        self._title = title
+        silent = os.environ.get("XMLC_PROGRESS") == "0"
         self._shown = shown and not silent
         self._form: dict[str, Any] = {"total": total or None, "unit": f" {unit}", "unit_scale": True}
-        self._done, self._started = 0.0, time.monotonic()
+        self._done = 0.0
+        self._started = time.monotonic()
         self._last = self._started
         # If this module imported numba, downloads would start slowly, although they compile nothing.
-        self._events = None if silent else sys.modules.get("numba.core.event")
+        if silent:
+            self._events = None
+        else:
+            self._events = sys.modules.get("numba.core.event")
         self._bar = None
         if self._shown and sys.stderr.isatty():
             self._bar = tqdm(desc=title, leave=False, smoothing=0, **self._form)
@@ -48,7 +54,8 @@ class Progress:
         if self._bar is not None:
             self._bar.update(amount)
         elif self._shown and now - self._last >= SECONDS_BETWEEN_LINES:
-            self._last, seconds = now, now - self._started
+            self._last = now
+            seconds = now - self._started
             line = tqdm.format_meter(self._done, elapsed=seconds, ncols=0, prefix=self._title, **self._form)
             print(line, file=sys.stderr, flush=True)
 
@@ -60,7 +67,9 @@ class Progress:
             from xmlc.core.kernel_cache import kernel_folder
 
             # If the folder for kernels is not writable, `kernel_cache` prints a warning.
-            kept = KEPT if os.access(kernel_folder(), os.W_OK) else ""
+            kept = ""
+            if os.access(kernel_folder(), os.W_OK):
+                kept = KEPT
             tqdm.write(f"{self._title or 'xmlc'}: {COMPILING}{kept}", file=sys.stderr)
 
     def __enter__(self) -> Self:

@@ -47,7 +47,10 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
 @cache
 def _content_digest(file: str) -> tuple[str, str]:
     path = Path(file).resolve()
-    content = _parsed(path)[1] if path.suffix == ".py" else hashlib.sha256(path.read_bytes()).hexdigest()
+    if path.suffix == ".py":
+        content = _parsed(path)[1]
+    else:
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
     return _short(Path(_short(path, PACKAGE.parent)), Path.cwd()), content
 
 
@@ -118,7 +121,9 @@ def source_files(
         Paths of the files. Paths inside the working directory are returned relative to the working directory.
     """
     found = _closure(modules, Path.cwd(), packages, package, without)
-    return list(found) if package else [file for file in found if PACKAGE not in Path(file).resolve().parents]
+    if package:
+        return list(found)
+    return [file for file in found if PACKAGE not in Path(file).resolve().parents]
 
 
 @cache
@@ -169,9 +174,15 @@ def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -
     """
     for name in names if folders else ():
         level = len(name) - len(name.lstrip("."))  # The number of leading dots of a relative import.
-        search = [str(file.resolve().parents[level - 1])] if level else [*map(str, folders)]
+        if level:
+            search = [str(file.resolve().parents[level - 1])]
+        else:
+            search = [*map(str, folders)]
         for part in name[level:].split("."):
-            spec = None if _is_ours(name) or not search else PathFinder.find_spec(part, search)
+            if _is_ours(name) or not search:
+                spec = None
+            else:
+                spec = PathFinder.find_spec(part, search)
             if spec is None:  # This part of the dotted name is an attribute, or a module that is installed elsewhere.
                 break
             if spec.origin:

@@ -38,7 +38,9 @@ def resolve_threads(n_jobs: int | None) -> int:
     if not isinstance(n_jobs, int | Integral) or n_jobs == 0:
         expected = "a positive number, -1 for all cores or None for the default"
         raise XmlcError(f"found n_jobs={n_jobs!r}, expected {expected}")
-    return n_jobs if n_jobs > 0 else max(1, _most_threads() + 1 + n_jobs)
+    if n_jobs > 0:
+        return n_jobs
+    return max(1, _most_threads() + 1 + n_jobs)
 
 
 def _most_threads() -> int:

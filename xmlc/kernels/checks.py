@@ -38,17 +38,29 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
     name : str
         The name of the value in messages.
     """
-    first = array.reshape(-1)[0] if not sparse.issparse(array) and array.size else None
-    kind = type(first).__name__ if array.dtype.kind == "O" else str(array.dtype)
-    values = f"texts such as {shown(first)}" if isinstance(first, str) else f"values of type {kind}"
+    first = None
+    if not sparse.issparse(array) and array.size:
+        first = array.reshape(-1)[0]
+    if array.dtype.kind == "O":
+        kind = type(first).__name__
+    else:
+        kind = str(array.dtype)
+    if isinstance(first, str):
+        values = f"texts such as {shown(first)}"
+    else:
+        values = f"values of type {kind}"
     column = "class" if of_labels else "feature" if name == "X" else "label"
     said = f"{'0 and 1' if of_labels else 'numbers'}, with one column per {column}"
     if array.ndim == 2 or (array.ndim and name == "X" and isinstance(first, str)):
         said = f"{name}: found {values}, expected {said}"
     else:  # the message has scikit-learn's wording
-        found = f"{values} with shape {array.shape}" if array.ndim else shown(given)
+        if array.ndim:
+            found = f"{values} with shape {array.shape}"
+        else:
+            found = shown(given)
         said = f"{name}: found {found}, expected 2 dimensions: {said}. Reshape your data"
-        said = f"Unknown label type: {said}" if of_labels else said
+        if of_labels:
+            said = f"Unknown label type: {said}"
     return InvalidDataError(f"{said}. {_advice(given, array, first, of_labels)}.")
 
 
@@ -57,16 +69,22 @@ def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
     if array.dtype.kind == "c":
         return "Complex data not supported, take the real part or the absolute values"  # scikit-learn's wording
     if array.ndim == 0:
-        return "Read a file with xmlc.data.load" if isinstance(given, str | os.PathLike) else "Pass a list or an array"
+        if isinstance(given, str | os.PathLike):
+            return "Read a file with xmlc.data.load"
+        return "Pass a list or an array"
     if array.ndim == 3 and array.shape[2] == 2:
         return OF_COLUMNS
     if of_labels:
-        return OF_LISTS if array.ndim == 2 or isinstance(first, list | tuple | set | frozenset) else OF_CLASSES
+        if array.ndim == 2 or isinstance(first, list | tuple | set | frozenset):
+            return OF_LISTS
+        return OF_CLASSES
     if isinstance(first, str):
         return OF_TEXTS
     if isinstance(first, Mapping):
         return OF_DICTS
-    return "Encode or convert the values" if array.ndim == 2 else "Pass a single instance as np.reshape(x, (1, -1))"
+    if array.ndim == 2:
+        return "Encode or convert the values"
+    return "Pass a single instance as np.reshape(x, (1, -1))"
 
 
 def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -> InvalidDataError:
@@ -102,7 +120,9 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     try:
         return np.asarray(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        said = "Convert the matrix with toarray()." if sparse.issparse(values) else "Convert the values."
+        said = "Convert the values."
+        if sparse.issparse(values):
+            said = "Convert the matrix with toarray()."
         raise InvalidDataError(f"{name}: found {shown(values)}, expected an array of numbers. {said}") from None
 
 
@@ -116,7 +136,8 @@ def sample_weights(values: Any, n: int) -> np.ndarray:
     """
     weights = as_numbers(values, "sample_weight")
     weights = np.where(np.abs(weights) < 1 / HEAVIEST, 0, weights)
-    wrong, found = ~((weights >= 0) & (weights <= HEAVIEST)), ""
+    wrong = ~((weights >= 0) & (weights <= HEAVIEST))
+    found = ""
     if weights.shape != (n,):
         found = f"shape {weights.shape}"
     elif wrong.any():
@@ -140,7 +161,8 @@ def weights_of_labels(values: Any, m: int) -> np.ndarray:
     weights = as_numbers(values, "label_weights").copy()
     if weights.shape != (m,):
         raise InvalidDataError(f"label_weights: found shape {weights.shape}, expected ({m},): one weight per label")
-    if (wrong := np.flatnonzero(~((weights >= 0) & (weights <= LARGEST_WEIGHT)))).size:
+    wrong = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST_WEIGHT)))
+    if wrong.size:
         expected = f"a number from 0 to {LARGEST_WEIGHT:g}. Use 0 to exclude a label."
         raise InvalidDataError(f"label_weights[{wrong[0]}]: found {weights[wrong[0]]}, expected {expected}")
     return weights

@@ -32,7 +32,9 @@ def frame_values(frame: Any, name: str) -> Any:
             expected = "numbers or truth values. Encode, convert or drop the column."
             raise InvalidDataError(f"{name}: found column {column!r} of type {dtype}, expected {expected}")
     kinds = set(frame.dtypes)
-    kind = kinds.pop() if len(kinds) == 1 else None
+    kind = None
+    if len(kinds) == 1:
+        kind = kinds.pop()
     if isinstance(kind, np.dtype):
         return np.asarray(frame)
     if getattr(kind, "fill_value", None) == 0:  # SparseDtype
@@ -45,13 +47,17 @@ def rows_of(data: Any, rows: np.ndarray | slice) -> Any:
     if is_frame(data):
         return data.iloc[rows]
     if isinstance(data, list):
-        return data[rows] if isinstance(rows, slice) else [data[i] for i in rows]
+        if isinstance(rows, slice):
+            return data[rows]
+        return [data[i] for i in rows]
     return (data.tocsr() if hasattr(data, "tocsr") else np.asarray(data))[rows]
 
 
 def n_rows(data: Any) -> int:
     """Return the number of rows of a frame, a matrix or a list."""
-    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+    if hasattr(data, "shape"):
+        return int(data.shape[0])
+    return len(data)
 
 
 def column_names(data: object) -> np.ndarray | None:
@@ -67,7 +73,9 @@ def column_names(data: object) -> np.ndarray | None:
     if "str" in kinds and len(kinds) > 1:
         expected = "text for all or for none. Convert them with X.columns.astype(str)."
         raise TypeError(f"column names: found types {', '.join(kinds)}, expected {expected}")
-    return names if kinds == ["str"] else None
+    if kinds == ["str"]:
+        return names
+    return None
 
 
 def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> None:
@@ -80,7 +88,8 @@ def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> No
     """
     if np.array_equal(known, found):
         return
-    new, missing = sorted(set(found) - set(known)), sorted(set(known) - set(found))
+    new = sorted(set(found) - set(known))
+    missing = sorted(set(known) - set(found))
     lines = [f"The {of} names should match those that were passed during fit."]
     for fault, names in (("unseen at fit time", new), ("seen at fit time, yet now missing", missing)):
         lines += [f"{of.capitalize()} names {fault}:", *(f"- {one}" for one in names[:SHOWN])] if names else []

@@ -152,7 +152,10 @@ class SparseProbabilityEstimator(StoredEstimator):
         for start, end in row_blocks(X.shape[0], rows):
             then(asked.predict_proba(X[start:end], threshold))
             products.append(asked.inner_products_)
-        self.inner_products_ = None if products[0] is None else np.concatenate(products)
+        if products[0] is None:
+            self.inner_products_ = None
+        else:
+            self.inner_products_ = np.concatenate(products)
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance, or the k labels with the largest weighted estimates.
@@ -305,7 +308,8 @@ class SparseProbabilityEstimator(StoredEstimator):
             Label sets of the instances.
         """
         self._check_names(y, "label")
-        Y, first = as_labels(y), self.predict_top_k(X, 1)[0][:, 0]
+        Y = as_labels(y)
+        first = self.predict_top_k(X, 1)[0][:, 0]
         check_same_instances(first.size, Y.shape[0])
         known = np.flatnonzero(first >= 0)
         return float(Y[known, first[known]].sum()) / max(Y.shape[0], 1)
@@ -488,8 +492,10 @@ class SparseProbabilityEstimator(StoredEstimator):
     def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> KernelCSR:
         """Check a single instance, and return the instance as arrays for the kernels."""
         self._check_fitted()
-        indices, given = np.asarray(indices), np.asarray(values)
-        integers, numbers = indices.dtype.kind in "iu" or not indices.size, given.dtype.kind in "biuf"
+        indices = np.asarray(indices)
+        given = np.asarray(values)
+        integers = indices.dtype.kind in "iu" or not indices.size
+        numbers = given.dtype.kind in "biuf"
         if indices.ndim != 1 or indices.shape != given.shape or not integers or not numbers:
             raise InvalidDataError(
                 f"instance: found indices ({indices.dtype}, shape {indices.shape}) and values ({given.dtype}, shape "
@@ -533,7 +539,9 @@ class SparseProbabilityEstimator(StoredEstimator):
 
     def _label_weights(self, given: ArrayLike | None) -> np.ndarray:
         """Return one float64 weight per label, or `NO_WEIGHTS` if no label weights are given."""
-        return NO_WEIGHTS if given is None else weights_of_labels(given, self.n_labels_)
+        if given is None:
+            return NO_WEIGHTS
+        return weights_of_labels(given, self.n_labels_)
 
     def _check_k(self, k: int) -> int:
         """Check the argument k and return k as an int.

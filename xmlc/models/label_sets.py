@@ -65,14 +65,16 @@ def estimates_of_sets(
     """
     check("measure", measure, MEASURE)
     instances = model._instances(X)
-    asked, found = model._for_requests(), list[sparse.csr_array]()
+    asked = model._for_requests()
+    found = list[sparse.csr_array]()
 
-    def keep_sets(spe: sparse.csr_array) -> None:
-        sets, *_ = predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None), not model.all_labelled_)
-        found.append(spe * sets)
+    def keep(spe: sparse.csr_array) -> None:
+        if measure == INSTANCE_F:
+            sets, *_ = predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None), not model.all_labelled_)
+            spe = spe * sets
+        found.append(spe)
 
-    then = keep_sets if measure == INSTANCE_F else found.append
-    asked.estimate_blocks(instances, MIN_PROBABILITY, ROWS, then)
+    asked.estimate_blocks(instances, MIN_PROBABILITY, ROWS, keep)
     model.inner_products_ = asked.inner_products_
     spe = sparse.csr_array(sparse.vstack(found, format="csr"))
     if measure == INSTANCE_F:
@@ -140,7 +142,9 @@ def _estimates_without(
     order = random_permutation(n, getattr(model, "random_state", 0), Stream.STACKING)
     rows, part = np.split(order, [min(MOST_HELD_OUT, n // 5)])
     copy = model.unfitted().set_params(**model._selected())
-    weights: Any = {} if given is None else {"sample_weight": given[part]}
+    weights: Any = {}
+    if given is not None:
+        weights["sample_weight"] = given[part]
     copy.fit(X[part], Y[part], **weights)
     return rows, copy.predict_proba(X[rows], MIN_PROBABILITY)
 
@@ -166,7 +170,8 @@ def ranked_set_of_row(model: SparseProbabilityEstimator, x: KernelCSR) -> tuple[
     labels, estimates = model._estimate_row(x, MIN_PROBABILITY)
     ids = labels.astype(np.uint32)
     marginals = np.minimum(estimates.astype(np.float64), 1.0)
-    size, value = np.zeros(1, dtype=np.int64), np.empty(1)
+    size = np.zeros(1, dtype=np.int64)
+    value = np.empty(1)
     chosen = meuf_rows(np.array([0, ids.size]), ids, marginals, not model.all_labelled_, size, value)
     places = np.searchsorted(ids, np.sort(chosen))
     return top_k_of_row(labels[places], estimates[places], max(1, chosen.size), NO_WEIGHTS)

@@ -40,7 +40,8 @@ class Oracle(SparseProbabilityEstimator):
         """Store the number of features and the number of labels."""
         self._remember_names(X)
         self._remember_names(Y, "label")
-        self.n_features_in_, self.n_labels_ = X.shape[1], as_labels(Y).shape[1]
+        self.n_features_in_ = X.shape[1]
+        self.n_labels_ = as_labels(Y).shape[1]
         return self
 
     def look_up(self, prepared: Prepared, part: str) -> None:
@@ -60,7 +61,8 @@ class Oracle(SparseProbabilityEstimator):
     def _posteriors_of(self, X: Any) -> sparse.csr_array:
         self._check_fitted()
         self._check_names(X)
-        if (P := self.posteriors_) is None or P.shape != (X.shape[0], self.n_labels_):
+        P = self.posteriors_
+        if P is None or P.shape != (X.shape[0], self.n_labels_):
             raise XmlcError(f"oracle: found no posteriors for {X.shape[0]} instances. Call use_posteriors first.")
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         return P
@@ -90,7 +92,8 @@ class SavedEstimates(Oracle):
         XmlcError
             The estimates for the part or the seed are missing, have a wrong shape, or are not probabilities.
         """
-        given, seed = {"val": self.validation, "test": self.test}.get(part, ""), prepared.run
+        given = {"val": self.validation, "test": self.test}.get(part, "")
+        seed = prepared.run
         if not given:
             raise XmlcError(f"estimates: found no file for part {part}. Set validation and test to .npz file paths.")
         if seed and "{seed}" not in given and self.validation:

@@ -52,7 +52,9 @@ def registered_name(name: str) -> str:
     if not place:
         lower = name.lower()
         key = CLASS_NAMES.get(lower, lower)
-        return key if key in (*ESTIMATORS, PRESET) else name
+        if key in (*ESTIMATORS, PRESET):
+            return key
+        return name
     for key, target in ESTIMATORS.items():
         module, _, class_name = target.partition(":")
         if attribute == class_name and (place in ("xmlc.models", module) or place.startswith(f"{module}.")):
@@ -128,7 +130,8 @@ def make_estimator(
             return wrapped.adapt(name, found, parameters, seed, n_jobs)
         estimator = found()
     known = estimator.get_params()
-    if unknown := sorted(set(parameters) - set(known)):
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
         found = ", ".join(map(repr, unknown))
         raise InvalidParameterError(f"{name}: found hyperparameter {found}, expected {nearest(unknown[0], known)}")
     common = {key: value for key, value in {"random_state": seed, "n_jobs": n_jobs}.items() if key in known}
@@ -149,7 +152,9 @@ def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> Sparse
 
     found = estimator_class(name)
     model = (found if _is_ours(found) else Wrapped).load(folder, trusted=True)
-    return model.set_params(n_jobs=n_jobs) if "n_jobs" in model.get_params() else model
+    if "n_jobs" in model.get_params():
+        return model.set_params(n_jobs=n_jobs)
+    return model
 
 
 def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEstimator:
@@ -171,19 +176,23 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     from xmlc.models.storage import DESCRIPTION
     from xmlc.models.wrapped import Wrapped
 
-    described, found = checked_path(path) / DESCRIPTION, ""
+    described = checked_path(path) / DESCRIPTION
+    found = ""
     if described.exists():
         verify_file(described)
         found = str(read_json(described).get("estimator"))
-    names = [name for name, target in ESTIMATORS.items() if target.endswith(f":{found}")]
-    if not names and found != "Wrapped":
-        expected = "a folder written by xmlc fit, xmlc train or the save of an estimator"
-        expected += ". Read this folder with TextClassifier.load." if (Path(path) / "texts.json").exists() else ""
-        error = XmlcError if found else MissingFileError
-        raise error(f"{path}: found {f'a model of {found}' if found else 'no model'}, expected {expected}")
-    kind = Wrapped if found == "Wrapped" else estimator_class(names[0])
-    model: SparseProbabilityEstimator = kind.load(path, trusted)
-    return model
+    if found == "Wrapped":
+        return Wrapped.load(path, trusted)
+    for name, target in ESTIMATORS.items():
+        if target.endswith(f":{found}"):
+            model: SparseProbabilityEstimator = estimator_class(name).load(path, trusted)
+            return model
+    expected = "expected a folder written by xmlc fit, xmlc train or the save of an estimator"
+    if (Path(path) / "texts.json").exists():
+        expected += ". Read this folder with TextClassifier.load."
+    if found:
+        raise XmlcError(f"{path}: found a model of {found}, {expected}")
+    raise MissingFileError(f"{path}: found no model, {expected}")
 
 
 def program_of(name: str) -> str:
@@ -192,7 +201,9 @@ def program_of(name: str) -> str:
     The module of a baseline has the name of the program.
     """
     found = _BASELINE.match(ESTIMATORS.get(name, name))
-    return found["program"] if found else ""
+    if found:
+        return found["program"]
+    return ""
 
 
 def estimates_file(pattern: str, dataset: str, seed: object) -> str:
@@ -206,7 +217,9 @@ def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Ite
     For a custom model, the list contains each existing file whose path is a hyperparameter. For a model of this
     package, the list is empty unless the model is `estimates`.
     """
-    texts = _texts_in(values) if name == "estimates" or ":" in name else []
+    texts = []
+    if name == "estimates" or ":" in name:
+        texts = _texts_in(values)
     if name != "estimates":
         return sorted({text for text in texts if Path(text).is_file()})
     return sorted({estimates_file(text, dataset, seed) for text in texts for seed in seeds})
@@ -218,4 +231,6 @@ def _texts_in(value: object) -> list[str]:
         return [text for part in value.values() for text in _texts_in(part)]
     if isinstance(value, list | tuple):
         return [text for part in value for text in _texts_in(part)]
-    return [value] if isinstance(value, str) and value else []
+    if isinstance(value, str) and value:
+        return [value]
+    return []

@@ -199,7 +199,8 @@ class StoredEstimator(Estimator):
 
     def _check_arrays(self, arrays: Mapping[str, np.ndarray], fields: Iterable[Field] | None = None) -> None:
         """Raise an error if stored arrays do not match ``fields``, by default the fields of this class."""
-        fields = self.FIELDS if fields is None else fields
+        if fields is None:
+            fields = self.FIELDS
         check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
     def _read_parts(self, folder: Path, trusted: bool) -> None:

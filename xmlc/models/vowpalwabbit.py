@@ -156,7 +156,9 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimate 1 for each predicted class whose threshold is below 1, float32 CSR (n, m)."""
-        X, limits, classes = self._instances(X), self._label_thresholds(threshold), list[int]()
+        X = self._instances(X)
+        limits = self._label_thresholds(threshold)
+        classes = list[int]()
         for pairs in _pairs(X):
             example = _program().Example(self._workspace, {" ": pairs})
             classes.append(self._workspace.predict(example))
@@ -179,7 +181,8 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         """
         _program()
         sizes = np.diff(Y.indptr)
-        if (wrong := np.flatnonzero(sizes != 1)).size:
+        wrong = np.flatnonzero(sizes != 1)
+        if wrong.size:
             found = f"{sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} such instances"
             raise InvalidDataError(f"Y: found {found}, expected one label per instance for a memory tree")
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:
@@ -230,8 +233,14 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         """
         given = [[f"--{name}", *([] if value is True else [str(value)])] for name, value in options.items()]
         words = [word for option in given if option[-1] != "False" for word in option]
-        seconds = None if self.time_limit is None else math.ceil(self.time_limit)
-        size = None if self.memory_limit is None else int(1e9 * self.memory_limit)
+        if self.time_limit is None:
+            seconds = None
+        else:
+            seconds = math.ceil(self.time_limit)
+        if self.memory_limit is None:
+            size = None
+        else:
+            size = int(1e9 * self.memory_limit)
         command = [sys.executable, "-c", TRAINING, json.dumps([words, seconds, size])]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:

@@ -58,16 +58,23 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     XmlcError
         The model cannot be saved, returns no estimates, or returns different estimates after it is saved and loaded.
     """
-    copy = warm_up(model, X, Y) if ".py:" in estimator else None
+    copy = None
+    if ".py:" in estimator:
+        copy = warm_up(model, X, Y)
     if copy is None:
         return
-    X, Y = X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS]
+    X = X[:WARM_UP_ROWS]
+    Y = Y[:WARM_UP_ROWS]
     if not hasattr(copy, "n_labels_"):
         advice = "Make X, Y = self._training_data(X, Y) the first line of fit."
         raise XmlcError(f"{estimator}: found no n_labels_ after fit. {advice}")
     # a class without a `predict_proba` method only draws samples, and gives no estimates
     estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba
-    expected: Any = copy.predict_proba(X) if estimates else sparse.csr_array(Y.shape)
+    expected: Any
+    if estimates:
+        expected = copy.predict_proba(X)
+    else:
+        expected = sparse.csr_array(Y.shape)
     if not isinstance(expected, sparse.csr_array) or expected.shape != Y.shape:
         said = f"{type(expected).__name__} {getattr(expected, 'shape', '')}"
         raise XmlcError(f"{estimator}: found {said} from predict_proba, expected csr_array {Y.shape}")
@@ -75,8 +82,12 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
         copy.save(Path(folder, "model"))
         try:
             loaded = type(copy).load(Path(folder, "model"))
-            found: Any = loaded.predict_proba(X) if estimates else expected
-            reason = "its estimates differ" if abs(found - expected).max() > CLOSE else ""
+            found: Any = expected
+            if estimates:
+                found = loaded.predict_proba(X)
+            reason = ""
+            if abs(found - expected).max() > CLOSE:
+                reason = "its estimates differ"
         except Exception as error:  # code of the user may raise any error
             reason = f"{type(error).__name__}: {error}"
     if reason:

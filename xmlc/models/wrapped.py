@@ -107,12 +107,17 @@ class Wrapped(SparseProbabilityEstimator):
         """
         check_learner(self.estimator, type(self.estimator).__name__)
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
-        given = {} if sample_weight is None else {"sample_weight": weights}
-        counts, n = np.bincount(Y.indices, minlength=Y.shape[1]), X.shape[0]
-        self.varied_, self.always_ = np.flatnonzero((counts > 0) & (counts < n)), np.flatnonzero(counts == n)
+        given = {}
+        if sample_weight is not None:
+            given["sample_weight"] = weights
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        n = X.shape[0]
+        self.varied_ = np.flatnonzero((counts > 0) & (counts < n))
+        self.always_ = np.flatnonzero(counts == n)
         if self.varied_.size == 0:
             raise InvalidDataError(f"Y: found no label that only some of the {n} instances have. Check the label sets.")
-        self.estimator_, learned = deepcopy(self.estimator), Y[:, self.varied_].astype(np.int8)
+        self.estimator_ = deepcopy(self.estimator)
+        learned = Y[:, self.varied_].astype(np.int8)
         sparsely = self.varied_.size > 1 and takes_sparse_labels(self.estimator_)
         if not sparsely and (needed := 8 * n * self.varied_.size) > MOST_BYTES:
             found = f"{needed / 1e9:.1f} GB of dense label sets of shape {learned.shape}"
@@ -139,7 +144,8 @@ class Wrapped(SparseProbabilityEstimator):
         XmlcError
             The result of the wrapped estimator has a wrong shape, or contains values that are not probabilities.
         """
-        X, thresholds = self._instances(X), self._label_thresholds(threshold)
+        X = self._instances(X)
+        thresholds = self._label_thresholds(threshold)
         return sparse.vstack(list(self._blocks(X, thresholds)), format="csr")
 
     def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +153,9 @@ class Wrapped(SparseProbabilityEstimator):
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for parameters and result.
         """
-        X, k, none = self._instances(X), self._check_k(k), self._label_thresholds(0.0)
+        X = self._instances(X)
+        k = self._check_k(k)
+        none = self._label_thresholds(0.0)
         weights = self._label_weights(label_weights)
         labels, scores = zip(*(top_k_of(spe, k, weights) for spe in self._blocks(X, none)), strict=True)
         return np.concatenate(labels), np.concatenate(scores)
@@ -164,13 +172,18 @@ class Wrapped(SparseProbabilityEstimator):
 
     def _estimates(self, X: sparse.csr_array) -> np.ndarray:
         """Return the estimates of the labels in ``varied_`` as a dense array."""
-        found, expected = self.estimator_.predict_proba(X), (X.shape[0], self.varied_.size)
+        found = self.estimator_.predict_proba(X)
+        expected = (X.shape[0], self.varied_.size)
         # some estimators return estimates as a sparse matrix
-        found = found.toarray() if hasattr(found, "toarray") else found
-        parts = [found] if expected[1] == 1 and not isinstance(found, list) else found
+        if hasattr(found, "toarray"):
+            found = found.toarray()
+        parts = found
+        if expected[1] == 1 and not isinstance(found, list):
+            parts = [found]
         if isinstance(parts, list):  # the array of each label has two columns, for the values 0 and 1
             found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in parts])
-        what, estimates = f"{type(self.estimator_).__name__}.predict_proba", np.asarray(found)
+        what = f"{type(self.estimator_).__name__}.predict_proba"
+        estimates = np.asarray(found)
         if estimates.shape != expected:
             said = "one estimate per label that only some training instances have"
             raise InvalidDataError(f"{what}: found shape {estimates.shape}, expected {expected}, {said}")
@@ -196,7 +209,8 @@ class Wrapped(SparseProbabilityEstimator):
         XmlcError
             The folder contains no wrapped model, a file has changed after `save`, or ``trusted`` is false.
         """
-        if not (file := checked_path(path) / PICKLE).exists():
+        file = checked_path(path) / PICKLE
+        if not file.exists():
             said = f"expected a folder written by {cls.__name__}.save. Use xmlc.load_model for other estimators."
             raise MissingFileError(f"{path}: found no {PICKLE}, {said}")
         model: Self = pickled.read(file, trusted)
@@ -249,7 +263,6 @@ def adapt(
         if key == "n_jobs" or key.split("__")[-1] == "random_state":
             made.set_params(**{key: common[key.rpartition("__")[2]]})
     check_learner(made, name)
-    check_values(name, made)
     if _refuses_sparse(made):
         refusing = type(_innermost(made, _refuses_sparse)).__name__
         raise XmlcError(f"{name}: found {refusing}, expected an estimator that takes sparse features")
@@ -265,7 +278,8 @@ def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
         return [_constructed(one, key, {}) for one in value]
     if not (isinstance(value, str) and INNER.fullmatch(value)):
         return value
-    kind, below = class_of(value), {name.removeprefix(f"{key}__"): given for name, given in values.items()}
+    kind = class_of(value)
+    below = {name.removeprefix(f"{key}__"): given for name, given in values.items()}
     return kind(**{name: given for name, given in below.items() if name in signature(kind).parameters})
 
 
@@ -286,20 +300,33 @@ def check_learner(estimator: Any, name: str) -> None:
         found = f"{name}: found an estimator of one label per instance, expected one of label sets"
         raise XmlcError(f"{found}. {with_label_sets(estimator)}.")
     lacking = _innermost(estimator, lambda part: hasattr(part, "predict") and not hasattr(part, "predict_proba"))
-    inner = estimator if estimates else lacking
+    inner = lacking
+    if estimates:
+        inner = estimator
     check_wrapped_methods(name if inner is estimator else f"{name}: {type(inner).__name__}", inner)
 
 
 def with_label_sets(estimator: Any) -> str:
     """Return a text for error messages: how to use an estimator of another library as a model."""
-    kind = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+    if isinstance(estimator, type):
+        kind = estimator.__name__
+    else:
+        kind = type(estimator).__name__
     if isinstance(estimator, type) and issubclass(estimator, SparseProbabilityEstimator):
         return f"Call the class: {kind}()"
     if not hasattr(estimator, "fit"):
         return "Use xmlc.models.wrapped.Wrapped(...) for an estimator with fit and predict_proba"
-    tags = None if isinstance(estimator, type) else _tags(estimator)
-    inner = f"OneVsRestClassifier({kind}(...))" if tags and not _learns_sets(tags) else f"{kind}(...)"
-    by_name = f". In a configuration, use {ONE_VS_REST} and its hyperparameter estimator" if "OneVs" in inner else ""
+    if isinstance(estimator, type):
+        tags = None
+    else:
+        tags = _tags(estimator)
+    if tags and not _learns_sets(tags):
+        inner = f"OneVsRestClassifier({kind}(...))"
+    else:
+        inner = f"{kind}(...)"
+    by_name = ""
+    if "OneVs" in inner:
+        by_name = f". In a configuration, use {ONE_VS_REST} and its hyperparameter estimator"
     return f"Use Wrapped({inner}) of xmlc.models.wrapped{by_name}"
 
 
@@ -329,7 +356,9 @@ def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
     If no nested estimator satisfies the condition, return the outer estimator itself.
     """
     found = {key: part for key, part in parameters_of(estimator).items() if hasattr(part, "fit") and is_meant(part)}
-    return found[max(found, key=lambda key: key.count("__"))] if found else estimator
+    if found:
+        return found[max(found, key=lambda key: key.count("__"))]
+    return estimator
 
 
 def class_of(name: str) -> Any:
@@ -350,7 +379,9 @@ def class_of(name: str) -> Any:
     if not isinstance(found, type):
         known = [each for each, value in vars(module).items() if isinstance(value, type)]
         known = known or [each for each in dir(module) if not each.startswith("_")]  # a module may import on demand
-        expected = nearest(attribute, known) if known else "a module that defines the class"
+        expected = "a module that defines the class"
+        if known:
+            expected = nearest(attribute, known)
         raise InvalidParameterError(f"{name}: found no class {attribute} in {place}, expected {expected}")
     return found
 
@@ -364,34 +395,21 @@ def check_wrapped_methods(name: str, found: object) -> None:
         The method ``fit`` or ``predict_proba`` is missing.
     """
     hint = f". To get estimates, use {ONE_VS_REST} with a sklearn.calibration:CalibratedClassifierCV."
-    hint = ". Set voting='soft'." if hasattr(found, "voting") else hint
+    if hasattr(found, "voting"):
+        hint = ". Set voting='soft'."
     for method in ("fit", "predict_proba"):
         if not callable(getattr(found, method, None)):
-            said = hint if hasattr(found, "decision_function") or hasattr(found, "voting") else ""
+            said = ""
+            if hasattr(found, "decision_function") or hasattr(found, "voting"):
+                said = hint
             raise XmlcError(f"{name}: found no method {method}, expected fit and predict_proba{said}")
-
-
-def check_values(name: str, made: Any) -> None:
-    """Raise an error if hyperparameters of a scikit-learn estimator are out of range.
-
-    scikit-learn itself checks the ranges only in ``fit``.
-
-    Raises
-    ------
-    XmlcError
-        A hyperparameter is out of range.
-    """
-    for each in (made, *parameters_of(made).values()):
-        if hasattr(each, "_parameter_constraints") and not isinstance(each, type):
-            try:
-                each._validate_params()
-            except ValueError as error:
-                raise InvalidParameterError(f"{name}: {error}") from error
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
     """Return the hyperparameters that ``get_params`` lists, or an empty dict if the estimator has no ``get_params``."""
-    found: dict[str, Any] = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    found: dict[str, Any] = {}
+    if hasattr(estimator, "get_params"):
+        found = estimator.get_params()
     return found
 
 
@@ -400,5 +418,7 @@ def takes_sparse_labels(estimator: Any) -> bool:
 
     Many classes of scikit-learn reject or misread sparse label sets.
     """
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    last = estimator
+    if hasattr(estimator, "steps"):
+        last = estimator.steps[-1][1]
     return "OneVsRestClassifier" in (kind.__name__ for kind in type(last).__mro__)

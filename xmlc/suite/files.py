@@ -58,7 +58,9 @@ def similar_path(path: str | os.PathLike[str]) -> str:
     except OSError:  # The parent is a file, or cannot be read.
         return ""
     similar = get_close_matches(missing.name, names, n=1)
-    return f". Did you mean {missing.with_name(similar[0])}?" if similar else ""
+    if similar:
+        return f". Did you mean {missing.with_name(similar[0])}?"
+    return ""
 
 
 def sha256(path: str | os.PathLike[str]) -> str:

@@ -52,7 +52,9 @@ def peak_bytes() -> int:
 def own_peak_bytes() -> int:
     """Return the largest resident memory of this process so far, in bytes."""
     peak = _entry("/proc/self/status", "VmHWM:").removesuffix("kB")
-    return 1024 * int(peak) if peak else PEAK_UNIT * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if peak:
+        return 1024 * int(peak)
+    return PEAK_UNIT * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def cpu_seconds() -> float:
@@ -81,7 +83,9 @@ def machine_memory(own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/
         # In version 1 of Linux's control groups, the group that limits memory has the kind "memory". In version 2,
         # Linux's control groups have no kind. In a container, the path of the control group may be a path of the host.
         if kinds in ("", "memory"):
-            name = "memory.limit_in_bytes" if kinds else "memory.max"
+            name = "memory.max"
+            if kinds:
+                name = "memory.limit_in_bytes"
             for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
                 with suppress(OSError, ValueError):  # The file with the memory limit may be missing, or contain `max`.
                     found.append(int((groups / group / name).read_text(encoding="ascii")))
