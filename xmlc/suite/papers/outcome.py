@@ -306,6 +306,11 @@ def same_instances(dataset: str) -> str:
     return OTHER_SPLITS.get(dataset, dataset)
 
 
+def together(*errors: float) -> float:
+    """Return the standard error of a sum of independent numbers, given their standard errors."""
+    return math.sqrt(math.fsum(error * error for error in errors))
+
+
 def by_case(effects: Sequence[Effect]) -> dict[CaseKey, list[Effect]]:
     """Return a dict from each case to its effects, in the order of seeds.
 
@@ -338,5 +343,5 @@ def _with_test(estimate: Estimate, error: float | None) -> Estimate:
     """
     if not estimate.has_interval or error is None:
         return Estimate(estimate.mean)
-    half = math.hypot(estimate.upper - estimate.mean, student_quantile(math.inf) * error)
+    half = together(estimate.upper - estimate.mean, student_quantile(math.inf) * error)
     return Estimate(estimate.mean, estimate.mean - half, estimate.mean + half)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from statistics import fmean
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from xmlc.suite.papers.claims import about, claims_of, common, parts, ratio, scores, union
 from xmlc.suite.papers.claims_table import claims_table
-from xmlc.suite.papers.outcome import Effect
+from xmlc.suite.papers.outcome import Effect, together
 
 # The methods that optimise F in the paper's Table 1, by model. The published MEUF is `meuf-cubic`.
 FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-approx", "meuf-cubic")}
@@ -60,7 +59,7 @@ def _simulated(numbers: pd.DataFrame, model: str, method: str) -> Simulated:
 
 def _mean_error(*errors: pd.Series) -> float:
     """Return the standard error of a mean over sample sizes, whose samples are independent."""
-    return math.hypot(*pd.concat(errors)) / len(errors[0])
+    return together(*pd.concat(errors)) / len(errors[0])
 
 
 def difference_in_f(numbers: pd.DataFrame, model: str, sign: int) -> Iterator[Effect]:
@@ -83,7 +82,7 @@ def gfm_approaches_meuf(numbers: pd.DataFrame) -> Iterator[Effect]:
         first = gain.iloc[0]
         last = gain.iloc[-1]
         apart = first["expected_f"] - last["expected_f"]
-        error = math.hypot(first["standard_error"], last["standard_error"])
+        error = together(first["standard_error"], last["standard_error"])
         yield Effect("independent", "", seed, apart, error, int(last["trials"]))
 
 
