@@ -77,7 +77,9 @@ def plain(file: Any, name: str) -> BinaryIO:
         file is read.
     """
     compression = _compression(file)
-    return io.BufferedReader(_Content(file, compression, name), CHUNK) if compression else file
+    if compression:
+        return io.BufferedReader(_Content(file, compression, name), CHUNK)
+    return file
 
 
 def _compression(file: Any) -> Compression | None:
@@ -91,23 +93,29 @@ class _Content(io.RawIOBase):
     """
 
     def __init__(self, file: BinaryIO, compression: Compression, name: str) -> None:
-        self._file, self._name = file, name
-        self._parts, self._rest = _parts(file, compression), memoryview(b"")
+        self._file = file
+        self._name = name
+        self._parts = _parts(file, compression)
+        self._rest = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
         try:
-            while not self._rest and (task := next(self._parts, None)) is not None:
-                self._rest = memoryview(task)
+            while not self._rest:
+                part = next(self._parts, None)
+                if part is None:
+                    break
+                self._rest = memoryview(part)
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
             let_through(error)
             remedy = "Download or copy the file again."
             raise XmlcError(f"{self._name}: found damaged or incomplete data ({error}). {remedy}") from error
         target = memoryview(buffer)
         size = min(len(target), len(self._rest))
-        target[:size], self._rest = self._rest[:size], self._rest[size:]
+        target[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
         return size
 
     def close(self) -> None:
@@ -120,13 +128,17 @@ def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
 
     Between two streams and at the end of the file, only padding with zero bytes is allowed.
     """
-    stream, data, zeros = compression.new_stream(), b"", 0
+    stream = compression.new_stream()
+    data = b""
+    zeros = 0
     while data := data or file.read(CHUNK):
         if stream.eof:
             rest = data.lstrip(b"\0")
-            zeros, data = zeros + len(data) - len(rest), rest
+            zeros += len(data) - len(rest)
+            data = rest
             if data and zeros % compression.padding == 0:
-                stream, zeros = compression.new_stream(), 0
+                stream = compression.new_stream()
+                zeros = 0
             elif data:
                 break
         if data:
@@ -166,7 +178,10 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
         names = _wanted([*dict.fromkeys(path for path, _ in _files_in(archive))], wanted)
         for path, opened in _files_in(archive):
             if path in names:
-                source = opened() if names[path].endswith(SUFFIXES[1:]) else plain(opened(), path)
+                if names[path].endswith(SUFFIXES[1:]):
+                    source = opened()
+                else:
+                    source = plain(opened(), path)
                 with source, open(folder / names[path], "wb") as file:
                     shutil.copyfileobj(source, file, CHUNK)
     except XmlcError:
@@ -208,10 +223,13 @@ def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
         return dict(zip(paths, wanted))
     found = {}
     for name in wanted:
-        matches = [path for path in paths if PurePosixPath(path).name in [name + suffix for suffix in SUFFIXES]]
+        compressed = [name + suffix for suffix in SUFFIXES]
+        matches = [path for path in paths if PurePosixPath(path).name in compressed]
         if len(matches) != 1:
             count = len(matches) or "no"
-            more = f" and {len(paths) - LISTED} more" if len(paths) > LISTED else ""
+            more = ""
+            if len(paths) > LISTED:
+                more = f" and {len(paths) - LISTED} more"
             listed = ", ".join(sorted(paths)[:LISTED]) + more
             raise XmlcError(f"found {count} {name} in the archive, expected one. It contains {listed}.")
         found[matches[0]] = name

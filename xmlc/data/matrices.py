@@ -47,8 +47,11 @@ class CSRWriter:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._folder, self._name, self._arrays = folder, name, Appendable(folder)
-        self._indptr, self._n_columns = np.zeros(1, dtype=np.int64), 0
+        self._folder = folder
+        self._name = name
+        self._arrays = Appendable(folder)
+        self._indptr = np.zeros(1, dtype=np.int64)
+        self._n_columns = 0
 
     def append(self, rows: CSR) -> None:
         """Append rows to the matrix. In all calls, the rows must have the same number of columns and the same dtype."""
@@ -96,14 +99,19 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
             raise Malformed(name, f"found format version {meta['version']}, expected {FORMAT_VERSION}")
         fields = [Field("indptr", np.int64, ("rows + 1",), starts="entries")]
         fields += [Field("indices", np.int32, ("entries",), below="columns")]
-        fields += [] if meta["dtype"] == "bool" else [Field("data", meta["dtype"], ("entries",))]
+        if meta["dtype"] != "bool":
+            fields.append(Field("data", meta["dtype"], ("entries",)))
         arrays = {field.name: load_array(folder / f"{name}.{field.name}.npy", mmap=mmap) for field in fields}
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
         raise XmlcError(f"{folder}/{name}: {fault}. Rebuild {folder} with xmlc {made_by}.") from None
     # numba and scipy are slow with `np.memmap`, so use plain arrays on the same memory.
-    indptr, indices = np.array(arrays["indptr"]), np.asarray(arrays["indices"])
-    data = np.asarray(arrays["data"]) if "data" in arrays else np.ones(indices.size, dtype=bool)
+    indptr = np.array(arrays["indptr"])
+    indices = np.asarray(arrays["indices"])
+    if "data" in arrays:
+        data = np.asarray(arrays["data"])
+    else:
+        data = np.ones(indices.size, dtype=bool)
     return validated(assembled(data, indices, indptr, meta["shape"][1]))
 
 
@@ -112,7 +120,8 @@ def first_columns(X: CSR, n_features: int) -> tuple[CSR, str]:
 
     If no features were dropped, the sentence is empty.
     """
-    if (dropped := X.indices[X.indices >= n_features]).size == 0:
+    dropped = X.indices[X.indices >= n_features]
+    if dropped.size == 0:
         resize(X, X.shape[0], n_features)
         return X, ""
     counted = f"{np.unique(dropped).size} features ({dropped.size} of {X.nnz} values)"

@@ -6,7 +6,7 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -47,7 +47,8 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
     XmlcError
         X and Y have different numbers of rows, or X has a value that is not finite.
     """
-    X, Y = as_features(X), as_labels(Y)
+    X = as_features(X)
+    Y = as_labels(Y)
     with repository_writer(path, X.shape[0], X.shape[1], Y.shape[1]) as write:
         write(X, Y)
 
@@ -82,9 +83,11 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
 
         def write(X: Matrix, Y: Matrix) -> None:
             nonlocal written
-            X, Y = without_zeros(as_features(X)), as_labels(Y)
+            X = without_zeros(as_features(X))
+            Y = as_labels(Y)
             check_same_instances(X.shape[0], Y.shape[0])
-            x, y = kernel_csr(X), kernel_csr(Y)
+            x = kernel_csr(X)
+            y = kernel_csr(Y)
             for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK):
                 file.write(_text(x, y, start, end))
             written += X.shape[0]
@@ -100,11 +103,13 @@ def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
 
     The header of gzip is written without file name and time, so that equal content gives equal files.
     """
+    if path.suffix == ".gz":
+        with open(path, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
+            yield zipped
+        return
     openers: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".bz2": bz2.open}
     with openers.get(path.suffix, open)(path, "wb") as file:
-        is_gzip = path.suffix == ".gz"
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_gzip else nullcontext(file) as content:
-            yield content
+        yield file
 
 
 def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
@@ -119,7 +124,9 @@ def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
         shown = list(map(str, values))
     pairs = [f" {i}:{shown[k]}" for i, k in zip(x.indices[entries].tolist(), places.tolist())]
     label_lists = np.split(y.indices[y.indptr[start] : y.indptr[end]], y.indptr[start + 1 : end] - y.indptr[start])
-    ends, lines = (x.indptr[start : end + 1] - x.indptr[start]).tolist(), []
+    ends = (x.indptr[start : end + 1] - x.indptr[start]).tolist()
+    lines = []
     for labels, (first, last) in zip(label_lists, pairwise(ends)):
-        lines.append((",".join(map(str, labels.tolist())) + "".join(pairs[first:last]) or " ") + "\n")
+        line = ",".join(map(str, labels.tolist())) + "".join(pairs[first:last])
+        lines.append(f"{line or ' '}\n")
     return "".join(lines).encode()

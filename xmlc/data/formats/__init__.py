@@ -94,7 +94,8 @@ def load(
     UserWarning
         Features with ids of ``n_features`` or more are dropped.
     """
-    path, base = checked_path(path), 0 if zero_based else 1
+    path = checked_path(path)
+    base = 0 if zero_based else 1
     second = None if labels is None else checked_path(labels)
     format = format or detect_format(path)
     if format not in FORMATS or format == "coordinates":  # `read_coordinates` reads the five files of coordinates.
@@ -109,7 +110,10 @@ def load(
     if format == "arff":
         return read_arff(path, second)
     if second is not None:
-        X, Y = read_npz(path, second) if format == "npz" else read_two_files(path, second, base)
+        if format == "npz":
+            X, Y = read_npz(path, second)
+        else:
+            X, Y = read_two_files(path, second, base)
         if X.shape[0] != Y.shape[0]:
             raise XmlcError(f"{second}: found {Y.shape[0]} instances, expected {X.shape[0]} as in {path}")
         return X, Y
@@ -129,7 +133,8 @@ def load(
 
 def detect_format(path: Path) -> str:
     """Return the format of a file, or raise an error if the first line is ambiguous."""
-    if not (head := read_bytes(path, 64)):
+    head = read_bytes(path, 64)
+    if not head:
         raise XmlcError(f"{path}: found an empty file, expected data")
     if head.startswith(b"PK\x03\x04") and b".npy" in head:  # An npz file is a zip file whose first member ends in .npy.
         return "npz"

@@ -61,12 +61,16 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
-    ids, values, counts = array("i"), array("f"), array("q")
+    ids = array("i")
+    values = array("f")
+    counts = array("q")
     omitted = {i: next(iter(a.codes.values())) for i, a in enumerate(attributes) if a.codes}
     omitted = {i: value for i, value in omitted.items() if value}
 
     def read(text: str) -> dict[int, float]:
-        return omitted | _sparse_row(text, attributes) if text[0] == "{" else _dense_row(text, attributes)
+        if text[0] == "{":
+            return omitted | _sparse_row(text, attributes)
+        return _dense_row(text, attributes)
 
     rows = ((number, line) for number, line in lines if line.strip(BLANKS)[:1] not in ("", "%"))
     for row in each_read(MalformedLines(path), rows, read):
@@ -87,7 +91,9 @@ def check_alike(first: Path, second: Path, labels: Path | None) -> None:
     XmlcError
         The files differ. The error message names the first attribute that differs.
     """
-    for one, other in zip_longest(*(_header(path, labels)[0] for path in (first, second))):
+    attributes, _ = _header(first, labels)
+    others, _ = _header(second, labels)
+    for one, other in zip_longest(attributes, others):
         if one is None or other is None:
             raise XmlcError(f"{second}: found more or fewer attributes than in {first}, expected the same")
         same_numbers = all(one.codes.get(value, code) == code for value, code in other.codes.items())
@@ -104,7 +110,8 @@ def _label_names(path: Path) -> set[str]:
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise XmlcError(f"{path}: found no XML ({error}), expected <labels><label name=.../>...</labels>") from error
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
-    if not (names := {label.attrib["name"] for label in labels if "name" in label.attrib}):
+    names = {label.attrib["name"] for label in labels if "name" in label.attrib}
+    if not names:
         raise XmlcError(f"{path}: found no label names, expected <labels><label name=.../>...</labels>")
     return names
 
@@ -116,19 +123,26 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
     lines = text_lines(path)
     for number, line in lines:
         text = line.strip(BLANKS)
-        keyword = words(text)[0].lower() if text else ""
+        keyword = ""
+        if text:
+            keyword = words(text)[0].lower()
         if keyword == "@data":
             return _with_labels(path, list(attributes.values()), labels, declared), lines
-        if keyword == "@relation" and (meka := MEKA.match(text)):
-            declared = int(meka[1])
+        if keyword == "@relation":
+            meka = MEKA.match(text)
+            if meka:
+                declared = int(meka[1])
         if keyword != "@attribute":
             continue
         match = ATTRIBUTE.match(text)
-        kind = match[2].strip(BLANKS) if match else ""
+        kind = ""
+        if match:
+            kind = match[2].strip(BLANKS)
         is_list = kind.startswith("{") and kind.endswith("}")
         if match is None or not (is_list or words(kind)[0].lower() in NUMERIC):
             raise XmlcError(f"{path}:{number}: found {quoted(text)}, expected @attribute name numeric or {{a,b,...}}")
-        if (name := _unquoted(match[1])) in attributes:
+        name = _unquoted(match[1])
+        if name in attributes:
             raise XmlcError(f"{path}:{number}: found attribute {name!r} twice, expected each name once")
         try:
             attributes[name] = Attribute(name, number, _codes(kind[1:-1]) if is_list else {})
@@ -144,7 +158,8 @@ def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, d
     """
     if labels is not None:
         names = _label_names(labels)
-        if missing := names - {attribute.name for attribute in attributes}:
+        missing = names - {attribute.name for attribute in attributes}
+        if missing:
             expected = f"an attribute of {path} ({len(missing)} are not)"
             raise XmlcError(f"{labels}: found label {min(missing)!r}, expected {expected}")
     elif declared is None:
@@ -153,9 +168,12 @@ def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, d
         raise XmlcError(f"{path}: found no labels, expected {expected}")
     elif not 1 <= abs(declared) <= len(attributes):
         raise XmlcError(f"{path}: found -C {declared} in @relation, expected 1 to {len(attributes)} labels")
+    elif declared > 0:
+        names = {attribute.name for attribute in attributes[:declared]}
     else:
-        names = {attribute.name for attribute in (attributes[:declared] if declared > 0 else attributes[declared:])}
-    malformed, marked = MalformedLines(path), []
+        names = {attribute.name for attribute in attributes[declared:]}
+    malformed = MalformedLines(path)
+    marked = []
     for attribute in attributes:
         if attribute.name in names:
             try:
@@ -181,9 +199,11 @@ def _cells(text: str) -> list[str]:
     """Split a row at its commas, except commas within quotes."""
     if "'" not in text and '"' not in text:
         return [cell.strip(BLANKS) for cell in text.split(",")]
-    cells, position = [], 0
+    cells = []
+    position = 0
     while position <= len(text):
-        if not (match := CELL.match(text, position)):
+        match = CELL.match(text, position)
+        if not match:
             raise LineError(quoted(text[position:]), "closing quotes")
         cells.append(match[1].strip(BLANKS))
         position = match.end() + (not match[0].endswith(","))
@@ -200,10 +220,13 @@ def _dense_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
 def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
     if not text.endswith("}"):
         raise LineError(quoted(text[-20:]), "} at the end of the row. The line may be incomplete.")
+    inside = text[1:-1]
     row: dict[int, float] = {}
-    for pair in _cells(text[1:-1]) if text[1:-1].strip(BLANKS) else []:
+    for pair in _cells(inside) if inside.strip(BLANKS) else []:
         number, cell = (*words(pair, 1), "", "")[:2]
-        attribute = int(number) if WHOLE.fullmatch(number) else len(attributes)
+        attribute = len(attributes)
+        if WHOLE.fullmatch(number):
+            attribute = int(number)
         if attribute >= len(attributes) or attribute in row:
             raise LineError(quoted(pair), f"attributes from 0 to {len(attributes) - 1}, each once")
         row[attribute] = _value(cell, attributes[attribute])
@@ -214,7 +237,9 @@ def _value(cell: str, attribute: Attribute) -> float:
     value = _unquoted(cell)
     if attribute.is_label or not attribute.codes:
         try:
-            return truth(value) if attribute.is_label else decimal(cell)
+            if attribute.is_label:
+                return truth(value)
+            return decimal(cell)
         except LineError as error:
             raise LineError(error.found, f"{error.expected} for {attribute.name}") from None
     if value not in attribute.codes:

@@ -48,7 +48,8 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     _check_lengths({label_rows: label_row_ids, labels: label_ids})
     n_instances = int(max(row_ids.max(initial=0), label_row_ids.max(initial=0)))
     # Huge instance numbers are refused, because even an instance without features takes memory.
-    if n_instances > (most := row_ids.size + label_row_ids.size):
+    most = row_ids.size + label_row_ids.size
+    if n_instances > most:
         expected = f"at most {most}, the number of lines"
         raise XmlcError(f"{rows}, {label_rows}: found instance {n_instances}, expected {expected}")
     _check_once(features, row_ids, feature_ids)

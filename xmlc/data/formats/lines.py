@@ -9,6 +9,7 @@ Clinger, "How to read floating point numbers accurately", PLDI 1990. If ``exact`
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -32,7 +33,13 @@ TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes
 WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # A number with more digits may exceed 64 bits, and is no valid id.
 LARGEST = int(np.iinfo(np.int32).max)
 
-PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
+PLUS = 43
+MINUS = 45
+POINT = 46
+ZERO = 48
+NINE = 57
+UPPER_E = 69
+LOWER_E = 101
 EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # Powers of ten up to 10^22 are exact in double precision.
 EXACT_MANTISSA = np.uint64(1 << 53)
 LARGEST_FLOAT32 = 3.4028235677973366e38  # The smallest number that rounds to infinity in single precision.
@@ -40,11 +47,12 @@ LARGEST_FLOAT32 = 3.4028235677973366e38  # The smallest number that rounds to in
 
 def check_readable(path: Path) -> None:
     """Raise `XmlcError` unless the path is an existing file."""
+    if not path.exists():
+        raise MissingFileError(f"{path}: found no such file. Check the path.")
+    if path.is_dir():
+        raise XmlcError(f"{path}: found a folder, expected a file")
     if not path.is_file():
-        if not path.exists():
-            raise MissingFileError(f"{path}: found no such file. Check the path.")
-        found = "a folder, expected a file" if path.is_dir() else "a pipe, expected a file. Use - for standard input."
-        raise XmlcError(f"{path}: found {found}")
+        raise XmlcError(f"{path}: found a pipe, expected a file. Use - for standard input.")
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -72,11 +80,13 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
             raise XmlcError(f"{path}: found binary data, expected {expected}")
         while block := first or file.read(block_bytes):
             first = b""
-            if cut := block.rfind(b"\n") + 1:
+            cut = block.rfind(b"\n") + 1
+            if cut:
                 yield b"".join([*rest, block[:cut]])
                 rest = []
             rest.append(block[cut:])
-    if last := b"".join(rest):
+    last = b"".join(rest)
+    if last:
         yield last + b"\n"
 
 
@@ -112,7 +122,8 @@ class LineError(ValueError):
 
     def __init__(self, found: str, expected: str):
         super().__init__(f"found {found}, expected {expected}")
-        self.found, self.expected = found, expected
+        self.found = found
+        self.expected = expected
 
 
 class MalformedLines:
@@ -125,7 +136,9 @@ class MalformedLines:
     """
 
     def __init__(self, path: Path):
-        self.path, self.count, self.messages = path, 0, list[str]()
+        self.path = path
+        self.count = 0
+        self.messages = list[str]()
 
     def add(self, line: int, found: str, expected: str) -> None:
         """Add a malformed line to the collected lines. The argument ``line`` is the line's number, counted from 1."""
@@ -137,8 +150,13 @@ class MalformedLines:
         """Raise one error for all collected lines, if there are any."""
         if self.count:
             more = self.count - len(self.messages)
-            tail = f"\n... and {more} more malformed lines" if more else ""
-            head = "1 malformed line" if self.count == 1 else f"{self.count} malformed lines"
+            tail = ""
+            if more:
+                tail = f"\n... and {more} more malformed lines"
+            if self.count == 1:
+                head = "1 malformed line"
+            else:
+                head = f"{self.count} malformed lines"
             messages = "\n".join(self.messages)
             raise XmlcError(f"{self.path}: found {head}, nothing was read. Fix these lines:\n{messages}{tail}")
 
@@ -171,7 +189,10 @@ def decimal(text: str) -> float:
     LineError
         The text is not a decimal number, or the number is infinite in single precision.
     """
-    if not DECIMAL.fullmatch(text) or abs(value := float(text)) >= LARGEST_FLOAT32:
+    value = math.inf
+    if DECIMAL.fullmatch(text):
+        value = float(text)
+    if abs(value) >= LARGEST_FLOAT32:
         raise LineError(quoted(text), "a decimal number in the range of float32")
     return value
 
@@ -248,7 +269,9 @@ def parse_decimal(text, position, end):
     negative = position < end and text[position] == MINUS
     if position < end and (text[position] == MINUS or text[position] == PLUS):
         position += 1
-    mantissa, digits, exponent = np.uint64(0), 0, 0
+    mantissa = np.uint64(0)
+    digits = 0
+    exponent = 0
     step = 0  # The change of the exponent by each digit is 0 before the decimal point, and -1 after the point.
     seen = False
     while position < end:
@@ -258,7 +281,8 @@ def parse_decimal(text, position, end):
                 digits += mantissa > 0
                 exponent += step
             else:  # The mantissa is full: another digit would not fit into 64 bits.
-                digits, exponent = 20, exponent + step + 1
+                digits = 20
+                exponent += step + 1
             seen = True
         elif text[position] == POINT and step == 0:
             step = -1
@@ -268,10 +292,12 @@ def parse_decimal(text, position, end):
     if not seen:
         return 0.0, start, True
     if position < end and (text[position] == UPPER_E or text[position] == LOWER_E):
-        sign, mark = 1, position
+        sign = 1
+        mark = position
         position += 1
         if position < end and (text[position] == MINUS or text[position] == PLUS):
-            sign = -1 if text[position] == MINUS else 1
+            if text[position] == MINUS:
+                sign = -1
             position += 1
         power, after = parse_integer(text, position, end)
         if after == position:

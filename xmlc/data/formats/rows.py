@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -31,10 +31,23 @@ from xmlc.data.formats.lines import (
 from xmlc.data.matrices import resize
 from xmlc.kernels.csr import CSR
 
-NEWLINE, RETURN, SPACE, TAB, COMMA, COLON, HASH = 10, 13, 32, 9, 44, 58, 35
+NEWLINE = 10
+RETURN = 13
+SPACE = 32
+TAB = 9
+COMMA = 44
+COLON = 58
+HASH = 35
 
 # Error codes of malformed lines. `_expectation` returns the message for a code.
-BLANK, BAD_LABEL, LABEL_RANGE, BAD_FEATURE, FEATURE_RANGE, NO_VALUE, BAD_VALUE, NOT_FINITE = 1, 2, 3, 4, 5, 6, 7, 8
+BLANK = 1
+BAD_LABEL = 2
+LABEL_RANGE = 3
+BAD_FEATURE = 4
+FEATURE_RANGE = 5
+NO_VALUE = 6
+BAD_VALUE = 7
+NOT_FINITE = 8
 
 
 class RowFormat(NamedTuple):
@@ -79,10 +92,19 @@ class Buffers(NamedTuple):
         The operating system gives no memory to parts of the buffers that are never used.
         """
         # The shortest pair is "1:2 ", and the shortest label is "1,".
-        pairs, labels, lines = size // 4 + 2, size // 2 + 2, size + 1
-        shapes: list[Any] = [pairs, pairs, lines, labels, lines, lines, (pairs, 3), (LISTED, 3)]
-        types = np.uint32, np.float32, np.int64, np.uint32, np.int64, np.int64, np.int64, np.int64
-        return cls(*map(np.empty, shapes, types))
+        n_pairs = size // 4 + 2
+        n_labels = size // 2 + 2
+        n_lines = size + 1
+        return cls(
+            ids=np.empty(n_pairs, dtype=np.uint32),
+            values=np.empty(n_pairs, dtype=np.float32),
+            row_ends=np.empty(n_lines, dtype=np.int64),
+            labels=np.empty(n_labels, dtype=np.uint32),
+            label_ends=np.empty(n_lines, dtype=np.int64),
+            row_lines=np.empty(n_lines, dtype=np.int64),
+            hard=np.empty((n_pairs, 3), dtype=np.int64),
+            errors=np.empty((LISTED, 3), dtype=np.int64),
+        )
 
 
 class _RowReader:
@@ -99,8 +121,13 @@ class _RowReader:
     """
 
     def __init__(self, path: Path, layout: RowFormat, first_line: int, column: str = "feature"):
-        self.layout, self.line, self.malformed, self.column = layout, first_line, MalformedLines(path), column
-        self.n_rows, self._blank_line, self._buffers = 0, -1, Buffers.of(0)
+        self.layout = layout
+        self.line = first_line
+        self.malformed = MalformedLines(path)
+        self.column = column
+        self.n_rows = 0
+        self._blank_line = -1
+        self._buffers = Buffers.of(0)
         # Six lists, each with one array per block: ids, values, labels, line numbers of rows, ids per row, labels per
         # row.
         self._parts = [[np.empty(0, dtype)] for dtype in (np.uint32, np.float32, np.uint32, *[np.int64] * 3)]
@@ -113,15 +140,22 @@ class _RowReader:
         buffers = self._buffers
         found = parse_rows(buffer, self.line, self._blank_line, self.layout, buffers)
         n_rows, self.line, self._blank_line, n_hard, n_errors = found
-        row_ends, label_ends = buffers.row_ends[:n_rows], buffers.label_ends[:n_rows]
+        row_ends = buffers.row_ends[:n_rows]
+        label_ends = buffers.label_ends[:n_rows]
         self._note(text, n_errors, self._read_hard(text, buffers.hard[:n_hard], row_ends))
         self.n_rows += n_rows
         # After the first malformed line, no results are kept, and parsing goes on only to find more malformed lines.
         if self.malformed.count == 0:
-            n_ids, n_labels = (int(ends[-1]) if n_rows else 0 for ends in (row_ends, label_ends))
-            views = buffers.ids[:n_ids], buffers.values[:n_ids], buffers.labels[:n_labels], buffers.row_lines[:n_rows]
-            counts = (np.diff(ends, prepend=0) for ends in (row_ends, label_ends))
-            for parts, part in zip(self._parts, (*map(np.copy, views), *counts)):
+            lengths = np.diff(row_ends, prepend=0)
+            label_counts = np.diff(label_ends, prepend=0)
+            n_ids = lengths.sum()
+            copies = (
+                buffers.ids[:n_ids].copy(),
+                buffers.values[:n_ids].copy(),
+                buffers.labels[: label_counts.sum()].copy(),
+                buffers.row_lines[:n_rows].copy(),
+            )
+            for parts, part in zip(self._parts, (*copies, lengths, label_counts)):
                 parts.append(part)
 
     def matrices(self) -> tuple[CSR, CSR]:
@@ -208,7 +242,8 @@ def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[CSR, CS
     layout = RowFormat(with_labels=False, n_labels=0)
     X, _ = _read_with_header(features, ("instances", "features"), layout)
     Y, _ = _read_with_header(labels, ("instances", "labels"), layout._replace(base=base))
-    malformed, wrong = MalformedLines(labels), np.flatnonzero(Y.data != 1)
+    malformed = MalformedLines(labels)
+    wrong = np.flatnonzero(Y.data != 1)
     lines, firsts = np.unique(np.searchsorted(Y.indptr, wrong, side="right") + 1, return_index=True)
     for line, entry in zip(lines.tolist(), wrong[firsts].tolist()):
         malformed.add(line, f"'{Y.indices[entry] + base}:{Y.data[entry]:g}'", "0 or 1 as the value of a label")
@@ -254,7 +289,10 @@ def _token(text: bytes, position: int) -> str:
     if position < 0:
         return ""
     ends = [end for end in (text.find(gap, position) for gap in (b" ", b"\t", b"\r", b"\n")) if end >= 0]
-    begin = position if min(ends) > position else text.rfind(b"\n", 0, position) + 1
+    if min(ends) > position:
+        begin = position
+    else:
+        begin = text.rfind(b"\n", 0, position) + 1
     return text[begin : min(ends)].decode("utf-8", errors="replace")
 
 
@@ -274,7 +312,10 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
 
 def _expectation(code: int, layout: RowFormat, column: str) -> str:
     """Return the expected text for an error code, in words. ``column`` is the name of the ids before the colons."""
-    first, hint = layout.label_base, "" if layout.label_base else ". If labels start from 1, set `zero_based: false`."
+    first = layout.label_base
+    hint = ""
+    if first == 0:
+        hint = ". If labels start from 1, set `zero_based: false`."
     return {
         BLANK: "an instance. Start the line of an instance without labels with a space.",
         BAD_LABEL: "labels as whole numbers with commas but no blanks between them",
@@ -392,10 +433,13 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
         if exact and abs(value) >= LARGEST_FLOAT32:
             return count, n_hard, position, NOT_FINITE
         if not exact:
-            hard[n_hard, 0], hard[n_hard, 1], hard[n_hard, 2] = count, start, behind
+            hard[n_hard, 0] = count
+            hard[n_hard, 1] = start
+            hard[n_hard, 2] = behind
             n_hard += 1
             value = 1.0
-        ids[count], values[count] = feature - layout.base, np.float32(value)
+        ids[count] = feature - layout.base
+        values[count] = np.float32(value)
         count += 1
         position = behind
 
@@ -420,7 +464,9 @@ def find_line(text, start, comments):
     end = start
     while text[end] != NEWLINE:
         end += 1
-    stop = end - 1 if end > start and text[end - 1] == RETURN else end
+    stop = end
+    if end > start and text[end - 1] == RETURN:
+        stop = end - 1
     if comments:
         for position in range(start, stop):
             if text[position] == HASH:
@@ -442,7 +488,9 @@ def note(errors, n_errors, line, code, position):
         Line number, error code, and position in the text.
     """
     if n_errors < errors.shape[0]:
-        errors[n_errors, 0], errors[n_errors, 1], errors[n_errors, 2] = line, code, position
+        errors[n_errors, 0] = line
+        errors[n_errors, 1] = code
+        errors[n_errors, 2] = position
     return n_errors + 1
 
 
@@ -468,33 +516,47 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
         ``n_errors`` may exceed the length of ``errors``. The number ``n_hard`` never exceeds the length of the array
         ``hard``.
     """
-    ids, values, labels, hard = buffers.ids, buffers.values, buffers.labels, buffers.hard
+    ids = buffers.ids
+    values = buffers.values
+    labels = buffers.labels
+    hard = buffers.hard
     n_rows = n_hard = n_errors = position = count = label_count = np.int64(0)
     next_line = first_line
     while position < text.size:
-        line_start, line = position, next_line
+        line_start = position
+        line = next_line
         end, stop = find_line(text, line_start, layout.comments)
         position = end + 1
         next_line += 1
         if stop == line_start and text[stop] == HASH:
             continue
         if stop == line_start and layout.with_labels:
-            blank_line = line if blank_line < 0 else blank_line
+            if blank_line < 0:
+                blank_line = line
             continue
         if blank_line >= 0:
             n_errors = note(buffers.errors, n_errors, blank_line, BLANK, -1)
             blank_line = -1
-        at, code = line_start, 0
-        row_start, label_start, hard_start = count, label_count, n_hard
+        at = line_start
+        code = 0
+        row_start = count
+        label_start = label_count
+        hard_start = n_hard
         if layout.with_labels and stop > at and not is_gap(text[at]):
             label_count, at, code = parse_labels(text, at, stop, layout, labels, label_count)
             if code != 0 and not starts_with_labels(text, line_start, stop):
-                label_count, at, code = label_start, line_start, 0
+                label_count = label_start
+                at = line_start
+                code = 0
         if code == 0:
             count, n_hard, at, code = parse_features(text, at, stop, layout, ids, values, count, hard, n_hard)
         if code != 0:
             n_errors = note(buffers.errors, n_errors, line, code, at)
-            count, label_count, n_hard = row_start, label_start, hard_start
-        buffers.row_ends[n_rows], buffers.label_ends[n_rows], buffers.row_lines[n_rows] = count, label_count, line
+            count = row_start
+            label_count = label_start
+            n_hard = hard_start
+        buffers.row_ends[n_rows] = count
+        buffers.label_ends[n_rows] = label_count
+        buffers.row_lines[n_rows] = line
         n_rows += 1
     return n_rows, next_line, blank_line, n_hard, n_errors

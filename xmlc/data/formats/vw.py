@@ -42,8 +42,11 @@ def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_l
     malformed = MalformedLines(path)
     base = 0 if zero_based else 1
     limit = LARGEST if n_labels is None else base + n_labels
-    ids, values, labels = array("i"), array("f"), array("i")
-    counts, label_counts = array("q"), array("q")
+    ids = array("i")
+    values = array("f")
+    labels = array("i")
+    counts = array("q")
+    label_counts = array("q")
     blank = 0  # Line number of the first blank line after the last row that was read.
     for number, line in text_lines(path):
         if not line.strip(BLANKS):
@@ -60,14 +63,18 @@ def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_l
         if malformed.count == 0:
             for key in pairs:
                 if key not in known:
-                    known[key] = _number(f"{path}:{number}", key, known) if vocabulary is None else len(known)
+                    if vocabulary is None:
+                        known[key] = _number(f"{path}:{number}", key, known)
+                    else:
+                        known[key] = len(known)
             ids.extend(map(known.__getitem__, pairs))
             values.extend(pairs.values())
             labels.extend(label - base for label in found)
             counts.append(len(pairs))
             label_counts.append(len(found))
     malformed.raise_any()
-    n_labels = max(labels, default=-1) + 1 if n_labels is None else n_labels
+    if n_labels is None:
+        n_labels = max(labels, default=-1) + 1
     n_features = max(known.values(), default=-1) + 1
     X = stack_estimates(np.array(counts), np.array(ids), np.array(values), n_features)
     X.eliminate_zeros()
@@ -105,7 +112,8 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
     for section in rest.split("|"):
         # Only spaces and tabs separate tokens, because names may contain other spaces of Unicode.
         tokens = [token for token in section.replace("\t", " ").split(" ") if token]
-        namespace, scale = "", 1.0
+        namespace = ""
+        scale = 1.0
         if tokens and section[0] not in " \t":
             namespace, scale = _weighted(tokens.pop(0))
         for token in tokens:
@@ -135,10 +143,13 @@ def _labels(head: str, base: int, limit: int) -> set[int]:
 
     The importance, the initial prediction and the tag of a line are ignored.
     """
-    if (match := HEAD.fullmatch(head)) is None:
+    match = HEAD.fullmatch(head)
+    if match is None:
         expected = "label[,label] [importance [initial]] ['tag] at the start of the line, and a space before the bar"
         raise LineError(quoted(head + "|"), expected)
-    labels = {int(label) for label in match[1].split(",")} if match[1] else set[int]()
-    if labels and (min(labels) < base or max(labels) >= limit):
+    if not match[1]:
+        return set()
+    labels = {int(label) for label in match[1].split(",")}
+    if min(labels) < base or max(labels) >= limit:
         raise LineError(quoted(match[1]), f"labels from {base} to {limit - 1}")
     return labels

@@ -18,7 +18,9 @@ def name_in_records(name: str, made: bool) -> str:
 
     Tables, figures, claims and the results page use the name from the records.
     """
-    return name + MARK if made and name != DEMO else name
+    if made and name != DEMO:
+        return name + MARK
+    return name
 
 
 def is_synthetic(name: str) -> bool:

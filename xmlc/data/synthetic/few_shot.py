@@ -30,7 +30,9 @@ TOPIC_SHARE = 0.25
 # Number of views of each object, as in ALOI. The first views turn the object, the next views turn the light, and the
 # last views change the colour of the light.
 VIEWS = 108
-AZIMUTHS, DIRECTIONS, COLOURS = 72, 24, 12
+AZIMUTHS = 72
+DIRECTIONS = 24
+COLOURS = 12
 SURFACES = 5  # Number of surfaces of an object. Each surface has one colour.
 NUMBERS = 4  # Number of random numbers that describe a surface.
 # Visible share of a surface that faces away from the viewer. A surface that faces the viewer has the visible share
@@ -63,7 +65,9 @@ class ObjectViews:
     """
 
     def __init__(self, n_features: int, n_labels: int, seed: int = 0):
-        self.n_features, self.n_labels, self.seed = n_features, n_labels, seed
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.seed = seed
         self._pairs = random_permutation(VIEWS * n_labels, seed, Stream.FEW_SHOT_ORDER)
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, None]:
@@ -122,21 +126,24 @@ class ShortTexts:
     """
 
     def __init__(self, n_features: int, n_labels: int, nonzeros: int = 70, seed: int = 0):
-        self.n_features, self.n_labels, self.nonzeros, self.seed = n_features, n_labels, nonzeros, seed
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.nonzeros = nonzeros
+        self.seed = seed
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, None]:
         """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. The values of X are counts of words."""
         common = (self.n_features, self.n_labels, self.nonzeros, TOPIC_WORDS, TOPIC_SHARE)
         tasks = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
-        parts = list(zip(*run_tasks(draw_texts, tasks, n_jobs, title="drawing texts", unit="rows")))
+        parts = zip(*run_tasks(draw_texts, tasks, n_jobs, title="drawing texts", unit="rows"))
         lengths, words, counts = map(np.concatenate, parts)
         X = stack_estimates(lengths, words, counts, self.n_features)
         return X, _one_label(np.arange(start, end) % self.n_labels, self.n_labels), None
 
 
 def _one_label(classes: np.ndarray, n_labels: int) -> CSR:
-    ones = np.ones((2, classes.size), dtype=np.int64)
-    return stack_estimates(ones[0], classes.astype(np.int32), ones[1].astype(bool), n_labels)
+    lengths = np.ones(classes.size, dtype=np.int64)
+    return stack_estimates(lengths, classes.astype(np.int32), lengths.astype(bool), n_labels)
 
 
 @njit
@@ -165,7 +172,9 @@ def draw_views(seed, pairs, n_features, shift, noise):
     for i in range(pairs.size):
         view = pairs[i] % VIEWS
         key = stream_key(seed, Stream.SYNTHETIC_LABEL.value + pairs[i] // VIEWS)
-        azimuth = 2 * math.pi * view / AZIMUTHS if view < AZIMUTHS else 0.0
+        azimuth = 0.0
+        if view < AZIMUTHS:
+            azimuth = 2 * math.pi * view / AZIMUTHS
         light = 2 * math.pi * (view - AZIMUTHS) / DIRECTIONS
         lit_from_a_side = AZIMUTHS <= view < AZIMUTHS + DIRECTIONS
         moved = 0.0
@@ -216,7 +225,8 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
     """
     n = end - start
     lengths = np.zeros(n, dtype=np.int64)
-    words, counts = np.empty(n * n_words, dtype=np.int32), np.empty(n * n_words, dtype=np.float32)
+    words = np.empty(n * n_words, dtype=np.int32)
+    counts = np.empty(n * n_words, dtype=np.float32)
     drawn = np.empty(n_words, dtype=np.int64)
     filled = 0
     for i in range(n):
@@ -231,7 +241,8 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
         first = filled
         for w in range(n_words):
             if filled == first or words[filled - 1] != drawn[w]:
-                words[filled], counts[filled] = drawn[w], 0
+                words[filled] = drawn[w]
+                counts[filled] = 0
                 filled += 1
             counts[filled - 1] += 1
         lengths[i] = filled - first

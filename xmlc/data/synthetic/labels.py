@@ -81,8 +81,11 @@ class SyntheticModel:
             raise XmlcError(f"found {found}, expected numbers above 0")
         if not 0 <= seed < 1 << 63:
             raise XmlcError(f"found seed={seed}, expected a number from 0 to 2**63 - 1")
-        self.n_features, self.n_labels = n_features, n_labels
-        self.nonzeros, self.seed, self.posteriors = nonzeros, seed, posteriors
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.nonzeros = nonzeros
+        self.seed = seed
+        self.posteriors = posteriors
         skipped = min(20, n_features // 100)
         triggers = CANDIDATES_PER_LABEL * labels_per_instance * n_features / (nonzeros * n_labels)
         n_triggers = max(math.ceil(triggers), 1)
@@ -126,11 +129,14 @@ class SyntheticModel:
         common = (self.nonzeros, self.n_features, self._model, self.intercept, np.float32(POSTERIOR_FLOOR))
         tasks = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
         costs = [task[2] - task[1] for task in tasks]
-        parts = list(zip(*run_tasks(draw_rows, tasks, n_jobs, costs, title="drawing instances", unit="rows")))
-        joined = [np.concatenate(part) for part in parts]
-        X = stack_estimates(joined[0], joined[1].view(np.int32), joined[2], self.n_features)
-        P = stack_estimates(joined[3], joined[4], joined[5], self.n_labels) if self.posteriors else None
-        return X, stack_estimates(joined[6], joined[7], np.ones(joined[7].size, dtype=bool), self.n_labels), P
+        parts = zip(*run_tasks(draw_rows, tasks, n_jobs, costs, title="drawing instances", unit="rows"))
+        lengths, features, values, candidates, labels, posteriors, label_counts, drawn = map(np.concatenate, parts)
+        X = stack_estimates(lengths, features.view(np.int32), values, self.n_features)
+        Y = stack_estimates(label_counts, drawn, np.ones(drawn.size, dtype=bool), self.n_labels)
+        P = None
+        if self.posteriors:
+            P = stack_estimates(candidates, labels, posteriors, self.n_labels)
+        return X, Y, P
 
 
 def _intercept(scores: np.ndarray, wanted: float) -> float:
@@ -142,10 +148,12 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
         The instances have too few candidate labels.
     """
     if scores.size <= wanted:
-        found, least = wanted / SAMPLE_ROWS, scores.size / SAMPLE_ROWS
+        found = wanted / SAMPLE_ROWS
+        least = scores.size / SAMPLE_ROWS
         expected = f"at most {least:.2f}. Increase n_labels or nonzeros."
         raise XmlcError(f"found labels_per_instance={found:g}, expected {expected}")
-    low, high = float(scores.min()) - 50.0, float(scores.max()) + 50.0
+    low = float(scores.min()) - 50.0
+    high = float(scores.max()) + 50.0
     for _ in range(80):
         middle = (low + high) / 2
         posteriors = elementwise.sigmoid(scores - middle)
@@ -254,7 +262,8 @@ def draw_row(seed, row, nonzeros, n_features, features, values):
     for i in range(draws):
         if i == 0 or drawn[i] != drawn[i - 1]:
             steps = VALUE_STEPS // 10 + random_below(key, 1 + draws + i, VALUE_STEPS - VALUE_STEPS // 10 + 1)
-            features[count], values[count] = drawn[i], np.float32(steps / VALUE_STEPS)
+            features[count] = drawn[i]
+            values[count] = np.float32(steps / VALUE_STEPS)
             count += 1
     return count
 
@@ -280,16 +289,19 @@ def row_scores(features, values, model, dense, labels, scores):
     for k in range(features.size):
         dense[features[k]] = values[k]
         for t in range(model.trigger_starts[features[k]], model.trigger_starts[features[k] + 1]):
-            labels[count], scores[count] = model.trigger_labels[t], model.trigger_weights[t] * values[k]
+            labels[count] = model.trigger_labels[t]
+            scores[count] = model.trigger_weights[t] * values[k]
             count += 1
     order = stable_order(labels[:count])
-    sorted_labels, sorted_scores = labels[:count][order], scores[:count][order]
+    sorted_labels = labels[:count][order]
+    sorted_scores = scores[:count][order]
     merged = 0
     for i in range(count):
         if i > 0 and sorted_labels[i] == sorted_labels[i - 1]:
             scores[merged - 1] += sorted_scores[i]
         else:
-            labels[merged], scores[merged] = sorted_labels[i], sorted_scores[i]
+            labels[merged] = sorted_labels[i]
+            scores[merged] = sorted_scores[i]
             merged += 1
     for i in range(merged):
         scores[i] -= model.bias[labels[i]]
@@ -336,23 +348,28 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_prob
     label_lengths : int64, labels : int32
     """
     n = end - start
-    row_lengths, posterior_lengths = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    row_lengths = np.zeros(n, dtype=np.int64)
+    posterior_lengths = np.zeros(n, dtype=np.int64)
     label_lengths = np.zeros(n, dtype=np.int64)
     features = np.empty(n * (nonzeros // 2 + nonzeros + 1), dtype=np.uint32)
     values = np.empty(features.size, dtype=np.float32)
     dense = np.zeros(n_features, dtype=np.float32)
-    posterior_labels, posteriors = np.empty(1024, dtype=np.int32), np.empty(1024, dtype=np.float32)
+    posterior_labels = np.empty(1024, dtype=np.int32)
+    posteriors = np.empty(1024, dtype=np.float32)
     drawn = np.empty(1024, dtype=np.int32)
-    candidates, scores = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.float64)
+    candidates = np.empty(64, dtype=np.int64)
+    scores = np.empty(64, dtype=np.float64)
     filled = stored = n_drawn = 0
     for i in range(n):
         count = draw_row(seed, start + i, nonzeros, n_features, features[filled:], values[filled:])
-        mine, mine_values = features[filled : filled + count], values[filled : filled + count]
+        mine = features[filled : filled + count]
+        mine_values = values[filled : filled + count]
         row_lengths[i] = count
         filled += count
         room = most_triggers(mine, model)
         if room > candidates.size:
-            candidates, scores = np.empty(2 * room, dtype=np.int64), np.empty(2 * room, dtype=np.float64)
+            candidates = np.empty(2 * room, dtype=np.int64)
+            scores = np.empty(2 * room, dtype=np.float64)
         merged = row_scores(mine, mine_values, model, dense, candidates, scores)
         while stored + merged > posteriors.size:
             posterior_labels = np.concatenate((posterior_labels, np.empty_like(posterior_labels)))
@@ -363,7 +380,8 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_prob
             posterior = np.float32(sigmoid(scores[c] - intercept))
             if posterior < min_probability:
                 continue
-            posterior_labels[stored], posteriors[stored] = candidates[c], posterior
+            posterior_labels[stored] = candidates[c]
+            posteriors[stored] = posterior
             stored += 1
             posterior_lengths[i] += 1
             if random_unit(key, DRAW_COUNTER + candidates[c]) < posterior:
@@ -388,13 +406,16 @@ def sample_scores(seed, n_rows, nonzeros, n_features, model):
     seed, n_rows, nonzeros, n_features : int64
     model : LabelModel
     """
-    features, values = np.empty(2 * nonzeros + 2, dtype=np.uint32), np.empty(2 * nonzeros + 2, dtype=np.float32)
+    features = np.empty(2 * nonzeros + 2, dtype=np.uint32)
+    values = np.empty(2 * nonzeros + 2, dtype=np.float32)
     dense = np.zeros(n_features, dtype=np.float32)
-    collected, filled = np.empty(1024, dtype=np.float64), 0
+    collected = np.empty(1024, dtype=np.float64)
+    filled = 0
     for row in range(n_rows):
         count = draw_row(seed, row, nonzeros, n_features, features, values)
         room = most_triggers(features[:count], model)
-        labels, scores = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.float64)
+        labels = np.empty(room, dtype=np.int64)
+        scores = np.empty(room, dtype=np.float64)
         merged = row_scores(features[:count], values[:count], model, dense, labels, scores)
         while filled + merged > collected.size:
             collected = np.concatenate((collected, np.empty_like(collected)))

@@ -22,20 +22,27 @@ from xmlc.kernels.float64 import exp, log, log1p
 ROWS_PER_BLOCK = 1024
 # The word with rank r, counted from 0, has a probability proportional to about 1 / (r + WORD_OFFSET), and the subject
 # with rank r one proportional to about 1 / (r + SUBJECT_OFFSET).
-WORD_OFFSET, SUBJECT_OFFSET = 10.0, 20.0
+WORD_OFFSET = 10.0
+SUBJECT_OFFSET = 20.0
 SUBJECTS_PER_LABEL = 1.4  # Mean number of subjects of a text, as a multiple of its mean number of labels.
 AREA = 25  # Number of subjects of an area.
 SAME_AREA = 0.8  # Share of a text's further subjects that are in the area of its first subject.
 # Probabilities that a text has a label for its first subject, for another subject, and for a broader subject.
-FIRST, FURTHER, BROADER = 0.9, 0.6, 0.2
+FIRST = 0.9
+FURTHER = 0.6
+BROADER = 0.2
 # Shares of the words in a text that are typical of its area and of its subjects. All other words are common words.
-AREA_SHARE, SUBJECT_SHARE = 0.1, 0.3
-AREA_WORDS, SUBJECT_WORDS = 200, 60  # Numbers of typical words.
+AREA_SHARE = 0.1
+SUBJECT_SHARE = 0.3
+# Numbers of typical words.
+AREA_WORDS = 200
+SUBJECT_WORDS = 60
 FUNCTION_WORDS = 50  # Number of most frequent words, such as "the", which are typical of no subject.
 VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
 # A row's random numbers with counters below WORD_COUNTER determine sizes and subjects. Those from WORD_COUNTER on
 # determine words, and those from LABEL_COUNTER on determine labels.
-WORD_COUNTER, LABEL_COUNTER = 1 << 31, 1 << 32
+WORD_COUNTER = 1 << 31
+LABEL_COUNTER = 1 << 32
 
 
 class SubjectTexts:
@@ -74,8 +81,11 @@ class SubjectTexts:
         if min(n_features, n_labels, nonzeros) < 1 or labels_per_instance <= 0:
             found = f"{n_features=}, {n_labels=}, {nonzeros=}, {labels_per_instance=}"
             raise XmlcError(f"found {found}, expected numbers above 0")
-        self.n_features, self.n_labels, self.seed = n_features, n_labels, seed
-        self.nonzeros, self.labels_per_instance = nonzeros, labels_per_instance
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.seed = seed
+        self.nonzeros = nonzeros
+        self.labels_per_instance = labels_per_instance
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, CSR]:
         """Draw texts ``start .. end - 1``.
@@ -105,7 +115,7 @@ class SubjectTexts:
         further_subjects = max(SUBJECTS_PER_LABEL * self.labels_per_instance - 1, 0.1)
         common = (self.n_features, self.n_labels, further_subjects, float(self.nonzeros))
         tasks = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
-        parts = list(zip(*run_tasks(draw_texts, tasks, n_jobs, title="drawing texts", unit="rows")))
+        parts = zip(*run_tasks(draw_texts, tasks, n_jobs, title="drawing texts", unit="rows"))
         lengths, words, values, candidates, labels, posteriors, assigned = map(np.concatenate, parts)
         X = stack_estimates(lengths, words, values, self.n_features)
         P = stack_estimates(candidates, labels, posteriors, self.n_labels)
@@ -320,6 +330,11 @@ def draw_texts(seed, start, end, n_features, n_labels, further_subjects, mean_wo
         lengths[i] = weigh_words(words, features[filled:], values[filled:])
         filled += lengths[i]
     return (
-        lengths, features[:filled].copy(), values[:filled].copy(),
-        candidates, labels[:stored].copy(), posteriors[:stored].copy(), assigned[:stored].copy(),
-    )  # fmt: skip
+        lengths,
+        features[:filled].copy(),
+        values[:filled].copy(),
+        candidates,
+        labels[:stored].copy(),
+        posteriors[:stored].copy(),
+        assigned[:stored].copy(),
+    )
