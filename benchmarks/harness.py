@@ -17,11 +17,11 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.files import atomic_file
+from xmlc.core.memory import peak_bytes
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_at_k
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.suite.provenance.environment import commit, environment, in_turns
-from xmlc.suite.provenance.machine import peak_bytes
 from xmlc.suite.steps.prepared import Prepared
 
 ROOT = Path(__file__).parents[1]

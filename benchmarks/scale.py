@@ -20,6 +20,7 @@ from benchmarks import cost_model
 from benchmarks.commands import group
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, folder_bytes
+from xmlc.core.memory import own_peak_bytes
 from xmlc.core.threads import set_process_threads
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.data.synthetic.labels import SyntheticModel
@@ -27,7 +28,7 @@ from xmlc.models.registry import make_estimator
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Size, catalogue_entry, load_catalogue
 from xmlc.suite.provenance.environment import commit
-from xmlc.suite.provenance.machine import cpu_seconds, own_peak_bytes
+from xmlc.suite.provenance.machine import cpu_seconds
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
 RANKED, WARM_UP = 2000, 64  # Number of instances that are ranked, and number of instances in the warm-up.

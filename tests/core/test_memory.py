@@ -2,7 +2,7 @@
 
 import pytest
 
-from xmlc.suite.provenance.machine import machine_memory
+from xmlc.core.memory import machine_memory
 
 
 @pytest.mark.parametrize(

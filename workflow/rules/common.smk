@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xmlc.core.checksums import checksum_now
 from xmlc.core.errors import XmlcError
-from xmlc.suite.provenance.machine import machine_memory
+from xmlc.core.memory import machine_memory
 from xmlc.suite.config.costs import Costs
 from xmlc.suite.config.jobs import inference_options, options, search_options, sweep_options
 from xmlc.suite.provenance.data import contents

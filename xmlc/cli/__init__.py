@@ -177,7 +177,7 @@ def main(arguments: list[str] | None = None) -> None:
     except XmlcError as error:
         _fail(_provenance("damage").message_of(error))
     except MemoryError as error:
-        from xmlc.suite.provenance.machine import OF_FILES, OF_STEPS, peak_bytes, said_of_memory
+        from xmlc.core.memory import OF_FILES, OF_STEPS, peak_bytes, said_of_memory
 
         remedies = OF_FILES
         if step:

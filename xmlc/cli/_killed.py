@@ -8,7 +8,7 @@ import signal
 import sys
 from contextlib import suppress
 
-from xmlc.suite.provenance.machine import said_of_memory
+from xmlc.core.memory import said_of_memory
 
 PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 SET_DEATH_SIGNAL = 1  # This number is the constant PR_SET_PDEATHSIG of Linux.

@@ -7,9 +7,10 @@ import weakref
 
 import numpy as np
 
+from xmlc.core.memory import peak_bytes
 from xmlc.suite.provenance import environment
 from xmlc.suite.provenance.environment import in_turns, step_costs
-from xmlc.suite.provenance.machine import cpu_seconds, peak_bytes
+from xmlc.suite.provenance.machine import cpu_seconds
 
 
 def test_seconds_count_from_process_start():

@@ -15,8 +15,9 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 
 from xmlc import __version__
 from xmlc.core.files import folder_bytes
+from xmlc.core.memory import peak_bytes
 from xmlc.core.sources import PACKAGE
-from xmlc.suite.provenance.machine import cpu_name, cpu_seconds, peak_bytes, timed
+from xmlc.suite.provenance.machine import cpu_name, cpu_seconds, timed
 
 T = TypeVar("T")
 LOADED = time.monotonic()  # Approximate start of this process, for systems that do not record when a process starts.

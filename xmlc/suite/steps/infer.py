@@ -14,6 +14,7 @@ from scipy import sparse
 from xmlc.cli.options import FOLDER, out_option, threads_option
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder
+from xmlc.core.memory import peak_bytes
 from xmlc.data.matrices import load_csr
 from xmlc.inference.distributions import missed_below, truncation_loss
 from xmlc.inference.methods import METHODS, Method, infer_blocks, method_named, take_instances
@@ -26,7 +27,7 @@ from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option, extension_option, training_option
-from xmlc.suite.provenance.machine import peak_bytes, timed
+from xmlc.suite.provenance.machine import timed
 from xmlc.suite.results.records.inference import InferenceCosts, InferenceRecord, TruncatedEstimates
 from xmlc.suite.results.records.thresholds import EstimatesRecord
 from xmlc.suite.steps.prepared import Prepared

@@ -10,13 +10,14 @@ from scipy import sparse
 
 from xmlc.cli.options import SEED, threads_option
 from xmlc.core.errors import XmlcError
+from xmlc.core.memory import peak_bytes
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.progressive import checkpoints, constant_accuracy, entropy_reduction, progressive_accuracy
 from xmlc.models.abilities import Streaming
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option, estimator_option, name_option, parameters_option, record_option
-from xmlc.suite.provenance.machine import cpu_seconds, peak_bytes
+from xmlc.suite.provenance.machine import cpu_seconds
 from xmlc.suite.results.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import step_to_train

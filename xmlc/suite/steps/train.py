@@ -9,11 +9,11 @@ import click
 
 from xmlc.cli.options import SEED, out_option, threads_option
 from xmlc.core.files import folder_bytes
+from xmlc.core.memory import peak_bytes
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.abilities import looks_up
 from xmlc.models.warm_up import check_kept
 from xmlc.suite.options import data_option, each_in_turn, estimator_option, file_option, name_option, parameters_option
-from xmlc.suite.provenance.machine import peak_bytes
 from xmlc.suite.results.records.base import TrainingSplit
 from xmlc.suite.results.records.search import SearchRecord
 from xmlc.suite.results.records.training import SearchSummary, TrainingCosts, TrainingRecord
