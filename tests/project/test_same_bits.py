@@ -34,12 +34,14 @@ ALLOWED = {
         for name in ("norm", "t")
     },
     ("compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
-    ("kernels/estimator.py", "sklearn.exceptions.NotFittedError"): "a class without numbers",
-    ("kernels/estimator.py", "sklearn.base.BaseEstimator"): "a class without numbers",
+    **{("kernels/estimator.py", f"sklearn.utils.{name}"): "no number" for name in ("Tags", "TargetTags")},
+    **{
+        ("models/base.py", f"sklearn.utils.{name}"): "no number"
+        for name in ("ClassifierTags", "InputTags", "Tags", "TargetTags")
+    },
     ("thresholds/out_of_fold.py", "sklearn.base.clone"): "a copy without numbers",
     ("models/texts/vectorizers.py", "sklearn.base.clone"): "a copy without numbers",
     ("models/texts/vectorizers.py", "sklearn.feature_extraction.text"): "features, as a user's own",
-    ("models/base.py", "sklearn.utils.ClassifierTags"): "a class without numbers",
     ("models/trees/representations.py", "@"): "exact products of float32 numbers, added in the order of the instances",
     ("metrics/progressive.py", "**"): "a whole number, exact in Python",
     ("metrics/classification.py", "**"): "a whole number, exact in Python",
