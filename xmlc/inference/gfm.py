@@ -131,13 +131,19 @@ def upper_bound(f, k):
     """Return A_k with E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t.
 
     A_k is tight if t is near the k-th largest entry. The labels are sorted by descending marginal, so t is the k-th
-    entry.
+    entry. Four sums are added at the same time.
     """
     least = f[k - 1]
-    above = 0.0
-    for i in range(f.size):
-        above += max(f[i] - least, 0.0)
-    return k * least + above
+    a = b = c = d = 0.0
+    whole = f.size & ~3
+    for i in range(0, whole, 4):
+        a += max(f[i] - least, 0.0)
+        b += max(f[i + 1] - least, 0.0)
+        c += max(f[i + 2] - least, 0.0)
+        d += max(f[i + 3] - least, 0.0)
+    for i in range(whole, f.size):
+        a += max(f[i] - least, 0.0)
+    return k * least + (a + c) + (b + d)
 
 
 @njit
