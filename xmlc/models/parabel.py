@@ -271,8 +271,10 @@ class Parabel(SparseProbabilityEstimator):
         return tuple(np.concatenate(part) for part in zip(*results))
 
     def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:
-        states = [tree._state()[0] for tree in self.trees_]
-        arrays = {f"{name}_{t}": array for t, state in enumerate(states) for name, array in state.items()}
+        arrays: dict[str, np.ndarray] = {}
+        for t, tree in enumerate(self.trees_):
+            own, _ = tree._state()
+            arrays |= {f"{name}_{t}": array for name, array in own.items()}
         return arrays, self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
