@@ -204,7 +204,9 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
             tarred = None
         if tarred:
             with tarred:
-                yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
+                for member in tarred:
+                    if member.isfile():
+                        yield member.name, partial(tarred.extractfile, member)
             while content.read(CHUNK):  # Read the file up to the end, to detect damage after the tar archive.
                 pass
             return
@@ -212,7 +214,9 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield archive.stem, partial(open, archive, "rb")
     elif zipfile.is_zipfile(archive):  # `is_zipfile` also accepts a tar archive whose end is a zip file.
         with zipfile.ZipFile(archive) as zipped:
-            yield from ((one.filename, partial(zipped.open, one)) for one in zipped.infolist() if not one.is_dir())
+            for entry in zipped.infolist():
+                if not entry.is_dir():
+                    yield entry.filename, partial(zipped.open, entry)
     else:
         raise XmlcError("found no archive, expected zip, tar or one compressed file. The file may be incomplete.")
 

@@ -12,8 +12,11 @@ from xmlc.kernels.csr import Matrix, as_estimates, as_labels, rounded
 from xmlc.metrics.classification import groups_by_frequency, macro_f
 from xmlc.metrics.ranking import hits_at_k
 
-CONVENTIONS: dict[str, dict[str, Any]] = {"0/0 = 1": {}, "0/0 = 0": {"zero_division": 0.0}}
-CONVENTIONS |= {"labels present": {"average": "present"}}
+CONVENTIONS: dict[str, dict[str, Any]] = {
+    "0/0 = 1": {},
+    "0/0 = 0": {"zero_division": 0.0},
+    "labels present": {"average": "present"},
+}
 THRESHOLDS = tuple((10.0 ** np.arange(-3, -0.25, 0.125)).tolist())
 
 

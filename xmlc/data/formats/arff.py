@@ -93,13 +93,14 @@ def check_alike(first: Path, second: Path, labels: Path | None) -> None:
     """
     attributes, _ = _header(first, labels)
     others, _ = _header(second, labels)
-    for one, other in zip_longest(attributes, others):
-        if one is None or other is None:
+    for attribute, other in zip_longest(attributes, others):
+        if attribute is None or other is None:
             raise XmlcError(f"{second}: found more or fewer attributes than in {first}, expected the same")
-        same_numbers = all(one.codes.get(value, code) == code for value, code in other.codes.items())
-        if (one.name, one.is_label) != (other.name, other.is_label) or not same_numbers:
-            where = f"{second}:{other.line}: found attribute {other.name!r}"
-            raise XmlcError(f"{where}, expected {one.name!r} with the same values and labels, as in {first}:{one.line}")
+        same_codes = all(attribute.codes.get(value, code) == code for value, code in other.codes.items())
+        if attribute.name != other.name or attribute.is_label != other.is_label or not same_codes:
+            found = f"{second}:{other.line}: found attribute {other.name!r}"
+            expected = f"{attribute.name!r} with the same values and labels"
+            raise XmlcError(f"{found}, expected {expected}, as in {first}:{attribute.line}")
 
 
 def _label_names(path: Path) -> set[str]:

@@ -130,7 +130,8 @@ class _RowReader:
         self._buffers = Buffers.of(0)
         # Six lists, each with one array per block: ids, values, labels, line numbers of rows, ids per row, labels per
         # row.
-        self._parts = [[np.empty(0, dtype)] for dtype in (np.uint32, np.float32, np.uint32, *[np.int64] * 3)]
+        types = (np.uint32, np.float32, np.uint32, np.int64, np.int64, np.int64)
+        self._parts = [[np.empty(0, dtype)] for dtype in types]
 
     def parse(self, text: bytes) -> None:
         """Parse one block, which consists of whole lines."""
@@ -138,11 +139,12 @@ class _RowReader:
         if self._buffers.row_ends.size <= buffer.size:
             self._buffers = Buffers.of(buffer.size)
         buffers = self._buffers
-        found = parse_rows(buffer, self.line, self._blank_line, self.layout, buffers)
-        n_rows, self.line, self._blank_line, n_hard, n_errors = found
+        parsed = parse_rows(buffer, self.line, self._blank_line, self.layout, buffers)
+        n_rows, self.line, self._blank_line, n_hard, n_errors = parsed
         row_ends = buffers.row_ends[:n_rows]
         label_ends = buffers.label_ends[:n_rows]
-        self._note(text, n_errors, self._read_hard(text, buffers.hard[:n_hard], row_ends))
+        infinite = self._read_hard(text, buffers.hard[:n_hard], row_ends)
+        self._note(text, n_errors, infinite)
         self.n_rows += n_rows
         # After the first malformed line, no results are kept, and parsing goes on only to find more malformed lines.
         if self.malformed.count == 0:
@@ -203,11 +205,13 @@ class _RowReader:
                 infinite.setdefault(int(self._buffers.row_lines[row]), (NOT_FINITE, quoted(number)))
         return infinite
 
-    def _note(self, text: bytes, n_errors: int, found: dict[int, tuple[int, str]]) -> None:
+    def _note(self, text: bytes, n_errors: int, infinite: dict[int, tuple[int, str]]) -> None:
         """Collect the malformed lines of a block in the order of the lines."""
         errors = self._buffers.errors[:n_errors]
-        found |= {line: (code, quoted(_token(text, position))) for line, code, position in errors.tolist()}
-        for line, (code, token) in sorted(found.items()):
+        malformed = dict(infinite)
+        for line, code, position in errors.tolist():
+            malformed[line] = (code, quoted(_token(text, position)))
+        for line, (code, token) in sorted(malformed.items()):
             self.malformed.add(line, token, _expectation(code, self.layout, self.column))
         self.malformed.count += n_errors - len(errors)
 

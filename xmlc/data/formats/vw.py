@@ -56,7 +56,7 @@ def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_l
             malformed.add(blank, "a blank line", BLANK)
             blank = 0
         try:
-            found, pairs = _row(line, base, limit)
+            row_labels, pairs = _row(line, base, limit)
         except LineError as error:
             malformed.add(number, error.found, error.expected)
             continue
@@ -69,9 +69,9 @@ def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_l
                         known[key] = len(known)
             ids.extend(map(known.__getitem__, pairs))
             values.extend(pairs.values())
-            labels.extend(label - base for label in found)
+            labels.extend(label - base for label in row_labels)
             counts.append(len(pairs))
-            label_counts.append(len(found))
+            label_counts.append(len(row_labels))
     malformed.raise_any()
     if n_labels is None:
         n_labels = max(labels, default=-1) + 1

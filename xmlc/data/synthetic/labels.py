@@ -362,15 +362,15 @@ def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_prob
     filled = stored = n_drawn = 0
     for i in range(n):
         count = draw_row(seed, start + i, nonzeros, n_features, features[filled:], values[filled:])
-        mine = features[filled : filled + count]
-        mine_values = values[filled : filled + count]
+        row_features = features[filled : filled + count]
+        row_values = values[filled : filled + count]
         row_lengths[i] = count
         filled += count
-        room = most_triggers(mine, model)
+        room = most_triggers(row_features, model)
         if room > candidates.size:
             candidates = np.empty(2 * room, dtype=np.int64)
             scores = np.empty(2 * room, dtype=np.float64)
-        merged = row_scores(mine, mine_values, model, dense, candidates, scores)
+        merged = row_scores(row_features, row_values, model, dense, candidates, scores)
         while stored + merged > posteriors.size:
             posterior_labels = np.concatenate((posterior_labels, np.empty_like(posterior_labels)))
             posteriors = np.concatenate((posteriors, np.empty_like(posteriors)))
