@@ -27,6 +27,7 @@ def notes_of(table: Table) -> list[str]:
     counts = threads_of(numbers, [name for name in table.spec.quantities if name.endswith("_threads")])
     if counts and any(column(part.quantity).cost for part in columns):
         notes.append(f"Times are wall-clock times with {counts}.")
+    notes += undefined_labels(numbers)
     for search, rankings in numbers[numbers["quantity"] == "search"].groupby("value", sort=False):
         models = map(model_title, rankings["model"].unique())
         notes.append(f"Search in label trees, {search}: {', '.join(models)}.")
@@ -39,6 +40,27 @@ def notes_of(table: Table) -> list[str]:
     if any(cell.published for cell in cells):
         notes.append(f"{PAPER}: the value published in {table.paper}, with times from another machine.")
     return notes
+
+
+def undefined_labels(numbers: pd.DataFrame) -> list[str]:
+    """Return a sentence with the share of labels whose F-measure is 0/0 on each dataset's test set.
+
+    The share depends on the predicted labels: it is macro-F with 0/0 = 1 minus macro-F with 0/0 = 0.
+    """
+    scores = numbers[numbers["quantity"].isin(["macro_f", "macro_f_zero"]) & (numbers["variant"] == "")]
+    scores = scores.pivot(index=["record", "dataset"], columns="quantity", values="value")
+    if "macro_f_zero" not in scores:
+        return []
+    texts = []
+    shares = (scores["macro_f"] - scores["macro_f_zero"]).dropna().astype(float)
+    for dataset, own in shares.groupby("dataset"):
+        ends = dict.fromkeys([f"{own.min():.1f}", f"{own.max():.1f}"])
+        if [*ends] != ["0.0"]:
+            texts.append(f"{dataset} {' to '.join(ends)} %")
+    if not texts:
+        return []
+    what = "Labels with neither test instances nor predictions, which macro-F counts as 1 (0/0 = 1)"
+    return [f"{what}: {', '.join(texts)}."]
 
 
 def threads_of(numbers: pd.DataFrame, names: Collection[str]) -> str:

@@ -52,3 +52,12 @@ def test_methods_that_ran_out_of_time_have_a_dash_and_a_note(build):
     assert table.content["note"].dropna().to_dict() == {1: "stopped after 60 s"}
     assert any(absent(note, "60 s", "scene", "PCC", "MEUF, as published") == [] for note in table.notes)
     assert to_csv(table).count("stopped after 60 s") == 1
+
+
+def test_note_names_macro_f_convention_of_each_dataset(build):
+    other = inference("enron")
+    other["metrics"]["macro_f_zero"] = 0.1
+    notes = build("table1", [inference(), other]).notes
+    share = 100 * (other["metrics"]["macro_f"] - 0.1)
+    (note,) = (note for note in notes if f"enron {share:.1f} %" in note)
+    assert "scene" not in note  # 0.0 %
