@@ -75,7 +75,7 @@ class MissingFileError(XmlcError, FileNotFoundError):
 class InvalidParameterError(XmlcError, ValueError, TypeError):
     """Report an invalid hyperparameter.
 
-    `InvalidParameterError` is a subclass of ValueError and TypeError, as in scikit-learn.
+    InvalidParameterError is a subclass of ValueError and TypeError, as in scikit-learn.
     """
 
 

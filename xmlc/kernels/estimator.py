@@ -56,7 +56,7 @@ class Estimator:
     """The base class of estimators, for ``clone``, pipelines and grid searches of scikit-learn.
 
     Hyperparameters are the arguments of ``__init__``, which stores each argument unchanged under its name. A subclass
-    may define ``__init__``, or declare them with `hyperparameters` and `param`.
+    may define ``__init__``, or declare them with ``hyperparameters`` and ``param``.
     """
 
     #: The domains of hyperparameters. A hyperparameter without one is not checked.
@@ -108,14 +108,14 @@ class Estimator:
         return type(self)(**deepcopy(self.get_params(deep=False)))
 
     def check_together(self) -> None:
-        """Raise an `InvalidParameterError` if hyperparameters contradict one another."""
+        """Raise an InvalidParameterError if hyperparameters contradict one another."""
 
     def _begin_learning(self) -> None:
         """Store the hyperparameters at the beginning of training."""
         self._learning_with = self._lasting()
 
     def _go_on_learning(self) -> None:
-        """Raise an `InvalidParameterError` if a hyperparameter has changed since training began."""
+        """Raise an InvalidParameterError if a hyperparameter has changed since training began."""
         began = self._learning_with or {}
         for name, value in self._lasting().items():
             if name in began and not np.array_equal(began[name], value):  # type: ignore[arg-type]
@@ -195,7 +195,7 @@ def _arguments(init: Callable[..., None]) -> list[str]:
 
 
 def check_hyperparameters(estimator: Estimator) -> None:
-    """Raise an `InvalidParameterError` if a hyperparameter is outside its domain.
+    """Raise an InvalidParameterError if a hyperparameter is outside its domain.
 
     The message has the hyperparameter's name, its value and the expected values.
     """

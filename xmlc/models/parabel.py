@@ -161,7 +161,7 @@ class Parabel(SparseProbabilityEstimator):
         return self
 
     def check_together(self) -> None:
-        """Raise an `InvalidParameterError` if the trees cannot have the given shape."""
+        """Raise an InvalidParameterError if the trees cannot have the given shape."""
         check_kmeans_shape(self.arity or 2, self.max_leaf)
 
     def _select(self, usual: Mapping[str, object]) -> None:

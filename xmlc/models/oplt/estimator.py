@@ -493,7 +493,7 @@ class OPLT(SparseProbabilityEstimator):
         )
 
     def check_together(self) -> None:
-        """Raise an `InvalidParameterError` if hyperparameters contradict one another."""
+        """Raise an InvalidParameterError if hyperparameters contradict one another."""
         found = ""
         if self.arity > self.max_leaf:
             found = f"found arity={self.arity}, max_leaf={self.max_leaf}, expected arity <= max_leaf"

@@ -459,7 +459,7 @@ class PLT(SparseProbabilityEstimator):
         return DualDescent(self.C_, float(self.tol), int(self.epochs), self.loss == "squared_hinge", key)
 
     def check_together(self) -> None:
-        """Raise an `InvalidParameterError` if hyperparameters contradict one another."""
+        """Raise an InvalidParameterError if hyperparameters contradict one another."""
         if self.tree == "kmeans":
             check_kmeans_shape(self.arity or SMALL_ARITY, self.max_leaf)
         if self.hash_bits is not None and self.solver != "sgd":
