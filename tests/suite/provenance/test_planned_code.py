@@ -10,7 +10,7 @@ from facts import raises_with
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, write_text
 from xmlc.core.sources import PACKAGE, forget_sources
-from xmlc.suite.provenance.planned_code import ASIDE, VARIABLE, as_planned, planned_code
+from xmlc.suite.provenance.planned_code import ASIDE, VARIABLE, as_planned, planned_code, results_of
 
 CODE = "POWER = 1\n"
 MINE = "from helper_of_job import POWER\n"
@@ -110,3 +110,10 @@ def test_digest_is_the_same_through_a_link_to_the_package(tmp_path):
     command = [sys.executable, "-c", code]
     found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout
     assert found.strip() == planned_code("train")
+
+
+def test_words_that_are_no_paths_name_no_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ranking.json").write_text("{}")
+    words = ['{"models": "' + "a/" * 3000 + '"}', "x" * 5000, "", "[ranking", "ranking"]
+    assert [path.name for path in results_of(words)] == ["ranking.json"]

@@ -15,7 +15,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from glob import escape
+from glob import escape, glob
 from pathlib import Path
 
 from xmlc.core.checksums import State, checksum_of, state_of
@@ -105,14 +105,13 @@ def results_of(words: Sequence[str]) -> dict[Path, int]:
     """Return the existing files and folders that the words of a command line name, and their inodes.
 
     A step replaces its results, which then have other inodes. It also writes files beside a named one, such as
-    ``ranking.json`` for ``ranking``.
+    ``ranking.json`` for ``ranking``. A word may be JSON, and too long for a name: `glob` and `exists` accept it.
     """
     inodes = {}
     for word in filter(None, words):
-        named = Path(word)
-        for path in (named, *named.parent.glob(f"{escape(named.name)}.*")):
-            if path.exists() and not path.name.endswith(ASIDE):
-                inodes[path] = os.stat(path).st_ino
+        for path in (word, *glob(f"{escape(word)}.*")):
+            if os.path.exists(path) and not path.endswith(ASIDE):
+                inodes[Path(path)] = os.stat(path).st_ino
     return inodes
 
 
