@@ -5,12 +5,14 @@ import subprocess
 import sys
 
 import pytest
+from click import Context
 from facts import raises_with
 
+from xmlc.cli import COMMANDS, group, is_step
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, write_text
 from xmlc.core.sources import PACKAGE, forget_sources
-from xmlc.suite.provenance.planned_code import ASIDE, VARIABLE, as_planned, planned_code, results_of
+from xmlc.suite.provenance.planned_code import ASIDE, OUTPUTS, VARIABLE, as_planned, planned_code, results_of
 
 CODE = "POWER = 1\n"
 MINE = "from helper_of_job import POWER\n"
@@ -29,12 +31,12 @@ def job(tmp_path, monkeypatch):
         write_text("out/train.json", "{}")
         write_text("digests.json", "{}")
 
-    def run(before=lambda: None, during=lambda: None, step="download"):
+    def run(before=lambda: None, during=lambda: None, step="download", words=()):
         forget_sources()
         monkeypatch.setenv(VARIABLE, planned_code(step, ["mine.py"]))
         before()
         forget_sources()  # A job is a new process.
-        with as_planned(step, ["--out", "out/model", "--record", "out/train.json"]):
+        with as_planned(step, [*words, "--out", "out/model", "--record", "out/train.json"]):
             during()
             write_results()
         assert VARIABLE not in os.environ
@@ -112,8 +114,30 @@ def test_digest_is_the_same_through_a_link_to_the_package(tmp_path):
     assert found.strip() == planned_code("train")
 
 
-def test_words_that_are_no_paths_name_no_results(tmp_path, monkeypatch):
+def test_only_the_values_of_options_for_outputs_name_results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "ranking.json").write_text("{}")
-    words = ['{"models": "' + "a/" * 3000 + '"}', "x" * 5000, "", "[ranking", "ranking"]
-    assert [path.name for path in results_of(words)] == ["ranking.json"]
+    for name in ("mine.py", "methods.py", "ranking", "table2.csv", "table2.md"):
+        (tmp_path / name).write_text("")
+    words = ["--name", "mine", "--parameters", "x" * 5000, "--extension", "methods.py", "--ranking", "ranking"]
+    assert {path.name for path in results_of([*words, "--out", "table2"])} == {"table2.csv", "table2.md"}
+
+
+def test_a_users_file_replaced_during_the_job_stays(job):
+    def replace():
+        edit("new.py", f"{MINE}EDITED = 1\n")()
+        os.replace("new.py", "mine.py")
+
+    with raises_with(XmlcError, "mine.py", f"out/model{ASIDE}"):
+        job(during=replace, words=["--name", "mine", "--extension", "mine.py"])
+    assert os.path.exists("mine.py")
+
+
+@pytest.mark.parametrize("step", [name for name in COMMANDS if is_step(name)])
+def test_every_option_for_outputs_is_listed(step):
+    command = group.get_command(Context(group), step)
+    written = []
+    for option in command.params:
+        help = getattr(option, "help", None) or ""
+        if " to write" in help:
+            written += option.opts
+    assert {*written} <= {*OUTPUTS}

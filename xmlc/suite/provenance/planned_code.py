@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from glob import escape, glob
+from itertools import pairwise
 from pathlib import Path
 
 from xmlc.core.checksums import State, checksum_of, state_of
@@ -27,6 +28,8 @@ from xmlc.suite.provenance.code import step_files
 VARIABLE = "XMLC_PLANNED_CODE"
 ASIDE = ".other-code"  # The suffix of results that were kept although the code changed during the job.
 AGAIN = "Run the same command again, which plans with the present code"
+# The options of steps whose value is a file or folder to write. Other words name inputs, such as a user's Python file.
+OUTPUTS = ("--out", "--record", "--statistics", "--thresholds", "--calibration")
 
 
 def planned_code(step: str, modules: Sequence[str] = ()) -> str:
@@ -45,7 +48,7 @@ def as_planned(step: str, words: Sequence[str]) -> Iterator[None]:
     step : str
         The name of a command in `xmlc.suite.steps`.
     words : sequence of str
-        The words of the command line, some of which name the files and folders to write.
+        The words of the command line, with the files and folders to write after the options `OUTPUTS`.
 
     Raises
     ------
@@ -102,13 +105,15 @@ def _edited(
 
 
 def results_of(words: Sequence[str]) -> dict[Path, int]:
-    """Return the existing files and folders that the words of a command line name, and their inodes.
+    """Return the existing files and folders that the options `OUTPUTS` of a command line name, and their inodes.
 
-    A step replaces its results, which then have other inodes. It also writes files beside a named one, such as
-    ``ranking.json`` for ``ranking``. A word may be JSON, and too long for a name: `glob` and `exists` accept it.
+    A step replaces its results, which then have other inodes. It also writes files with a suffix, such as
+    ``table2.csv`` for ``table2``.
     """
     inodes = {}
-    for word in filter(None, words):
+    for option, word in pairwise(words):
+        if option not in OUTPUTS:
+            continue
         for path in (word, *glob(f"{escape(word)}.*")):
             if os.path.exists(path) and not path.endswith(ASIDE):
                 inodes[Path(path)] = os.stat(path).st_ino
