@@ -151,6 +151,14 @@ def test_label_sets_follow_scikit_learn_and_refuse_invalid_input(calibrated):
         assert LabelSets(measure).fit(none, prior=np.zeros(M)).predict(none).nnz == 0
 
 
+def test_label_sets_are_not_fitted_if_the_size_weights_cannot_be_learned():
+    method = LabelSets("instance_f")
+    with pytest.raises(XmlcError):
+        method.fit(np.empty((0, 2)), np.empty((0, 2)))
+    with pytest.raises(NotFittedError):
+        method.predict([[0.5, 0.5]])
+
+
 def test_text_classifier_predicts_label_names_with_fitted_method():
     texts = ["boil rice", "fry onions", "prune roses", "boil onions"] * 3
     model = TextClassifier().fit(texts, [["cooking"], ["cooking"], ["garden"], ["cooking"]] * 3)

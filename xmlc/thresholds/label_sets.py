@@ -116,17 +116,18 @@ class LabelSets(Estimator):
                     least = 1 / WRONG
                 most = expected / least
             warn_of_sums(float(spe.data.sum(dtype=np.float64)), least * expected, most, n)
-        self.method_ = "ExpectedF"
+        method = "ExpectedF"
         if self.measure == "macro_f":
             min_share = 0.0 if Y is None else MIN_SHARE
             self.thresholds_ = ExpectedF(prior=shares, min_share=min_share).fit(spe).thresholds_
         elif self.measure == "micro_f":
             self.thresholds_ = self._common_threshold(spe, expected, shares is not None)
         elif Y is None:
-            self.method_ = "meuf"
+            method = "meuf"
         else:
-            self.method_ = "gfm_sizes"
+            method = "gfm_sizes"
             self.size_weights_ = fit_size_weights(spe, Y)
+        self.method_ = method  # assigned last, so that an estimator that failed is not fitted
         return self
 
     def _common_threshold(self, spe: CSR, expected: float, has_prior: bool) -> np.ndarray:
