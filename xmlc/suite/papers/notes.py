@@ -48,11 +48,12 @@ def undefined_labels(numbers: pd.DataFrame) -> list[str]:
     The share depends on the predicted labels: it is macro-F with 0/0 = 1 minus macro-F with 0/0 = 0.
     """
     scores = numbers[numbers["quantity"].isin(["macro_f", "macro_f_zero"]) & (numbers["variant"] == "")]
-    scores = scores.pivot(index=["record", "dataset"], columns="quantity", values="value")
+    scores = scores.drop_duplicates(["record", "quantity"])  # Several needs may select one record.
+    scores = scores.pivot(index=["record", "dataset"], columns="quantity", values="value").astype(float)
     if "macro_f_zero" not in scores:
         return []
     texts = []
-    shares = (scores["macro_f"] - scores["macro_f_zero"]).dropna().astype(float)
+    shares = (scores["macro_f"] - scores["macro_f_zero"]).dropna()
     for dataset, own in shares.groupby("dataset"):
         ends = dict.fromkeys([f"{own.min():.1f}", f"{own.max():.1f}"])
         if [*ends] != ["0.0"]:
