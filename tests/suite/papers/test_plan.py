@@ -122,6 +122,14 @@ def test_size_that_selects_no_dataset_is_refused(tmp_path):
         targets(project)["a"]()
 
 
+def test_models_without_any_table_of_a_suite_are_refused(tmp_path):
+    known = {"a": suite({"plt": {}}, tables=["table1"]), "b": suite({"br": {}}, tables=["table1"])}
+    project = project_of(tmp_path, {"papers": ["a", "b"], "models": ["br"]}, **known)
+    assert targets(project)["b"]() == targets(project)["all"]()
+    with raises_with(XmlcError, "models", "a"):
+        targets(project)["a"]()
+
+
 PARAMETERS = """
 from pathlib import Path
 from xmlc.suite.config.project import Project

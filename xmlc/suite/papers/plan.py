@@ -203,7 +203,11 @@ def _files_of(project: Project, paper: str = "", figures: bool = True) -> list[s
         known = chain(*(project.suites[name].datasets for name in papers))
         problem = f"config: datasets={size} selects no dataset of {', '.join(papers)}"
         raise XmlcError(f"{problem}, expected some of {', '.join(known)}")
-    return [*chain(*(result_files(project, name, figures) for name in papers))]
+    files = [*chain(*(result_files(project, name, figures) for name in papers))]
+    if not files and project.settings.models:
+        problem = f"config: models: found no model whose results a table of {', '.join(papers)} shows"
+        raise XmlcError(f"{problem} on the selected datasets. Change models or datasets")
+    return files
 
 
 def baseline_files(project: Project) -> list[str]:
