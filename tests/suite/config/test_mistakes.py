@@ -59,6 +59,11 @@ FROM_SUITES = {
     "value outside its domain": (COPY, suite(WRONG), "models.plt arity=63"),
     "unknown hyperparameter": (COPY, suite({"plt": {"hyperparameters": {"arty": 2}}}), "arty arity"),
     "contradiction": (COPY, suite({"plt": {"from_suite": "mine"}}), "models.plt.from_suite other mine"),
+    "search of a model that is not copied": (
+        COPY,
+        suite({"plt": {"share_search_with": "br"}, "br": {}}),
+        "models.plt.share_search_with br",
+    ),
 }
 
 

@@ -10,7 +10,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config.checks import text_of
 from xmlc.suite.config.suite import Experiments, ModelSpec, Suite
 from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
-from xmlc.suite.schemas import Misfit, located, name_misfits, read_yaml
+from xmlc.suite.schemas import Misfit, located, name_misfits, nearest, read_yaml
 
 
 def check_names(suite: Suite, datasets: Collection[str]) -> None:
@@ -33,7 +33,6 @@ def check_names(suite: Suite, datasets: Collection[str]) -> None:
     known: dict[str, Collection[str]] = {
         "datasets": datasets,
         "models": suite.models,
-        "models and baselines": suite.all_models,
         "models and datasets": {*suite.all_models, *datasets},
         "threshold methods": {*THRESHOLD_METHODS, *registered},
         "inference methods": {*INFERENCE_METHODS, *registered},
@@ -57,6 +56,10 @@ def _contradictions(suite: Suite) -> Iterator[Misfit]:
 
 
 def _contradictions_of_model(suite: Suite, name: str, model: ModelSpec, is_baseline: bool) -> Iterator[Misfit]:
+    shared = model.share_search_with
+    if shared and shared not in suite.all_models:  # A copied model has this key, too, but not in this file.
+        expected = f"expected another model of this suite: {nearest(shared, suite.all_models)}"
+        yield ("share_search_with",), f"found {shared}, {expected}"
     chain = _shared_searches(suite, name)
     if len(chain) > len({*chain}):
         yield ("share_search_with",), f"found a cycle: {' -> '.join(chain)}. Remove one of the keys"

@@ -29,7 +29,6 @@ Name = Annotated[str, Meta(pattern="^[a-z0-9-]+$", description="lower-case lette
 # Names that `check_names` looks up. The annotation says where.
 KnownDataset = Annotated[str, Meta(extra={"names": "datasets"})]
 KnownModel = Annotated[str, Meta(extra={"names": "models"})]
-ModelOrBaseline = Annotated[str, Meta(extra={"names": "models and baselines"})]
 ModelOrDataset = Annotated[str, Meta(extra={"names": "models and datasets"})]
 ThresholdMethod = Annotated[str, Meta(extra={"names": "threshold methods"})]
 InferenceMethod = Annotated[str, Meta(extra={"names": "inference methods"})]
@@ -150,7 +149,7 @@ class ModelSpec:
     search: SearchSpec = SearchSpec()
     #: The name of another model in the same suite. This model uses the other model's search result, or, with the key
     #: `always`, starts its own search from the result.
-    share_search_with: ModelOrBaseline | None = None
+    share_search_with: Name | None = None
     #: Number of threads of the model's jobs. If the value is None, the setting `threads` of the run is used.
     threads: ThreadCount | None = None
     #: The task of the datasets on which the model runs. If the task is None, the model runs on all datasets.
