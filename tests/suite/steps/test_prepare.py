@@ -175,6 +175,13 @@ def test_dataset_without_labels_is_refused(tmp_path, folder, name, text):
     assert not (tmp_path / "data").exists()
 
 
+def test_damaged_description_of_the_source_is_refused(tmp_path, source):
+    list_files(source)
+    (source / "source.json").write_text('{"format": "repo')
+    with raises_with(XmlcError, "source.json", "bytes"):
+        run(tmp_path, source)
+
+
 def test_errors_in_a_copy_name_its_source_folder(tmp_path, source):
     mirror, copy, entry = tmp_path / "mirror/tiny", tmp_path / "copies/tiny", Dataset("tiny")
     mirror.mkdir(parents=True)

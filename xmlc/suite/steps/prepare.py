@@ -65,9 +65,7 @@ def prepare(
     meta : Meta
     train, test : (X, Y)
     """
-    described = {}
-    if (source / DESCRIPTION).exists():
-        described = read_json(source / DESCRIPTION)
+    described = description_in(source)
     left_out = None
     try:
         files = files_of_source(dataset, source)
@@ -136,6 +134,22 @@ def prepare(
     return meta, train, test
 
 
+def description_in(source: Path) -> dict[str, Any]:
+    """Return the content of ``source.json``, or {} if a user filled the folder by hand.
+
+    Raises
+    ------
+    Damaged
+        The file has changed since the dataset was fetched.
+    """
+    if (source / CHECKSUMS).exists():
+        check_listed(source, DESCRIPTION)
+    described: dict[str, Any] = {}
+    if (source / DESCRIPTION).exists():
+        described = read_json(source / DESCRIPTION)
+    return described
+
+
 def files_of_source(dataset: Dataset, source: Path) -> Dataset:
     """Return a catalogue entry that describes the files in a source folder.
 
@@ -147,11 +161,9 @@ def files_of_source(dataset: Dataset, source: Path) -> Dataset:
     XmlcError
         A file is missing, or a file has changed since the dataset was fetched.
     """
-    has_list = (source / CHECKSUMS).exists()  # A folder that a user filled by hand has no list of checksums.
-    if has_list:
-        check_listed(source, DESCRIPTION)
-    if (source / DESCRIPTION).exists():
-        files = dataset.stored(read_json(source / DESCRIPTION))
+    described = description_in(source)
+    if described:
+        files = dataset.stored(described)
     else:
         found = dataset.files_in(source)
         files = (dataset.layout_of(found) or dataset).renamed({name: file.name for name, file in found.items()})
@@ -159,7 +171,7 @@ def files_of_source(dataset: Dataset, source: Path) -> Dataset:
         if not (source / name).is_file():
             advice = f"Run xmlc download {dataset.name}, or copy the file there"
             raise XmlcError(f"{source / name}: found no such file. {advice}")
-        if has_list:
+        if (source / CHECKSUMS).exists():
             check_listed(source, name)
     return files
 
