@@ -255,6 +255,19 @@ def test_text_has_fingerprints_counts_settings_and_the_largest_moves(files):
     assert "60.0" in to_text(head, table, 3).splitlines()[-1]
 
 
+def test_numbers_have_two_decimals_unless_they_would_look_equal(files):
+    head = "dataset,model,p@1\n"
+    old = f"{head}a,plt,64.42307\na,br,0.90050\nb,plt,70.5\nb,br,5\n"
+    new = f"{head}a,plt,64.42586\na,br,0.89515\nb,plt,71.25111\nb,br,\n"
+    table = listing(compare(*files(old, new, "table1.csv")).cells, False)
+    assert {tuple(texts) for texts in table[["old", "new", "difference"]].to_numpy()} == {
+        ("64.42", "64.43", "+0.0028"),
+        ("0.90050", "0.89515", "-0.01"),
+        ("70.5", "71.25", "+0.75"),
+        ("5", "–", ""),
+    }
+
+
 def test_a_move_within_the_variation_comes_after_smaller_moves(files):
     old = "dataset,model,macro_f,macro_f_std,seeds\na,plt,40,1.0,5\na,br,40,0.0,5\n"
     new = "dataset,model,macro_f,macro_f_std,seeds\na,plt,40.5,1.0,5\na,br,40.1,0.0,5\n"

@@ -293,10 +293,13 @@ def _texts(old: str, new: str, difference: float) -> list[str]:
     """Return both values and their difference with few decimals, or more if they look equal."""
     if not math.isfinite(difference):
         return [old or MISSING, new or MISSING, ""]
+    moved = f"{difference:+.2f}"
     if abs(difference) < 0.005:
-        return [old, new, f"{difference:+.2g}"]
-    shorter = [min(text, f"{float(text):.2f}", key=len) for text in (old, new)]
-    return [*shorter, f"{difference:+.2f}"]
+        moved = f"{difference:+.2g}"
+    rounded = [f"{float(text):.2f}" for text in (old, new)]
+    if rounded[0] == rounded[1]:
+        return [old, new, moved]
+    return [min(old, rounded[0], key=len), min(new, rounded[1], key=len), moved]
 
 
 def to_text(head: Sequence[str], table: pd.DataFrame, listed: int) -> str:
