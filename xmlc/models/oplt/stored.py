@@ -75,11 +75,10 @@ def faulty_links(tree: OnlineTree) -> np.ndarray:
     is_leaf = label != NONE
     if n_nodes > 2:  # only a root alone may have neither a label nor children
         faulty |= is_leaf != (degree == 0)
-    found = np.flatnonzero(tree.leaves != NONE)
-    faulty[label < NONE] = True
-    faulty[label >= tree.leaves.size] = True
-    faulty[tree.leaves[found]] |= label[tree.leaves[found]] != found
-    faulty |= np.count_nonzero(is_leaf) != found.size
+    is_known = is_leaf & (label >= 0) & (label < tree.leaves.size)
+    faulty |= is_leaf != is_known
+    faulty[is_known] |= tree.leaves[label[is_known]] != np.flatnonzero(is_known)
+    faulty |= np.count_nonzero(is_leaf) != np.count_nonzero(tree.leaves != NONE)
     faulty[1:] |= (nodes["column"][1:] < 0) | (nodes["column"][1:] >= nodes["width"][parent[1:]])
     is_end = (degree == 0) & (nodes["auxiliary"] == 0)  # the policy does not descend from such a node, and not to it
     faulty[1:] |= is_end[1:] & (nodes["auxiliary"][parent[1:]] == 0)
