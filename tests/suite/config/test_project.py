@@ -407,6 +407,7 @@ MISTAKES = [
     ({"estimator": "pltt"}, ["pltt", "plt"]),
     ({"hyperparameters": {"random_state": 3}}, ["random_state", "seeds"]),
     ({"hyperparameters": {"n_jobs": 2}}, ["n_jobs", "threads"]),
+    ({"search": {"ranges": {"random_state": [1, 2]}}}, ["random_state", "seeds"]),
     ({"hyperparameters": {"arty": 2}}, ["plt", "arty", "arity"]),
     ({"hyperparameters": {"arity": 1}}, ["arity", "1", "2"]),
     ({"search": {"stages": [[{"C": 1.0}, {"C": -1.0}]]}}, ["C", "-1.0", "0"]),

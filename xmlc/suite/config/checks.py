@@ -98,7 +98,7 @@ def _check_model(suite: Suite, keys: tuple[str, str], model: ModelSpec) -> None:
     swept = suite.swept(keys[1])
     trials = [*chain(*search.stages, *chain(*search.extra_stages.values()))]
     given = [model.hyperparameters, *model.datasets.values(), search.trial_overrides, *swept]
-    for key in chain(*given, *trials):
+    for key in chain(*given, *trials, search.ranges):
         if key in SET_BY_RUNS:
             raise XmlcError(f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead")
         if estimator == "oracle":
