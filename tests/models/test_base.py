@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from small_models import OURS, SMALL
 
 from xmlc.core.errors import InvalidDataError
-from xmlc.kernels import csr
+from xmlc.kernels import unit_length
 from xmlc.kernels.csr import as_features, kernel_csr
 from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import FastXML, abilities
@@ -62,7 +62,7 @@ def test_instances_are_scaled_to_unit_length_in_pieces(multilabel, monkeypatch, 
     X = as_features(multilabel(90, 20, 5)[0])
     for own in map(as_features, (X, X[:0], X[:, :0])):
         with monkeypatch.context() as patch:
-            patch.setattr(csr, "NONZEROS_PER_TASK", 10)
+            patch.setattr(unit_length, "NONZEROS_PER_TASK", 10)
             found = FastXML(unit_norm=True, n_jobs=n_jobs)._kernel_form(own)
         for array, expected in zip(found, kernel_csr(unit_rows(own)), strict=True):
             np.testing.assert_array_equal(array, expected)

@@ -160,14 +160,13 @@ def test_weights_changed_in_place_and_refitted_trees_take_effect():
     np.testing.assert_array_equal(model.predict_top_k(X, 3, weights)[0], expected[0])
 
 
-def test_custom_ranking_without_weights_is_replaced_if_weights_are_given():
-    model, weights = OwnRanking().fit(X, Y), np.linspace(0, 1, M)
+def test_custom_ranking_may_have_no_weights():
+    model = OwnRanking().fit(X, Y)
     expected = OnlyEstimates().fit(X, Y).predict_top_k(X, 3)[0][:, ::-1]
     np.testing.assert_array_equal(model.predict_top_k(X, 3)[0], expected)
     np.testing.assert_array_equal(model.rank_one([], [], 3)[0], expected[0])
-    weighted = OnlyEstimates().fit(X, Y).predict_top_k(X, 3, weights)[0]
-    np.testing.assert_array_equal(model.predict_top_k(X, 3, label_weights=weights)[0], weighted)
-    np.testing.assert_array_equal(model.rank_one([], [], 3, weights)[0], weighted[0])
+    with pytest.raises(TypeError):
+        model.rank_one([], [], 3, np.ones(M))
 
 
 @pytest.mark.parametrize("name", ["plt", "oplt", "parabel", "swnn", "br", "ldsm", "only estimates"])

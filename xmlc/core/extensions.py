@@ -89,13 +89,16 @@ def _run(file: Path, name: str) -> ModuleType:
 def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
     """Put folders at the start of Python's import path during a ``with`` block.
 
-    After the block, the folders are at the end of the import path.
+    After the block, the folders are at the end of the import path. Python writes no bytecode into a user's folder.
     """
     places = [str(folder) for folder in folders]
     sys.path[:0] = places
+    writes_none = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     try:
         yield
     finally:
+        sys.dont_write_bytecode = writes_none
         for place in places:
             sys.path.remove(place)  # Remove only the first occurrence of the folder, which this function added.
         sys.path += [place for place in places if place not in sys.path]

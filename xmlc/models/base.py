@@ -232,7 +232,11 @@ class SparseProbabilityEstimator(StoredEstimator):
 
         Estimators override `_rank_row` to avoid the overhead of matrices, batches and threads.
         """
-        return self._for_requests().predict_top_k(self._as_matrix(x), k, label_weights if label_weights.size else None)
+        asked = self._for_requests()
+        X = self._as_matrix(x)
+        if label_weights.size:
+            return asked.predict_top_k(X, k, label_weights)
+        return asked.predict_top_k(X, k)  # A class of a user may rank without weights.
 
     def _estimate_row(self, x: KernelCSR, threshold: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the labels and estimates of `predict_proba` for one checked instance, and change no attribute."""

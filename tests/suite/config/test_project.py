@@ -402,7 +402,6 @@ def test_shipped_configuration_has_no_contradictions():
 
 
 OF_POWERED, CLASS_HERE = ["my_model.py:Powered", "powr", "power"], {"estimator": "my_model.py:Powered"}
-LOGISTIC = {"estimator": "sklearn.linear_model:LogisticRegression"}
 MISTAKES = [
     ({"estimator": "pltt"}, ["pltt", "plt"]),
     ({"hyperparameters": {"random_state": 3}}, ["random_state", "seeds"]),
@@ -445,9 +444,6 @@ MISTAKES = [
     ({"estimator": KNN, "search": {"stages": [[{"k": 1}]]}}, [KNN, "'k'"]),
     ({"estimator": "sklearn.svm:LinearSVC"}, ["LinearSVC", "predict_proba", "CalibratedClassifierCV"]),
     ({"estimator": ONE_VS_REST}, ["'estimator'"]),
-    ({"estimator": KNN, "hyperparameters": {"n_neighbors": 0}}, ["n_neighbors", "0"]),
-    ({"estimator": KNN, "datasets": {"yeast": {"weights": "distanec"}}}, ["weights", "'distanec'"]),
-    ({"estimator": ONE_VS_REST, "hyperparameters": LOGISTIC | {"estimator__C": "1.0e-3"}}, ["'C'", "float"]),
     ({"estimator": "subprocess:Popen"}, ["subprocess:Popen", "fit"]),
 ]
 
