@@ -86,7 +86,7 @@ def read_checked(path: Path, kind: type[T], expected: str) -> T:
 
 
 def parsed(path: Path, what: str = "file") -> dict[str, object]:
-    """Return the content of a JSON file that `xmlc.core.files.write_record` wrote, without the checksum.
+    """Return the content of a JSON file that `xmlc.suite.files.write_record` wrote, without the checksum.
 
     Raises
     ------
