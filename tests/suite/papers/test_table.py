@@ -12,6 +12,7 @@ from repository import ROOT
 
 from xmlc.suite.papers.building import build_table, published_numbers, write_table
 from xmlc.suite.papers.printing import escaped, latex, to_csv, to_latex, to_markdown
+from xmlc.suite.papers.tables import TableSpec, columns
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import Manifest
@@ -37,6 +38,19 @@ def build(tmp_path):
     return lambda name, records, printed=None: build_from(
         tmp_path, name, "plt2016", records, printed and {name: printed}
     )
+
+
+@pytest.mark.parametrize(("each", "rows"), [("", [["a", "b"]]), ("dataset", [["a"]])])
+def test_panel_appends_rows_of_the_paper_that_were_not_run(each, rows):
+    numbers = {"dataset": "a", "model": "plt", "method": "", "variant": "", "split": "full", "seed": 0}
+    numbers |= {"quantity": "p@1", "value": 50.0, "record": "r", "resampled": None}
+    printed = {"model": "plt", "quantity": "p@1", "value": "51.0"}
+    published = pd.DataFrame([{"dataset": "a"} | printed, {"dataset": "b"} | printed])
+    panel = columns("", "p@1", published="also", each=each)
+    spec = TableSpec(name="x", needs=(), keys=("dataset", "model"), panels=(panel,), caption="")
+    table = spec.build("mine", pd.DataFrame([numbers], dtype=object), published)
+    keys = [[cell.key[0] for cell in panel.columns[0].cells] for panel in table.panels]
+    assert keys == rows
 
 
 def test_markdown_has_title_panels_and_notes(build):

@@ -268,7 +268,7 @@ class PanelSpec:
         Maps each quantity to the name of its contest (see `PanelColumn`). By default, each quantity has
         a separate contest.
     published : {"", "also", "alone"}
-        "also" appends the paper's rows that we did not run, for the values of ``each`` that we ran.
+        "also" appends the paper's rows that we did not run, with ``each`` only for its values that we ran.
         "alone" shows only the paper's rows that no other panel shows.
     """
 
@@ -290,7 +290,10 @@ class PanelSpec:
         shown = index_of(means, keys).isin(index_of(run, keys))
         for spec in table.spec.panels:
             if spec.published == "also" and self.published:
-                shown |= means[spec.each].isin(run[spec.each])
+                if spec.each:
+                    shown |= means[spec.each].isin(run[spec.each])
+                else:
+                    shown[:] = True
         if self.published == "alone":
             shown = ~shown
         means = means[shown & means["quantity"].isin(self.quantities)]
