@@ -47,3 +47,9 @@ def test_datasets_are_sorted_by_labels():
     sizes = {"large": 900, "small": 6, "mine": 7}
     found = compared(*(ranking(name, dataset=dataset(name) | {"m": m}) for name, m in sizes.items()))
     assert [one.panel.title for one in found] == ["small", "mine", "large"]
+
+
+def test_models_that_share_a_title_have_their_names(monkeypatch):
+    monkeypatch.setattr("xmlc.suite.papers.tables.TITLES", {"model": lambda name: "SWNN"})
+    (found,) = compared(ranking(model="swnn"), ranking(model="swnn-searched", p1=0.5))
+    assert found.panel.rows == [("SWNN (swnn)",), ("SWNN (swnn-searched)",)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +43,17 @@ def comparisons(records: Mapping[Path, RecordFile]) -> list[Comparison]:
     results = {path: record for path, record in records.items() if isinstance(record, kinds)}
     numbers = read(results, details=False)
     table = COMPARISON.build("", numbers, pd.DataFrame(columns=[*KEYS, "quantity", "value"]))
-    return [Comparison(table, panel, draw(panel)) for panel in table.panels]
+    return [Comparison(table, with_distinct_names(panel), draw(panel)) for panel in table.panels]
+
+
+def with_distinct_names(panel: Panel) -> Panel:
+    """Return a panel in which models that share a title also have their name in the configuration."""
+    rows = []
+    for (title,), cell in zip(panel.rows, panel.columns[0].cells, strict=True):
+        if panel.rows.count((title,)) > 1:
+            title = f"{title} ({cell.key[1]})"
+        rows.append((title,))
+    return replace(panel, rows=rows)
 
 
 def best_numbers(table: Table) -> pd.DataFrame:
