@@ -86,7 +86,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         X, Y = self._training_data(X, Y)
         trees = JoinedTrees(self.FIELDS, self._into)
         self._grow(X, Y, trees.append)
-        self.forest_, self.tail_ = self.FOREST(**trees.finished()), None
+        self.forest_ = self.FOREST(**trees.finished())
+        self.tail_ = None
         if getattr(self, self.FOREST_WEIGHT) < 1:
             self.tail_ = fit_tail_classifiers(X, Y, self.UNIT_TAIL or self.unit_norm, self.n_jobs, self._into)
         return self
@@ -105,7 +106,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         if not 1 <= n <= self.forest_.n_trees:
             raise InvalidParameterError(f"found n={n}, expected 1 to {self.forest_.n_trees}, the number of trees")
         model = copy(self)
-        model.forest_, model.inner_products_ = self.forest_.first(n), None
+        model.forest_ = self.forest_.first(n)
+        model.inner_products_ = None
         return model.set_params(n_trees=n)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -142,7 +144,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         scores : ndarray of float32, shape (n, k)
             The scores by which labels rank. A missing label has the score 0.
         """
-        k, weights = self._check_k(k), self._label_weights(label_weights)
+        k = self._check_k(k)
+        weights = self._label_weights(label_weights)
         X = self._instances(X)
         if not self._reranks():
             labels, scores = self._average(X, average_top_k, (self.n_labels_, k, weights))
@@ -173,10 +176,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
         If ``then`` is given, the method calls ``then`` with one kernel result after another, and keeps no result.
         """
-        x, forest, n = self._kernel_form(X), self.forest_, X.shape[0]
+        x = self._kernel_form(X)
+        forest = self.forest_
+        n = X.shape[0]
         histograms = self._histograms()
         inner_products = np.zeros(n, dtype=np.int64)
-        lock, found = Lock(), dict[tuple[int, int], Any]()
+        lock = Lock()
+        found = dict[tuple[int, int], Any]()
 
         def descend(trees: Sequence[int], blocks: Sequence[tuple[int, int]]) -> None:
             for tree in trees:
@@ -304,11 +310,13 @@ class JoinedTrees:
 
     def __init__(self, fields: Iterable[Field], folder: Path | None) -> None:
         self._fields = {field.name: field for field in fields}
-        self._arrays, self._sizes = Appendable(folder), Counter[str]()
+        self._arrays = Appendable(folder)
+        self._sizes = Counter[str]()
 
     def append(self, tree: dict[str, np.ndarray]) -> None:
         """Append the arrays of one tree. To save memory, the method removes the arrays from ``tree``."""
-        sizes, own = self._sizes, {"inner": "biases", "leaves": "sizes", "weights": "features", "entries": "labels"}
+        sizes = self._sizes
+        own = {"inner": "biases", "leaves": "sizes", "weights": "features", "entries": "labels"}
         more = {size: len(tree[name]) for size, name in own.items()}
         while tree:
             name, array = tree.popitem()

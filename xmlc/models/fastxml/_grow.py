@@ -179,15 +179,21 @@ def grow_binary_tree(x, y, work, settings, seed, tree):
     """
     n = x.indptr.size - 1
     key = stream_key(np.uint64(seed) ^ np.uint64(Stream.FASTXML_TREE.value), tree)
-    children, biases, sizes = [np.int32(0)], [np.float32(0)], [np.uint32(0)]
+    children = [np.int32(0)]
+    biases = [np.float32(0)]
+    sizes = [np.uint32(0)]
     none = work.features[:0]
-    features, weights, labels, counts = [none], [work.margins[:0]], [none], [none]
+    features = [none]
+    weights = [work.margins[:0]]
+    labels = [none]
+    counts = [none]
     # An entry of ``todo`` contains the start and end of a node in ``work.order``, and the node's index in ``children``.
     todo = [(0, n, 0)]
     while len(todo) > 0:
         start, end, place = todo.pop()
         node = work.order[start:end]
-        n_negative, own = 0, node[:0]
+        n_negative = 0
+        own = node[:0]
         if node.size > settings.max_leaf:
             node_key = stream_key(key, len(biases) + len(sizes))
             n_negative, own, own_weights, bias = split_node(x, y, node, settings, node_key, work)
@@ -223,8 +229,12 @@ def split_node(x, y, node, settings, key, work):
     features : uint32, weights : float32, bias : float32
         Non-zero weights of the classifier, in ascending order of features, and its bias.
     """
-    x, y, work, settings = unowned(x), unowned(y), unowned(work), unowned(settings)
-    side, margins = work.side[: node.size], work.margins[: node.size]
+    x = unowned(x)
+    y = unowned(y)
+    work = unowned(work)
+    settings = unowned(settings)
+    side = work.side[: node.size]
+    margins = work.margins[: node.size]
     for i in range(node.size):
         side[i] = 1 if random_bits(key, i) & np.uint64(1) else -1
     starts, labels, found = number_labels(y, node, work.label_counts)
@@ -245,15 +255,18 @@ def split_node(x, y, node, settings, key, work):
     weights = np.empty(n_columns, dtype=np.float32)
     columns = KernelCSR(work.starts[: n_columns + 1], work.rows, work.values)
     fit_logistic(columns, side, costs, settings.stopping, ~key, weights, margins)
-    keys, n_kept = np.empty(n_columns, dtype=np.uint64), 0
+    keys = np.empty(n_columns, dtype=np.uint64)
+    n_kept = 0
     for column in range(n_columns - 1):
         if weights[column] != 0:
             keys[n_kept] = np.uint64(work.features[column]) << np.uint64(32) | np.uint64(column)
             n_kept += 1
     sort(unchecked_view(keys, 0, n_kept))
-    features, kept = np.empty(n_kept, dtype=np.uint32), np.empty(n_kept, dtype=np.float32)
+    features = np.empty(n_kept, dtype=np.uint32)
+    kept = np.empty(n_kept, dtype=np.float32)
     for k in range(n_kept):
-        features[k], kept[k] = keys[k] >> np.uint64(32), weights[keys[k] & np.uint64(0xFFFFFFFF)]
+        features[k] = keys[k] >> np.uint64(32)
+        kept[k] = weights[keys[k] & np.uint64(0xFFFFFFFF)]
     bias = weights[n_columns - 1]
     return divide(x, node, features, kept, bias, work.dense, work.moved), features, kept, bias
 
@@ -284,13 +297,17 @@ def divide(x, node, features, weights, bias, dense, moved):
     The weights are first copied to the array ``dense``, which stays in the cache. Each non-zero of an instance takes
     one read of 8 bytes from memory and one read of ``dense``.
     """
-    indptr, indices, data = x.indptr, x.indices, x.data
+    indptr = x.indptr
+    indices = x.indices
+    data = x.data
     for k in range(features.size):
         dense[features[k]] = weights[k]
-    n_negative, n_positive = 0, 0
+    n_negative = 0
+    n_positive = 0
     for place in range(node.size):
         i = node[place]
-        ids, values = unchecked_view(indices, indptr[i], indptr[i + 1]), unchecked_view(data, indptr[i], indptr[i + 1])
+        ids = unchecked_view(indices, indptr[i], indptr[i + 1])
+        values = unchecked_view(data, indptr[i], indptr[i + 1])
         is_positive = bias + sparse_dot(ids, values, dense) >= 0
         # A branch would often be mispredicted, so the instance is written to both sides. The next instance overwrites
         # the entry on the wrong side.
@@ -344,12 +361,18 @@ def gather_columns(x, node, side, costs, work):
     address. The second pass over the instances reads 8 bytes per non-zero, updates 4 bytes at a random address, and
     writes 8 bytes.
     """
-    counts, bounds, features, starts = work.feature_counts, work.bounds, work.features, work.starts
-    rows, values = work.rows, work.values
+    counts = work.feature_counts
+    bounds = work.bounds
+    features = work.features
+    starts = work.starts
+    rows = work.rows
+    values = work.values
     n_touched = bound_features(x, node, side, costs, counts, bounds, features)
-    n_columns, end = 0, np.uint32(0)
+    n_columns = 0
+    end = np.uint32(0)
     for i in range(n_touched):
-        feature, is_useful = features[i], bounds[features[i], 0] > 1.0 or bounds[features[i], 1] > 1.0
+        feature = features[i]
+        is_useful = bounds[features[i], 0] > 1.0 or bounds[features[i], 1] > 1.0
         bounds[feature, 0] = 0.0
         bounds[feature, 1] = 0.0
         if is_useful:
@@ -378,11 +401,16 @@ def gather_columns(x, node, side, costs, work):
 @njit
 def bound_features(x, node, side, costs, counts, bounds, features):
     """Write each feature of a node, its number of instances, and two bounds of the loss's derivative."""
-    indptr, indices, data, zero = x.indptr, x.indices, x.data, np.float32(0)
+    indptr = x.indptr
+    indices = x.indices
+    data = x.data
+    zero = np.float32(0)
     n_touched = 0
     for i in range(node.size):
-        start, end = indptr[node[i]], indptr[node[i] + 1]
-        ids, own = unchecked_view(indices, start, end), unchecked_view(data, start, end)
+        start = indptr[node[i]]
+        end = indptr[node[i] + 1]
+        ids = unchecked_view(indices, start, end)
+        own = unchecked_view(data, start, end)
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
@@ -404,10 +432,14 @@ def fill_columns(x, node, places, end, rows, values):
     Non-zeros of features without a column are written to position ``end``, behind the columns. A branch that skips
     non-zeros of features without a column would often be mispredicted.
     """
-    indptr, indices, data = x.indptr, x.indices, x.data
+    indptr = x.indptr
+    indices = x.indices
+    data = x.data
     for i in range(node.size):
-        first, last = indptr[node[i]], indptr[node[i] + 1]
-        ids, own = unchecked_view(indices, first, last), unchecked_view(data, first, last)
+        first = indptr[node[i]]
+        last = indptr[node[i] + 1]
+        ids = unchecked_view(indices, first, last)
+        own = unchecked_view(data, first, last)
         for k in range(ids.size):
             place = places[ids[k]]
             rows[place] = np.uint32(i)
@@ -438,7 +470,8 @@ def number_labels(y, node, numbers):
     found : uint32
         The original label of each new number.
     """
-    indptr, indices = y.indptr, y.indices
+    indptr = y.indptr
+    indices = y.indices
     starts = np.empty(node.size + 1, dtype=np.int64)
     starts[0] = 0
     for i in range(node.size):
@@ -460,7 +493,9 @@ def number_labels(y, node, numbers):
 @njit
 def distinct_labels(y, node, counts):
     """Return the labels of a node's instances, ascending. Write the number of instances per label to ``counts``."""
-    indptr, indices, total = y.indptr, y.indices, np.int64(0)
+    indptr = y.indptr
+    indices = y.indices
+    total = np.int64(0)
     for i in node:
         total += indptr[i + 1] - indptr[i]
     found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # the extra entry receives labels that are not new
@@ -510,7 +545,8 @@ def labels_of_leaf(y, node, label_weights, counts, max_labels):
     found = distinct_labels(y, node, counts)
     kept = found
     if found.size > max_labels:
-        keys, kept = np.empty(found.size, dtype=np.int64), np.empty(max_labels, dtype=np.uint32)
+        keys = np.empty(found.size, dtype=np.int64)
+        kept = np.empty(max_labels, dtype=np.uint32)
         for k in range(found.size):
             keys[k] = rank_key(found[k], label_weights[found[k]] * np.float32(counts[found[k]]))
         sort(keys)

@@ -252,7 +252,8 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
 @njit(inline="always")
 def coordinate_move(derivative, second, weight):
     """Return the change of a weight w, clamped to -10 .. 10, that minimises the second-order model of loss plus |w|."""
-    one, limit = np.float32(1), np.float32(10)
+    one = np.float32(1)
+    limit = np.float32(10)
     if derivative + one <= second * weight:
         move = -(derivative + one) / second
     elif derivative - one >= second * weight:

@@ -76,7 +76,8 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     n_labels = weights.size
     sums = sum_gains(starts, labels, ideal, side, n_labels)
     scale = score_scale(sums[0] + sums[1], weights)
-    gains, keys = np.empty((3, n_labels), dtype=np.int64), np.empty((2, n_labels), dtype=np.uint64)
+    gains = np.empty((3, n_labels), dtype=np.int64)
+    keys = np.empty((2, n_labels), dtype=np.uint64)
     counts = np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
     arrays = sums[0], sums[1], keys[0], keys[1], counts, gains[0], gains[1], gains[2]
     return alternate(starts, labels, weights, ideal, discounts, side, scale, arrays)
@@ -93,9 +94,12 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
     the difference of these two gains.
     """
     arrays = unowned(arrays)
-    starts, labels = unchecked_view(starts, 0, starts.size), unchecked_view(labels, 0, labels.size)
-    weights, side = unchecked_view(weights, 0, weights.size), unchecked_view(side, 0, side.size)
-    ideal, discounts = unchecked_view(ideal, 0, ideal.size), unchecked_view(discounts, 0, discounts.size)
+    starts = unchecked_view(starts, 0, starts.size)
+    labels = unchecked_view(labels, 0, labels.size)
+    weights = unchecked_view(weights, 0, weights.size)
+    side = unchecked_view(side, 0, side.size)
+    ideal = unchecked_view(ideal, 0, ideal.size)
+    discounts = unchecked_view(discounts, 0, discounts.size)
     negative, positive, keys, scratch, counts, here, there, difference = arrays
     previous = -1.0
     while True:
@@ -118,7 +122,8 @@ def sum_gains(starts, labels, ideal, side, n_labels):
     """Return for each side and label the sum of ``ideal`` over the label's instances, int64 (2, n_labels)."""
     sums = np.zeros((2, n_labels), dtype=np.int64)
     for i in range(side.size):
-        own, of_side = unchecked_view(labels, starts[i], starts[i + 1]), row_of(sums, np.int64(side[i] > 0))
+        own = unchecked_view(labels, starts[i], starts[i + 1])
+        of_side = row_of(sums, np.int64(side[i] > 0))
         for label in own:
             of_side[label] += ideal[own.size]
     return sums
@@ -160,11 +165,13 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
     most 9 bits of the scores. In small nodes, scores have few bits and need few passes. The kernel counts the digits of
     all passes while it builds the keys. The last pass of the sort writes gains instead of keys.
     """
-    least, largest = np.int64(LARGEST_SCORE), np.int64(0)
+    least = np.int64(LARGEST_SCORE)
+    largest = np.int64(0)
     for label in range(sums.size):
         score = np.int64(np.float64(sums[label]) * weights[label] * scale + 0.5)
         gains[label] = score
-        least, largest = min(least, score), max(largest, score)
+        least = min(least, score)
+        largest = max(largest, score)
     bits = 1  # Without labels, ``largest`` is smaller than ``least``, and one bit is enough.
     while (largest - least) >> bits > 0:
         bits += 1
@@ -177,7 +184,8 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
     shift = np.uint64(LABEL_BITS + (n_passes - 1) * width)
     ranks = unchecked_view(counts, (n_passes - 1) << width, n_passes << width)
     for k in range(keys.size):
-        label, digit = keys[k] & np.uint64((1 << LABEL_BITS) - 1), keys[k] >> shift
+        label = keys[k] & np.uint64((1 << LABEL_BITS) - 1)
+        digit = keys[k] >> shift
         gains[label] = np.int64(weights[label] * discounts[ranks[digit]] * FIXED_POINT + 0.5)
         ranks[digit] += np.uint32(1)
 
@@ -185,11 +193,13 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
 @njit
 def count_digits(scores, largest, n_passes, width, keys, counts):
     """Write the sorting key of each score. For each pass and digit, write the number of keys with a smaller digit."""
-    size, mask = 1 << width, np.uint64((1 << width) - 1)
+    size = 1 << width
+    mask = np.uint64((1 << width) - 1)
     for place in range(n_passes * size):
         counts[place] = 0
     for label in range(scores.size):
-        rest, first = np.uint64(largest - scores[label]), np.uint64(0)
+        rest = np.uint64(largest - scores[label])
+        first = np.uint64(0)
         keys[label] = rest << np.uint64(LABEL_BITS) | np.uint64(label)
         for _ in range(n_passes):
             counts[first + (rest & mask)] += np.uint32(1)
@@ -207,7 +217,8 @@ def sort_by_digit(keys, digit, width, places, target):
 
     ``places`` holds the next position for each value of the digit.
     """
-    shift, mask = np.uint64(LABEL_BITS + digit * width), np.uint64((1 << width) - 1)
+    shift = np.uint64(LABEL_BITS + digit * width)
+    mask = np.uint64((1 << width) - 1)
     for k in range(keys.size):
         value = (keys[k] >> shift) & mask
         target[places[value]] = keys[k]

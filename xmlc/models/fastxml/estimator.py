@@ -113,7 +113,9 @@ class FastXML(AveragedForest):
     """
 
     FIELDS = (*forest_fields(BinaryForest), Field("label_weights", np.float32, ("n_labels",), within=(0, FINITE[1])))
-    FOREST, FOREST_WEIGHT, UNIT_TAIL = BinaryForest, "alpha", True
+    FOREST = BinaryForest
+    FOREST_WEIGHT = "alpha"
+    UNIT_TAIL = True
     BYTES_PER_NONZERO = 20
 
     n_trees: int = param(whole(1, TREES), default=50)
@@ -143,7 +145,9 @@ class FastXML(AveragedForest):
                 expected = f"expected at most {LARGEST_GAIN:g} for all labels together"
                 lower = f"propensity_a={self.propensity_a} or propensity_b={self.propensity_b}"
                 raise InvalidParameterError(f"FastXML: {found}, {expected}. Lower {lower}.")
-        x, y, discounts = self._kernel_form(X), kernel_csr(Y), discount_table(self.n_labels_)
+        x = self._kernel_form(X)
+        y = kernel_csr(Y)
+        discounts = discount_table(self.n_labels_)
         ideal = (ideal_table if self.objective == "ndcg" else dcg_table)(int(np.diff(y.indptr).max(initial=0)) + 1)
         settings = TreeSettings(self.label_weights_, ideal, discounts, int(self.max_leaf), int(self.labels_per_leaf))
         tasks = [(x, y, X.shape[1], settings, int(self.random_state), tree) for tree in range(self.n_trees)]
@@ -166,7 +170,8 @@ class FastXML(AveragedForest):
         scores = self.tail_.log_scores(X, estimates, self.gamma, True, self.n_jobs)
         for first, last in row_blocks(X.shape[0], ROWS_PER_BLOCK):
             part = slice(scores.indptr[first], scores.indptr[last])
-            forest, tail = elementwise.log(estimates.data[part]), scores.data[part].astype(np.float64)
+            forest = elementwise.log(estimates.data[part])
+            tail = scores.data[part].astype(np.float64)
             blend = elementwise.exp(self.alpha * forest + (1 - self.alpha) * tail)
             scores.data[part] = np.maximum(blend, np.finfo(np.float32).tiny)
         return scores
@@ -211,9 +216,11 @@ def leaves_of_row(x, forest, n_features):
     """
     forest, n_trees = unowned(forest), forest.roots.size
     features, values = row_of_csr(unowned(x), 0)
-    places, ids = places_of_row(features, n_features), np.arange(features.size).astype(np.uint32)
+    places = places_of_row(features, n_features)
+    ids = np.arange(features.size).astype(np.uint32)
     dense = np.zeros(features.size, dtype=np.float32)
-    starts, leaves = np.empty((n_trees, 2), dtype=np.int64), np.empty(n_trees, dtype=np.int32)
+    starts = np.empty((n_trees, 2), dtype=np.int64)
+    leaves = np.empty(n_trees, dtype=np.int32)
     for tree in range(n_trees):
         node = forest.roots[tree]
         while node >= 0:
@@ -225,7 +232,8 @@ def leaves_of_row(x, forest, n_features):
             node = forest.children[2 * node + is_positive]
             dense[:] = 0
         leaves[tree] = ~node
-        starts[tree, 0], starts[tree, 1] = tree, tree + 1
+        starts[tree, 0] = tree
+        starts[tree, 1] = tree + 1
     return starts, leaves
 
 
@@ -257,7 +265,8 @@ def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
     """
     starts = forest.weight_starts
     order = np.arange(first, last).astype(np.uint32)
-    dense, moved = np.zeros(n_features, dtype=np.float32), np.empty(order.size, dtype=np.uint32)
+    dense = np.zeros(n_features, dtype=np.float32)
+    moved = np.empty(order.size, dtype=np.uint32)
     todo = [(np.int32(root), np.int64(0), np.int64(order.size), np.int64(0))]
     while len(todo) > 0:
         node, start, end, depth = todo.pop()

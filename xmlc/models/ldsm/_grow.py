@@ -86,7 +86,8 @@ class MultiwayForest(NamedTuple):
 
     def first(self, n: int, /) -> Self:
         """Return a forest of the first ``n`` trees, whose arrays are views of the arrays of this forest."""
-        inner, leaves = int(self.inner_starts[n]), int(self.tree_leaves[n])
+        inner = int(self.inner_starts[n])
+        leaves = int(self.tree_leaves[n])
         sizes = {"trees": n, "inner": inner, "leaves": leaves}
         sizes |= {"weights": int(self.weight_starts[inner]), "entries": int(self.leaf_starts[leaves])}
         ends = {field.name: length(str(field.shape[0]), 0, sizes) for field in fields_of(type(self))}
@@ -131,7 +132,8 @@ def grow_multiway_tree(
     instances. The arrays of a few nodes at a time are appended to the arrays of the tree, so that the tree is never in
     memory twice.
     """
-    n, arity = x.indptr.size - 1, settings.arity
+    n = x.indptr.size - 1
+    arity = settings.arity
     key = int(stream_key(np.int64(seed ^ Stream.LDSM_TREE), np.int64(tree)))
     root = np.arange(n, dtype=np.uint32)
     if shuffled:
@@ -139,9 +141,15 @@ def grow_multiway_tree(
     data = new_node_data(n, d, m, x.indices.size + n if settings.adaptive else n * (d + 1), y.indices.size)
     scratch = [aligned_buffer((arity + 1) // 2 * SLOT * (d + 1))]
     scratch += [np.zeros(arity * d, np.float32), np.zeros(m, np.uint32)]
-    members, depths, none = [root], [0], np.zeros(0, dtype=np.uint32)
-    inner, first_children, n_weights = list[int](), list[int](), list[int]()  # Each list has one entry per split node.
-    tree_arrays, empty = Appendable(), np.zeros((0, arity), dtype=np.float32)
+    members = [root]
+    depths = [0]
+    none = np.zeros(0, dtype=np.uint32)
+    # Each list has one entry per split node.
+    inner = list[int]()
+    first_children = list[int]()
+    n_weights = list[int]()
+    tree_arrays = Appendable()
+    empty = np.zeros((0, arity), dtype=np.float32)
     learned: list[tuple[np.ndarray, ...]] = [(none, empty, empty, np.zeros((0, settings.epochs)))]
     queue = [(-priority_of(y, root, scratch[-1]), 0)]
     while queue and len(members) < most:  # Algorithm 1: "while Q is not empty and t < T_max".
@@ -170,10 +178,13 @@ def grow_multiway_tree(
     join_parts(tree_arrays, learned, *LEARNED)
     # Up to this line, nodes are numbered in the order of their creation. From this line on, inner nodes and leaves are
     # numbered separately.
-    n_inner, leaves = len(inner), np.setdiff1d(np.arange(len(members)), inner)
+    n_inner = len(inner)
+    leaves = np.setdiff1d(np.arange(len(members)), inner)
     codes = np.empty(len(members), dtype=np.int32)
-    codes[inner], codes[leaves] = np.arange(n_inner), ~np.arange(leaves.size)
-    n_labels, histograms = list[int](), list[tuple[np.ndarray, ...]]()
+    codes[inner] = np.arange(n_inner)
+    codes[leaves] = ~np.arange(leaves.size)
+    n_labels = list[int]()
+    histograms = list[tuple[np.ndarray, ...]]()
     for leaf in leaves:
         histograms.append(label_histogram(y, members[leaf], scratch[-1]))
         n_labels.append(histograms[-1][0].size)
@@ -215,13 +226,16 @@ def make_children(x, y, node, d, data, settings, key, scratch, dense, label_coun
         The objective J of the node after each epoch.
     """
     arity = settings.arity
-    objectives, sizes = np.zeros(settings.epochs, dtype=np.float64), np.zeros(arity, dtype=np.int64)
+    objectives = np.zeros(settings.epochs, dtype=np.float64)
+    sizes = np.zeros(arity, dtype=np.int64)
     features, weights, biases = fit_node(x, y, node, d, data, settings, key, scratch, objectives)
     chosen = np.empty(node.size, dtype=np.uint8)
     route(x, node, features, weights, biases, dense, chosen)
     if not divides(chosen, sizes):
         return node[:0].copy(), sizes, sizes[:0], features, weights, biases.reshape(1, -1), objectives.reshape(1, -1)
-    sent, priorities, end = np.empty(sizes.sum(), dtype=np.uint32), np.empty(arity, dtype=np.int64), 0
+    sent = np.empty(sizes.sum(), dtype=np.uint32)
+    priorities = np.empty(arity, dtype=np.int64)
+    end = 0
     for j in range(arity):
         child = sent[end : end + sizes[j]]
         sent_to(node, chosen, j, child)
@@ -244,8 +258,10 @@ def fit_node(x, y, node, d, data, settings, key, scratch, objectives):
     start_slots(slots, arity, d + 1 if settings.uniform_start else 0, ~key)
     train_regressors(data, node.size, n_labels, settings, key, slots, objectives)
     smallest = np.float32(1.0 / (d + 1)) if settings.prune else np.float32(0)
-    features, weights = np.empty(p - 1, dtype=np.uint32), np.empty((p - 1, arity), dtype=np.float32)
-    biases, n_kept = np.empty(arity, dtype=np.float32), 0
+    features = np.empty(p - 1, dtype=np.uint32)
+    weights = np.empty((p - 1, arity), dtype=np.float32)
+    biases = np.empty(arity, dtype=np.float32)
+    n_kept = 0
     for j in range(arity):
         biases[j] = slots[j // 2, p - 1, j % 2]
     for k in range(p - 1):
@@ -268,7 +284,10 @@ def priority_of(y, node, label_counts):
 
     ``label_counts`` is a scratch array, all zero before and after the call.
     """
-    total, largest, indptr, indices = 0, 0, y.indptr, y.indices
+    total = 0
+    largest = 0
+    indptr = y.indptr
+    indices = y.indices
     for i in node:
         for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
             label_counts[label] += np.uint32(1)
@@ -283,17 +302,21 @@ def priority_of(y, node, label_counts):
 @njit
 def label_histogram(y, node, label_counts):
     """Return the labels of a node in order of first appearance, and the number of instances per label, uint32."""
-    n_found, indptr, indices = 0, y.indptr, y.indices
+    n_found = 0
+    indptr = y.indptr
+    indices = y.indices
     for i in node:
         for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
             n_found += label_counts[label] == 0
             label_counts[label] += np.uint32(1)
-    labels, counts = np.empty(n_found, dtype=np.uint32), np.empty(n_found, dtype=np.uint32)
+    labels = np.empty(n_found, dtype=np.uint32)
+    counts = np.empty(n_found, dtype=np.uint32)
     n_found = 0
     for i in node:
         for label in unchecked_view(indices, indptr[i], indptr[i + 1]):
             if label_counts[label] > 0:
-                labels[n_found], counts[n_found] = label, label_counts[label]
+                labels[n_found] = label
+                counts[n_found] = label_counts[label]
                 label_counts[label] = 0
                 n_found += 1
     return labels, counts
@@ -364,7 +387,10 @@ def new_node_data(n: int, d: int, m: int, n_values: int, n_labels: int) -> NodeD
 @njit
 def gather_labels(y, node, data):
     """Number a node's labels in order of first appearance, copy the label sets, and return the number of labels."""
-    n_found, end, indptr, indices = 0, 0, y.indptr, y.indices
+    n_found = 0
+    end = 0
+    indptr = y.indptr
+    indices = y.indices
     for i in range(node.size):
         for label in unchecked_view(indices, indptr[node[i]], indptr[node[i] + 1]):
             if data.label_places[label] == NO_PLACE:
@@ -398,12 +424,17 @@ def gather_scaled(x, node, data):
     For each non-zero, the first pass reads 8 bytes, updates 12 bytes of scratch memory at random addresses, and writes
     8 bytes. For each non-zero, the second pass reads 8 bytes and writes 4 bytes.
     """
-    indptr, indices, values_of = x.indptr, x.indices, x.data
+    indptr = x.indptr
+    indices = x.indices
+    values_of = x.data
     constant = np.uint32(data.places.size - 1)
-    n_found, end = 0, 0
+    n_found = 0
+    end = 0
     for i in range(node.size):
-        start, stop = indptr[node[i]], indptr[node[i] + 1]
-        ids, own = unchecked_view(indices, start, stop), unchecked_view(values_of, start, stop)
+        start = indptr[node[i]]
+        stop = indptr[node[i] + 1]
+        ids = unchecked_view(indices, start, stop)
+        own = unchecked_view(values_of, start, stop)
         for k in range(ids.size):
             place = data.places[ids[k]]
             if place == NO_PLACE:
@@ -423,9 +454,11 @@ def gather_scaled(x, node, data):
         data.places[data.features[j]] = NO_PLACE
         if data.scales[j] == 0:
             data.scales[j] = 1.0
-    data.features[n_found], data.scales[n_found] = constant, 1.0
+    data.features[n_found] = constant
+    data.scales[n_found] = 1.0
     data.means[: n_found + 1] = 0.0
-    ids, values = data.ids[:end], data.values[:end]
+    ids = data.ids[:end]
+    values = data.values[:end]
     for k in range(end):
         if ids[k] == constant:
             ids[k] = n_found
@@ -449,7 +482,8 @@ def gather_standardised(x, node, data):
             rows[i, x.indices[k]] += x.data[k]
         data.starts[i + 1] = (i + 1) * n_features
     for j in range(n_features - 1):
-        mean, square = 0.0, 0.0
+        mean = 0.0
+        square = 0.0
         for i in range(node.size):
             mean += rows[i, j]
         mean /= node.size
@@ -461,7 +495,8 @@ def gather_standardised(x, node, data):
         for i in range(node.size):
             rows[i, j] = (rows[i, j] - data.means[j]) / data.scales[j] if deviation > 1e-6 * abs(mean) else 0.0
     rows[:, n_features - 1] = 1.0
-    data.means[n_features - 1], data.scales[n_features - 1] = 0.0, 1.0
+    data.means[n_features - 1] = 0.0
+    data.scales[n_features - 1] = 1.0
     for j in range(n_features):
         data.features[j] = j
     for k in range(node.size * n_features):
@@ -516,14 +551,19 @@ def route(x, instances, features, weights, biases, dense, chosen):
     chosen : uint8 (n,)
         Overwritten with the directions of each instance, as integers with one bit per direction.
     """
-    arity, margins = biases.size, np.empty(biases.size, dtype=np.float32)
+    arity = biases.size
+    margins = np.empty(biases.size, dtype=np.float32)
     for k in range(features.size):
         for j in range(arity):
             dense[np.int64(features[k]) * arity + j] = weights[k, j]
-    indptr, indices, data = x.indptr, x.indices, x.data
+    indptr = x.indptr
+    indices = x.indices
+    data = x.data
     for i in range(instances.size):
-        start, end = indptr[instances[i]], indptr[instances[i] + 1]
-        ids, values = unchecked_view(indices, start, end), unchecked_view(data, start, end)
+        start = indptr[instances[i]]
+        end = indptr[instances[i] + 1]
+        ids = unchecked_view(indices, start, end)
+        values = unchecked_view(data, start, end)
         chosen[i] = directions_of(ids, values, dense, biases, margins)
     for feature in features:
         for j in range(arity):

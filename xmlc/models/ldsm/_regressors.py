@@ -86,16 +86,31 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     non-zero and each pair of regressors, the kernel also reads a slot of 16 bytes twice and writes it once. For each
     label of an instance, the kernel reads 16 bytes.
     """
-    arity, n_pairs, size = settings.arity, slots.shape[0], slots.shape[1] * SLOT
+    arity = settings.arity
+    n_pairs = slots.shape[0]
+    size = slots.shape[1] * SLOT
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
-    totals, costs = np.zeros(arity, dtype=np.float64), np.empty(1 << arity, dtype=np.float64)
-    estimates, flat = np.empty(2 * n_pairs, dtype=np.float32), slots.reshape(-1)
-    starts, all_ids, all_values = data.starts, data.ids, data.values
-    label_starts, label_ids, lengths = data.label_starts, data.label_ids, np.empty(n, dtype=np.float32)
-    adaptive, random_ties, learning_rate = settings.adaptive, settings.random_ties, settings.learning_rate
-    lambda_1, lambda_2 = settings.lambda_1, settings.lambda_2
-    rate, norm, n_seen, step = np.float32(learning_rate), 0.0, 0, 0
-    zero, one = np.float32(0), np.float32(1)
+    totals = np.zeros(arity, dtype=np.float64)
+    costs = np.empty(1 << arity, dtype=np.float64)
+    estimates = np.empty(2 * n_pairs, dtype=np.float32)
+    flat = slots.reshape(-1)
+    starts = data.starts
+    all_ids = data.ids
+    all_values = data.values
+    label_starts = data.label_starts
+    label_ids = data.label_ids
+    lengths = np.empty(n, dtype=np.float32)
+    adaptive = settings.adaptive
+    random_ties = settings.random_ties
+    learning_rate = settings.learning_rate
+    lambda_1 = settings.lambda_1
+    lambda_2 = settings.lambda_2
+    rate = np.float32(learning_rate)
+    norm = 0.0
+    n_seen = 0
+    step = 0
+    zero = np.float32(0)
+    one = np.float32(1)
     for i in range(n):
         values = unchecked_view(all_values, starts[i], starts[i + 1])
         lengths[i] = dot(values, values)
@@ -104,12 +119,14 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
             labels = unchecked_view(label_ids, label_starts[i], label_starts[i + 1])
             ids = unchecked_view(all_ids, starts[i], starts[i + 1])
             values = unchecked_view(all_values, starts[i], starts[i + 1])
-            n_seen, step = n_seen + labels.size, step + 1
+            n_seen = n_seen + labels.size
+            step = step + 1
             # The scores of an instance do not depend on the choice of its directions. If scores are computed before
             # directions, the processor overlaps both computations.
             for pair in range(n_pairs):
                 scores = pair_margins(ids, values, unchecked_view(flat, pair * size, (pair + 1) * size))
-                estimates[2 * pair], estimates[2 * pair + 1] = sigmoid(scores[0]), sigmoid(scores[1])
+                estimates[2 * pair] = sigmoid(scores[0])
+                estimates[2 * pair + 1] = sigmoid(scores[1])
             if arity == 2:
                 chosen = best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, step)
             else:
@@ -126,7 +143,8 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
                     margins = adaptive_step(ids, values, own, first, second, rate)
                 else:
                     margins = plain_step(ids, values, own, first, second, rate)
-                first, second = min(max(margins[0], zero), one), min(max(margins[1], zero), one)
+                first = min(max(margins[0], zero), one)
+                second = min(max(margins[1], zero), one)
                 for label in labels:
                     sums[pair, label, 0] += first
                     sums[pair, label, 1] += second
@@ -160,7 +178,9 @@ def integrity_gains(labels, sums, j, other):
     exact to a few units in the last place of D_i. A sum that is not a difference, and its rounding error, would grow
     with the number of instances seen. For each label, the kernel reads 8 bytes from the cache.
     """
-    one, up, down = np.float32(1), np.float32(0), np.float32(0)
+    one = np.float32(1)
+    up = np.float32(0)
+    down = np.float32(0)
     for label in labels:
         difference = sums[j >> 1, label, j & 1] - sums[other >> 1, label, other & 1]
         size = abs(difference)
@@ -196,7 +216,9 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
     cost of a set s is the sum of the terms of all pairs, plus the multi-way penalty. The costs of all sets take M (M -
     1) (L + 2**(M - 1)) steps. Computing J separately for each s would take 2**M M (M - 1) L steps.
     """
-    arity, n_labels, penalty = totals.size, labels.size, -n_seen
+    arity = totals.size
+    n_labels = labels.size
+    penalty = -n_seen
     for j in range(arity):
         penalty += totals[j]
     for s in range(costs.size):
@@ -223,10 +245,12 @@ def best_directions(costs, random_ties, key, counter):
     result is drawn at random from the sets with the smallest cost. The set of all directions is chosen only if no other
     set is as good.
     """
-    best, n_ties = 1, 1
+    best = 1
+    n_ties = 1
     for s in range(2, costs.size):
         if costs[s] < costs[best]:
-            best, n_ties = s, 1
+            best = s
+            n_ties = 1
         elif costs[s] == costs[best] and s < costs.size - 1:
             n_ties += 1
     skip = random_below(key, counter, n_ties) if random_ties and n_ties > 1 else 0
@@ -253,11 +277,13 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
     many labels as features, training takes a third less time than with `direction_costs` and `best_directions`. A
     branch on the smallest cost would often be mispredicted, so that the function has a branch only for equal costs.
     """
-    n, gap = labels.size, totals[0] - totals[1]
+    n = labels.size
+    gap = totals[0] - totals[1]
     up, down = integrity_gains(labels, sums, 0, 1)
     penalty = totals[0] - n_seen + totals[1]
     alone = lambda_2 * abs(penalty + n)
-    first, second = alone + (abs(gap + n) - lambda_1 * up), alone + (abs(gap - n) - lambda_1 * down)
+    first = alone + (abs(gap + n) - lambda_1 * up)
+    second = alone + (abs(gap - n) - lambda_1 * down)
     both = lambda_2 * abs(penalty + 2 * n) + abs(gap)
     if random_ties and first == second and not both < first:
         return 1 + np.int64(random_below(key, counter, 2))
@@ -275,7 +301,8 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
         As in `direction_costs`.
     """
     arity = totals.size
-    balance, integrity = 0.0, 0.0
+    balance = 0.0
+    integrity = 0.0
     for j in range(arity):
         for other in range(j + 1, arity):
             balance += abs(totals[j] - totals[other])
@@ -377,7 +404,8 @@ def pair_margins(typing_context, ids, values, slots):
             product = builder.fmul(rows.value(k, offset), rows.slots_wide.load(rows.place(k, offset)))
             builder.store(builder.fadd(builder.load(total), product), total)
 
-        start, whole = ir.Constant(rows.size.type, 0), builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
+        start = ir.Constant(rows.size.type, 0)
+        whole = builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
         with rows.in_steps(start, whole, SUM_LANES) as (k, _):
             for lane, total in enumerate(sums):
                 add(k, lane, total)
@@ -418,7 +446,8 @@ def _updater(adaptive: bool) -> Any:
                     rows.slots_wide.store(rows.quarter(new, number) if n_slots > 1 else new, place)
                 builder.store(builder.fadd(builder.load(total), builder.fmul(new, value)), total)
 
-            start, whole = ir.Constant(rows.size.type, 0), builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
+            start = ir.Constant(rows.size.type, 0)
+            whole = builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
             with rows.in_steps(start, whole, SUM_LANES) as (k, _):
                 step(k, SUM_LANES, sums)
             lanes = [rows.quarter(builder.load(sums), number) for number in range(SUM_LANES)]
@@ -439,4 +468,5 @@ def _updater(adaptive: bool) -> Any:
 #: sqrt(sum of g_i ** 2 over all steps) from weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and
 #: Langford, 2013, Algorithm 2). A plain step subtracts rate * slope * x_i from weight i. No feature may occur twice in
 #: ``ids``. For each non-zero, the kernels read 8 bytes sequentially, and read and write a slot of 16 bytes.
-adaptive_step, plain_step = _updater(adaptive=True), _updater(adaptive=False)
+adaptive_step = _updater(adaptive=True)
+plain_step = _updater(adaptive=False)

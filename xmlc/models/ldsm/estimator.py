@@ -171,7 +171,8 @@ class LdSM(AveragedForest):
 
     MODEL_FORMAT = 2
     FIELDS = forest_fields(MultiwayForest)
-    FOREST, FOREST_WEIGHT = MultiwayForest, "beta"
+    FOREST = MultiwayForest
+    FOREST_WEIGHT = "beta"
     BYTES_PER_NONZERO = 80
 
     n_trees: int = param(whole(1, TREES), default=10)
@@ -199,7 +200,8 @@ class LdSM(AveragedForest):
         if self.optimizer == "sgd" and X.shape[0] * (X.shape[1] + 1) > MOST_DENSE_VALUES:
             expected = f"at most {MOST_DENSE_VALUES} values for optimizer='sgd'. Use optimizer='nag'."
             raise InvalidDataError(f"LdSM: found {X.shape[0]} instances x {X.shape[1]} features, expected {expected}")
-        (n, m), d = Y.shape, X.shape[1]
+        (n, m) = Y.shape
+        d = X.shape[1]
         self.max_nodes_ = max(1000, n // 2) if self.max_nodes is None else int(self.max_nodes)
         usual = 4.0 if Y.nnz < FEW * m else 2.0
         self.lambda_1_ = usual if self.lambda_1 is None else float(self.lambda_1)
@@ -214,7 +216,9 @@ class LdSM(AveragedForest):
             uniform_start=self.initial_weights == "uniform",
             prune=bool(self.prune),
         )
-        x, y, seed = self._kernel_form(X), kernel_csr(Y), int(self.random_state)
+        x = self._kernel_form(X)
+        y = kernel_csr(Y)
+        seed = int(self.random_state)
         # A tree with at least ``most`` nodes is not split further.
         most = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1
         tasks = [(x, y, d, m, seed, tree, most, bool(self.shuffle), settings) for tree in range(self.n_trees)]
@@ -228,7 +232,8 @@ class LdSM(AveragedForest):
         if self.forest_.biases.shape[1] != self.arity:
             found = f"found {self.forest_.biases.shape[1]} columns, expected {self.arity}, the arity"
             raise Malformed("biases", found)
-        self.max_nodes_, self.lambda_1_ = int(meta["max_nodes"]), meta["lambda_1"]
+        self.max_nodes_ = int(meta["max_nodes"])
+        self.lambda_1_ = meta["lambda_1"]
 
     @property
     def tree_depths_(self) -> np.ndarray:
@@ -272,7 +277,8 @@ class LdSM(AveragedForest):
         self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         forest = self.forest_
-        (node, end), leaf = forest.inner_starts[tree : tree + 2], forest.tree_leaves[tree]
+        (node, end) = forest.inner_starts[tree : tree + 2]
+        leaf = forest.tree_leaves[tree]
         root = int(node if node < end else ~leaf)
         starts, leaves = find_leaves(x, first, last, forest, root, self.n_features_in_, n_products)
         return starts, leaves
@@ -296,12 +302,17 @@ def leaves_of_row(x, forest, d):
     """
     forest, n_trees, arity = unowned(forest), forest.tree_leaves.size - 1, forest.biases.shape[1]
     features, values = row_of_csr(unowned(x), 0)
-    places, ids = places_of_row(features, d), np.arange(features.size).astype(np.uint32)
-    dense, margins = np.zeros(features.size * arity, dtype=np.float32), np.empty(arity, dtype=np.float32)
-    starts, leaves, used = np.empty((n_trees, 2), dtype=np.int64), np.empty(forest.sizes.size, dtype=np.int32), 0
+    places = places_of_row(features, d)
+    ids = np.arange(features.size).astype(np.uint32)
+    dense = np.zeros(features.size * arity, dtype=np.float32)
+    margins = np.empty(arity, dtype=np.float32)
+    starts = np.empty((n_trees, 2), dtype=np.int64)
+    leaves = np.empty(forest.sizes.size, dtype=np.int32)
+    used = 0
     for tree in range(n_trees):
         starts[tree, 0] = used
-        node, end = forest.inner_starts[tree], forest.inner_starts[tree + 1]
+        node = forest.inner_starts[tree]
+        end = forest.inner_starts[tree + 1]
         todo = [node if node < end else ~forest.tree_leaves[tree]]
         while len(todo) > 0:
             node = todo.pop()
@@ -369,7 +380,8 @@ def find_leaves(x, first, last, forest, root, d, n_products):
                 starts[np.int64(i) - first + 2] += 1
             continue
         own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
-        chosen, sizes = np.empty(instances.size, dtype=np.uint8), np.empty(arity, dtype=np.int64)
+        chosen = np.empty(instances.size, dtype=np.uint8)
+        sizes = np.empty(arity, dtype=np.int64)
         route(x, instances, forest.features[own], forest.weights[own], forest.biases[node], dense, chosen)
         for i in instances:
             n_products[np.int64(i) - first] += arity
