@@ -13,7 +13,10 @@ from numba.np.arrayobj import populate_array
 
 from xmlc.core.kernel_cache import njit
 
-READ, KEEP, DATA = 0, 3, 1  # llvm.prefetch reads data into all cache levels.
+# llvm.prefetch reads data into all cache levels.
+READ = 0
+KEEP = 3
+DATA = 1
 
 
 @njit
@@ -40,11 +43,14 @@ def sort(values):
     ``values.sort()`` gives the same result as this kernel, but takes a second to compile for each type.
     """
     while values.size > 16:
-        first, middle, last = values[0], values[values.size // 2], values[-1]
+        first = values[0]
+        middle = values[values.size // 2]
+        last = values[-1]
         if middle < first:
             first, middle = middle, first
         pivot = first if last < first else (last if last < middle else middle)
-        i, j = 0, values.size - 1
+        i = 0
+        j = values.size - 1
         while i <= j:
             while values[i] < pivot:
                 i += 1
@@ -54,13 +60,15 @@ def sort(values):
                 values[i], values[j] = values[j], values[i]
                 i += 1
                 j -= 1
-        left, right = unchecked_view(values, 0, j + 1), unchecked_view(values, i, values.size)
+        left = unchecked_view(values, 0, j + 1)
+        right = unchecked_view(values, i, values.size)
         if left.size > right.size:
             left, right = right, left
         sort(left)
         values = right
     for k in range(1, values.size):
-        value, place = values[k], k
+        value = values[k]
+        place = k
         while place > 0 and value < values[place - 1]:
             values[place] = values[place - 1]
             place -= 1
@@ -73,7 +81,8 @@ def stable_order(ids):
 
     ``np.argsort`` with mergesort gives the same result as this kernel, but takes longer to compile than `sort`.
     """
-    keys, order = np.empty(ids.size, dtype=np.uint64), np.empty(ids.size, dtype=np.int64)
+    keys = np.empty(ids.size, dtype=np.uint64)
+    order = np.empty(ids.size, dtype=np.int64)
     for i in range(ids.size):
         keys[i] = np.uint64(ids[i]) << np.uint64(32) | np.uint64(i)
     sort(keys)
@@ -89,9 +98,12 @@ def kth_smallest(values, k):
     The kernel reorders ``values``. ``np.partition(values, k)[k]`` gives the same result as this kernel, but takes five
     seconds to compile.
     """
-    low, high = 0, values.size - 1
+    low = 0
+    high = values.size - 1
     while low < high:
-        pivot, i, j = values[k], low, high
+        pivot = values[k]
+        i = low
+        j = high
         while i <= j:
             while values[i] < pivot:
                 i += 1
@@ -151,7 +163,8 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
 @njit(forceinline=True)
 def row_of_csr(x, row):
     """Return the column numbers and the values of a row of a `KernelCSR`, with the restrictions of `unchecked_view`."""
-    start, end = x.indptr[row], x.indptr[row + 1]
+    start = x.indptr[row]
+    end = x.indptr[row + 1]
     return unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end)
 
 
@@ -185,7 +198,8 @@ def _view(context: Any, builder: Any, kind: Any, source: Any, start: Any, end: A
     """Return a view of ``source[start:end]`` with type ``kind``, which holds no reference to the memory."""
     result = context.make_array(kind)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(source.data.type.pointee))
-    shape, data = [builder.sub(end, start)], builder.gep(source.data, [start])
+    shape = [builder.sub(end, start)]
+    data = builder.gep(source.data, [start])
     populate_array(result, data=data, shape=shape, strides=[size], itemsize=size, meminfo=None)
     return result._getvalue()
 

@@ -135,7 +135,9 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
     """
     matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
     narrow = indptr[-1] <= np.iinfo(np.int32).max
-    matrix.indptr, matrix.indices, matrix.data = indptr.astype(np.int32 if narrow else np.int64), indices, data
+    matrix.indptr = indptr.astype(np.int32 if narrow else np.int64)
+    matrix.indices = indices
+    matrix.data = data
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
 
@@ -158,7 +160,8 @@ def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[
     Each block is a tuple with the same rows of every matrix. Each block has about ``ENTRIES_PER_BLOCK`` entries of the
     first matrix, but at least one row. After reading a block, call `release` with the first matrix of the block.
     """
-    entries, n = int(matrix.indptr[-1]), matrix.shape[0]
+    entries = int(matrix.indptr[-1])
+    n = matrix.shape[0]
     cuts = np.searchsorted(matrix.indptr, np.arange(ENTRIES_PER_BLOCK, entries, ENTRIES_PER_BLOCK))
     bounds = [0, *np.unique(cuts[(cuts > 0) & (cuts < n)]).tolist(), n]
     blocks = [tuple(some_rows(each, *block) for each in (matrix, *others)) for block in pairwise(bounds)]
@@ -242,10 +245,12 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
     if dtype is None:
         dtype = np.float64 if getattr(getattr(spe, "dtype", None), "itemsize", 8) > 4 else np.float32
     result = as_csr(spe, dtype, name)
-    least, most = 1.0, 0.0
+    least = 1.0
+    most = 0.0
     for (part,) in blocks_of_rows(result):
         check_probabilities(part.data, name, 1 + ROUNDING)
-        least, most = min(least, part.data.min(initial=1)), max(most, part.data.max(initial=0))
+        least = min(least, part.data.min(initial=1))
+        most = max(most, part.data.max(initial=0))
         release(part)
     result = result if least > 0 else without_zeros(result)
     return with_values(result, np.minimum(result.data, 1)) if most > 1 else result
@@ -354,9 +359,11 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         raise InvalidDataError(f"{name}: found rows of different lengths, expected a matrix. {wanted}.") from None
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise no_matrix(given, matrix, dtype is bool, name)
-    kind, ascending = "", False
+    kind = ""
+    ascending = False
     if sparse.issparse(matrix):  # scipy's type stubs declare no attribute `format` here.
-        ascending, kind = prove_sparse(matrix, name), matrix.format  # type: ignore[attr-defined]
+        ascending = prove_sparse(matrix, name)
+        kind = matrix.format  # type: ignore[attr-defined]
         if kind not in INDEXED:
             matrix = sparse.csr_array(matrix)  # type: ignore[call-overload]
             prove_sparse(matrix, name)
@@ -364,7 +371,8 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         _check_truth_values(matrix, name)
     if kind in INDEXED and not ascending and dtype is not bool and matrix.dtype != dtype:
         # Duplicates are summed before the sums are rounded, as in a dense matrix.
-        kind, matrix = "csr", sparse.csr_array(matrix, copy=True)
+        kind = "csr"
+        matrix = sparse.csr_array(matrix, copy=True)
         matrix.sum_duplicates()
     if kind == "csr":
         result = trimmed(sparse.csr_array(matrix, dtype=dtype), ascending)
@@ -380,7 +388,8 @@ def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
     """Return a matrix without stored zeros. The given matrix may be read-only and remains unchanged."""
     if matrix.data.all():
         return matrix
-    known, matrix = is_validated(matrix), matrix.copy()
+    known = is_validated(matrix)
+    matrix = matrix.copy()
     matrix.eliminate_zeros()
     return validated(matrix) if known else matrix
 
@@ -462,5 +471,6 @@ def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: in
     first = rank < k
     ranked = np.full((counts.size, k), -1, dtype=np.int32)
     values = np.zeros((counts.size, k), dtype=np.float32)
-    ranked[rows[first], rank[first]], values[rows[first], rank[first]] = labels[first], scores[first]
+    ranked[rows[first], rank[first]] = labels[first]
+    values[rows[first], rank[first]] = scores[first]
     return ranked, values

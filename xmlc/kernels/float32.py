@@ -23,7 +23,9 @@ from numba.extending import intrinsic
 from xmlc.core.kernel_cache import njit
 
 LOG2_E = np.float32(1.4426950408889634)
-LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)  # ln 2 is LN2_HIGH (9 bits) plus LN2_LOW.
+# ln 2 is LN2_HIGH (9 bits) plus LN2_LOW.
+LN2_HIGH = np.float32(0.693359375)
+LN2_LOW = np.float32(-2.12194440e-4)
 SMALLEST = np.float32(-87.0)  # Below SMALLEST, exp is not a normal float32.
 EXP_TAIL = tuple(np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934))
 

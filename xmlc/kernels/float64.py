@@ -29,15 +29,20 @@ from xmlc.core.kernel_cache import njit
 TO_WHOLE = 1.5 * 2.0**52  # x + TO_WHOLE has x, rounded to an integer, in its lowest bits (|x| < 2**51).
 TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 0.6931471805598903, 5.497923018708371e-14  # LN2_HIGH has 42 bits, and LN2_LOW is the rest of ln 2.
+# LN2_HIGH has 42 bits, and LN2_LOW is the rest of ln 2.
+LN2_HIGH = 0.6931471805598903
+LN2_LOW = 5.497923018708371e-14
 TWO_THIRDS = 0.6666666666666666
 ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # ROOT_HALF_BITS are the bits of sqrt(1/2).
 EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
-OVERFLOW, UNDERFLOW = 710.0, -746.0  # exp is infinite above OVERFLOW, and 0 below UNDERFLOW.
+# exp is infinite above OVERFLOW, and 0 below UNDERFLOW.
+OVERFLOW = 710.0
+UNDERFLOW = -746.0
 # The first number of HALF_PI contains 33 bits of pi / 2, and the second number is the rest.
-TWO_BY_PI, HALF_PI = 0.6366197723675814, (1.5707963267341256, 6.077100506506192e-11)
+TWO_BY_PI = 0.6366197723675814
+HALF_PI = (1.5707963267341256, 6.077100506506192e-11)
 
 
 @njit(error_model="numpy", fastmath=False)
@@ -155,7 +160,8 @@ def cos(x):
     """Return cos(x) of an angle in radians, within 4e-16 for abs(x) <= 1e5, by a Taylor series around quarter turns."""
     n = np.rint(x * TWO_BY_PI)
     r = (x - n * HALF_PI[0]) - n * HALF_PI[1]
-    z, quarter = r * r, np.int64(n) & 3
+    z = r * r
+    quarter = np.int64(n) & 3
     if quarter & 1:
         tail = -1.0 / 39916800.0 + z * (1.0 / 6227020800.0 + z * (-1.0 / 1307674368000.0))
         tail = -1.0 / 6.0 + z * (1.0 / 120.0 + z * (-1.0 / 5040.0 + z * (1.0 / 362880.0 + z * tail)))
@@ -173,7 +179,8 @@ def cos(x):
 # Numerische Mathematik 18, 1971). The rounding error of a sum is computed by subtracting the terms from the sum.
 
 
-LOG2_E_REST, TWO_THIRDS_REST = 2.0355273740931033e-17, 3.700743415417188e-17
+LOG2_E_REST = 2.0355273740931033e-17
+TWO_THIRDS_REST = 3.700743415417188e-17
 
 
 @njit(error_model="numpy", fastmath=False)
@@ -184,7 +191,8 @@ def _product(a, b):
     a_high = over - (over - a)
     over = 134217729.0 * b
     b_high = over - (over - b)
-    a_low, b_low = a - a_high, b - b_high
+    a_low = a - a_high
+    b_low = b - b_high
     lost = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
     return product, lost
 
@@ -239,7 +247,8 @@ def power(x, y):
 
     Special cases follow IEEE 754. x**0 and 1**y are 1, even if x or y is NaN. 0**y is infinite for negative y.
     """
-    x, y = np.float64(x), np.float64(y)
+    x = np.float64(x)
+    y = np.float64(y)
     if x == 1.0 or y == 0.0:
         return 1.0
     if not x >= 0.0 or y != y:

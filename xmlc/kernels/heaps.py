@@ -41,13 +41,17 @@ def insert_best(labels, estimates, label, estimate):
     estimate : float
         The estimate of the label.
     """
-    place, label = labels.size - 1, np.uint32(label)  # As uint32, the -1 of a free entry is greater than any label.
+    # As uint32, the -1 of a free entry is greater than any label.
+    place = labels.size - 1
+    label = np.uint32(label)
     if place < 0 or not ranks_before(estimate, label, estimates[place], np.uint32(labels[place])):
         return
     while place > 0 and ranks_before(estimate, label, estimates[place - 1], np.uint32(labels[place - 1])):
-        labels[place], estimates[place] = labels[place - 1], estimates[place - 1]
+        labels[place] = labels[place - 1]
+        estimates[place] = estimates[place - 1]
         place -= 1
-    labels[place], estimates[place] = label, estimate
+    labels[place] = label
+    estimates[place] = estimate
 
 
 @njit
@@ -63,7 +67,8 @@ def offer(heap, key):
     """
     if key <= heap[0]:
         return
-    place, child = 0, 1
+    place = 0
+    child = 1
     while child < heap.size:
         if child + 1 < heap.size and heap[child + 1] < heap[child]:
             child += 1
@@ -95,7 +100,8 @@ def sift_index(heap, size, node, values, ids):
     while 2 * node + 1 < size:
         child = 2 * node + 1
         if child + 1 < size:
-            left, right = heap[child], heap[child + 1]
+            left = heap[child]
+            right = heap[child + 1]
             child += ranks_before(values[right], ids[right], values[left], ids[left])
         if not ranks_before(values[heap[child]], ids[heap[child]], values[moved], ids[moved]):
             break

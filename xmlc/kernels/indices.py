@@ -28,7 +28,8 @@ class Malformed(InvalidDataError):
 
     def __init__(self, field: str, fault: str):
         super().__init__(f"{field}: {fault}")
-        self.field, self.fault = field, fault
+        self.field = field
+        self.fault = fault
 
 
 def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None]) -> np.ndarray:
@@ -54,7 +55,8 @@ def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None])
     Malformed
         If the type or the shape is wrong, or the rows are not contiguous.
     """
-    array, dtype = np.asarray(array), np.dtype(dtype)
+    array = np.asarray(array)
+    dtype = np.dtype(dtype)
     fits = len(shape) == array.ndim and all(want in (None, size) for want, size in zip(shape, array.shape))
     if array.dtype != dtype or not fits:
         wanted = ", ".join("any" if size is None else str(size) for size in shape)

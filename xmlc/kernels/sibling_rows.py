@@ -74,7 +74,8 @@ def _rows_adder(width: int) -> Any:
         def generate(context, builder, signature, arguments):
             vectors = Vectors(builder, min(width, NUMBERS_PER_LINE))
             ids, values, rows, initial, sums = _arrays(context, builder, signature, arguments, 0, 1, 2, 5, 6)
-            length, columns = arguments[3], _registers(builder, arguments[4], width)
+            length = arguments[3]
+            columns = _registers(builder, arguments[4], width)
             starts = [vectors.load(vectors.at(initial.data, column)) for column in columns]
             totals = [cgutils.alloca_once_value(builder, start) for start in starts]
             with cgutils.for_range(builder, ids.nitems) as loop:
@@ -110,7 +111,8 @@ def _rows_updater(width: int) -> Any:
         def generate(context, builder, signature, arguments):
             vectors = Vectors(builder, min(width, NUMBERS_PER_LINE))
             ids, values, rows, multiples = _arrays(context, builder, signature, arguments, 0, 1, 2, 5)
-            length, columns = arguments[3], _registers(builder, arguments[4], width)
+            length = arguments[3]
+            columns = _registers(builder, arguments[4], width)
             multiples = [vectors.load(vectors.at(multiples.data, column)) for column in columns]
             with cgutils.for_range(builder, ids.nitems) as loop:
                 start = builder.mul(index_at(builder, ids.data, loop.index, length.type), length)
@@ -146,12 +148,14 @@ def _adagrad_updater(width: int) -> Any:
             vectors = Vectors(builder, width)
             ids, values, rows, derivatives = _arrays(context, builder, signature, arguments, 0, 1, 2, 6)
             stride, offset, column = arguments[3:6]
-            rate, eps = vectors.broadcast(arguments[7]), vectors.broadcast(arguments[8])
+            rate = vectors.broadcast(arguments[7])
+            eps = vectors.broadcast(arguments[8])
             by_score = vectors.load(vectors.at(derivatives.data, column))
             with cgutils.for_range(builder, ids.nitems) as loop:
                 start = builder.mul(index_at(builder, ids.data, loop.index, stride.type), stride)
                 place = builder.add(start, column)
-                weights, sums = vectors.at(rows.data, place), vectors.at(rows.data, builder.add(place, offset))
+                weights = vectors.at(rows.data, place)
+                sums = vectors.at(rows.data, builder.add(place, offset))
                 value = vectors.entry(values.data, loop.index)
                 derivative = builder.fmul(by_score, value)
                 squares = vectors.fma(derivative, derivative, vectors.load(sums))
@@ -196,7 +200,8 @@ def dense_scores(ids, values, rows, length, bias, scores):
     scores : float32 (siblings,)
         The kernel writes the linear scores here.
     """
-    size, column = scores.size, 0
+    size = scores.size
+    column = 0
     while column + 64 <= size:
         add_rows_64(ids, values, rows, length, column, bias, scores)
         column += 64
@@ -244,7 +249,8 @@ def add_to_rows(ids, values, multiples, rows):
     rows : float32, flat
         The weights, which the kernel updates. A row contains only the siblings' weights of a feature.
     """
-    size, column = multiples.size, 0
+    size = multiples.size
+    column = 0
     while column + 64 <= size:
         update_rows_64(ids, values, rows, size, column, multiples)
         column += 64
@@ -282,7 +288,8 @@ def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     stride : int
         The distance from one row to the next.
     """
-    size, column = derivatives.size, 0
+    size = derivatives.size
+    column = 0
     while column + 16 <= size:
         adagrad_rows_16(ids, values, rows, stride, size, column, derivatives, rate, eps)
         column += 16

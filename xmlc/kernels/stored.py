@@ -165,7 +165,8 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
             fault = "found an array that is not part of this model" if name in arrays else "found no such array"
             raise Malformed(name, fault)
     for name, array in arrays.items():
-        field, found = expected[name], (*array.shape, 0, 0, 0)
+        field = expected[name]
+        found = (*array.shape, 0, 0, 0)
         shape = [length(size, n, sizes) if isinstance(size, str) else size for size, n in zip(field.shape, found)]
         check_array(array, name, field.dtype or array.dtype, shape)
     for name, array in arrays.items():
@@ -189,7 +190,9 @@ def length(size: str, found: int, sizes: dict[str, int]) -> int:
     """
     parts = SIZE.fullmatch(size)
     assert parts is not None, size
-    times, name, more = int(parts[1] or 1), parts[2], int(parts[3] or 0)
+    times = int(parts[1] or 1)
+    name = parts[2]
+    more = int(parts[3] or 0)
     return times * sizes.setdefault(name, (found - more) // times) + more
 
 

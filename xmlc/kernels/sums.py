@@ -116,10 +116,17 @@ def pairwise(numbers):
     """
     n = numbers.size
     if n <= 128:
-        result, whole = 0.0, n & ~7
+        result = 0.0
+        whole = n & ~7
         if whole:
-            a, b, c, d = numbers[0], numbers[1], numbers[2], numbers[3]
-            e, f, g, h = numbers[4], numbers[5], numbers[6], numbers[7]
+            a = numbers[0]
+            b = numbers[1]
+            c = numbers[2]
+            d = numbers[3]
+            e = numbers[4]
+            f = numbers[5]
+            g = numbers[6]
+            h = numbers[7]
             for k in range(8, whole, 8):
                 a += numbers[k]
                 b += numbers[k + 1]

@@ -36,7 +36,8 @@ def scale_rows(indptr, values, scaled, start, end):
         longest = max(longest, indptr[i + 1] - indptr[i])
     squares = np.empty(longest)
     for i in range(start, end):
-        first, last = indptr[i], indptr[i + 1]
+        first = indptr[i]
+        last = indptr[i + 1]
         if first < last:
             for p in range(first, last):
                 squares[p - first] = np.float64(values[p]) * np.float64(values[p])

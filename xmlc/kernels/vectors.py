@@ -12,7 +12,8 @@ from llvmlite import ir
 
 from xmlc.kernels.float32 import fused
 
-FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
+FLOAT = ir.FloatType()
+DOUBLE = ir.DoubleType()
 BYTES = {FLOAT: 4, DOUBLE: 8}
 HALF_EXPONENT = 0x5F3759DF  # HALF_EXPONENT - bits(x) / 2 are the bits of 1 / sqrt(x) in float32, within 4 %.
 
@@ -31,8 +32,11 @@ class Vectors:
     """
 
     def __init__(self, builder: Any, width: int, number: Any = FLOAT):
-        self.builder, self.width, self.align = builder, width, BYTES[number]
-        self.type, self.bits = ir.VectorType(number, width), ir.VectorType(ir.IntType(32), width)
+        self.builder = builder
+        self.width = width
+        self.align = BYTES[number]
+        self.type = ir.VectorType(number, width)
+        self.bits = ir.VectorType(ir.IntType(32), width)
 
     def constant(self, number: SupportsFloat) -> Any:
         """Return a vector with a constant number in every lane."""
