@@ -195,7 +195,9 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
     pieces: dict[str, Piece] = {}
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
-        rows = table.groupby("model") if "model" in table else [("all rows", table)]
+        rows = [("all rows", table)]
+        if "model" in table:
+            rows = table.groupby("model")
         pieces[f"demo {file.stem}"] = as_piece(of_parts({str(name): of_table(part) for name, part in rows}))
     return pieces
 

@@ -26,7 +26,9 @@ def several_option(name: str, values: str, default: Sequence[str], text: str, on
 
     If ``only_these`` is true, only the default values are allowed.
     """
-    kind = click.Choice(default) if only_these else None
+    kind = None
+    if only_these:
+        kind = click.Choice(default)
     return click.option(name, values, multiple=True, default=default, show_default=True, type=kind, help=text)
 
 

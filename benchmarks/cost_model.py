@@ -142,7 +142,10 @@ def costs_of_step(step: str, work: Workload) -> StepCosts:
     if step in ("rank", "forest"):
         return StepCosts(seconds, private)
     count = work.rows * estimates_of_row(work)
-    methods = 1 if step == "estimate" else work.methods
+    if step == "estimate":
+        methods = 1
+    else:
+        methods = work.methods
     seconds += methods * ESTIMATE_SECONDS * count
     private += BLOCK_BYTES * min(count, READ_TOGETHER)
     return StepCosts(seconds, private, ESTIMATE_BYTES * count if step == "estimate" else 0.0)
@@ -229,8 +232,13 @@ def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str,
         "-hinge": is_plt and given.get("loss") == "squared_hinge" and given.get("C"),
     }
     variant = estimator + "".join(part for part, is_so in parts.items() if is_so)
-    counted = "n_trees" if estimator in FORESTS else "epochs"
-    units = 1.0 if is_batch else float(given.get(counted, UNITS.get(estimator, 1)))
+    counted = "epochs"
+    if estimator in FORESTS:
+        counted = "n_trees"
+    if is_batch:
+        units = 1.0
+    else:
+        units = float(given.get(counted, UNITS.get(estimator, 1)))
     if estimator == "ldsm":
         nodes = given.get("max_nodes") or LDSM_NODES
         units *= min(1.0, nodes / LDSM_NODES) ** LDSM_POWER

@@ -131,12 +131,17 @@ def rows_of_model(project: Project, dataset: str, model: str, ratios: Ratios) ->
         mapped = min(of_train.disk * costs_of_fit(work).model_bytes, MAPPED_BYTES)
     for step, of_step in steps.items():
         ratio = ratios.get((dataset, model, step), MEASURED_NOTHING)
-        held = 0.0 if step in ("train", "progressive") else mapped
+        held = mapped
+        if step in ("train", "progressive"):
+            held = 0.0
         yield table_row(dataset, model, step, costs_of_step(step, of_step), ratio, held)
     search = project.models[model].search
     if search.always or search.stages:
         fitted = size.n_train - n_validated
-        n = fitted if search.always else min(fitted, MOST_FITTED)
+        if search.always:
+            n = fitted
+        else:
+            n = min(fitted, MOST_FITTED)
         trial = replace(
             work,
             n=n,
@@ -144,7 +149,9 @@ def rows_of_model(project: Project, dataset: str, model: str, ratios: Ratios) ->
             hyperparameters=given | search.trial_overrides,
         )
         seconds, private, disk = costs_of_trials(trial, search.stages_on(dataset))
-        splits = SPLITS if search.always else 1
+        splits = 1
+        if search.always:
+            splits = SPLITS
         tuning = StepCosts(splits * seconds, private, disk)
         yield table_row(dataset, model, "tune", tuning)
     sweeps = []
@@ -184,7 +191,9 @@ def largest_arity(project: Project, dataset: str, model: str) -> dict[str, int]:
             arity = trial.get("arity")
             if isinstance(arity, int):
                 arities.append(arity)
-    return {"arity": max(arities)} if arities else {}
+    if arities:
+        return {"arity": max(arities)}
+    return {}
 
 
 def costs_of_trials(work: Workload, stages: Stages) -> StepCosts:

@@ -123,7 +123,9 @@ class Copy:
         project = Project.read({"papers": ["plt2016"], "threads": self.threads, "tuning": tuning}, ROOT / "config")
         models = {}
         for name, spec in project.models.items():
-            fewer = {"n_trees": self.trees or TREES[spec.estimator]} if spec.estimator in TREES else {}
+            fewer = {}
+            if spec.estimator in TREES:
+                fewer = {"n_trees": self.trees or TREES[spec.estimator]}
             datasets = {of: values | fewer for of, values in spec.datasets.items()}
             models[name] = replace(spec, hyperparameters=spec.hyperparameters | fewer, datasets=datasets)
         return replace(project, models=models)
@@ -356,4 +358,6 @@ def bytes_of(file: Path) -> int:
     """Return the bytes of a file or folder, or 0 if it does not exist."""
     if file.is_dir():
         return folder_bytes(file)
-    return file.stat().st_size if file.is_file() else 0
+    if file.is_file():
+        return file.stat().st_size
+    return 0

@@ -19,8 +19,10 @@ from xmlc.suite.options import data_option
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.tune import random_trials
 
-DEFAULT, SEARCHED = "default", "best of the search"
-VALIDATION, TEST = "P@1, validation", "P@1, test"
+DEFAULT = "default"
+SEARCHED = "best of the search"
+VALIDATION = "P@1, validation"
+TEST = "P@1, test"
 WARM_UP = 60  # Number of instances on which kernels are compiled before measuring.
 SIZES: tuple[str, ...] = ("n_train", "d", "m")
 FOREST: Hyperparameters = {"n_trees": 5}  # Trials use only 5 trees, because all settings gain equally from more trees.
@@ -104,19 +106,25 @@ def bench_defaults(
     report = Report("defaults", prepared.meta["name"], about)
     parts = prepared.part("fit", most), prepared.part("val", most)
     for estimator in estimators:
-        common = FOREST if estimator in ("fastxml", "ldsm") else {}
+        common = {}
+        if estimator in ("fastxml", "ldsm"):
+            common = FOREST
         fitted(estimator, common, *(part[:WARM_UP] for part in parts[0])).predict_top_k(parts[1][0][:WARM_UP], 1)
-        settings, start = [{}, *random_trials(parse_space(SPACES[estimator]), trials - 1, 0)], time.process_time()
+        settings = [{}, *random_trials(parse_space(SPACES[estimator]), trials - 1, 0)]
+        start = time.process_time()
         scores: list[float] = []
         best = default = fitted(estimator, common, *parts[0])
         chosen: Hyperparameters = {}
         for values in settings:
             if time.process_time() - start > seconds and scores:
                 break
-            model = fitted(estimator, common | values, *parts[0]) if values else default
+            model = default
+            if values:
+                model = fitted(estimator, common | values, *parts[0])
             scores.append(100 * model.score(*parts[1]))
             if scores[-1] == max(scores):
-                best, chosen = model, values
+                best = model
+                chosen = values
         report.add(estimator, DEFAULT, VALIDATION, PERCENT, scores[0], note=f"trained on {parts[0][0].shape[0]}")
         if trials > 1:
             report.add(estimator, SEARCHED, VALIDATION, PERCENT, max(scores), scores, note=json.dumps(chosen))

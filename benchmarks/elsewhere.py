@@ -26,8 +26,11 @@ from xmlc.core.errors import needs_extra
 from xmlc.kernels.unit_length import unit_rows
 
 FILE = Path(__file__).with_name("elsewhere.csv")
-ANY, UNIT_ROWS, ALL = "any", "unit", "all"
-CALIBRATION, CALIBRATION_METHOD = "calibration", "PLT, liblinear"
+ANY = "any"
+UNIT_ROWS = "unit"
+ALL = "all"
+CALIBRATION = "calibration"
+CALIBRATION_METHOD = "PLT, liblinear"
 # Maps a digest of the test set's label sets (the first digits of SHA-256) to the name of the train/test split.
 SPLITS = {
     "ad7cd9ef8e263afd": "repository 1",  # delicious
@@ -111,7 +114,8 @@ def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
         from napkinxc.models import PLT
     except ImportError as error:
         raise needs_extra("scaling of times needs napkinXC", "baselines") from error
-    unit, label_sets = sparse.csr_matrix(unit_rows(X)), [row.tolist() for row in np.split(Y.indices, Y.indptr[1:-1])]
+    unit = sparse.csr_matrix(unit_rows(X))
+    label_sets = [row.tolist() for row in np.split(Y.indices, Y.indptr[1:-1])]
 
     def train() -> None:
         with tempfile.TemporaryDirectory(prefix="napkinxc-") as folder:
@@ -159,13 +163,18 @@ class Elsewhere:
     def compare(self, report: Report) -> None:
         """Add results of other machines to a report of measured tasks, compare them with xmlc, and add a remark."""
         here = [report.value(task.contender, task.name, TIME) for task in self.tasks]
-        scale = here[0] / self.seconds if here else None
+        scale = None
+        if here:
+            scale = here[0] / self.seconds
         for contender, figures in self.figures.items():
             for figure in figures:
                 note = f"{figure.machine}, {figure.source}"
                 if figure.is_time:
                     note = f"{figure.value:g} {figure.unit} on {note}{'' if scale else ', not scaled'}"
-                value = figure.value * (scale or 1.0) if figure.is_time else figure.value
+                if figure.is_time:
+                    value = figure.value * (scale or 1.0)
+                else:
+                    value = figure.value
                 report.add(figure.name, figure.task, figure.measure, figure.unit, value, note=note)
             for name, task, program in dict.fromkeys((one.name, one.task, one.program) for one in figures):
                 report.compare(contender, name, task, costs=bool(here), label=program)

@@ -33,7 +33,9 @@ from xmlc.thresholds.expected import ExpectedF
 from xmlc.thresholds.methods import agreement_above
 from xmlc.thresholds.out_of_fold import OutOfFold
 
-PART, WHOLE, GIVEN = "80 %", "100 %", "given"
+PART = "80 %"
+WHOLE = "100 %"
+GIVEN = "given"
 BEST = "best of three on the 20 %"
 PRIOR = " with prior"  # Priors of labels always come from the 80 % split, even for a model trained on all data.
 # `CONVENTIONS` maps each convention for 0/0 to two names: the measure for which thresholds are tuned, and the ExpectedF
@@ -83,29 +85,39 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)
-        name, Y_train, about = data.name, halves.Y, f"{Y_test.shape[0]} test instances, {Y_test.shape[1]} labels"
+        name = data.name
+        Y_train = halves.Y
+        about = f"{Y_test.shape[0]} test instances, {Y_test.shape[1]} labels"
         turns_of = {GIVEN: lambda seed: halves}
     else:
         dataset = Data.read(data)
-        name, Y_train, Y_test, about = dataset.name, dataset.Y, dataset.Y_test, dataset.size
+        name = dataset.name
+        Y_train = dataset.Y
+        Y_test = dataset.Y_test
+        about = dataset.size
         turns_of = {model: partial(estimates_of, dataset, model) for model in models}
     splits_of = product(turns_of, (PART, WHOLE))
     contenders = [Contender(f"{model}, {split}", f"model of {split}") for model, split in splits_of]
     report = Report("expected-f", name, f"{about}, test set, mean of {seeds} seeds of split and model", contenders)
     size = round(Y_train.nnz / Y_train.shape[0])
     for model, turn in turns_of.items():
-        found, splits = defaultdict[tuple[str, str, str], list[float]](list), [PART]
+        found = defaultdict[tuple[str, str, str], list[float]](list)
+        splits = [PART]
         for seed in range(seeds):
             estimates = turn(seed)
             splits = list(estimates.of_test)
-            scores, sums = scores_of(estimates, Y_test, size, seed), sums_of(estimates.of_test[PART], Y_train, Y_test)
+            scores = scores_of(estimates, Y_test, size, seed)
+            sums = sums_of(estimates.of_test[PART], Y_train, Y_test)
             for key, value in chain(scores, sums):
                 found[key].append(value)
         for (split, task, measure), values in found.items():
-            unit = PERCENT if measure in CONVENTIONS else ""
+            unit = ""
+            if measure in CONVENTIONS:
+                unit = PERCENT
             report.add(f"{model}, {split}", task, measure, unit, float(np.mean(values)), values)
         for measure, split, prior, method in product(COMPARED, splits, ("", PRIOR), (*METHODS, BEST)):
-            pair, theirs = f"{model}, {split} / {method}, {PART}", found[PART, method, measure]
+            pair = f"{model}, {split} / {method}, {PART}"
+            theirs = found[PART, method, measure]
             ours = CONVENTIONS[measure][1] + prior
             add_gain(report, pair, ours, measure, found[split, ours, measure], theirs)
     return report

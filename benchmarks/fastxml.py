@@ -37,7 +37,8 @@ def bench_fastxml(data: Path, trees: int | None, baselines: bool, threads: int, 
     about = f"{dataset.size}, the fastest of {rounds} interleaved rounds"
     report = Report("fastxml", dataset.name, about, [Contender(name, "this package", setting)])
     models = {n: FastXML(n_jobs=n).set_params(**setting) for n in (1, threads)}
-    X, Y = dataset.X[:WARM_UP_ROWS], dataset.Y[:WARM_UP_ROWS]
+    X = dataset.X[:WARM_UP_ROWS]
+    Y = dataset.Y[:WARM_UP_ROWS]
     models[1].fit(X, Y).predict_top_k(X, TOP)
     elsewhere = Elsewhere(dataset, [name], UNIT_ROWS, calibrate=baselines)
     tasks = elsewhere.tasks

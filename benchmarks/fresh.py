@@ -24,10 +24,14 @@ from scipy import sparse
 from scipy.special import expit
 
 # Rankings whose time is measured have TOP labels. Rankings from which label sets are made have LONG labels.
-TOP, LONG = 5, 100
+TOP = 5
+LONG = 100
 # A measurement consists of a warm-up on WARM_UP rows, and of ROUNDS rounds. Each round predicts a batch of TIMED rows
 # and REQUESTS single rows.
-WARM_UP, TIMED, REQUESTS, ROUNDS = 300, 2000, 200, 3
+WARM_UP = 300
+TIMED = 2000
+REQUESTS = 200
+ROUNDS = 3
 BATCH = 256  # Number of rows that LibMultiLabel's own command predicts at a time.
 # Minimum number of labels for which LibMultiLabel trains a tree instead of one-vs-rest. On tib-core-26k, one-vs-rest
 # needs 23 GB.
@@ -45,7 +49,8 @@ class Estimator:
 
     def __init__(self, name: str, **values: Any):
         module, _, attribute = name.partition(":")
-        self.make, self.values = attrgetter(attribute)(import_module(module)), values
+        self.make = attrgetter(attribute)(import_module(module))
+        self.values = values
 
     def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
         """Train a model."""
@@ -62,7 +67,9 @@ class Estimator:
 
     def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
         """Return the label sets that the program predicts, or None if it only ranks labels."""
-        return None if self.distribution else self.model.predict(X)
+        if self.distribution:
+            return None
+        return self.model.predict(X)
 
     def request(self, x: sparse.csr_array) -> Any:
         """Convert one instance to the argument of the method `one`."""
@@ -99,10 +106,12 @@ class _Pecos(Estimator):
     distribution = "libpecos"
 
     def __init__(self) -> None:
-        self.xmc, self.program = import_module("pecos.xmc"), import_module("pecos.xmc.xlinear.model").XLinearModel
+        self.xmc = import_module("pecos.xmc")
+        self.program = import_module("pecos.xmc.xlinear.model").XLinearModel
 
     def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-        rows, labels = self.request(X), sparse.csc_matrix(Y, dtype=np.float32)
+        rows = self.request(X)
+        labels = sparse.csc_matrix(Y, dtype=np.float32)
         embedded = self.xmc.LabelEmbeddingFactory.create(labels, rows, method="pifa", threads=1)
         clusters = self.xmc.Indexer.gen(embedded, indexer_type="hierarchicalkmeans", threads=1)
         self.model = self.program.train(rows, labels, C=clusters, threads=1)
@@ -113,10 +122,12 @@ class _Pecos(Estimator):
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
         found = self.model.predict(self.request(X), only_topk=k, threads=1)
-        labels, scores = np.full((X.shape[0], k), -1), np.zeros((X.shape[0], k))
+        labels = np.full((X.shape[0], k), -1)
+        scores = np.zeros((X.shape[0], k))
         for row, (start, end) in enumerate(zip(found.indptr[:-1], found.indptr[1:])):
             order = start + np.argsort(-found.data[start:end], kind="stable")
-            labels[row, : end - start], scores[row, : end - start] = found.indices[order], found.data[order]
+            labels[row, : end - start] = found.indices[order]
+            scores[row, : end - start] = found.data[order]
         return labels, scores
 
     def request(self, x: sparse.csr_array) -> Any:
@@ -141,8 +152,12 @@ class _LibMultiLabel(Estimator):
 
     def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
         np.random.seed(0)  # noqa: NPY002  LibMultiLabel's k-means uses NumPy's global generator.
-        self.tree, self.numbers = Y.shape[1] >= TREE_FROM, np.arange(Y.shape[1])
-        train = self.linear.train_tree if self.tree else self.linear.train_1vsrest
+        self.tree = Y.shape[1] >= TREE_FROM
+        self.numbers = np.arange(Y.shape[1])
+        if self.tree:
+            train = self.linear.train_tree
+        else:
+            train = self.linear.train_1vsrest
         self.model = train(sparse.csr_matrix(Y, dtype=np.float64), self.request(X), verbose=False)
 
     def store(self, folder: Path) -> None:
@@ -152,13 +167,19 @@ class _LibMultiLabel(Estimator):
         self.model = pickle.loads(file.read_bytes())
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
-        k, parts = min(k, self.numbers.size), (X[start : start + BATCH] for start in range(0, X.shape[0], BATCH))
+        k = min(k, self.numbers.size)
+        parts = (X[start : start + BATCH] for start in range(0, X.shape[0], BATCH))
         labels, scores = map(np.concatenate, zip(*(self.one(self.request(part), k) for part in parts)))
         return np.where(scores > 0, labels, -1) if self.tree else labels, scores if self.tree else expit(SLOPE * scores)
 
     def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
-        values = None if self.tree else self.linear.predict_values(self.model, self.request(X))
-        return None if values is None else sparse.csr_array(values > 0)
+        if self.tree:
+            values = None
+        else:
+            values = self.linear.predict_values(self.model, self.request(X))
+        if values is None:
+            return None
+        return sparse.csr_array(values > 0)
 
     def request(self, x: sparse.csr_array) -> Any:
         return sparse.csr_matrix(x, dtype=np.float64)
@@ -262,7 +283,8 @@ def measure(name: str, data: Path, out: Path, seconds: float = 0) -> None:
     If ``seconds`` is not 0, the training is stopped after this CPU time, and only the costs are written.
     """
     X, Y, X_test = (sparse.csr_array(sparse.load_npz(data / f"{part}.npz")) for part in ("X", "Y", "X_test"))
-    program, few = (PROGRAMS | ONE_VS_REST)[name](), Y[:WARM_UP]
+    program = (PROGRAMS | ONE_VS_REST)[name]()
+    few = Y[:WARM_UP]
     program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])  # Compile the kernels before any measurement.
     program.rank(X[:WARM_UP], TOP)
     Path("/proc/self/clear_refs").write_text("5")  # Reset the peak memory of this process.
@@ -271,7 +293,9 @@ def measure(name: str, data: Path, out: Path, seconds: float = 0) -> None:
     finished = trained_within(seconds, lambda: program.fit(X, Y))
     costs: dict[str, Any] = {"train_s": time.process_time() - start, "finished": finished}
     costs["peak_mb"] = megabytes("VmHWM") - before
-    costs["program"] = f"{program.distribution} {version(program.distribution)}" if program.distribution else ""
+    costs["program"] = ""
+    if program.distribution:
+        costs["program"] = f"{program.distribution} {version(program.distribution)}"
     if not finished:
         (out / "costs.json").write_text(json.dumps(costs))
         return

@@ -20,7 +20,9 @@ from xmlc.data import load
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.suite.steps.prepared import fit_mask
 
-SPLIT, HALVES = 0, 1  # Seed and random stream of the split into halves.
+# Seed and random stream of the split into halves.
+SPLIT = 0
+HALVES = 1
 HELP = "Convert SOURCE to a dataset and to the scores of a model.\n\nSOURCE has estimates.txt.xz and labels.txt.xz."
 VALIDATION_SHARE = 0.2  # Share of the training set that is held out for validation, as in `xmlc prepare`.
 

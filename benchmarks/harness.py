@@ -25,10 +25,16 @@ from xmlc.suite.provenance.environment import commit, environment, in_turns
 from xmlc.suite.steps.prepared import Prepared
 
 ROOT = Path(__file__).parents[1]
-PERCENT, YES_OR_NO, RATIO, TIMES, POINTS = "%", "yes or no", "ratio", "times", "points"
+PERCENT = "%"
+YES_OR_NO = "yes or no"
+RATIO = "ratio"
+TIMES = "times"
+POINTS = "points"
 PER_SECOND = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
-TRAINING, PREDICTION = "training", "prediction of the best 5"
-TIME, CPU_TIME = "time", "CPU time"
+TRAINING = "training"
+PREDICTION = "prediction of the best 5"
+TIME = "time"
+CPU_TIME = "CPU time"
 PER_INSTANCE = "ms per instance"
 TOP = max(K)  # Number of labels in a predicted ranking.
 
@@ -92,7 +98,8 @@ class Data:
     @property
     def size(self) -> str:
         """Return the numbers of instances, features and labels as text."""
-        (n, d), m = self.X.shape, self.Y.shape[1]
+        (n, d) = self.X.shape
+        m = self.Y.shape[1]
         return f"{n} training instances, {self.X_test.shape[0]} test instances, {d} features, {m} labels"
 
 
@@ -140,7 +147,10 @@ class Report:
     """
 
     def __init__(self, benchmark: str, dataset: str, about: str, contenders: Iterable[Contender] = ()):
-        self.benchmark, self.dataset, self.about, self.contenders = benchmark, dataset, about, list(contenders)
+        self.benchmark = benchmark
+        self.dataset = dataset
+        self.about = about
+        self.contenders = list(contenders)
         self.rows: list[Row] = []
         self.remarks: list[str] = []
         self.environment = environment(1)
@@ -169,7 +179,9 @@ class Report:
 
         The row's note lists the arrays that differ.
         """
-        note = f"different bits: {', '.join(differing)}" if differing else ""
+        note = ""
+        if differing:
+            note = f"different bits: {', '.join(differing)}"
         self.add(contender, task, "same bits", YES_OR_NO, not differing, threads=threads, note=note)
 
     def add_rankings(self, contender: str, rankings: Mapping[Key, Ranking], Y: sparse.csr_array, threads: int) -> None:
@@ -243,7 +255,8 @@ class Report:
             other = baseline.get(row.measure)
             if other is None or other.unit != row.unit:
                 continue
-            pair, name = f"{ours} / {label or theirs}", f"{task}, compared"
+            pair = f"{ours} / {label or theirs}"
+            name = f"{task}, compared"
             if row.unit == PERCENT:
                 self.add(pair, name, row.measure, POINTS, row.value - other.value)
             elif costs:
@@ -255,7 +268,9 @@ def ratio(ours: float, theirs: float) -> float:
 
     The denominator can be 0, for example the measured memory of a tiny dataset.
     """
-    return ours / theirs if theirs else float("nan")
+    if theirs:
+        return ours / theirs
+    return float("nan")
 
 
 def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:
@@ -288,6 +303,9 @@ def write_report(report: Report, path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*names, "commit", "machine", "date"])
         for row in report.rows:
-            value = None if row.value != row.value else row.value
+            if row.value != row.value:
+                value = None
+            else:
+                value = row.value
             cells = vars(row) | {"value": value, "rounds": " ".join(map(repr, row.rounds))}
             writer.writerow([*cells.values(), *made_by])

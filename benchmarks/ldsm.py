@@ -28,7 +28,8 @@ TREES = "trees of seed 0"
 FORMS = click.Choice([UNIT_ROWS, "raw"])
 ROWS = "Scale rows to unit length, or keep them."
 RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # LdSM's authors use beta 0.8 for Amazon.
-PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
+PLAIN = "LdSM"
+RE_RANKED = "LdSM, tail labels ranked again"
 
 
 @benchmark(
@@ -43,12 +44,14 @@ PLAIN, RE_RANKED = "LdSM", "LdSM, tail labels ranked again"
 )
 def bench_ldsm(data: Path, form: str, baselines: bool, threads: int, rounds: int, seeds: int) -> Report:
     """Measure training and prediction with one tree and with ten trees, on one thread and on several."""
-    dataset, otherwise = Data.read(data), LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
+    dataset = Data.read(data)
+    otherwise = LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
     setting = paper_setting("ldsm2020", "ldsm-mean", "", otherwise).hyperparameters
     contenders = [Contender(_name(size), "this package", setting | {"n_trees": size}) for size in SIZES]
     about = f"{dataset.size}, the fastest of {rounds} interleaved rounds, P@k the mean of {seeds} seeds"
     report = Report("ldsm", dataset.name, about, contenders)
-    X, Y = dataset.X[:WARM_UP_ROWS], dataset.Y[:WARM_UP_ROWS]
+    X = dataset.X[:WARM_UP_ROWS]
+    Y = dataset.Y[:WARM_UP_ROWS]
     _model(setting, 1).fit(X, Y).predict_top_k(X, TOP)
     whole, scores = _train_seeds(dataset, setting, seeds, threads)
     elsewhere = Elsewhere(dataset, [_name(size) for size in SIZES], form, calibrate=baselines)
@@ -64,7 +67,8 @@ def bench_ldsm(data: Path, form: str, baselines: bool, threads: int, rounds: int
     elsewhere.compare(report)
     for task in (TRAINING, PREDICTION):
         report.add_speed_up(_name(max(SIZES)), task, threads)
-    depths, nodes = whole.tree_depths_.tolist(), whole.n_nodes_.tolist()
+    depths = whole.tree_depths_.tolist()
+    nodes = whole.n_nodes_.tolist()
     report.add(_name(max(SIZES)), TREES, "depth of the deepest", "", max(depths), depths)
     report.add(_name(max(SIZES)), TREES, "mean depth", "", sum(depths) / len(depths), depths)
     report.add(_name(max(SIZES)), TREES, "mean number of nodes", "", sum(nodes) / len(nodes), nodes)

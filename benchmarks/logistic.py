@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}
 BASELINE = "scikit-learn"
 SOLUTION = "solution"
-TOLERANCE, MAX_ITERATIONS = 1e-6, 5000  # Hyperparameters of scikit-learn's solver L-BFGS.
+# Hyperparameters of scikit-learn's solver L-BFGS.
+TOLERANCE = 1e-6
+MAX_ITERATIONS = 5000
 TIGHT = 1e-12
 TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at the same C"
 
@@ -45,8 +47,12 @@ TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at 
 )
 def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
     """Measure training by xmlc on one and several threads and by scikit-learn, and compare the trained models."""
-    dataset, name, kind = Data.read(data), estimator.upper(), ESTIMATORS[estimator]
-    X, Y, setting = dataset.X, dataset.Y, paper_setting("gfm2011", estimator).hyperparameters
+    dataset = Data.read(data)
+    name = estimator.upper()
+    kind = ESTIMATORS[estimator]
+    X = dataset.X
+    Y = dataset.Y
+    setting = paper_setting("gfm2011", estimator).hyperparameters
     C = float(np.nanmax(kind(n_jobs=threads).set_params(**setting).fit(X, Y).C_, initial=0.0))
     setting |= {"C": C}
     contenders = [
@@ -88,9 +94,11 @@ def inputs_of(model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, j:
 
 def fit_with_baseline(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array) -> None:
     """Train scikit-learn's classifiers, label by label. Features are scaled anew for the classifier of each label."""
-    X, numbers = X.astype(np.float64), Y.astype(np.float64)
+    X = X.astype(np.float64)
+    numbers = Y.astype(np.float64)
     for j in range(Y.shape[1]):
-        Z, y = inputs_of(model, X, numbers, j), Y[:, [j]].toarray().ravel()
+        Z = inputs_of(model, X, numbers, j)
+        y = Y[:, [j]].toarray().ravel()
         if 0 < y.sum() < y.size:
             _baseline(C, TOLERANCE, "lbfgs").fit(sparse.csr_array(Z * scales(Z, np.ones(Z.shape[0]))), y)
 
@@ -118,7 +126,8 @@ def largest_difference(
         weights = model.weights_[j].astype(np.float64)
         if isinstance(model, ProbabilisticClassifierChain):
             weights = np.concatenate([weights, model.influence_[:j, j]])
-        scores, ours = Z_test @ weights + float(model.constants_[j]), np.empty(Z_test.shape[0])
+        scores = Z_test @ weights + float(model.constants_[j])
+        ours = np.empty(Z_test.shape[0])
         sigmoid_into(scores, ours)
         scale = scales(Z, np.ones(Z.shape[0]))
         tight = _baseline(float(model.C_[j]), TIGHT, "newton-cg")

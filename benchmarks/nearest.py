@@ -37,7 +37,8 @@ from xmlc.suite.options import data_option
 DENSE = 5_000_000  # Largest size (n x d) of a training set on which brute force takes only seconds.
 # Number of the most frequent labels for which classifiers are trained, and hyperparameter C (weight of the loss) of the
 # classifiers.
-FREQUENT, C = 500, 0.05
+FREQUENT = 500
+C = 0.05
 AT_LEAST = 0.3  # Minimum seconds of each task in a round.
 INDEX = "SWNN, index"  # The construction of the index is measured once, because it depends on no hyperparameter.
 
@@ -55,7 +56,10 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
     """Measure the time to construct the index, and to predict with two settings on one and on several threads."""
     whole = Data.read(data)
     dataset = replace(whole, X_test=whole.X_test[:instances], Y_test=whole.Y_test[:instances])
-    subset = ALL if dataset.X_test.shape[0] == whole.X_test.shape[0] else f"first {instances}"
+    if dataset.X_test.shape[0] == whole.X_test.shape[0]:
+        subset = ALL
+    else:
+        subset = f"first {instances}"
     settings = swnn_settings()
     contenders = [Contender(name, "this package", setting) for name, setting in settings.items()]
     about = f"{dataset.size}, the fastest of {rounds} interleaved rounds"

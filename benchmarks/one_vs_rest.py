@@ -41,7 +41,8 @@ LIMIT = "CPU time after which a training is stopped, in minutes."
 def bench_one_vs_rest(data: Path, sizes: Sequence[int], named: Sequence[str], minutes: int, out: Path | None) -> None:
     """Run programs on the most frequent labels. Print and write the measurements of all runs, also of earlier ones."""
     set_process_threads(1)
-    whole, dataset = Report("one-vs-rest", "", ""), Data.read(data)
+    whole = Report("one-vs-rest", "", "")
+    dataset = Data.read(data)
     folder = data.parent / "one-vs-rest"
     for m in sizes:
         answers = folder / str(m)
@@ -59,9 +60,11 @@ def most_frequent(data: Data, m: int) -> Data:
     """Return the rows that have some of the m most frequent labels, with these labels and the features of training."""
     counts = np.bincount(data.Y.indices, minlength=data.Y.shape[1])
     labels = np.sort(np.argsort(-counts, kind="stable")[:m])
-    Y, Y_test = data.Y[:, labels], data.Y_test[:, labels]
+    Y = data.Y[:, labels]
+    Y_test = data.Y_test[:, labels]
     rows, rows_test = (np.flatnonzero(np.diff(part.indptr)) for part in (Y, Y_test))
-    X, X_test = data.X[rows], data.X_test[rows_test]
+    X = data.X[rows]
+    X_test = data.X_test[rows_test]
     features = np.unique(X.indices)
     return Data(data.name, unit_rows(X[:, features]), Y[rows], unit_rows(X_test[:, features]), Y_test[rows_test])
 

@@ -19,7 +19,8 @@ from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 from xmlc.suite.provenance.machine import timed
 
-OURS, PROGRAM = "xmlc", "napkinXC"
+OURS = "xmlc"
+PROGRAM = "napkinXC"
 VARIANTS = {  # Names of models in oplt2021.yaml, which have the paper's hyperparameters.
     "OPLT-R": {OURS: "oplt-r-1-pass", PROGRAM: "napkinxc-oplt-r"},
     "OPLT-B": {OURS: "oplt-b-1-pass", PROGRAM: "napkinxc-oplt-b"},

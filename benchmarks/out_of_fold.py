@@ -24,7 +24,9 @@ from xmlc.thresholds.methods import agreement_above, apply_thresholds
 from xmlc.thresholds.out_of_fold import OutOfFold
 from xmlc.thresholds.sweeps import METHODS as SWEEPS
 
-HELD_OUT, REFITTED, OUT_OF_FOLD = "80/20", "80/20, fitted to all", "out of fold, fitted to all"
+HELD_OUT = "80/20"
+REFITTED = "80/20, fitted to all"
+OUT_OF_FOLD = "out of fold, fitted to all"
 WHAT = {
     HELD_OUT: "model from 80 %, thresholds from 20 % of the training set, as in plt2016",
     REFITTED: "thresholds of 80/20, model from the whole training set",
@@ -50,9 +52,11 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
 def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) -> Report:
     """Measure macro-F of three threshold methods on the test set, with three conventions for 0/0."""
     dataset = Data.read(data)
-    scores, seconds = defaultdict[tuple[str, str, str], list[float]](list), defaultdict[str, list[float]](list)
+    scores = defaultdict[tuple[str, str, str], list[float]](list)
+    seconds = defaultdict[str, list[float]](list)
     for seed in range(seeds):
-        fit, start = fit_mask(dataset.X.shape[0], 0.2, seed), time.process_time()
+        fit = fit_mask(dataset.X.shape[0], 0.2, seed)
+        start = time.process_time()
         model = PLT(solver=solver, random_state=seed)
         part = model.unfitted().fit(dataset.X[fit], dataset.Y[fit])
         trained = time.process_time()

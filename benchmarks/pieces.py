@@ -64,8 +64,11 @@ SEED = 7
 # MANY_LABELS contains marginals of 24 labels. The method `meuf_approx` uses fewer states than 24 labels would need.
 MANY_LABELS = ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
 FEW = 30  # Number of instances on which slow methods are run.
-ROWS, TEST_ROWS = 1500, 300  # Maximum numbers of training and test instances of a prepared dataset.
-SYNTHETIC_ROWS, SYNTHETIC_TEST_ROWS = 500, 120
+# Maximum numbers of training and test instances of a prepared dataset.
+ROWS = 1500
+TEST_ROWS = 300
+SYNTHETIC_ROWS = 500
+SYNTHETIC_TEST_ROWS = 120
 TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_threshold": None}
 HINGE: Hyperparameters = {"weight_threshold": 0.05, "solver": "batch", "loss": "squared_hinge", "hinge_power": 3}
 IPLT: Hyperparameters = {"solver": "adagrad", "tree": "kmeans", "weight_threshold": None}
@@ -111,7 +114,8 @@ def prepared_data(folder: Path) -> Data:
 
     Each test instance gets made-up estimates for the labels of one training instance.
     """
-    (X, Y), (X_test, Y_test) = Prepared(folder).part("train"), Prepared(folder).part("test")
+    (X, Y) = Prepared(folder).part("train")
+    (X_test, Y_test) = Prepared(folder).part("test")
     n_test = min(TEST_ROWS, X_test.shape[0])
     others = Y[np.arange(n_test) % Y.shape[0]]
     values = ((np.arange(others.nnz) * 37 + others.indices) % 97 + 1).astype(np.float32) / np.float32(128)
@@ -154,7 +158,8 @@ def _tree(**hyperparameters: object) -> PLT:
 
 def one_by_one(data: Data) -> Parts:
     """Rank single instances, as a server does."""
-    X, found = data.X_test[:40], {}
+    X = data.X_test[:40]
+    found = {}
     kinds: dict[str, Hyperparameters] = {"beam": {"search": "beam", "beam": 3}, "small": {"weight_threshold": 0.02}}
     for name in ("exact", *kinds):
         model = _tree(tree="random", **kinds.get(name, {})).fit(data.X, data.Y)
@@ -283,8 +288,12 @@ def inferred(method: str) -> Run:
 
     def run(data: Data) -> Parts:
         few = data.P_test[:FEW]
-        weights = fit_size_weights(data.P_test, data.Y_test) if METHODS[method].takes_sizes else None
-        result: dict[str, object] = {} if weights is None else {"size_weights": weights}
+        weights = None
+        if METHODS[method].takes_sizes:
+            weights = fit_size_weights(data.P_test, data.Y_test)
+        result: dict[str, object] = {"size_weights": weights}
+        if weights is None:
+            result = {}
         result["from_estimates"] = infer_blocks(method, few, 1, size_weights=weights)
         samples = draw(MODELS["dependent-signed"](8), 40, FEW, seed=3, stream=5)
         result["from_many_labels"] = infer_blocks(method, MANY_LABELS, 1, size_weights=weights)
@@ -313,7 +322,9 @@ def simulated(data: Data) -> Parts:
 
 
 def _numbers(content: object) -> object:
-    return {k: _numbers(v) for k, v in content.items()} if isinstance(content, dict) else np.asarray(content)
+    if isinstance(content, dict):
+        return {k: _numbers(v) for k, v in content.items()}
+    return np.asarray(content)
 
 
 LABEL_SETS: dict[str, Run] = {
@@ -347,7 +358,8 @@ def synthetic(data: Data) -> Parts:
 
 def few_shot(data: Data) -> Parts:
     """Draw instances with one label each, and few examples per label."""
-    views, texts = ObjectViews(64, 30, seed=SEED).draw(0, 400, 1), ShortTexts(600, 50, seed=SEED).draw(0, 300, 1)
+    views = ObjectViews(64, 30, seed=SEED).draw(0, 400, 1)
+    texts = ShortTexts(600, 50, seed=SEED).draw(0, 300, 1)
     return {"views": views[:2], "texts": texts[:2]}
 
 
@@ -383,7 +395,8 @@ def text(data: Data) -> Parts:
 
 def ranges(data: Data) -> Parts:
     """Compute 200 values of a logarithmic hyperparameter range and 200 values of a linear one."""
-    logarithmic, plain = Interval(low=1e-6, high=1.0, log=True), Interval(low=0.1, high=3.0)
+    logarithmic = Interval(low=1e-6, high=1.0, log=True)
+    plain = Interval(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200
     return {"logarithmic": [logarithmic.at(u) for u in at.tolist()], "plain": [plain.at(u) for u in at.tolist()]}
 

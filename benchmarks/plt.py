@@ -46,7 +46,9 @@ Baselines = dict[str, SparseProbabilityEstimator]
 
 # Maps names in tables to values of ``search``.
 SEARCHES = {"exact": "exact", "certified": "certified", "beam 10": "beam"}
-NAPKINXC_ADAGRAD, NAPKINXC_LIBLINEAR, OMIKUJI = "napkinXC, AdaGrad", "napkinXC, liblinear", "omikuji, one tree"
+NAPKINXC_ADAGRAD = "napkinXC, AdaGrad"
+NAPKINXC_LIBLINEAR = "napkinXC, liblinear"
+OMIKUJI = "omikuji, one tree"
 OMIKUJI_DENSE = "omikuji, one tree, densified"
 BASELINES_OF = {"adagrad": (NAPKINXC_ADAGRAD,), "batch": (OMIKUJI, NAPKINXC_LIBLINEAR)}
 WHAT = {
@@ -71,7 +73,10 @@ def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
     settings = {"adagrad": adagrad_settings()[0], "batch": batch_setting(dataset.name)}
     about = f"{dataset.size}, the fastest of {rounds} interleaved rounds"
     report = Report("plt", dataset.name, about, contenders(settings, baselines))
-    models, others = warmed_up_models(settings, threads, dataset), make_baselines() if baselines else {}
+    models = warmed_up_models(settings, threads, dataset)
+    others = {}
+    if baselines:
+        others = make_baselines()
     _measure_training(report, models, others, dataset, rounds)
     rankings = _measure_prediction(report, models, others, dataset, rounds)
     for solver in settings:
@@ -150,7 +155,8 @@ def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
     """
     exact, _ = searching(model, "exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
-        searched, name = searching(model, search), name_of(solver, named)
+        searched = searching(model, search)
+        name = name_of(solver, named)
         labels, _ = searched.predict_top_k(data.X_test, TOP)
         if searched.inner_products_ is not None:
             report.add(name, PREDICTION, OPENED, "", searched.inner_products_.mean())
@@ -176,7 +182,9 @@ def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
 def contenders(settings: dict[str, Hyperparameters], baselines: bool) -> list[Contender]:
     """Return all contenders, including the baselines if ``baselines`` is true."""
     ours = [Contender(name_of(solver), WHAT[solver], own) for solver, own in settings.items()]
-    others = baseline_settings() if baselines else {}
+    others = {}
+    if baselines:
+        others = baseline_settings()
     return ours + [Contender(name, f"baseline {kind}", own) for name, (kind, own) in others.items()]
 
 

@@ -19,7 +19,8 @@ AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
 # NUMPY_512 lists names of CPU features in NumPy. NumPy 2.4 replaced the names in older versions by X86_V3 (with AVX2
 # and FMA) and X86_V4. NumPy warns about unknown names and ignores them.
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
-N_WITNESSES, N_SUMS = 4096, 40
+N_WITNESSES = 4096
+N_SUMS = 40
 WITNESSES = {
     "numba": "a sum that numba may reorder",
     "numpy": "NumPy's exp and log",
@@ -72,7 +73,9 @@ IMITATED = {
 def processors() -> tuple[Processor, ...]:
     """Return this processor and, if there is one, the processor that this processor can imitate."""
     imitated = IMITATED.get(platform.machine())
-    return (THIS, imitated) if imitated else (THIS,)
+    if imitated:
+        return (THIS, imitated)
+    return (THIS,)
 
 
 def witnesses() -> dict[str, str]:

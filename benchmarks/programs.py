@@ -45,7 +45,9 @@ MEASURES: dict[str, tuple[SetMeasure, Callable[..., float]]] = {
     "macro-F": ("macro_f", MACRO), "micro-F": ("micro_f", micro_f), "instance-F": ("instance_f", instance_f),
 }  # fmt: skip
 NAMED = "Program to run again; repeatable.  [default: all programs that have no results]"
-SETS, CHOSEN, AHEAD = "sets of predict", "sets of LabelSets", "nDCG@5 of Stacking minus this"
+SETS = "sets of predict"
+CHOSEN = "sets of LabelSets"
+AHEAD = "nDCG@5 of Stacking minus this"
 COSTS = {  # Maps each name in costs.json to a task, a measure, a unit and a column.
     "train_s": (TRAINING, CPU_TIME, "s", "train, s"),
     "row_ms": (PREDICTION, CPU_TIME, "ms per instance", "row, ms"),
@@ -94,7 +96,8 @@ def python_of(program: str) -> Path:
     if program not in ENVIRONMENTS:
         return Path(sys.executable)
     folder = ROOT / f".venv-{program.lower()}"
-    python, installed = folder / "bin/python", folder / "installed"
+    python = folder / "bin/python"
+    installed = folder / "installed"
     if not installed.exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         for packages in ENVIRONMENTS[program]:
@@ -118,7 +121,10 @@ def run_programs(names: Iterable[str], data: Data, answers: Path, seconds: float
             out = answers / name
             shutil.rmtree(out, ignore_errors=True)
             out.mkdir(parents=True)
-            path = {} if name in ENVIRONMENTS else {"PYTHONPATH": str(ROOT)}
+            if name in ENVIRONMENTS:
+                path = {}
+            else:
+                path = {"PYTHONPATH": str(ROOT)}
             command = [python_of(name), "-P", ROOT / "benchmarks/fresh.py", name, files, out, seconds]
             if subprocess.run([*map(str, command)], env=os.environ | ONE_THREAD | path, stdout=sys.stderr).returncode:
                 raise XmlcError(f"{name} failed on {data.name}. See its output above")
@@ -131,12 +137,14 @@ def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
 
     In a row with a quality measure, the note contains the bootstrap standard error.
     """
-    n, found = data.Y_test.shape[0], dict[str, tuple[Scores, list[Scores]]]()
+    n = data.Y_test.shape[0]
+    found = dict[str, tuple[Scores, list[Scores]]]()
     drawn = [np.repeat(np.arange(n), draws(n, each)) for each in range(REPLICATES)]
     propensity = propensities(data.Y, *propensity_parameters(data.name))
     for name, folder in answers.items():
         with np.load(folder / "ranking.npz") as ranking:
-            labels, scores = ranking["labels"], np.clip(ranking["scores"], 0, 1)
+            labels = ranking["labels"]
+            scores = np.clip(ranking["scores"], 0, 1)
         sets = label_sets(data, labels, scores, folder / "sets.npz")
         parts = [data.Y_test, labels, scores, *sets.values()]
         resampled = [qualities(propensity, sets, *(part[rows] for part in parts)) for rows in drawn]
@@ -205,8 +213,12 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, st
     """Return a table with one line for each dataset and program. nDCG is shown with its standard error."""
     values: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
     for row in rows:
-        value, note = float(row["value"]), row["note"]
-        text = f"{value:.1f}" if row["unit"] in (PERCENT, POINTS) else f"{float(f'{value:.2g}'):,g}"
+        value = float(row["value"])
+        note = row["note"]
+        if row["unit"] in (PERCENT, POINTS):
+            text = f"{value:.1f}"
+        else:
+            text = f"{float(f'{value:.2g}'):,g}"
         text += f" {note}" if row["measure"].startswith("nDCG") else ""
         values.setdefault((row["dataset"], row["contender"]), {})[row["task"], row["measure"]] = text
     lines = [[*names, *(cells.get(column, "") for column in columns.values())] for names, cells in values.items()]

@@ -42,12 +42,19 @@ def task_table(task: str, rows: Sequence[Row]) -> str:
     threads = sorted({row.threads for row in rows})
     texts: dict[str, dict[str, str]] = {}
     for row in rows:
-        name = row.contender if len(threads) == 1 else f"{row.contender}, {counted(row.threads, 'thread')}"
-        unit = "" if row.unit in ("", YES_OR_NO) else f", {row.unit}"
+        if len(threads) == 1:
+            name = row.contender
+        else:
+            name = f"{row.contender}, {counted(row.threads, 'thread')}"
+        if row.unit in ("", YES_OR_NO):
+            unit = ""
+        else:
+            unit = f", {row.unit}"
         texts.setdefault(name, {})[f"{row.measure}{unit}"] = value_text(row)
     measures = list(dict.fromkeys(measure for cells in texts.values() for measure in cells))
     if len(measures) > 12 or (len(measures) > 2 * len(texts) > 0 and len(measures) > 4):
-        headings, lines = ["", *texts], [[one, *(cells.get(one, "") for cells in texts.values())] for one in measures]
+        headings = ["", *texts]
+        lines = [[one, *(cells.get(one, "") for cells in texts.values())] for one in measures]
     else:
         headings = ["", *measures]
         lines = [[name, *(cells.get(one, "") for one in measures)] for name, cells in texts.items()]
@@ -74,10 +81,14 @@ def value_text(row: Row) -> str:
     if row.value != row.value:
         return "-"
     if row.unit == YES_OR_NO:
-        return "yes" if row.value else "no"
+        if row.value:
+            return "yes"
+        return "no"
     form = DECIMALS.get(row.unit.split()[0] if row.unit else "", "")
     if not form:
-        return f"{row.value:,.0f}" if abs(row.value) >= 100 else f"{row.value:.3g}"
+        if abs(row.value) >= 100:
+            return f"{row.value:,.0f}"
+        return f"{row.value:.3g}"
     text = f"{row.value:{form}}"
     if row.unit == PERCENT and len(row.rounds) > 1:
         text += f" ± {np.std(row.rounds, ddof=1):.2f}"

@@ -17,7 +17,8 @@ from benchmarks.harness import RATIO, Contender, Data, Report
 from xmlc.kernels.unit_length import unit_rows
 from xmlc.suite.options import data_option
 
-BASELINE, REQUEST = "omikuji", "single request"
+BASELINE = "omikuji"
+REQUEST = "single request"
 AT_ONCE = 50  # A program answers this many requests before the next program takes its turn.
 LINEAR = {"BR": "BinaryRelevance", "PCC": "ProbabilisticClassifierChain"}
 CONTENDERS: dict[str, Callable[[], Any]] = {
@@ -39,7 +40,8 @@ def bench_requests(data: Path, named: Sequence[str], requests: int) -> Report:
     X_test = unit_rows(dataset.X_test)
     about = f"{dataset.size}, median of {requests} requests for {TOP} labels"
     report = Report("requests", dataset.name, about, [Contender(name, "default settings") for name in named])
-    programs, asked = {}, {}
+    programs = {}
+    asked = {}
     for name in named:
         programs[name] = CONTENDERS[name]()
         programs[name].fit(unit_rows(dataset.X), dataset.Y)

@@ -31,7 +31,9 @@ from xmlc.suite.provenance.environment import commit
 from xmlc.suite.provenance.machine import cpu_seconds
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
-RANKED, WARM_UP = 2000, 64  # Number of instances that are ranked, and number of instances in the warm-up.
+# Number of instances that are ranked, and number of instances in the warm-up.
+RANKED = 2000
+WARM_UP = 64
 HELP = "Measure one training on a share of a dataset's rows, and append the costs to a CSV file."
 
 
@@ -44,7 +46,8 @@ HELP = "Measure one training on a share of a dataset's rows, and append the cost
 @click.option("--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="CSV file to append to.")
 def bench_scale(name: str, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
     """Measure one training on a synthetic dataset of the given shape."""
-    size, given = catalogue_entry(name, load_catalogue(Path(paths.CATALOGUE))).size, json.loads(parameters)
+    size = catalogue_entry(name, load_catalogue(Path(paths.CATALOGUE))).size
+    given = json.loads(parameters)
     n = int(share * size.n_train)
     with tempfile.TemporaryDirectory() as folder:
         nonzeros, labels = draw(Path(folder), size, n, threads)
@@ -82,9 +85,11 @@ def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tupl
     model = make_estimator(estimator, json.loads(parameters), 0, threads)
     model.fit(X[:WARM_UP], Y[:WARM_UP]).predict_top_k(X_test[:WARM_UP], 5)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Reset the peak memory of this process.
-    before, started = own_peak_bytes(), cpu_seconds()
+    before = own_peak_bytes()
+    started = cpu_seconds()
     model.fit_to_disk(folder / "model", X, Y)
-    seconds, peak = cpu_seconds() - started, own_peak_bytes() - before
+    seconds = cpu_seconds() - started
+    peak = own_peak_bytes() - before
     model = type(model).load(folder / "model").set_params(n_jobs=threads)
     started = cpu_seconds()
     model.predict_top_k(X_test, 5)

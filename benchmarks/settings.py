@@ -12,11 +12,13 @@ from xmlc.suite.config.suite import Suite, read_suite, suite_file
 
 # Three groups of contenders do not have a paper's hyperparameters. xmlc's solver "adagrad" and napkinXC have the
 # default values of the baseline in plt2016.yaml. Both programs then do the same work.
-ADAGRAD_PAPER, ADAGRAD_MODEL = "plt2016", "napkinxc-plt-adagrad"
+ADAGRAD_PAPER = "plt2016"
+ADAGRAD_MODEL = "napkinxc-plt-adagrad"
 # xmlc's solver "batch" has omikuji's loss on datasets on which this loss ranks better than the logistic loss. On all
 # other datasets, the solver "batch" has the logistic loss. On datasets without tuned values, it has the values for
 # delicious.
-BATCH_MODELS, BATCH_LIKE = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch"}, "delicious"
+BATCH_MODELS = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch"}
+BATCH_LIKE = "delicious"
 # Authors' programs were run on other machines with other values. LdSM had the values that its README lists for
 # Delicious, and divided a leaf's histogram by its sum. FastXML was trained on rows of unit length. SWNN was run with
 # the two settings of `SWNN_OTHERWISE`, the second of which is the paper's.
@@ -72,5 +74,7 @@ def adagrad_settings() -> tuple[Hyperparameters, Hyperparameters]:
 
 def batch_setting(dataset: str) -> Hyperparameters:
     """Return the hyperparameters of xmlc's solver "batch" on a dataset."""
-    known = dataset if dataset in BATCH_MODELS else BATCH_LIKE
+    known = BATCH_LIKE
+    if dataset in BATCH_MODELS:
+        known = dataset
     return paper_setting("plt2016", BATCH_MODELS[known], known).hyperparameters

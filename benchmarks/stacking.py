@@ -18,7 +18,9 @@ from xmlc.models.stacking import joined, log_shares
 from xmlc.suite.options import data_option
 
 MEMBERS = {"swnn": SparseWeightedNearestNeighbors(), "plt": PLT(), "ranking": PLT.for_ranking()}
-ALL, PRIOR, PRODUCTS = "all features", "without the labels' shares", "without products"
+ALL = "all features"
+PRIOR = "without the labels' shares"
+PRODUCTS = "without products"
 HELD_OUT = 500, 2000, 5000
 # Each variant has a name, members, features, and a number of held-out instances. If no instances are held out, the
 # scores of the members are averaged.
@@ -55,7 +57,8 @@ def bench_stacking(data: Path, draws: int) -> Report:
         for name, members, features, n_held_out in VARIANTS:
             rows, part, selected, lists = fits[n_held_out or 2000]
             for member in members:
-                if (key := (member, str(selected[member]))) not in finals:
+                key = (member, str(selected[member]))
+                if key not in finals:
                     model = MEMBERS[member].unfitted().set_params(**selected[member], n_jobs=1)
                     finals[key] = model.fit(dataset.X, dataset.Y).predict_top_k(dataset.X_test, Stacking.n_candidates)
             counts, candidates, values = merge_lists(*joined([lists[member] for member in members]))
@@ -63,7 +66,9 @@ def bench_stacking(data: Path, draws: int) -> Report:
             inputs = features_of(candidates, values, log_shares(dataset.Y[part], np.ones(part.size))) * kept
             true = np.asarray(dataset.Y[np.repeat(rows, counts), candidates]).reshape(-1)
             start = np.eye(1, kept.size)[0]
-            found = fit_stacked(inputs, true, np.ones(true.size), start) if n_held_out else start
+            found = start
+            if n_held_out:
+                found = fit_stacked(inputs, true, np.ones(true.size), start)
             of_test = {member: finals[member, str(selected[member])] for member in members}
             counts, candidates, values = merge_lists(*joined([of_test[member] for member in members]))
             inputs = features_of(candidates, values, log_shares(dataset.Y, np.ones(dataset.Y.shape[0]))) * kept
@@ -95,10 +100,12 @@ def first_lists(
     """
     order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
     rows, part = np.split(order, [min(n_held_out, order.size // 5)])
-    selected, lists = {}, {}
+    selected = {}
+    lists = {}
     for name, member in MEMBERS.items():
         model = member.unfitted().set_params(n_jobs=1).fit(dataset.X[part], dataset.Y[part])
-        selected[name], lists[name] = model._selected(), model.predict_top_k(dataset.X[rows], Stacking.n_candidates)
+        selected[name] = model._selected()
+        lists[name] = model.predict_top_k(dataset.X[rows], Stacking.n_candidates)
     return rows, part, selected, lists
 
 

@@ -39,7 +39,9 @@ class NapkinXCModel(ProgramModel):
         # Set the number of threads again, because the user may have changed n_jobs since the training.
         self.model_.set_params(threads=resolve_threads(self.n_jobs))
         # Pass a single threshold, because version 0.7.2 of napkinXC returns all labels for label-wise thresholds.
-        asked: dict[str, Any] = {"threshold": least} if least > 0 else {"top_k": k}
+        asked: dict[str, Any] = {"top_k": k}
+        if least > 0:
+            asked = {"threshold": least}
         return flattened(self.model_.predict_proba(sparse.csr_matrix(X), **asked))
 
     def _load_program(self) -> None:
@@ -143,7 +145,8 @@ class NapkinXCOnline(NapkinXCModel):
         if not labelled.any():
             raise XmlcError("found no instance with a label, expected at least one for napkinXC")
         order = order[labelled.argmax() :]
-        X, Y = X[order], Y[order]
+        X = X[order]
+        Y = Y[order]
         self.label_order_, Y = _by_appearance(Y)
         self._new_folder()
         for start, end, options in self._phases(X.shape[0]):
@@ -221,8 +224,13 @@ class NapkinXCOPLT(NapkinXCOnline):
         first = max(round(self.warm_start * n), 1)
         # Store AdaGrad's sums of squares, because the resumed run needs them.
         stored = {"save_grads": True}
-        resumed = [(first, n, grown | stored | {"resume": True})] if first < n else []
-        max_leaf = self.max_leaf if self.first_max_leaf is None else self.first_max_leaf
+        resumed = []
+        if first < n:
+            resumed = [(first, n, grown | stored | {"resume": True})]
+        if self.first_max_leaf is None:
+            max_leaf = self.max_leaf
+        else:
+            max_leaf = self.first_max_leaf
         return [(0, first, stored | {"tree_type": KMEANS, "max_leaves": max_leaf}), *resumed]
 
 

@@ -52,7 +52,8 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the program's estimates above ``threshold`` as float32 CSR of shape (n, m)."""
-        X, limits = self._instances(X), self._label_thresholds(threshold)
+        X = self._instances(X)
+        limits = self._label_thresholds(threshold)
         answers = self._answers(X, self.n_labels_, float(limits.min()))
         return entries_above(stack_estimates(*answers, limits.size), limits)
 
