@@ -28,7 +28,8 @@ def pytest_collection_modifyitems(items):
     use the same kernels, and two processes would compile these kernels at the same time.
     """
     long = ("cluster", "hostile", "workflow", "project")
-    turns, counts = {}, Counter()
+    turns = {}
+    counts = Counter()
     for file in dict.fromkeys(item.path for item in items):
         turns[file] = counts[file.parent]
         counts[file.parent] += 1

@@ -41,7 +41,8 @@ def result():
 def test_one_changed_bit_is_found_and_its_part_named(part, change):
     changed = result()
     change(changed)
-    one, other = as_piece(result()), as_piece(changed)
+    one = as_piece(result())
+    other = as_piece(changed)
     assert one["word"] != other["word"]
     assert list(bits.differing_parts(one, other)) == [part]
 

@@ -50,7 +50,8 @@ def test_each_step_of_a_model_has_a_row(tmp_path):
         assert (float(row["estimates_per_row"] or 0) > 0) == (row["step"] == "estimate")
     by_step = {row["step"]: row for row in rows if row["model"] == "fastxml"}
     assert by_step["train"]["units"] == "5"  # trees
-    n_train, n_test = 145, 38
+    n_train = 145
+    n_test = 38
     assert (by_step["train"]["n_train"], by_step["train"]["rows"]) == (str(round(0.8 * n_train)), "0")
     assert by_step["rank"]["rows"] == str(n_test)
     assert by_step["estimate"]["rows"] == str(n_test + n_train - round(0.8 * n_train))

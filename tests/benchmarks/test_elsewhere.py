@@ -11,7 +11,8 @@ RANKING = "prediction of the best 5"
 
 
 def data_of(name):
-    X, Y = sparse.csr_array(np.ones((3, 2), dtype=np.float32)), sparse.csr_array(np.eye(3, dtype=bool))
+    X = sparse.csr_array(np.ones((3, 2), dtype=np.float32))
+    Y = sparse.csr_array(np.eye(3, dtype=bool))
     return Data(name, X, Y, X, Y)
 
 
@@ -55,7 +56,8 @@ def test_times_are_scaled_by_calibration_or_not_compared(monkeypatch, calibrate)
     rows = measured("LdSM, 1 tree")
     rows.add("napkinXC", bench.CALIBRATION, "time", "s", 5.3)  # This machine is twice as fast.
     known.compare(rows)
-    pair, program = "LdSM, 1 tree / authors' C++ program", "authors' C++ program: LdSM, 1 tree"
+    pair = "LdSM, 1 tree / authors' C++ program"
+    program = "authors' C++ program: LdSM, 1 tree"
     assert rows.value(program, "training", "time") == (1.7 if calibrate else 3.4)
     assert rows.value(pair, f"{RANKING}, compared", "P@1") == pytest.approx(65 - 62.66)
     assert ("time" in {row.measure for row in rows.of(pair, "training, compared")}) == calibrate
@@ -65,6 +67,7 @@ def test_times_are_scaled_by_calibration_or_not_compared(monkeypatch, calibrate)
 def test_another_split_and_an_unknown_dataset_are_not_compared():
     other = bench.Elsewhere(data_of("delicious"), ["LdSM, 1 tree"], "unit", calibrate=False)
     assert all(figure.is_time for figure in other.figures["LdSM, 1 tree"])
-    none, rows = bench.Elsewhere(data_of("tiny"), ["LdSM, 1 tree"], "unit"), measured("LdSM, 1 tree", "tiny")
+    none = bench.Elsewhere(data_of("tiny"), ["LdSM, 1 tree"], "unit")
+    rows = measured("LdSM, 1 tree", "tiny")
     none.compare(rows)
     assert (none.tasks, rows.remarks, len(rows.rows)) == ([], [], 5)

@@ -23,7 +23,8 @@ NAMES = {"plt": "PLT, SGD", "plt-batch": "PLT", "fastxml": "FastXML", "swnn": "S
 def test_page_numbers_equal_measurements():
     measured = defaultdict(set)
     for row in measurements("expected-f.csv"):
-        value, model = float(row["value"] or "nan"), NAMES.get(row["contender"].split(", ")[0])
+        value = float(row["value"] or "nan")
+        model = NAMES.get(row["contender"].split(", ")[0])
         measured[row["dataset"], model].update((f"{value:.1f}", f"{value:+.1f}"))
     lines = re.findall(r"(?m)^\| ([\w-]+) \| ([\w, ]+) \| (.*\d\.\d.*) \|$", (ROOT / "docs/expected_f.md").read_text())
     assert len(lines) == 3

@@ -17,7 +17,8 @@ def report():
 
 
 def test_comparison_uses_bits_instead_of_values():
-    zero, nan = np.zeros(2, dtype=np.float32), np.full(2, np.nan)
+    zero = np.zeros(2, dtype=np.float32)
+    nan = np.full(2, np.nan)
     assert differing({"a": zero, "b": nan}, {"a": zero.copy(), "b": nan.copy()}) == []
     assert differing({"a": zero}, {"a": -zero}) == ["a"]
     assert differing({"a": zero}, {"a": zero.astype(np.float64)}) == ["a"]
@@ -32,7 +33,8 @@ def test_a_ranking_is_scored_at_1_3_and_5():
 
 
 def test_tasks_take_turns_and_minimum_is_reported(report, monkeypatch):
-    calls, clock = [], iter([3.0, 5.0, 2.0, 6.0])
+    calls = []
+    clock = iter([3.0, 5.0, 2.0, 6.0])
     monkeypatch.setattr("xmlc.suite.provenance.environment.timed", lambda task: (task(), next(clock)))
     tasks = [
         Task("ours", "training", lambda: calls.append("ours")),
@@ -67,7 +69,8 @@ def test_xmlc_and_baseline_are_compared_on_shared_measures(report):
 
 def test_rankings_on_several_threads_are_compared_with_one_thread(report):
     Y = sparse.csr_array(np.eye(2, 6, dtype=bool))
-    labels, scores = np.array([[0, 1, 2, 3, 4]] * 2), np.ones((2, 5), dtype=np.float32)
+    labels = np.array([[0, 1, 2, 3, 4]] * 2)
+    scores = np.ones((2, 5), dtype=np.float32)
     task = "prediction of the best 5"
     for n in (1, 2):
         report.add("ours", task, "time", "s", 1.5 / n, threads=n)

@@ -21,7 +21,8 @@ def test_re_ranking_is_compared_on_same_trees(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "ranking_task", ranking_task)
     monkeypatch.setattr(bench, "RE_RANKING", bench.RE_RANKING | {"n_trees": 2} | SETTING)
     rows = run_benchmark(tmp_path, "re-ranking", "--data", prepare_tiny(tmp_path, "delicious"), "--rounds", 1)
-    plain, again = models[bench.PLAIN], models[bench.RE_RANKED]
+    plain = models[bench.PLAIN]
+    again = models[bench.RE_RANKED]
     assert (plain.tail_ is None, again.tail_ is None) == (True, False)
     for one, other in zip(plain.forest_, again.forest_, strict=True):
         np.testing.assert_array_equal(one, other)

@@ -8,7 +8,8 @@ from benchmarks.logistic import largest_difference
 from xmlc.models import BinaryRelevance, ProbabilisticClassifierChain
 from xmlc.suite.steps.prepared import Prepared
 
-BASELINE, TRAINING = bench.BASELINE, bench.TRAINING
+BASELINE = bench.BASELINE
+TRAINING = bench.TRAINING
 
 
 @pytest.mark.parametrize("kind", [BinaryRelevance, ProbabilisticClassifierChain])

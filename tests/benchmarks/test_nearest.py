@@ -12,7 +12,8 @@ from xmlc.metrics.ranking import precision_at_k
 from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.suite.steps.prepared import Prepared
 
-SMALL, LARGE = "SWNN, S 20, alpha 1, beta 1", "SWNN, S 75, alpha 2, beta 1"
+SMALL = "SWNN, S 20, alpha 1, beta 1"
+LARGE = "SWNN, S 75, alpha 2, beta 1"
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,8 @@ def test_tables_and_figures_show_measurements():
 
 
 def test_page_states_range_of_ratios_and_differences_of_p1():
-    ratios, pairs = list(MAKER["ratios"]()), MAKER["RATIOS"]
+    ratios = list(MAKER["ratios"]())
+    pairs = MAKER["RATIOS"]
     assert f"between {100 * min(r[-1] for r in ratios):.0f} and {100 * max(r[-1] for r in ratios):.0f} %" in PAGE
     rows = MAKER["measured"]("plt.csv", "ldsm.csv", "nearest.csv", "oplt.csv").items()
     contenders = {contender for of_task in pairs.values() for contender in of_task.values()}

@@ -196,7 +196,8 @@ def test_stream_may_begin_with_unlabelled_texts(tmp_path, monkeypatch):
 
 
 def test_file_options_apply_and_warnings_reach_console(tmp_path, capsys):
-    half, uris = tmp_path / "half.csv", tmp_path / "uris.csv"
+    half = tmp_path / "half.csv"
+    uris = tmp_path / "uris.csv"
     half.write_text("text|labels\nboil rice|a, b\nfry onions|b\nprune roses|\nplant onions|\n")
     assert run("fit", half, "--delimiter", "|", "--out", tmp_path / "model") == 0
     assert absent(capsys.readouterr().err, f"xmlc: warning: {half}", "2 of 4 texts", "1 of 2 cells", "','") == []

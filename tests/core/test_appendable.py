@@ -69,7 +69,8 @@ def test_full_disk_raises_write_error(tmp_path):
 
 
 def test_mapped_pages_are_released_while_block_reads(monkeypatch):
-    given_back, before = threading.Event(), threading.active_count()
+    given_back = threading.Event()
+    before = threading.active_count()
     monkeypatch.setattr(files, "MOST_MAPPED", 0)
     monkeypatch.setattr(files, "mapped_bytes", count().__next__)
     monkeypatch.setattr(files, "give_back", lambda *arrays: given_back.set())

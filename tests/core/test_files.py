@@ -92,7 +92,8 @@ def test_write_error_names_target_instead_of_temporary_file(tmp_path, manager):
 
 def test_reader_keeps_mapped_data_while_writer_replaces_folder(tmp_path):
     """A reader finds a complete folder, or no folder at the moment between two renamings."""
-    target, n = tmp_path / "data", 50_000
+    target = tmp_path / "data"
+    n = 50_000
     with atomic_folder(target) as temporary:
         np.save(temporary / "array.npy", np.full(n, -1))
     mapped = np.load(target / "array.npy", mmap_mode="r")
@@ -120,7 +121,8 @@ def test_folder_writer_removes_leftovers_of_killed_processes(tmp_path):
     for process in running[:2]:
         process.kill()
         process.communicate()
-    elsewhere, old = tmp_path / ".model+xmlc-another+0a1b2c3d", tmp_path / ".model+xmlc-another+4e5f6a7b"
+    elsewhere = tmp_path / ".model+xmlc-another+0a1b2c3d"
+    old = tmp_path / ".model+xmlc-another+4e5f6a7b"
     for path, days in ((elsewhere, 6), (old, 8)):
         path.mkdir()
         os.utime(path, (time.time() - 86400 * days,) * 2)

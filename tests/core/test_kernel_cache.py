@@ -62,7 +62,8 @@ def project(tmp_path):
 
 def edit(folder, name, old, new):
     file = folder / name
-    text, time = file.read_text(), file.stat().st_mtime
+    text = file.read_text()
+    time = file.stat().st_mtime
     assert old in text
     file.write_text(text.replace(old, new, 1))
     # Python would reuse old bytecode of the same second and size for the new text.
@@ -110,7 +111,8 @@ def test_alternating_versions_compile_once_and_oldest_are_removed(project):
 @pytest.mark.parametrize("kind", ["given", "read-only package", "read-only"])
 def test_cache_uses_a_writable_folder(project, kind):
     folder, run = project
-    user, given = folder.parent / "user's", folder.parent / "given"
+    user = folder.parent / "user's"
+    given = folder.parent / "given"
     variables = {}
     if kind == "given":
         variables["NUMBA_CACHE_DIR"] = str(given)

@@ -56,7 +56,10 @@ def wait_for(condition):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_results_keep_order_of_tasks_and_wait_in_threads(n_jobs):
-    taken, begun, ahead, ended = [], [], [], Events()
+    taken = []
+    begun = []
+    ahead = []
+    ended = Events()
 
     def work(i):
         begun.append(i)

@@ -73,7 +73,8 @@ def digest():
 
 
 def test_digest_depends_on_names_and_contents_only(digest, tmp_path):
-    one, two = tmp_path / "one.csv", tmp_path / "two.py"
+    one = tmp_path / "one.csv"
+    two = tmp_path / "two.py"
     one.write_text("1 # of data every byte counts")
     two.write_text("a = 2")
     before = digest(one, two)

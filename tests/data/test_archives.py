@@ -149,10 +149,13 @@ READERS = {
 @every_compression
 @pytest.mark.parametrize(("content", "read", "name"), READERS.values(), ids=READERS)
 def test_changed_byte_in_any_stream_fails_or_has_no_effect(tmp_path, compress, content, read, name):
-    path, half = tmp_path / (name + SUFFIX_OF[compress]), len(content) // 2
+    path = tmp_path / (name + SUFFIX_OF[compress])
+    half = len(content) // 2
     streams = compress(content[:half]) + compress(content[half:])
     path.write_bytes(streams)
-    expected, refused, copies = read(path), 0, [*damaged(streams)]
+    expected = read(path)
+    refused = 0
+    copies = [*damaged(streams)]
     for copy in copies:
         path.write_bytes(copy)
         try:
@@ -178,8 +181,10 @@ def test_archive_with_changed_byte_gives_original_content_or_error(run, tmp_path
 
 @every_compression
 def test_all_streams_are_read_and_last_must_be_complete(tmp_path, compress):
-    first, second = b"3 2 2\n0 0:1\n" * 9, b"1 1:0.5\n1 0:2\n" * 9
-    streams, path = [compress(first), compress(second)], tmp_path / f"a{SUFFIX_OF[compress]}"
+    first = b"3 2 2\n0 0:1\n" * 9
+    second = b"1 1:0.5\n1 0:2\n" * 9
+    streams = [compress(first), compress(second)]
+    path = tmp_path / f"a{SUFFIX_OF[compress]}"
     content = b"".join(streams)
     path.write_bytes(content)
     with open_plain(path) as file:

@@ -24,7 +24,8 @@ ROWS = st.lists(st.tuples(PAIRS, st.sets(st.integers(0, 6), max_size=3)), max_si
 @settings(deadline=None, max_examples=80)
 @given(ROWS)
 def test_written_file_survives_round_trip_and_plain_reader(tmp_path_factory, rows):
-    X, Y = np.zeros((len(rows), 10), dtype=np.float32), np.zeros((len(rows), 7), dtype=bool)
+    X = np.zeros((len(rows), 10), dtype=np.float32)
+    Y = np.zeros((len(rows), 7), dtype=bool)
     for i, (pairs, labels) in enumerate(rows):
         X[i, list(pairs)] = np.array(list(pairs.values()), dtype=np.float32)
         Y[i, list(labels)] = True

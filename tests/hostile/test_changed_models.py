@@ -42,7 +42,8 @@ MODELS = {name: lambda name=name: small(name) for name in ("fastxml", "ldsm", "s
 
 def changed(array, rng):
     """Return a copy of an array with a changed value, type, shape or order."""
-    array, way = array.copy(), rng.integers(8)
+    array = array.copy()
+    way = rng.integers(8)
     flat = array.reshape(-1)
     if way == 0 and array.ndim:
         return array[: rng.integers(array.shape[0] + 1)]

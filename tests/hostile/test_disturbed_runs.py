@@ -9,7 +9,8 @@ import pytest
 from small_run import SmallRun
 
 pytestmark = pytest.mark.slow
-MOMENTS, IN_CI = 20, (6, 13)
+MOMENTS = 20
+IN_CI = (6, 13)
 
 
 @pytest.fixture(scope="module")

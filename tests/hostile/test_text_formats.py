@@ -56,9 +56,11 @@ def mutated(draw, files):
 
 @pytest.mark.parametrize("name", FILES)
 def test_mutated_files_are_refused_or_survive_round_trip(name):
-    read, accepted = READERS.get(name, lambda path: load(path, name)), []
+    read = READERS.get(name, lambda path: load(path, name))
+    accepted = []
     with tempfile.TemporaryDirectory() as place:
-        folder, paths = Path(place), [Path(place, f"file{number}") for number in range(len(FILES[name]))]
+        folder = Path(place)
+        paths = [Path(place, f"file{number}") for number in range(len(FILES[name]))]
 
         @settings(max_examples=TRIED, deadline=None)
         @given(mutated(FILES[name]))

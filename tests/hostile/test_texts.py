@@ -107,7 +107,8 @@ def write_tsv(rng, end):
 
 
 def write_jsonl(rng, end):
-    rows, lines = rows_of(rng), []
+    rows = rows_of(rng)
+    lines = []
     for text, names in rows:
         labels = rng.choice(
             [names, [f" {name}\t" for name in names] + ["", *names], dict.fromkeys(names, 1.0) | {"": 0}]
@@ -137,7 +138,8 @@ def write_annif(rng, end):
 
 
 def write_fasttext(rng, end):
-    rows, lines = [], []
+    rows = []
+    lines = []
     for text, names in rows_of(rng, "\0\ud800", "\0\ud800" + BLANKS):
         words = [w.decode() for w in text.encode().split() if b"__label__" not in w]
         names = [name for name in names if "__label__" not in name]

@@ -55,8 +55,10 @@ def loss_and_bound(pmf, m, retained, independent):
     """Infer from the distribution of the labels in the mask ``retained`` and score with the full distribution."""
     sets = all_sets(m)
     marginals = pmf @ sets
-    delta, kappa = marginals[~retained].sum(), marginals[~retained].max(initial=0)
-    P, p_empty = np.zeros((1, m, m)), pmf[~(sets & retained).any(axis=1)].sum()
+    delta = marginals[~retained].sum()
+    kappa = marginals[~retained].max(initial=0)
+    P = np.zeros((1, m, m))
+    p_empty = pmf[~(sets & retained).any(axis=1)].sum()
     for y, probability in zip(sets & retained, pmf):
         P[0, y, y.sum() - 1] += probability
     if independent:
@@ -71,7 +73,8 @@ def loss_and_bound(pmf, m, retained, independent):
 
 @pytest.mark.parametrize("independent", [True, False])
 def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
-    rng, shares = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    shares = []
     for _ in range(400):
         m = int(rng.integers(2, 7))
         p = rng.random(m) ** rng.choice([0.5, 1, 3])
@@ -98,7 +101,8 @@ def test_labels_below_minimum_probability_are_counted():
 
 
 def test_floor_bound_refuses_invalid_input():
-    Y_hat, values = sparse.csr_array((2, 3), dtype=bool), np.ones(2)
+    Y_hat = sparse.csr_array((2, 3), dtype=bool)
+    values = np.ones(2)
     for wrong in (-0.1, np.nan, [0.1, 0.2, 0.3]):
         with raises_with(XmlcError, "expected_f"):
             truncation_bound(Y_hat, values, wrong)

@@ -83,7 +83,8 @@ def test_gfm_t_finds_best_threshold(seed, m):
 @given(seed=SEEDS, m=st.integers(1, 8), t=st.integers(1, 6))
 def test_gfm_t_with_few_thresholds_finds_best_of_them(seed, m, t):
     rng = np.random.default_rng(seed)
-    samples, p = random_samples(rng, 2, m, n_samples=20), random_marginals(rng, 2, m)
+    samples = random_samples(rng, 2, m, n_samples=20)
+    p = random_marginals(rng, 2, m)
     cases = (
         (samples, marginals_of(samples).toarray(), empirical_pmfs(samples, m)),
         (p, p, [independent_pmf(row) for row in p]),
@@ -124,7 +125,8 @@ def test_samples_of_a_million_labels_fit_into_memory():
 
 
 def test_ties_are_resolved_to_smaller_sets_and_lower_labels():
-    P, p_empty = np.zeros((4, 3, 1)), np.array([0.5, 1.0, 0.0, 0.4])
+    P = np.zeros((4, 3, 1))
+    p_empty = np.array([0.5, 1.0, 0.0, 0.4])
     P[0, 1, 0] = 0.5  # {1} equals the empty set
     P[2, :, 0] = 1 / 3  # E[F] is 1/3 for one label, 4/9 for two labels, and 1/2 for all three labels.
     P[3, 1:, 0] = 0.3  # The best sets of sizes 0 and 2 both have E[F] = 0.4.
@@ -166,7 +168,8 @@ def test_invalid_distributions_are_refused(arguments, message):
 @FEW
 @given(values=st.lists(st.sampled_from([0.1, 0.2, 0.1 + 1e-16, 0.3]), min_size=1, max_size=20))
 def test_ranking_treats_rounding_differences_as_ties(values):
-    ids, order = np.arange(len(values), dtype=np.uint32)[::-1].copy(), np.empty(len(values), dtype=np.int64)
+    ids = np.arange(len(values), dtype=np.uint32)[::-1].copy()
+    order = np.empty(len(values), dtype=np.int64)
     rank_places(np.array(values), ids, order)
     assert order.tolist() == sorted(range(len(values)), key=lambda i: (-round(values[i], 9), ids[i]))
 
@@ -190,7 +193,8 @@ def test_compact_samples_equal_nonzero_part_of_dense_p(seed, m):
     samples = random_samples(np.random.default_rng(seed), 2, m, n_samples=9)
     dense = counted_by_size(samples)
     Y = samples.Y
-    rows, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32).view(np.uint32)
+    rows = Y.indptr.astype(np.int64)
+    labels = Y.indices.astype(np.int32).view(np.uint32)
     place = np.full(m, NONE)
     P, sizes, p_empty, ids = compact_samples(rows[9:], labels, place)
     assert (place == NONE).all()
@@ -208,7 +212,8 @@ def test_bounds_skip_only_columns_that_do_not_matter(seed, m):
     rng = np.random.default_rng(seed)
     p = rng.random(m) ** rng.integers(1, 8)
     Y = sparse.csr_array(rng.random((40, m)) < p)
-    rows, labels = Y.indptr.astype(np.int64), Y.indices.astype(np.int32).view(np.uint32)
+    rows = Y.indptr.astype(np.int64)
+    labels = Y.indices.astype(np.int32).view(np.uint32)
     P, sizes, p_empty, ids = compact_samples(rows, labels, np.full(m, NONE))
     best_k = 0
     best = p_empty
@@ -230,7 +235,8 @@ def test_bounds_skip_only_columns_that_do_not_matter(seed, m):
 @given(values=st.lists(st.sampled_from([0.1, 0.2, 0.1 + 1e-16, 0.3]), min_size=1, max_size=20), data=st.data())
 def test_keep_largest_keeps_first_k_in_rank(values, data):
     k = data.draw(st.integers(1, len(values)))
-    ids, kept = np.random.default_rng(k).permutation(len(values)).astype(np.uint32), np.empty(k, dtype=np.uint32)
+    ids = np.random.default_rng(k).permutation(len(values)).astype(np.uint32)
+    kept = np.empty(k, dtype=np.uint32)
     order = np.empty(k, dtype=np.int64)
     rank_places(np.array(values), ids, order)
     keep_largest(np.array(values), ids, k, kept)

@@ -76,6 +76,7 @@ def test_proposition_2_3_best_threshold_loses_up_to_a_sixth(m):
 
 
 def test_proposition_2_3_holds_without_ties():
-    m, shift = 1000, 1e-6
+    m = 1000
+    shift = 1e-6
     P = rare_companions(m, shift)
     assert gfm(P)[1][0] - gfm_t(P)[1][0] > 1 / 6 - 2 / (m + 4) - shift

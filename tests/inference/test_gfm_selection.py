@@ -19,9 +19,11 @@ def sum_by_swaps(values, k):
 
     Return the sum of these k values in this order.
     """
-    low, high = 0, len(values)
+    low = 0
+    high = len(values)
     while k < high:
-        pivot, greater = values[k - 1], low
+        pivot = values[k - 1]
+        greater = low
         for i in range(low, high):
             values[i], values[greater] = values[greater], values[i]
             greater += values[greater] > pivot

@@ -70,7 +70,8 @@ def test_hamming_rule_selects_marginals_of_at_least_one_half(seed, m):
 @pytest.mark.parametrize("name", METHODS)
 def test_inference_in_blocks_equals_inference_at_once(name, monkeypatch):
     samples = random_samples(np.random.default_rng(1), 11, 5, n_samples=6)
-    method, sizes = METHODS[name], np.array([0.0, 1.0, 0.5])
+    method = METHODS[name]
+    sizes = np.array([0.0, 1.0, 0.5])
     more = {"size_weights": sizes} if method.takes_sizes else {}
     whole = method.infer(samples if method.takes == "joint" else marginals_of(samples), **more)
     monkeypatch.setitem(METHODS, name, method._replace(rows_per_block=4))

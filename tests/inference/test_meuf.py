@@ -52,7 +52,8 @@ def test_exact_methods_agree_on_many_labels():
 
 def test_approximation_is_close_and_never_above_exact_value():
     p = wide_marginals()
-    exact, loose = meuf(p)[1], meuf_approx(p)[1]
+    exact = meuf(p)[1]
+    loose = meuf_approx(p)[1]
     assert (loose <= exact + 1e-12).all()
     assert (loose > exact - 0.01).all()
     assert (loose < exact - 1e-6).any()
@@ -93,11 +94,13 @@ def test_candidates_are_first_labels_and_contain_best_set(seed, n):
 
 
 def test_meuf_works_with_half_a_million_labels():
-    m, rng = 500_000, np.random.default_rng(2)
+    m = 500_000
+    rng = np.random.default_rng(2)
     columns = np.array([np.sort(rng.choice(m, 300, replace=False)) for _ in range(520)])
     values = (rng.random((520, 300)) ** 12).astype(np.float32)
     spe = sparse.csr_array((values.ravel(), columns.ravel(), np.arange(521) * 300), shape=(520, m))
-    one, two = meuf(spe, n_jobs=1), meuf(spe, n_jobs=2)
+    one = meuf(spe, n_jobs=1)
+    two = meuf(spe, n_jobs=2)
     dense = meuf(values.astype(np.float64))
     np.testing.assert_array_equal(one[0].indices, two[0].indices)
     np.testing.assert_array_equal(one[1], two[1])

@@ -93,7 +93,8 @@ def test_gfm_sizes_is_exact_if_only_one_size_is_possible(p, size):
 
 def test_shares_of_sizes_add_instances_in_order():
     rng = np.random.default_rng(3)
-    pmfs, weights = rng.random((30, 7)), rng.random(7)
+    pmfs = rng.random((30, 7))
+    weights = rng.random(7)
     pmfs[4] = 0  # An instance whose probabilities are all 0 adds nothing.
     shares = np.zeros(7)
     for pmf in pmfs:
@@ -117,7 +118,8 @@ def test_no_empty_set_is_predicted_if_its_weight_is_0():
 
 def test_fitted_weights_reproduce_observed_sizes():
     rng = np.random.default_rng(3)
-    p, Y = rng.random((300, 5)), sparse.csr_array(rng.random((300, 5)) < 0.3)
+    p = rng.random((300, 5))
+    Y = sparse.csr_array(rng.random((300, 5)) < 0.3)
     weights = fit_size_weights(sparse.csr_array(p), Y)
     mean = np.zeros(7)
     for row in p:
@@ -131,7 +133,8 @@ def test_fitted_weights_reproduce_observed_sizes():
 def test_weights_compensate_for_estimates_that_are_too_low(scale):
     """All instances have 1 or 3 labels, although the estimates give these sizes a low probability."""
     rng = np.random.default_rng(6)
-    p, Y = 0.5 * scale * rng.random((60, 6)), np.zeros((60, 6), dtype=bool)
+    p = 0.5 * scale * rng.random((60, 6))
+    Y = np.zeros((60, 6), dtype=bool)
     for i in range(60):
         Y[i, rng.permutation(6)[: 1 if i < 20 else 3]] = True
     weights = fit_size_weights(p, sparse.csr_array(Y))
@@ -144,7 +147,8 @@ def test_weights_compensate_for_estimates_that_are_too_low(scale):
 
 def test_large_sizes_share_a_weight_and_fit_uses_few_instances(monkeypatch):
     rng = np.random.default_rng(4)
-    p, Y = np.full((40, 12), 0.7), sparse.csr_array(rng.random((40, 12)) < 0.7)
+    p = np.full((40, 12), 0.7)
+    Y = sparse.csr_array(rng.random((40, 12)) < 0.7)
     monkeypatch.setattr(sizes_module, "LARGEST", 4)
     assert fit_size_weights(p, Y).size == 6
     monkeypatch.setattr(sizes_module, "MOST_INSTANCES", 10)
@@ -161,7 +165,8 @@ def test_weights_are_1_if_marginals_exclude_observed_sizes():
 def test_gfm_sizes_is_bit_identical_on_any_threads():
     p = sparse.csr_array(random_marginals(np.random.default_rng(5), 700, 9))
     weights = np.array([0.1, 1.0, 0.4, 0.0, 0.2])
-    one, two = gfm_sizes(p, weights, n_jobs=1), gfm_sizes(p, weights, n_jobs=2)
+    one = gfm_sizes(p, weights, n_jobs=1)
+    two = gfm_sizes(p, weights, n_jobs=2)
     assert (one[0] != two[0]).nnz == 0
     assert np.array_equal(one[1], two[1])
 

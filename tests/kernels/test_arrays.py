@@ -16,7 +16,8 @@ from xmlc.kernels.arrays import copy_into, kth_smallest, row_of, sort, stable_or
 @pytest.mark.parametrize("size", [0, 1, 5])
 def test_copy_into_equals_slice_assignment(dtype, size):
     source = np.arange(1, size + 1).astype(dtype)
-    target, expected = np.zeros(8, dtype), np.zeros(8, dtype)
+    target = np.zeros(8, dtype)
+    expected = np.zeros(8, dtype)
     copy_into(target[2:], source)
     expected[2 : 2 + size] = source
     np.testing.assert_array_equal(target, expected)

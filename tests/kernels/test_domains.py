@@ -67,7 +67,9 @@ def all_documentation(cls):
 
 @pytest.mark.parametrize("name", OURS)
 def test_fit_refuses_values_outside_the_domain(name):
-    cls, X, Y = estimator_class(name), np.eye(3), np.eye(3, dtype=bool)
+    cls = estimator_class(name)
+    X = np.eye(3)
+    Y = np.eye(3, dtype=bool)
     for hyperparameter, domain in cls.domains.items():
         wrong = ["no such value", [0]]
         if isinstance(domain, NumberRange):

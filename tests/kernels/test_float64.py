@@ -9,17 +9,24 @@ import pytest
 
 from xmlc.kernels import elementwise, float64
 
-INF, NAN = math.inf, math.nan
-SMALLEST, SMALLEST_NORMAL, LARGEST = 5e-324, 2.0**-1022, np.finfo(np.float64).max
+INF = math.inf
+NAN = math.nan
+SMALLEST = 5e-324
+SMALLEST_NORMAL = 2.0**-1022
+LARGEST = np.finfo(np.float64).max
 HALF_PI = Decimal("1.57079632679489661923132169163975144209858469968755291048747229615390820314")
 
 
 def decimal_cos(x):
     """Return the cosine by its Taylor series in decimals, after a reduction by whole turns."""
     x -= (x / (4 * HALF_PI)).to_integral_value() * 4 * HALF_PI
-    total, term, k = Decimal(0), Decimal(1), 0
+    total = Decimal(0)
+    term = Decimal(1)
+    k = 0
     while abs(term) > Decimal("1e-60"):
-        total, term, k = total + term, -term * x * x / ((k + 1) * (k + 2)), k + 2
+        total = total + term
+        term = -term * x * x / ((k + 1) * (k + 2))
+        k = k + 2
     return total
 
 
@@ -41,7 +48,9 @@ def ulps_off(found, exact):
 def worst(kernel, exact, numbers):
     """Return the largest error over some numbers, in ulp, and the number with this error."""
     with localcontext() as context:
-        context.prec, context.Emin, context.Emax = 60, -100000, 100000
+        context.prec = 60
+        context.Emin = -100000
+        context.Emax = 100000
         return max((ulps_off(kernel(*x), exact(*map(Decimal, x))), x) for x in numbers)
 
 

@@ -10,10 +10,8 @@ from xmlc.kernels.top_k import FREE, rank_key
 @pytest.mark.parametrize(("size", "n"), [(1, 20), (3, 2), (7, 7), (10, 300)])
 def test_heap_keeps_best_keys_of_a_stream(size, n):
     estimates = (np.random.default_rng(n).integers(0, 6, n) / 4).astype(np.float32)
-    keys, heap = (
-        [rank_key(np.int64(number), estimate) for number, estimate in enumerate(estimates)],
-        np.full(size, FREE),
-    )
+    keys = [rank_key(np.int64(number), estimate) for number, estimate in enumerate(estimates)]
+    heap = np.full(size, FREE)
     for number, key in enumerate(keys):
         offer(heap, key)
         expected = sorted([FREE] * size + keys[: number + 1])[-size:]
@@ -24,7 +22,8 @@ def test_heap_keeps_best_keys_of_a_stream(size, n):
 @pytest.mark.parametrize("size", [0, 1, 2, 9, 100])
 def test_pop_first_returns_values_in_order_and_stores_them_after_heap(size):
     rng = np.random.default_rng(size)
-    values, ids = rng.integers(4, size=size) / 3, rng.permutation(size).astype(np.uint32)
+    values = rng.integers(4, size=size) / 3
+    ids = rng.permutation(size).astype(np.uint32)
     heap = np.empty(size, dtype=np.int64)
     make_heap(heap, values, ids)
     expected = sorted(range(size), key=lambda i: (-values[i], ids[i]))
@@ -37,7 +36,8 @@ def test_pop_first_returns_values_in_order_and_stores_them_after_heap(size):
 def test_insert_best_keeps_k_best_in_order(k, offered_in_order):
     rng = np.random.default_rng(k)
     estimates = (rng.integers(6, size=30) / 8).astype(np.float32)
-    labels, best = np.full(k, -1, dtype=np.int32), np.zeros(k, dtype=np.float32)
+    labels = np.full(k, -1, dtype=np.int32)
+    best = np.zeros(k, dtype=np.float32)
     for label in np.arange(30) if offered_in_order else rng.permutation(30):
         insert_best(labels, best, np.int32(label), estimates[label])
     expected = sorted(range(30), key=lambda label: (-estimates[label], label))[:k]
@@ -46,7 +46,8 @@ def test_insert_best_keeps_k_best_in_order(k, offered_in_order):
 
 
 def test_insert_best_replaces_entries_with_negative_estimates():
-    labels, best = np.array([7, 3, 9], dtype=np.int32), np.full(3, np.float32(-1))
+    labels = np.array([7, 3, 9], dtype=np.int32)
+    best = np.full(3, np.float32(-1))
     for label, estimate in ((8, 0.5), (10, 0.0), (11, 0.5)):
         insert_best(labels, best, np.int64(label), np.float32(estimate))
     assert labels.tolist() == [8, 11, 10]

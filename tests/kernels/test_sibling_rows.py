@@ -8,7 +8,8 @@ from xmlc.kernels.float32 import fma
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, aligned_buffer, dense_scores, padded_size
 
 SIZES = [4, 8, 16, 32, 48, 64, 80, 128, 144]
-IDS, VALUES = np.array([0, 2, 5, 11], dtype=np.uint32), np.array([0.5, -1.5, 2.0, 0.25], dtype=np.float32)
+IDS = np.array([0, 2, 5, 11], dtype=np.uint32)
+VALUES = np.array([0.5, -1.5, 2.0, 0.25], dtype=np.float32)
 
 
 def random(*shape):
@@ -29,7 +30,9 @@ def test_buffers_start_at_a_cache_line(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_scores_and_row_updates_equal_numpy(size):
-    rows, bias, multiples = random(12, size), random(size), random(size + 1)[:-1]
+    rows = random(12, size)
+    bias = random(size)
+    multiples = random(size + 1)[:-1]
     scores = np.empty(size, dtype=np.float32)
     dense_scores(IDS, VALUES, rows.ravel(), size, bias, scores)
     np.testing.assert_allclose(scores, bias + VALUES @ rows[IDS], rtol=1e-4, atol=1e-5)
@@ -41,7 +44,9 @@ def test_scores_and_row_updates_equal_numpy(size):
 
 @pytest.mark.parametrize("size", [size for size in SIZES if size <= 80])
 def test_adagrad_update_equals_numpy(size):
-    weights, squares, derivatives = random(12, size), random(12, size) ** 2, random(size)
+    weights = random(12, size)
+    squares = random(12, size) ** 2
+    derivatives = random(size)
     state = np.hstack([weights, squares]).ravel()
     adagrad_to_rows(IDS, VALUES, derivatives, np.float32(0.7), np.float32(0.01), state, np.int64(2 * derivatives.size))
     by_weight = np.outer(VALUES, derivatives).astype(np.float64)
@@ -65,9 +70,12 @@ def plain_sums(ids, values, weights, bias, scores):
 @pytest.mark.parametrize("siblings", [1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 63, 64, 65, 100, 143])
 def test_sums_in_registers_are_bit_identical_to_plain_loop(siblings):
     rng = np.random.default_rng(siblings)
-    weights, bias = rng.normal(size=(20, siblings)).astype(np.float32), rng.normal(size=siblings).astype(np.float32)
-    ids, values = np.array([0, 3, 4, 19], dtype=np.uint32), rng.normal(size=4).astype(np.float32)
-    scores, expected = np.empty(siblings, dtype=np.float32), np.empty(siblings, dtype=np.float32)
+    weights = rng.normal(size=(20, siblings)).astype(np.float32)
+    bias = rng.normal(size=siblings).astype(np.float32)
+    ids = np.array([0, 3, 4, 19], dtype=np.uint32)
+    values = rng.normal(size=4).astype(np.float32)
+    scores = np.empty(siblings, dtype=np.float32)
+    expected = np.empty(siblings, dtype=np.float32)
     dense_scores(ids, values, weights.ravel(), siblings, bias, scores)
     plain_sums(ids, values, weights, bias, expected)
     np.testing.assert_array_equal(scores, expected)

@@ -62,7 +62,8 @@ FIELDS = (
 
 
 def example_arrays():
-    starts, numbers = np.array([0, 1, 3]), np.zeros((3, 4), dtype=np.uint32)
+    starts = np.array([0, 1, 3])
+    numbers = np.zeros((3, 4), dtype=np.uint32)
     return {"starts": starts, "numbers": numbers, "places": np.array([-1, 1], dtype=np.int32)}
 
 

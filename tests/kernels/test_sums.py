@@ -11,7 +11,8 @@ from xmlc.kernels.sums import dot, in_turn, pairwise, sparse_dot, sparse_dots, t
 
 def in_lanes(terms, dtype):
     """Add rounded terms in the documented order, one addition at a time."""
-    lanes, whole = [dtype(0)] * 4, len(terms) // 4 * 4
+    lanes = [dtype(0)] * 4
+    whole = len(terms) // 4 * 4
     for k, term in enumerate(terms):
         lane = k % 4 if k < whole else 0
         lanes[lane] = dtype(lanes[lane] + dtype(term))
@@ -60,7 +61,8 @@ def in_halves(terms):
     if (n := len(terms)) > 128:
         half = n // 2 // 8 * 8
         return in_halves(terms[:half]) + in_halves(terms[half:])
-    lanes, whole = list(terms[:8]), n // 8 * 8
+    lanes = list(terms[:8])
+    whole = n // 8 * 8
     for k in range(8, whole):
         lanes[k % 8] += terms[k]
     a, b, c, d, e, f, g, h = lanes if whole else [0.0] * 8

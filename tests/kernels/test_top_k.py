@@ -10,7 +10,8 @@ from xmlc.kernels.top_k import FREE, SHORT, insert_key, key_estimate, key_number
 def test_insert_key_keeps_k_best_in_order_and_returns_dropped_key(k):
     rng = np.random.default_rng(k)
     estimates = (rng.integers(6, size=70) / 8).astype(np.float32)
-    keys, offered = np.full(k, FREE), []
+    keys = np.full(k, FREE)
+    offered = []
     for number in rng.permutation(70):
         dropped = insert_key(keys, rank_key(np.int32(number), estimates[number]))
         offered.append((-estimates[number], number))

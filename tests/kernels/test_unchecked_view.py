@@ -36,11 +36,13 @@ def stale_reads(function):
     assigned = [s for block in code.blocks.values() for s in block.body if isinstance(s, ir.Assign)]
     named = {s.target.name: s.value for s in assigned if isinstance(s.value, ir.Global | ir.FreeVar)}
     # For each variable: the arrays that it refers to, and the arrays that it is a view of.
-    held, viewed = defaultdict(set), defaultdict(set)
+    held = defaultdict(set)
+    viewed = defaultdict(set)
     for _ in range(len(assigned)):
         before = sum(map(len, held.values())) + sum(map(len, viewed.values()))
         for s in assigned:
-            name, value = s.target.name, s.value
+            name = s.target.name
+            value = s.value
             operation = value.op if isinstance(value, ir.Expr) else None
             called = named.get(value.func.name) if operation == "call" else None
             if called is not None and called.name in VIEWS:
@@ -59,7 +61,8 @@ def stale_reads(function):
             keepers[owner].add(name)
 
     def walk(label, alive):
-        alive, stale = set(alive), set()
+        alive = set(alive)
+        stale = set()
         for s in code.blocks[label].body:
             if isinstance(s, ir.Del):
                 alive.discard(s.value)
@@ -71,7 +74,8 @@ def stale_reads(function):
         return alive, stale
 
     first = min(code.blocks)
-    entry, todo = {first: set()}, [first]
+    entry = {first: set()}
+    todo = [first]
     while todo:
         label = todo.pop()
         alive, _ = walk(label, entry[label])
@@ -107,7 +111,8 @@ def view_before_last_mention(n):
 
 
 def view_inside_loop(n):
-    table, result = np.zeros((2, n)), 0.0
+    table = np.zeros((2, n))
+    result = 0.0
     for i in range(2):
         row = row_of(table, i)
         for value in row:
@@ -116,7 +121,8 @@ def view_inside_loop(n):
 
 
 def view_outlives_array_in_loop(n):
-    table, result = np.zeros((2, n)), 0.0
+    table = np.zeros((2, n))
+    result = 0.0
     row = row_of(table, 0)
     for i in range(n):
         result += row[i]

@@ -11,7 +11,8 @@ def test_rows_are_scaled_to_unit_length(dtype):
     """One row is empty, and one has length 0."""
     rng = np.random.default_rng(0)
     sizes = np.array([3, 0, 1, 700, 2, 129, 16])
-    values, indptr = rng.normal(size=sizes.sum()).astype(dtype), np.concatenate(([0], np.cumsum(sizes)))
+    values = rng.normal(size=sizes.sum()).astype(dtype)
+    indptr = np.concatenate(([0], np.cumsum(sizes)))
     values[indptr[4] : indptr[5]] = 0
     scaled = np.full(values.size, np.nan, dtype=np.float32)
     scale_rows(indptr, values, scaled, 0, 4)

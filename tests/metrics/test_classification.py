@@ -38,7 +38,8 @@ SHAPES = {"n": st.integers(2, 15), "m": st.integers(2, 12), "seed": st.integers(
 @given(**SHAPES, beta=st.sampled_from([0.5, 1.0, 2.0, 3.7]), zero_division=st.sampled_from([0.0, 1.0, np.nan]))
 def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
     Y, Y_hat = random_label_sets(n, m, seed)
-    averages, options = ("macro", "micro", "samples"), {"zero_division": zero_division}
+    averages = ("macro", "micro", "samples")
+    options = {"zero_division": zero_division}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         f = [baseline.fbeta_score(Y, Y_hat, beta=beta, average=how, **options) for how in averages]
@@ -70,9 +71,11 @@ def test_measures_of_a_record_equal_metrics(n, m, seed):
 @given(**SHAPES)
 def test_other_averages_equal_dense_arithmetic(n, m, seed):
     Y, Y_hat = random_label_sets(n, m, seed)
-    hits, total = (Y & Y_hat).sum(0), Y.sum(0) + Y_hat.sum(0)
+    hits = (Y & Y_hat).sum(0)
+    total = Y.sum(0) + Y_hat.sum(0)
     scores = np.array([2 * h / t if t else 1.0 for h, t in zip(hits, total)])
-    present, seen = Y.any(0), Y.any(0) | Y_hat.any(0)
+    present = Y.any(0)
+    seen = Y.any(0) | Y_hat.any(0)
     record = classification_metrics(sparse.csr_array(Y), sparse.csr_array(Y_hat))
     np.testing.assert_allclose(record["macro_f_present"], scores[present].mean() if present.any() else 0)
     np.testing.assert_allclose(record["macro_f_seen"], scores[seen].mean() if seen.any() else 0)
@@ -94,7 +97,8 @@ def test_invalid_label_sets_and_options_are_refused():
 
 
 def test_zero_division_nan_omits_empty_sets():
-    Y, Y_hat = [[1, 0, 0], [0, 0, 0]], [[1, 1, 0], [0, 0, 0]]
+    Y = [[1, 0, 0], [0, 0, 0]]
+    Y_hat = [[1, 1, 0], [0, 0, 0]]
     assert macro_f(Y, Y_hat, zero_division=np.nan) == 0.5  # The result is the mean over labels 0 and 1.
     assert macro_jaccard(Y, Y_hat, zero_division=np.nan) == 0.5
     assert instance_f(Y, Y_hat, zero_division=np.nan) == pytest.approx(2 / 3)

@@ -26,7 +26,8 @@ def test_agreement_equals_dense_counts(n, m, seed):
 
 @given(n=st.integers(0, 9), replicate=st.integers(0, 49))
 def test_draws_equal_plain_loop(n, replicate):
-    times, expected = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
+    times = np.zeros(n, dtype=np.int32)
+    expected = np.zeros(n, dtype=np.int32)
     count_draws(replicate, times)
     key = np.uint64(stream_key(DRAWS, replicate))
     for i in range(n):

@@ -13,7 +13,8 @@ from xmlc.suite.results.manifest import Manifest
 
 def test_a_record_has_every_measure_once():
     rng = np.random.default_rng(1)
-    Y, labels = rng.random((6, 8)) < 0.4, np.argsort(rng.random((6, 8)))[:, :5].astype(np.int32)
+    Y = rng.random((6, 8)) < 0.4
+    labels = np.argsort(rng.random((6, 8)))[:, :5].astype(np.int32)
     predicted = rng.random((6, 8)) < 0.4
     found = [*ranking_metrics(Y, labels, propensities(Y)), *calibration_scores(Y, labels, np.ones((6, 5)))]
     groups = np.array([0, 1, 1, 2, 3, 4, 5, 1])

@@ -25,7 +25,8 @@ def test_overlaps_equal_their_definitions(truth, guess, beta):
     elif not both:
         expected = [0, 0]
     else:
-        precision, recall = both / len(guess), both / len(truth)
+        precision = both / len(guess)
+        recall = both / len(truth)
         expected = [(1 + beta**2) / (1 / precision + beta**2 / recall), both / len(truth | guess)]
     found = [overlap.of(*counts(truth, guess), 0.25)[0] for overlap in (f_beta(beta), JACCARD)]
     assert found == pytest.approx(expected)

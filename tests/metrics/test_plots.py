@@ -29,14 +29,17 @@ def test_macro_f_plot_shows_three_conventions():
 def test_precision_plot_groups_labels_by_frequency():
     _, Y_train = random_multilabel(40, 5, 9, seed=1)
     _, Y = random_multilabel(20, 5, 9, seed=2)
-    Y_train, Y = Y_train.toarray(), Y.toarray()
+    Y_train = Y_train.toarray()
+    Y = Y.toarray()
     Y_train[:, :3] = False
     Y_train[0, 1] = Y_train[:3, 2] = True
     rng = np.random.default_rng(3)
     labels = np.array([rng.permutation(9)[:3] for _ in range(20)])
     labels[4, 2] = -1
     precise, found = plot_precision_by_frequency(Y_train, Y, labels).lines
-    ranked, right, true = {}, {}, {}
+    ranked = {}
+    right = {}
+    true = {}
     for i in range(20):
         for j in range(9):
             group = 2 ** int(np.log2(Y_train[:, j].sum())) if Y_train[:, j].any() else 0
@@ -51,7 +54,9 @@ def test_precision_plot_groups_labels_by_frequency():
 
 
 def test_reliability_plot_groups_labels_by_frequency():
-    n, frequencies = 400, [0, 1, 9, 10, 99, 100, 5]  # the last label has no estimates but 10 % positives
+    # the last label has no estimates but 10 % positives
+    n = 400
+    frequencies = [0, 1, 9, 10, 99, 100, 5]
     rng = np.random.default_rng(4)
     Y_train = np.arange(1000)[:, None] < frequencies
     spe = (rng.random((n, 7)) ** 2 * (rng.random((n, 7)) < 0.6) * (np.arange(7) < 6)).astype(np.float32)
@@ -66,7 +71,8 @@ def test_reliability_plot_groups_labels_by_frequency():
         total = sum(p for p, _ in pairs)
         assert line.get_label().endswith(f": {total / Y[:, labels].sum():.2f}")
         n_bins = min(10, max(1, int(total / 10)))
-        bins, below = [[] for _ in range(n_bins)], 0.0
+        bins = [[] for _ in range(n_bins)]
+        below = 0.0
         for pair in pairs:
             below += pair[0]
             bins[next(b for b in range(n_bins) if below <= total * (b + 1) / n_bins + 1e-9)].append(pair)

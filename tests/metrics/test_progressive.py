@@ -30,7 +30,8 @@ def test_checkpoints_are_evenly_spaced_from_1_to_n(n):
 def test_progressive_accuracy_is_share_of_hits_so_far():
     _, Y = random_multilabel(200, 5, 9, seed=3)
     labels = np.random.default_rng(0).integers(-1, 9, size=(200, 2)).astype(np.int32)
-    hits, expected = 0, {}
+    hits = 0
+    expected = {}
     for i, label in enumerate(labels[:, 0]):
         hits += label >= 0 and bool(Y[[i]].toarray()[0, label])
         expected[i + 1] = hits / (i + 1)

@@ -87,7 +87,8 @@ def test_calibration_error_equals_plain_loop(n, m, k, seed):
     scores = np.take_along_axis(scores, labels, axis=1)
     labels[0, 1:] = -1
     scores[-1, 0] = 1.0
-    hits, sums = np.zeros(15), np.zeros(15)
+    hits = np.zeros(15)
+    sums = np.zeros(15)
     for i in range(n):
         for r in range(k):
             if labels[i, r] >= 0:
@@ -101,7 +102,8 @@ def test_calibration_error_equals_plain_loop(n, m, k, seed):
 def test_calibration_error_is_near_0_for_true_probabilities_only():
     rng = np.random.default_rng(0)
     estimates = rng.random((20_000, 1))
-    Y, labels = rng.random((20_000, 1)) < estimates, np.zeros((20_000, 1), dtype=np.int32)
+    Y = rng.random((20_000, 1)) < estimates
+    labels = np.zeros((20_000, 1), dtype=np.int32)
     assert ece_at_k(Y, labels, estimates, 1) < 0.02
     assert ece_at_k(Y, labels, np.minimum(estimates + 0.2, 1), 1) == pytest.approx(0.18, abs=0.01)
     with raises_with(XmlcError, "scores"):
@@ -238,7 +240,8 @@ MEASURES = {
     ],
 )
 def test_rankings_with_invalid_labels_are_refused(name, row, message):
-    Y, good = np.eye(4, dtype=bool)[:2], [3, 0, 1, -1, -1]
+    Y = np.eye(4, dtype=bool)[:2]
+    good = [3, 0, 1, -1, -1]
     with raises_with(XmlcError, message):
         MEASURES[name](Y, np.array([good, row]), 1)
     MEASURES[name](Y, np.array([good, good]), 1)
@@ -254,7 +257,8 @@ def test_label_sets_are_refused_as_rankings():
 
 
 def test_sparse_scores_are_checked():
-    Y, scores = [[1, 0, 0], [0, 1, 1]], np.array([[0.5, 0.1, 0.2], [0.3, 0.4, np.nan]])
+    Y = [[1, 0, 0], [0, 1, 1]]
+    scores = np.array([[0.5, 0.1, 0.2], [0.3, 0.4, np.nan]])
     with raises_with(XmlcError, "NaN", "row 1, label 2"):
         ndcg_at_k(Y, sparse.csr_array(scores), 1)
     with raises_with(XmlcError, "(2, 2)", "2 instances", "3 labels"):

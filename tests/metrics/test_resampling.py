@@ -21,7 +21,8 @@ SHAPES = {"n": st.integers(1, 9), "m": st.integers(5, 9), "seed": st.integers(0,
 @given(**SHAPES)
 def test_replicates_of_set_measures_equal_resampled_test_set(n, m, seed):
     rng = np.random.default_rng(seed)
-    Y, spe = rng.random((n, m)) < 0.4, sparse.csr_array(rng.random((n, m)).astype(np.float32))
+    Y = rng.random((n, m)) < 0.4
+    spe = sparse.csr_array(rng.random((n, m)).astype(np.float32))
     thresholds = rng.random(m).astype(np.float32)
     sets = apply_thresholds(spe, thresholds).toarray()
     scores = classification_metrics(Y, sets)
@@ -31,7 +32,8 @@ def test_replicates_of_set_measures_equal_resampled_test_set(n, m, seed):
     assert of_sets == resampled_sets(n, partial(agreement_of_blocks, blocks), scores)
     for number in (0, REPLICATES - 1):
         drawn = np.repeat(np.arange(n), draws(n, number))
-        expected, found = classification_metrics(Y[drawn], sets[drawn]), replicate(scores, of_sets, number)
+        expected = classification_metrics(Y[drawn], sets[drawn])
+        found = replicate(scores, of_sets, number)
         for name in OF_SETS:
             assert found[name] == pytest.approx(expected[name], abs=1e-4)
         assert found["macro_f2"] == scores["macro_f2"]
@@ -75,13 +77,15 @@ def test_replicates_differ_and_are_equal_for_every_record():
 )
 def test_bootstrap_error_of_macro_f_is_too_small_if_labels_are_rare(m, most, positives, share):
     """No replicate contains a label that the test set lacks. The reference draws new test sets."""
-    n, rng = 1000, np.random.default_rng(1)
+    n = 1000
+    rng = np.random.default_rng(1)
     shares = np.minimum(0.3, most / np.arange(1, m + 1))
     assert n * shares.mean() == pytest.approx(positives, rel=0.1)
 
     def draw():
         """Draw a test set and the label sets of two methods."""
-        Y, chance = rng.random((n, m)) < shares, rng.random((n, m))
+        Y = rng.random((n, m)) < shares
+        chance = rng.random((n, m))
         sets = [(Y & (chance < hit)) | (~Y & (chance < miss * shares)) for hit, miss in ((0.4, 0.6), (0.3, 0.25))]
         return sparse.csr_array(Y), [sparse.csr_array(each) for each in sets]
 

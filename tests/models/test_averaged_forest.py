@@ -88,7 +88,8 @@ def test_large_trees_grow_one_at_a_time(monkeypatch, model):
 def test_predictions_are_equal_for_any_split_into_threads_and_blocks(fitted, monkeypatch, name):
     """Threads take trees or instances, in one block or several."""
     model, X, _ = fitted(name)
-    alone, model = copy(model), copy(model)
+    alone = copy(model)
+    model = copy(model)
     monkeypatch.setattr(averaged_forest, "ROWS_PER_DESCENT", 70)
     for per_weight in (0, 1e9):
         monkeypatch.setattr(averaged_forest, "NONZEROS_PER_WEIGHT", per_weight)
@@ -150,7 +151,8 @@ def test_estimates_are_sorted_by_label(labels):
         spe = model.fit(X, Y).predict_proba(X)
         for row in np.split(spe.indices, spe.indptr[1:-1]):
             assert (np.diff(row) > 0).all()
-        dense, limits = spe.toarray(), np.full(labels, 0.2, dtype=np.float32)
+        dense = spe.toarray()
+        limits = np.full(labels, 0.2, dtype=np.float32)
         assert np.array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
 
 

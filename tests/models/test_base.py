@@ -71,7 +71,8 @@ def test_instances_are_scaled_to_unit_length_in_pieces(multilabel, monkeypatch, 
 @pytest.mark.parametrize("name", OURS)
 def test_model_fitted_to_disk_equals_saved_model(name, multilabel, tmp_path):
     X, Y = multilabel(150, 20, 8)
-    estimator, given = estimator_class(name), SMALL.get(name, {})
+    estimator = estimator_class(name)
+    given = SMALL.get(name, {})
     estimator(**given).fit(X, Y).save(tmp_path / "saved")
     model = estimator(**given).fit_to_disk(tmp_path / "fitted", X, Y)
     saved, fitted = (
@@ -85,8 +86,10 @@ def test_model_fitted_to_disk_equals_saved_model(name, multilabel, tmp_path):
 @pytest.mark.parametrize("name", ["plt", "fastxml", "swnn", "pcc"])
 def test_estimates_in_blocks_equal_estimates_of_all_instances(name, multilabel):
     X, Y = multilabel(60, 20, 8)
-    model, blocks = estimator_class(name)(**SMALL.get(name, {})).fit(X, Y), []
-    expected, products = model.predict_proba(X, 0.05), model.inner_products_
+    model = estimator_class(name)(**SMALL.get(name, {})).fit(X, Y)
+    blocks = []
+    expected = model.predict_proba(X, 0.05)
+    products = model.inner_products_
     model.estimate_blocks(X, 0.05, 7, blocks.append)
     np.testing.assert_array_equal(np.vstack([block.toarray() for block in blocks]), expected.toarray())
     np.testing.assert_array_equal(model.inner_products_, products)
@@ -115,7 +118,8 @@ def test_fit_keeps_changes_in_copy_on_write_input(multilabel, tmp_path):
 
 def test_labels_without_instances_have_empty_tail_classifiers(tmp_path, monkeypatch):
     monkeypatch.setattr("xmlc.models.tail_classifiers.NONZEROS_PER_TASK", 1)
-    X, Y = np.eye(6, dtype=np.float32), np.zeros((6, 4))
+    X = np.eye(6, dtype=np.float32)
+    Y = np.zeros((6, 4))
     Y[:, 0] = 1
     model = FastXML(n_trees=1, propensity_weighted=True, alpha=0.8)
     labels = model.fit_to_disk(tmp_path / "model", X, Y).predict_top_k(X, 1)[0]
@@ -132,7 +136,8 @@ def test_failed_fit_leaves_estimator_unchanged(name, error, multilabel, monkeypa
     X, Y = multilabel(150, 20, 8)
     model, fresh = (estimator_class(name)(**SMALL.get(name, {})) for _ in range(2))
     model.fit(X, Y)
-    state, expected = dict(vars(model)), model.predict_proba(X)
+    state = dict(vars(model))
+    expected = model.predict_proba(X)
     checked = SparseProbabilityEstimator._training_data
 
     def then_fail(self, X, Y):

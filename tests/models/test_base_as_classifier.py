@@ -38,7 +38,8 @@ def test_predict_returns_labels_above_given_thresholds(multilabel):
 
 @pytest.mark.parametrize("name", OURS)
 def test_default_estimates_are_probabilities(name):
-    X, Y = [[1, 0], [0, 1]] * 20, [[1, 1, 1], [0, 1, 1]] * 20
+    X = [[1, 0], [0, 1]] * 20
+    Y = [[1, 1, 1], [0, 1, 1]] * 20
     model = make_estimator(name, {}, seed=0, n_jobs=1).fit(X, Y)
     assert (model.predict_proba(X[:2]).toarray()[:, 1:] > (0.9 if model.calibrated else 0.5)).all()
     assert model.predict(X).toarray()[:, 1:].all()
@@ -46,7 +47,8 @@ def test_default_estimates_are_probabilities(name):
         return
     rng = np.random.default_rng(0)
     marginals = np.array([[0.9, 0.2, 0.0, 1.0], [0.1, 0.7, 0.4, 1.0]])
-    kind, labelled = rng.integers(0, 2, 1000), rng.random(1000) < 0.5
+    kind = rng.integers(0, 2, 1000)
+    labelled = rng.random(1000) < 0.5
     Y = (rng.random((1000, 4)) < marginals[kind]) & labelled[:, None]
     for kinds in (
         kind,
@@ -115,7 +117,8 @@ def test_pickled_mapped_and_saved_copies_predict_the_same(name, multilabel, tmp_
 @pytest.mark.parametrize("name", OURS)
 def test_columns_are_checked_by_name(name, multilabel, tmp_path):
     X, Y = multilabel(40, 4, 5)
-    x, y = pd.DataFrame(X.toarray(), columns=[*"abcd"]), pd.DataFrame(Y.toarray(), columns=[*"vwxyz"])
+    x = pd.DataFrame(X.toarray(), columns=[*"abcd"])
+    y = pd.DataFrame(Y.toarray(), columns=[*"vwxyz"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = small(name).fit(x, y)

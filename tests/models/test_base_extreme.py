@@ -11,10 +11,13 @@ from xmlc.models import registry
 from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, ExpectedF
 
 RNG = np.random.default_rng(0)
-SIGNS, SHAPE = RNG.choice([-1, 1], (25, 9)), (25, 9)
-SPARSE, Y = RNG.random(SHAPE) < 0.7, RNG.random((25, 6)) < 0.3
+SIGNS = RNG.choice([-1, 1], (25, 9))
+SHAPE = (25, 9)
+SPARSE = RNG.random(SHAPE) < 0.7
+Y = RNG.random((25, 6)) < 0.3
 PLAIN = (SPARSE * RNG.random(SHAPE)).astype(np.float32)
-EMPTY_ROW, EMPTY_SET = PLAIN * (np.arange(25) != 3)[:, None], Y & (np.arange(25) != 3)[:, None]
+EMPTY_ROW = PLAIN * (np.arange(25) != 3)[:, None]
+EMPTY_SET = Y & (np.arange(25) != 3)[:, None]
 with np.errstate(under="ignore"):
     MIXED, TINY = (
         (SPARSE * SIGNS * 10.0 ** RNG.uniform(*ends, SHAPE)).astype(np.float32) for ends in ((-45, 37), (-45, -38))
@@ -83,7 +86,8 @@ def check_predictions(model, X):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_extreme_data_are_learned_or_refused_with_advice(name, at):
     for kind, (X, truth) in DATA.items():
-        model, refused = registry.make_estimator(name, MODELS[name][at], -1, 1), ""
+        model = registry.make_estimator(name, MODELS[name][at], -1, 1)
+        refused = ""
         try:
             model.fit(X, truth)
         except XmlcError as error:
@@ -109,7 +113,8 @@ def test_refused_instances_leave_streaming_model_unchanged(policy):
         model.fit(PLAIN / PLAIN.max() * np.float32(1e19), Y)
     assert not model._is_fitted()
     model.partial_fit(PLAIN, Y)
-    before, learned = model.predict_proba(PLAIN), model.n_instances_
+    before = model.predict_proba(PLAIN)
+    learned = model.n_instances_
     for learn in (model.partial_fit, model.progressive_top_k, model.fit):
         with raises_with(XmlcError, "MaxAbsScaler"):
             learn(PLAIN * np.float32(1e37), Y)

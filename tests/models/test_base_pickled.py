@@ -20,7 +20,8 @@ class Frozen:
 
 
 def test_maps_become_writeable_and_files_stay_unchanged(tmp_path):
-    numbers, by_column = np.arange(10.0), np.asfortranarray(np.arange(6).reshape(2, 3))
+    numbers = np.arange(10.0)
+    by_column = np.asfortranarray(np.arange(6).reshape(2, 3))
     state = {"pair": Pair(numbers, by_column), "list": [Frozen(numbers + 1)], "tuple": (3, numbers[:0]), "text": "x"}
     joblib.dump(state, tmp_path / "state")
     content = (tmp_path / "state").read_bytes()

@@ -77,7 +77,8 @@ def test_stream_does_not_depend_on_the_form():
 
 
 def test_given_matrices_are_not_changed():
-    given, labels = in_another_form(X), sparse.csr_array(with_stored_zeros(Y))
+    given = in_another_form(X)
+    labels = sparse.csr_array(with_stored_zeros(Y))
     before = [array.copy() for array in (given.data, given.indices, given.indptr, labels.data, labels.indices)]
     for array in (given.data, given.indices, given.indptr, labels.data, labels.indices):
         array.flags.writeable = False
@@ -96,7 +97,8 @@ def test_data_frame_gives_the_model_of_its_values():
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
 def test_duplicates_are_summed_before_rounding(kind):
     rng = np.random.default_rng(5)
-    values, places = rng.random(400), rng.integers(0, 20, (2, 400))
+    values = rng.random(400)
+    places = rng.integers(0, 20, (2, 400))
     given = sparse.coo_array((values, tuple(places)), shape=(20, 20))
     dense = given.toarray().astype(np.float32)
     if kind != "coo":

@@ -26,7 +26,8 @@ def test_predicted_sets_have_largest_expected_f_in_any_blocks(name, multilabel, 
     X, Y = multilabel(40, 10, 5)
     model = small(name).fit(X, Y)
     spe = model.predict_proba(X, label_sets.MIN_PROBABILITY)
-    products, expected = model.inner_products_, meuf(spe)[0]
+    products = model.inner_products_
+    expected = meuf(spe)[0]
     assert (expected != LabelSets("instance_f").fit(spe).predict(spe)).nnz == 0
     for rows in (label_sets.ROWS, 7):
         monkeypatch.setattr(label_sets, "ROWS", rows)
@@ -70,7 +71,8 @@ def test_no_set_is_empty_if_each_training_instance_has_labels(name, multilabel, 
     model = small(name).fit(*some)
     model.save(tmp_path / "model")
     for one in (model, type(model).load(tmp_path / "model")):
-        spe, found = one.predict_proba(X, label_sets.MIN_PROBABILITY).toarray(), one.predict(X).toarray()
+        spe = one.predict_proba(X, label_sets.MIN_PROBABILITY).toarray()
+        found = one.predict(X).toarray()
         for p, chosen in zip(spe, found):
             order = np.argsort(-p, kind="stable")
             values = [expected_f(p, order[: k + 1]) for k in range(p.size) if p[order[k]] > 0]
@@ -95,7 +97,8 @@ def labelled_data(multilabel):
     """Return instances of which the last two lack labels, the label sets, and the numbers of the others."""
     X, Y = multilabel(60, 10, 5)
     n_labels = np.diff(Y.indptr)
-    labelled, without = np.flatnonzero(n_labels)[:40], np.flatnonzero(n_labels == 0)[:2]
+    labelled = np.flatnonzero(n_labels)[:40]
+    without = np.flatnonzero(n_labels == 0)[:2]
     rows = np.concatenate([labelled, without])
     return X[rows], Y[rows], np.arange(40)
 

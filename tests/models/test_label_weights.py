@@ -15,7 +15,9 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.oracle import Oracle
 from xmlc.models.wrapped import Wrapped
 
-N, D, M = 80, 20, 30
+N = 80
+D = 20
+M = 30
 TREE = {"tree": "random", "arity": 3, "epochs": 2, "n_jobs": 1}
 X, Y = random_multilabel(N, D, M, seed=1)
 
@@ -98,10 +100,12 @@ def tie_order(model, labels, scores):
 @pytest.mark.parametrize("name", MODELS)
 def test_rankings_by_weighted_estimates_equal_brute_force(name):
     """Each of 24 models ranks 80 instances with 15 draws of weights, 28,800 cases."""
-    model, rng = MODELS[name].unfitted().fit(X, Y), np.random.default_rng(len(name))
+    model = MODELS[name].unfitted().fit(X, Y)
+    rng = np.random.default_rng(len(name))
     everything = tie_order(model, *model.predict_top_k(X, M))
     for _ in range(15):
-        weights, k = draw_weights(rng), int(rng.integers(1, M + 5))
+        weights = draw_weights(rng)
+        k = int(rng.integers(1, M + 5))
         labels, scores = model.predict_top_k(X, k, label_weights=weights)
         for found, wanted in zip((labels, scores), by_brute_force(*everything, weights, k), strict=True):
             np.testing.assert_array_equal(found[:, : wanted.shape[1]], wanted)
@@ -117,12 +121,14 @@ def test_rankings_by_weighted_estimates_equal_brute_force(name):
 def test_search_evaluates_only_paths_to_labels_with_weight(name):
     model = MODELS[name].unfitted().fit(X, Y)
     model.predict_top_k(X, 3)
-    of_all, tree = model.inner_products_, model.tree_
+    of_all = model.inner_products_
+    tree = model.tree_
     for label in np.flatnonzero(tree.leaf >= 0):
         labels, scores = model.predict_top_k(X, 3, 2.0 * (np.arange(M) == label))
         assert (labels == [label, -1, -1]).all()
         assert (scores[:, 1:] == 0).all()
-        node, evaluated = tree.parent[tree.leaf[label]], 1
+        node = tree.parent[tree.leaf[label]]
+        evaluated = 1
         while node >= 0:
             evaluated += np.diff(tree.children)[node]
             node = tree.parent[node]
@@ -144,14 +150,16 @@ def test_excluded_labels_take_no_place_in_beams_of_parabel():
 
 
 def test_positive_weights_do_not_change_beams_of_parabel():
-    model, weights = Parabel(n_trees=2, max_leaf=2, beam=2, C=1.0, n_jobs=1).fit(X, Y), np.linspace(3, 0.1, M)
+    model = Parabel(n_trees=2, max_leaf=2, beam=2, C=1.0, n_jobs=1).fit(X, Y)
+    weights = np.linspace(3, 0.1, M)
     everything = tie_order(model, *model.predict_top_k(X, M))
     for found, expected in zip(model.predict_top_k(X, 5, weights), by_brute_force(*everything, weights, 5)):
         np.testing.assert_array_equal(found, expected)
 
 
 def test_weights_changed_in_place_and_refitted_trees_take_effect():
-    model, weights = PLT(**TREE).fit(X, Y), np.ones(M)
+    model = PLT(**TREE).fit(X, Y)
+    weights = np.ones(M)
     first = model.predict_top_k(X, 1, weights)[0][0, 0]
     weights[first] = 0
     assert model.predict_top_k(X, 1, weights)[0][0, 0] != first

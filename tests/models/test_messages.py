@@ -20,7 +20,8 @@ from xmlc.thresholds import FTA, STO, CommonThreshold, ExpectedF, OutOfFold
 
 X, Y = random_multilabel(40, 12, 5)
 SPE = sparse.csr_array(Y * np.float32(0.5))
-TEXTS, CLASSES = ["boil rice", "prune roses"] * 20, np.arange(40) % 3
+TEXTS = ["boil rice", "prune roses"] * 20
+CLASSES = np.arange(40) % 3
 
 
 @pytest.mark.parametrize(

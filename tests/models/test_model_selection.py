@@ -15,7 +15,8 @@ HITS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30
 def noisy(n, d, n_labels, wrong, seed=0):
     """Return instances with one feature per label and with random features. A share ``wrong`` has random labels."""
     rng = np.random.default_rng(seed)
-    X, of = (rng.random((n, d)) < 0.2).astype(np.float32), rng.integers(0, n_labels, n)
+    X = (rng.random((n, d)) < 0.2).astype(np.float32)
+    of = rng.integers(0, n_labels, n)
     X[:, :n_labels] = 2 * np.eye(n_labels)[of]
     given = np.where(rng.random(n) < wrong, rng.integers(0, n_labels, n), of)
     return sparse.csr_array(X), sparse.csr_array(np.eye(n_labels, dtype=bool)[given])
@@ -23,11 +24,13 @@ def noisy(n, d, n_labels, wrong, seed=0):
 
 def selected_by_twin(cls, name, X, Y, size):
     """Select by 3-fold cross-validation: the smaller value if it has a better P@1."""
-    rows, hits = model_selection.sample(X.shape[0], size), {1.0: [], 0.3: []}
+    rows = model_selection.sample(X.shape[0], size)
+    hits = {1.0: [], 0.3: []}
     few = {"n_trees": 1} if cls is Parabel else {}
     for value, found in hits.items():
         for fold in range(3):
-            out, others = rows[fold::3], np.delete(rows, np.s_[fold::3])
+            out = rows[fold::3]
+            others = np.delete(rows, np.s_[fold::3])
             model = cls(**few, **{name: value}).fit(X[others], Y[others])
             found += [bool(Y[i, label]) for i, label in zip(out, model.predict_top_k(X[out], 1)[0][:, 0])]
     gains = np.array(hits[0.3], dtype=int) - np.array(hits[1.0], dtype=int)
@@ -46,7 +49,8 @@ def test_value_is_selected_by_cross_validation(cls, name, size, monkeypatch, tmp
         assert value == selected_by_twin(cls, name, X, Y, size)
         chosen.add(value)
         model.save(tmp_path / "model")
-        loaded, refitted = type(model).load(tmp_path / "model"), cls(**{name: value}).fit(X, Y)
+        loaded = type(model).load(tmp_path / "model")
+        refitted = cls(**{name: value}).fit(X, Y)
         for other in (loaded, refitted):
             assert getattr(other, f"{name}_") == value
             np.testing.assert_array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
@@ -71,7 +75,8 @@ def test_stream_uses_step_of_paper_until_fit_selects_another():
 
 
 def test_default_c_of_plt_depends_on_solver_and_data():
-    few, many = noisy(240, 60, 4, 0.6), noisy(240, 300, 40, 0.0)
+    few = noisy(240, 60, 4, 0.6)
+    many = noisy(240, 300, 40, 0.0)
     assert PLT(n_jobs=1).fit(*many).C_ == 3
     assert PLT(n_jobs=1, C=2).fit(*many).C_ == 2
     assert [PLT(solver="batch", n_jobs=1).fit(*data).C_ for data in (few, many)] == [3, 10]

@@ -44,7 +44,8 @@ def test_rankings_and_thresholds_follow_scores(fitted):
     for k in (1, 5, 30):
         for found, expected in zip(model.predict_top_k(X, k), top_k_of(model.predict_proba(X), k)):
             np.testing.assert_array_equal(found, expected)
-    dense, limits = model.predict_proba(X).toarray(), np.linspace(0, 0.5, 30, dtype=np.float32)
+    dense = model.predict_proba(X).toarray()
+    limits = np.linspace(0, 0.5, 30, dtype=np.float32)
     np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
 
 

@@ -43,7 +43,8 @@ def estimates(model, rows, weights=None):
 
 
 def assert_same_arrays(one, other):
-    (arrays, meta), (others, other_meta) = one._state(), other._state()
+    (arrays, meta) = one._state()
+    (others, other_meta) = other._state()
     assert meta == other_meta
     assert arrays.keys() == others.keys()
     for name, array in arrays.items():
@@ -53,7 +54,8 @@ def assert_same_arrays(one, other):
 @pytest.mark.parametrize("name", MODELS)
 def test_integer_weights_equal_repeated_rows(name):
     kept = np.repeat(np.arange(150), WHOLE)
-    found, expected = estimates(MODELS[name], np.arange(150), WHOLE), estimates(MODELS[name], kept)
+    found = estimates(MODELS[name], np.arange(150), WHOLE)
+    expected = estimates(MODELS[name], kept)
     assert np.abs(found - expected).max() <= APART.get(name, 0)
     assert np.abs(found - estimates(MODELS[name], np.arange(150))).max() > 0.01
 
@@ -103,7 +105,8 @@ def test_small_weights_and_one_large_weight_are_learned(name):
 
 
 def test_selection_of_hyperparameters_uses_weights():
-    model, weights = PLT(solver="batch"), np.where(np.arange(150) % 2, 1.0, 1e-6)
+    model = PLT(solver="batch")
+    weights = np.where(np.arange(150) % 2, 1.0, 1e-6)
     assert model.fit(X, Y, sample_weight=weights).C_ in (3.0, 10.0)
     assert SparseWeightedNearestNeighbors().fit(X, Y, sample_weight=weights).beta_ in (0.0, 1.0)
 

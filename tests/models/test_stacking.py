@@ -68,8 +68,10 @@ def test_candidates_are_labels_of_any_member_with_all_scores():
     rng = np.random.default_rng(0)
     labels = np.array([[rng.permutation(9)[:4] for _ in range(7)] for _ in range(3)], dtype=np.int32)
     scores = -np.sort(-rng.random(labels.shape), axis=2).astype(np.float32)
-    labels[1, 2, 2:], scores[1, 2, 2:] = -1, 0
-    labels[:, 5], scores[:, 5] = -1, 0
+    labels[1, 2, 2:] = -1
+    scores[1, 2, 2:] = 0
+    labels[:, 5] = -1
+    scores[:, 5] = 0
     twin = candidates_twin(list(zip(labels, scores)))
     counts, candidates, values = merge_lists(*joined(list(zip(labels, scores))))
     assert counts.tolist() == [len(own) for own in twin]
@@ -81,7 +83,8 @@ def test_candidates_are_labels_of_any_member_with_all_scores():
 def test_features_are_logit_of_mean_and_products_of_logarithms(n_members):
     rng = np.random.default_rng(1)
     scores = np.concatenate((rng.random((20, n_members)), np.zeros((1, n_members)), np.ones((1, n_members))))
-    candidates, shares = rng.integers(0, 5, 22).astype(np.int32), np.log(rng.random(5))
+    candidates = rng.integers(0, 5, 22).astype(np.int32)
+    shares = np.log(rng.random(5))
     features = features_of(candidates, scores, shares)
     assert features.shape == (22, n_features_of(n_members))
     twin = [features_twin(own.tolist(), shares[label]) for own, label in zip(scores, candidates)]
@@ -90,8 +93,10 @@ def test_features_are_logit_of_mean_and_products_of_logarithms(n_members):
 
 def test_regression_minimises_penalised_loss():
     rng = np.random.default_rng(2)
-    features, start = rng.normal(size=(300, 4)) * [1, 5, 0.1, 2], np.array([1.0, 0, 0, 0])
-    true, weights = rng.random(300) < 1 / (1 + np.exp(-features @ [1, -1, 2, 0.5])), rng.random(300) * 2
+    features = rng.normal(size=(300, 4)) * [1, 5, 0.1, 2]
+    start = np.array([1.0, 0, 0, 0])
+    true = rng.random(300) < 1 / (1 + np.exp(-features @ [1, -1, 2, 0.5]))
+    weights = rng.random(300) * 2
     found = fit_stacked(features, true, weights, start)
     expected = optimize.minimize(
         lambda w: loss_twin(features, true, weights, w, start), start, method="BFGS", options={"gtol": 1e-8}
@@ -101,7 +106,8 @@ def test_regression_minimises_penalised_loss():
 
 
 def test_regression_is_finite_on_separable_rows_and_without_rows():
-    features, start = np.array([[-1e3, 1.0], [1e3, 1.0]] * 20), np.array([1.0, 0.0])
+    features = np.array([[-1e3, 1.0], [1e3, 1.0]] * 20)
+    start = np.array([1.0, 0.0])
     assert np.isfinite(fit_stacked(features, np.array([False, True] * 20), np.ones(40), start)).all()
     assert fit_stacked(features[:0], np.zeros(0, dtype=bool), np.ones(0), start).tolist() == start.tolist()
 
@@ -151,7 +157,9 @@ def test_estimates_equal_stacking_by_hand(data):
     model = Stacking(given, random_state=5, n_held_out=40, **SMALL).fit(X, Y)
     order = random_permutation(120, 5, Stream.STACKING)
     members = {name: clone(own) for name, own in given}
-    rows, true, counts = [], [], []
+    rows = []
+    true = []
+    counts = []
     for out in (order[:20], order[20:40]):
         part = np.array([i for i in order if i not in out])
         lists = []
@@ -277,7 +285,8 @@ def test_coefficients_stay_at_their_start_without_candidates(X, Y):
 
 def test_models_are_bit_identical_on_any_number_of_threads(data):
     X, Y = data
-    one, four = Stacking(n_jobs=1).fit(X, Y), Stacking(n_jobs=4).fit(X, Y)
+    one = Stacking(n_jobs=1).fit(X, Y)
+    four = Stacking(n_jobs=4).fit(X, Y)
     np.testing.assert_array_equal(one.coefficients_, four.coefficients_)
     for found, expected in zip(four.predict_top_k(X, 5), one.predict_top_k(X, 5), strict=True):
         np.testing.assert_array_equal(found, expected)

@@ -19,7 +19,8 @@ def fitted(X, Y, unit_norm=True):
 def blend(tail, X, forest, alpha, gamma=30.0):
     """Re-rank as PfastreXML does, with equal label weights."""
     model = FastXML(alpha=alpha, gamma=gamma)
-    model.tail_, model.label_weights_ = tail, np.ones(forest.shape[1], dtype=np.float32)
+    model.tail_ = tail
+    model.label_weights_ = np.ones(forest.shape[1], dtype=np.float32)
     return model._rerank(as_features(X), forest.copy())
 
 

@@ -19,7 +19,8 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.wrapped import Wrapped
 from xmlc.thresholds import LabelSets
 
-N_THREADS, N_CALLS = 8, 12
+N_THREADS = 8
+N_CALLS = 12
 
 
 class Own(SparseProbabilityEstimator):
@@ -83,7 +84,8 @@ def check_in_threads(calls, fresh):
     """
     alone = fresh()
     expected = [plain(call(alone)) for call in calls]
-    shared, faults = fresh(), []
+    shared = fresh()
+    faults = []
 
     def work(first):
         for step in range(N_CALLS):
@@ -106,7 +108,9 @@ def calls_for(X, Y, weights, folder):
     """Return calls of every public method that does not fit, with one to four rows."""
     calls = []
     for n in (1, 2, 3, 4):
-        part, own, true = X[n : 2 * n], weights * n, Y[n : 2 * n]
+        part = X[n : 2 * n]
+        own = weights * n
+        true = Y[n : 2 * n]
         calls += [
             lambda model, part=part: model.predict_proba(part, 0.01),
             lambda model, part=part: model.predict_top_k(part, 3),
@@ -190,7 +194,8 @@ def test_texts_have_the_same_labels_in_threads():
     stored = pickle.dumps(model)
     calls = []
     for n in (1, 2, 3, 4):
-        part, own = texts[n : 2 * n], sets[n : 2 * n]
+        part = texts[n : 2 * n]
+        own = sets[n : 2 * n]
         calls += [
             lambda model, part=part: model.predict(part),
             lambda model, part=part: model.predict(part, 2),

@@ -15,14 +15,16 @@ SMALL = {"hash_bits": 18, "passes": 2}
 def classes(n, m=12, d=15, seed=0):
     """Return points around a centre for each class."""
     rng = np.random.default_rng(seed)
-    centres, y = np.random.default_rng(99).normal(size=(m, d)), rng.integers(m, size=n)
+    centres = np.random.default_rng(99).normal(size=(m, d))
+    y = rng.integers(m, size=n)
     X = centres[y] + rng.normal(scale=0.3, size=(n, d))
     Y = sparse.csr_array((np.ones(n, dtype=bool), (np.arange(n), y)), shape=(n, m))
     return sparse.csr_array(X.astype(np.float32)), Y, y
 
 
 def test_memory_tree_learns_classes_and_loaded_model_predicts_the_same(tmp_path):
-    (X, Y, _), (X_test, _, y_test) = classes(600), classes(200, seed=1)
+    (X, Y, _) = classes(600)
+    (X_test, _, y_test) = classes(200, seed=1)
     model = VowpalWabbitCMT(**SMALL).fit(X, Y)
     labels, scores = model.predict_top_k(X_test, 1)
     assert (labels.shape, labels.dtype, scores.dtype) == ((200, 1), np.int32, np.float32)

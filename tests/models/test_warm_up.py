@@ -16,12 +16,17 @@ class Plain(SparseProbabilityEstimator):
 
 class WarmFirst(Plain):
     def __init__(self, warm_start=0.1, arity=2, max_leaf=100, first_max_leaf=50):
-        self.warm_start, self.arity, self.max_leaf, self.first_max_leaf = warm_start, arity, max_leaf, first_max_leaf
+        self.warm_start = warm_start
+        self.arity = arity
+        self.max_leaf = max_leaf
+        self.first_max_leaf = first_max_leaf
 
 
 class Warm(Plain):
     def __init__(self, warm_start=0.1, arity=2, max_leaf=100):
-        self.warm_start, self.arity, self.max_leaf = warm_start, arity, max_leaf
+        self.warm_start = warm_start
+        self.arity = arity
+        self.max_leaf = max_leaf
 
 
 @pytest.mark.parametrize(

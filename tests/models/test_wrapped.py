@@ -93,7 +93,8 @@ def test_estimates_equal_scikit_learn(name, given, same, tmp_path, monkeypatch):
     X_test = random_multilabel(40, 15, 6, seed=1)[0]
     model = make_estimator(name, given, seed=3, n_jobs=1).fit(X, Y)
     monkeypatch.setattr(wrapped, "ENTRIES", 6 * 11)  # blocks of 11 instances
-    spe, expected = model.predict_proba(X_test), by_hand(same, X, Y, X_test)
+    spe = model.predict_proba(X_test)
+    expected = by_hand(same, X, Y, X_test)
     assert spe.dtype == np.float32
     np.testing.assert_allclose(spe.toarray(), expected, atol=1e-6)
     thresholds = np.linspace(0, 0.5, 6, dtype=np.float32)
@@ -113,7 +114,8 @@ def test_estimates_equal_scikit_learn(name, given, same, tmp_path, monkeypatch):
 def test_labels_of_no_instance_or_all_instances_get_estimate_0_or_1(multilabel):
     X, Y = multilabel(60, 10, 5)
     dense = Y.toarray()
-    dense[:, 1], dense[:, 3] = 0, 1
+    dense[:, 1] = 0
+    dense[:, 3] = 1
     for estimator in (KNeighborsClassifier(3), OneVsRestClassifier(LogisticRegression())):
         for columns, one in (([0, 1, 2, 3, 4], 3), ([0, 1, 3], 2)):  # the second case leaves one label to learn
             model = Wrapped(estimator).fit(X, dense[:, columns])
@@ -236,7 +238,8 @@ def test_examples_of_documentation_page_can_be_fitted(tmp_path, monkeypatch, mul
 
 
 def test_unpicklable_estimators_and_changed_files_are_refused(tmp_path):
-    X, Y = np.eye(4), np.array([[1, 0], [0, 1], [0, 0], [0, 1]])
+    X = np.eye(4)
+    Y = np.array([[1, 0], [0, 1], [0, 0], [0, 1]])
     with raises_with(XmlcError, "Wrapped"):
         Wrapped(FixedResult(lambda: 0)).fit(X, Y).save(tmp_path / "model")
     Wrapped(KNeighborsClassifier(1)).fit(X, Y).save(tmp_path / "model")

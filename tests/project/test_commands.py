@@ -65,7 +65,8 @@ def test_documented_make_commands_are_valid():
 @pytest.mark.parametrize("line", XMLC + BENCHMARKS)
 def test_documented_xmlc_and_benchmark_commands_are_valid(line):
     program, words = (group, words_of(line)) if line in XMLC else (benchmarks, words_of(line)[2:])
-    command, context = program, click.Context(program)
+    command = program
+    context = click.Context(program)
     while isinstance(command, click.Group) and words:
         name, *words = words
         command = command.get_command(context, name)

@@ -119,7 +119,8 @@ def datasets(house):
 
 def prepared(name, mirror, catalogue, folder):
     """Download and prepare a dataset in this process. The workflow of the copy would compile the readers again."""
-    source, statistics = str(folder / "resources" / name), str(folder / f"{name}.json")
+    source = str(folder / "resources" / name)
+    statistics = str(folder / f"{name}.json")
     for arguments in (
         ["download", name, "--out", source, "--mirror", str(mirror)],
         ["prepare", name, "--source", source, "--out", str(folder / name), "--statistics", statistics],

@@ -274,7 +274,8 @@ def test_exactly_the_departures_have_reasons(paper):
     printed = {key: choice for key, choice in choices(paper).items() if choice["printed"] != OPEN}
     explained = {key: choice for key, choice in printed.items() if choice.keys() & {"here", "reason"}}
     listed = {(key, dataset) for key, choice in explained.items() for dataset in choice.get("departs_on", [""])}
-    missing, over = departures(paper) - listed, listed - departures(paper)
+    missing = departures(paper) - listed
+    over = listed - departures(paper)
     assert not missing, f"{paper}/choices.yaml: these choices have no `here`, but the suite departs: {sorted(missing)}"
     assert not over, f"{paper}/choices.yaml: these choices have `here`, but no departure: {sorted(over)}"
     assert all({"here", "reason"} <= choice.keys() for choice in explained.values())

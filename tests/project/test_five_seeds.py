@@ -35,7 +35,8 @@ def finished(tmp_path_factory):
 
 def compared(made, accepted):
     """Rebuild a table from its manifest and compare it with a reference table."""
-    table, file = build_table(made), Path("built.csv")
+    table = build_table(made)
+    file = Path("built.csv")
     file.write_text(to_csv(table), encoding="utf-8")
     keys = table.spec.keys
     sides = [read_cells(one, keys, deviations=True) for one in (accepted, file)]
@@ -47,7 +48,8 @@ def of_quick_run(made, datasets):
     kept = []
     for path in made.records:
         content = parsed(path, "record") if path.suffix == ".json" else {}
-        seed, parts = content.get("seed", 0), path.parts
+        seed = content.get("seed", 0)
+        parts = path.parts
         if seed == 0 and (parts[1] in datasets or parts[1] == "simulations"):
             kept.append(path)
     return replace(made, records=tuple(kept))
@@ -83,7 +85,8 @@ def test_archived_runs_equal_runs_of_ci(finished):
 
 def test_results_page_and_readme_show_verdicts_of_the_archive(finished):
     """If this test fails, run `python docs/results.py`."""
-    numbers, claims = RESULTS["outcomes"](), RESULTS["claims_of"](finished)
+    numbers = RESULTS["outcomes"]()
+    claims = RESULTS["claims_of"](finished)
     for file, written in (("PAGE", RESULTS["page"]), ("README", RESULTS["readme"])):
         text = RESULTS[file].read_text(encoding="utf-8")
         assert written(text, numbers, claims) == text

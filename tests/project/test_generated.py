@@ -31,7 +31,8 @@ def test_page_of_choices_has_every_entry():
 
 
 def test_places_and_values_of_choices_are_named():
-    places, values = GENERATED["places_of"], GENERATED["value_of"]
+    places = GENERATED["places_of"]
+    values = GENERATED["value_of"]
     assert places("x2020", {"setting": ["models.a.n", "models.b.n"]}) == (
         "`models.a.n`, `models.b.n` in `config/papers/x2020.yaml`"
     )

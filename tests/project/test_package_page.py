@@ -26,7 +26,8 @@ def test_page_examples_run(tmp_path, monkeypatch):
 
 
 def test_examples_select_label_sets_and_calibrate_estimates(capsys):
-    (X, Y), (X_new, Y_val) = random_multilabel(300, 30, 8), random_multilabel(100, 30, 8, seed=1)
+    (X, Y) = random_multilabel(300, 30, 8)
+    (X_new, Y_val) = random_multilabel(100, 30, 8, seed=1)
     in_one_word, choose, labelled, take, calibrate = blocks((ROOT / "docs/label_sets.md").read_text())
     page = {"X": X, "Y": Y, "X_new": X_new, "Y_val": Y_val}
     texts = {"texts": ["a rose", "a spoon"] * 10, "label_lists": [["plant"], ["tool"]] * 10, "new_texts": ["rose"]}
@@ -72,7 +73,8 @@ def test_network_scores_become_estimates_of_both_parts(tmp_path, monkeypatch):
     (tmp_path / "results/my-set").symlink_to(prepare_tiny(tmp_path).parent)
     (example,) = (block for block in blocks(ESTIMATES) if "np.take_along_axis" in block)
     exec(example, {"np": np, "sparse": sparse, "train": network_of(tmp_path / "data")})
-    prepared, (models,) = Prepared(tmp_path / "data"), blocks(ESTIMATES, "yaml")
+    prepared = Prepared(tmp_path / "data")
+    (models,) = blocks(ESTIMATES, "yaml")
     (given,) = (model["hyperparameters"] for model in yaml.safe_load(models).values())
     model = SavedEstimates(**{name: file.replace("{dataset}", "my-set") for name, file in given.items()})
     for part in ("val", "test"):

@@ -38,11 +38,13 @@ def test_intervals_show_three_verdicts():
 
 def test_products_along_paths_equal_estimates():
     model = MAKER["trained"]()
-    tree, given = model.estimator_.tree_, MAKER["node_probabilities"](model)
+    tree = model.estimator_.tree_
+    given = MAKER["node_probabilities"](model)
     estimates = dict(model.predict([MAKER["QUERY"]], 5)[0])
     for leaf, label in enumerate(tree.label):
         if label >= 0:
-            node, product = leaf, given[leaf]
+            node = leaf
+            product = given[leaf]
             while node := tree.parent[node]:
                 product *= given[node]
             assert estimates[model.classes_[label]] == pytest.approx(product * given[0], abs=1e-5)

@@ -48,7 +48,8 @@ def test_every_search_is_stored_or_can_be_repeated(name, dataset, found):
 
 
 def test_fitted_settings_are_declared():
-    gfm, plt = SUITES["gfm2011"], SUITES["plt2016"]
+    gfm = SUITES["gfm2011"]
+    plt = SUITES["plt2016"]
     assert {name for name, model in gfm.models.items() if model.fitted_settings} == {"br", "pcc"}
     assert absent(gfm.models["br"].fitted_settings, "C_grid", "Table 1", "scene") == []
     assert not any(model.fitted_settings for model in plt.all_models.values())

@@ -24,7 +24,8 @@ def test_stored_data_are_never_unpickled_or_evaluated():
                 modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
                 found += [f"{name}: {module}" for module in modules if module.split(".")[0] in UNPICKLING]
             if isinstance(node, ast.Call):
-                called, options = ast.unparse(node.func), {word.arg: ast.unparse(word.value) for word in node.keywords}
+                called = ast.unparse(node.func)
+                options = {word.arg: ast.unparse(word.value) for word in node.keywords}
                 found += [f"{name}: {called}"] * (called in UNSAFE_CALLS or options.get("shell") == "True")
                 found += [f"{name}: np.load"] * (called == "np.load" and options.get("allow_pickle") != "False")
     assert found == [

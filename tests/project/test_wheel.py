@@ -19,7 +19,9 @@ from xmlc import data, inference, metrics, models, thresholds
 from xmlc.core.kernel_cache import kernel_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("lint", "release")]
-MOST_PACKAGES, MOST_MEGABYTES = 12, 380  # llvmlite, NumPy, numba and SciPy take 366 of 370
+# llvmlite, NumPy, numba and SciPy take 366 of 370
+MOST_PACKAGES = 12
+MOST_MEGABYTES = 380
 OF_SETUPTOOLS = {"PKG-INFO", "setup.cfg"}
 SIZES = """
 import json
@@ -88,7 +90,8 @@ def install(python, *what):
 
 
 def test_wheel_contains_package_and_archive_contains_all_files(built):
-    (wheel,), (archive,) = built.glob("dist/*.whl"), built.glob("dist/*.tar.gz")
+    (wheel,) = built.glob("dist/*.whl")
+    (archive,) = built.glob("dist/*.tar.gz")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert names == {name for name in released() if name.startswith("xmlc/")}
     assert {"xmlc/shipped/Snakefile", "xmlc/shipped/config/papers/plt2016.yaml"} < names
@@ -100,7 +103,8 @@ def test_wheel_contains_package_and_archive_contains_all_files(built):
 def test_wheel_of_the_files_of_an_image_is_complete(built, tmp_path):
     for line in (ROOT / ".dockerignore").read_text().splitlines():
         if line.startswith("!"):
-            source, target = built / "source" / line[1:], tmp_path / "source" / line[1:]
+            source = built / "source" / line[1:]
+            target = tmp_path / "source" / line[1:]
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
                 shutil.copytree(source, target, symlinks=True)

@@ -92,7 +92,8 @@ def test_dry_run_says_nothing_of_the_job_of_a_target(run):
     ],
 )
 def test_requested_displays_of_snakemake_stay(quiet, verbose, name, replaced):
-    logger, handler = logging.Logger("test"), logging.StreamHandler()
+    logger = logging.Logger("test")
+    handler = logging.StreamHandler()
     handler.name = name
     logger.addHandler(handler)
     topics = quiet and [SimpleNamespace(name=topic) for topic in quiet]

@@ -47,5 +47,6 @@ def unpack_tar(archive, folder):
 
 def tar_member(kind, name="d/evil", target="/etc/passwd"):
     info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, target
+    info.type = kind
+    info.linkname = target
     return info

@@ -12,7 +12,8 @@ from numba.core import config
 from xmlc.kernels import arrays
 
 assert config.BOUNDSCHECK, "expected NUMBA_BOUNDSCHECK=1, and a NUMBA_CACHE_DIR of its own"
-from_the_end, view = numba.np.arrayobj.fix_integer_index, arrays._view
+from_the_end = numba.np.arrayobj.fix_integer_index
+view = arrays._view
 
 
 def as_it_is(context, builder, idxty, idx, size):
@@ -31,4 +32,5 @@ def checked_view(context, builder, kind, source, start, end):
     return view(context, builder, kind, source, start, end)
 
 
-numba.np.arrayobj.fix_integer_index, arrays._view = as_it_is, checked_view
+numba.np.arrayobj.fix_integer_index = as_it_is
+arrays._view = checked_view

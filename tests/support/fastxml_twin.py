@@ -24,7 +24,8 @@ def partition(label_sets, weights, side, normalised=True):
 
     Return the side of each instance and the last value of nDCG (or DCG).
     """
-    n_labels, side = len(weights), list(side)
+    n_labels = len(weights)
+    side = list(side)
     ideal = [round(FIXED_POINT / sum(1 / math.log2(2 + r) for r in range(len(s)))) if s else 0 for s in label_sets]
     if not normalised:
         ideal = [FIXED_POINT if s else 0 for s in label_sets]
@@ -58,7 +59,8 @@ def objective(X, side, costs, weights):
 
 def estimates_of(forest, x):
     """Return each label's exact mean share over the leaves that x reaches, and the number of inner nodes passed."""
-    shares, passed = {}, 0
+    shares = {}
+    passed = 0
     for root in forest.roots:
         node = int(root)
         while node >= 0:

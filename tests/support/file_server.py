@@ -9,7 +9,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Serve the contents in ``server.files``, a dict from path to bytes."""
 
     def do_GET(self):
-        server, path = self.server, self.path
+        server = self.server
+        path = self.path
         server.requests.append(path)
         content = server.files.get(path)
         status = server.statuses[path].pop(0) if server.statuses.get(path) else 200 if content is not None else 404
@@ -36,7 +37,11 @@ def serve():
     ``requests`` lists all requested paths.
     """
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.files, server.statuses, server.cuts, server.headers, server.requests = {}, {}, {}, {}, []
+        server.files = {}
+        server.statuses = {}
+        server.cuts = {}
+        server.headers = {}
+        server.requests = []
         server.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()

@@ -9,7 +9,8 @@ def read_rows(text, base=0, shape=None):
 
     Rows are parsed by `str.split` and `float`.
     """
-    rows, label_sets = [], []
+    rows = []
+    label_sets = []
     for line in text.split("\n")[:-1]:
         line = line.rstrip("\r")
         tokens = line.split()
@@ -28,7 +29,8 @@ def read_rows(text, base=0, shape=None):
         max((max(row, default=-1) for row in rows), default=-1) + 1,
         max((max(labels, default=-1) for labels in label_sets), default=-1) + 1,
     )
-    X, Y = np.zeros((len(rows), d), dtype=np.float32), np.zeros((len(rows), m), dtype=bool)
+    X = np.zeros((len(rows), d), dtype=np.float32)
+    Y = np.zeros((len(rows), m), dtype=bool)
     for i, (row, labels) in enumerate(zip(rows, label_sets)):
         for feature, value in row.items():
             X[i, feature] = value

@@ -79,7 +79,8 @@ def empirical_pmfs(samples, m):
 
 def counted_by_size(samples):
     """Count samples to get P and p(Y = 0) of every instance. P has a column for each size."""
-    m, sizes = samples.Y.shape[1], np.arange(1, samples.Y.shape[1] + 1)
+    m = samples.Y.shape[1]
+    sizes = np.arange(1, samples.Y.shape[1] + 1)
     drawn = samples.Y.toarray().reshape(-1, samples.n_samples, m)
     of_size = drawn.sum(axis=2)[:, :, None] == sizes
     counts = np.einsum("itj,its->ijs", drawn.astype(int), of_size.astype(int))
@@ -91,7 +92,8 @@ def exact_by_size(p, weights):
     p, weights = [[Fraction(float(x)) for x in each] for each in (p, weights)]
     weights = [weights[min(s, len(weights) - 1)] for s in range(len(p) + 1)]
     if (mass := sum(q * weight for q, weight in zip(exact_pmf(p), weights))) == 0:
-        weights, mass = [1] * (len(p) + 1), 1
+        weights = [1] * (len(p) + 1)
+        mass = 1
     others = [exact_pmf(p[:i] + p[i + 1 :]) for i in range(len(p))]
     P = [[p_i * q * weight / mass for q, weight in zip(pmf, weights[1:])] for p_i, pmf in zip(p, others)]
     return P, exact_pmf(p)[0] * weights[0] / mass

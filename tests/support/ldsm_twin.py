@@ -29,7 +29,8 @@ def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
 
     The counts ``seen`` include the instance, but ``sums`` do not.
     """
-    arity, result = len(sums), {}
+    arity = len(sums)
+    result = {}
     for s in range(1, 1 << arity):
         after = [list(row) for row in sums]
         for j in range(arity):
@@ -45,9 +46,13 @@ def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adap
     In ties, the first s is chosen. X is dense and scaled, and its last column is constant. Return weights (M, d), J
     after each epoch, and the directions of each instance in the last epoch.
     """
-    weights, squares = np.zeros((arity, X.shape[1])) + start, np.zeros((arity, X.shape[1]))
-    sums, seen = [[0.0] * n_labels for _ in range(arity)], [0] * n_labels
-    norm, step, history = 0.0, 0, []
+    weights = np.zeros((arity, X.shape[1])) + start
+    squares = np.zeros((arity, X.shape[1]))
+    sums = [[0.0] * n_labels for _ in range(arity)]
+    seen = [0] * n_labels
+    norm = 0.0
+    step = 0
+    history = []
     for _ in range(epochs):
         given = []
         for x, labels in zip(X, label_sets):
@@ -86,14 +91,17 @@ def nodes_of_loop(max_nodes, arity, n_splits):
     """Return the number of nodes t after the loop of Algorithm 1, if at most ``n_splits`` nodes can be split."""
     t = 1
     while n_splits > 0 and t < max_nodes:
-        t, n_splits = t + arity, n_splits - 1
+        t = t + arity
+        n_splits = n_splits - 1
     return t
 
 
 def leaves_of(forest, tree, x):
     """Return the leaves of a tree that x reaches by Algorithm 5, and the number of inner products."""
     first, last = forest.inner_starts[tree : tree + 2]
-    todo, leaves, n_products = [int(first) if last > first else ~int(forest.tree_leaves[tree])], [], 0
+    todo = [int(first) if last > first else ~int(forest.tree_leaves[tree])]
+    leaves = []
+    n_products = 0
     while todo:
         if (node := todo.pop()) < 0:
             leaves.append(~node)
@@ -110,7 +118,9 @@ def estimates_of(forest, x, per_label=True):
 
     Shares are fractions, averaged over the leaves of each tree, and then over trees.
     """
-    n_trees, shares, passed = len(forest.inner_starts) - 1, {}, 0
+    n_trees = len(forest.inner_starts) - 1
+    shares = {}
+    passed = 0
     for tree in range(n_trees):
         leaves, n_products = leaves_of(forest, tree, x)
         passed += n_products
@@ -128,11 +138,13 @@ def predict(forest, x):
 
     Return the sum of each label and the number of leaves.
     """
-    hist, n_leaves = {}, 0
+    hist = {}
+    n_leaves = 0
     for tree in range(len(forest.inner_starts) - 1):
         for leaf in leaves_of(forest, tree, x)[0]:
             own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
-            total, n_leaves = int(forest.counts[own].sum()), n_leaves + 1
+            total = int(forest.counts[own].sum())
+            n_leaves = n_leaves + 1
             for label, count in zip(forest.labels[own].tolist(), forest.counts[own].tolist()):
                 hist[label] = hist.get(label, Fraction(0)) + Fraction(count, total)
     return hist, n_leaves

@@ -16,13 +16,18 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
     Z and held_out are dense. y and y_held_out are bool. v and v_held_out are the weights of instances.
     """
     n, d = Z.shape
-    w, b = [0.0] * d, log(int(y.sum()) / (n - int(y.sum())))
-    z, square, losses, largest = [b] * n, 0.0, [], 0.0
+    w = [0.0] * d
+    b = log(int(y.sum()) / (n - int(y.sum())))
+    z = [b] * n
+    square = 0.0
+    losses = []
+    largest = 0.0
     loss, r, c, slope, total = losses_at(z, y, v)
     for C in grid:
         f = 0.5 * square + C * loss
         for _ in range(100):
-            g, means = sums_of(Z, r), [s / total for s in sums_of(Z, c)]
+            g = sums_of(Z, r)
+            means = [s / total for s in sums_of(Z, c)]
             g = [-(w[k] + C * (g[k] - means[k] * slope)) if k < width else 0.0 for k in range(d)]
             inverse = [1.0 / (1.0 + C * total * variances[k]) if k < width else 0.0 for k in range(d)]
             bound = in_order(v * v for v in g) + C * slope * slope / total
@@ -46,8 +51,13 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
             turn = shift
             for k in range(d):
                 turn -= means[k] * step[k]
-            z, w, b = at, moved, b + length * turn
-            decrement, f, slope, total = decrement / f, reached, next_slope, next_total
+            z = at
+            w = moved
+            b = b + length * turn
+            decrement = decrement / f
+            f = reached
+            slope = next_slope
+            total = next_total
             if solved:
                 break
         largest = max(largest, decrement)
@@ -58,8 +68,11 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
 def conjugate_gradients(Z, C, c, means, g, inverse, f):
     """Return the step, its effect on the scores, its gain, and whether the residual is as small as required."""
     n, d = Z.shape
-    step, moves, gain = [0.0] * d, [0.0] * n, 0.0
-    r, p = list(g), [inverse[k] * g[k] for k in range(d)]
+    step = [0.0] * d
+    moves = [0.0] * n
+    gain = 0.0
+    r = list(g)
+    p = [inverse[k] * g[k] for k in range(d)]
     remaining = in_order(r[k] * p[k] for k in range(d))
     target = max(min(0.01, remaining / f) * remaining, 0.01 * TOLERANCE * f)
     for _ in range(2000):
@@ -90,7 +103,9 @@ def row_product(row, p):
 
 
 def losses_at(z, y, v):
-    loss, r, c = 0.0, [], []
+    loss = 0.0
+    r = []
+    c = []
     for score, positive, weight in zip(z, y, v, strict=True):
         margin = score if positive else -score
         e = exp(-abs(margin))

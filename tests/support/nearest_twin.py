@@ -30,7 +30,8 @@ def neighbours(X, Q, S, beta):
     for q, query in enumerate(Q):
         found = [(-similarity(row, query, beta, rank), i) for i, row in enumerate(X)]
         for r, (negative, i) in enumerate(sorted(pair for pair in found if pair[0] < 0)[:S]):
-            numbers[q, r], similarities[q, r] = i, -negative
+            numbers[q, r] = i
+            similarities[q, r] = -negative
     return numbers, similarities
 
 
@@ -41,13 +42,16 @@ def estimates(numbers, similarities, Y, alpha, row_weights=None):
     """
     shares = np.zeros((len(numbers), Y.shape[1]), dtype=np.float32)
     for q, (these, weights) in enumerate(zip(numbers, similarities, strict=True)):
-        votes, total, left = np.zeros(Y.shape[1]), 0.0, len(these)
+        votes = np.zeros(Y.shape[1])
+        total = 0.0
+        left = len(these)
         for i, weight in zip(these, weights, strict=True):
             if i >= 0:
                 vote = (float(weight) / float(weights[0])) ** alpha
                 if row_weights is not None:
                     own = min(float(row_weights[i]), left)
-                    vote, left = vote * own, left - own
+                    vote = vote * own
+                    left = left - own
                 votes[Y[i]] += vote
                 total += vote
         if total:

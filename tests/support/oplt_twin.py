@@ -15,12 +15,16 @@ class Classifier:
     """
 
     def __init__(self, gamma, eps):
-        self.gamma, self.eps, self.sign = gamma, eps, 1
-        self.weights, self.squares = {}, {}
+        self.gamma = gamma
+        self.eps = eps
+        self.sign = 1
+        self.weights = {}
+        self.squares = {}
 
     def copy(self, inverse=False):
         other = Classifier(self.gamma, self.eps)
-        other.weights, other.squares = dict(self.weights), dict(self.squares)
+        other.weights = dict(self.weights)
+        other.squares = dict(self.squares)
         other.sign = -self.sign if inverse else self.sign
         return other
 
@@ -40,7 +44,9 @@ class Classifier:
 
 class Node:
     def __init__(self, parent=None, label=None):
-        self.parent, self.label, self.children = parent, label, []
+        self.parent = parent
+        self.label = label
+        self.children = []
 
     def leaves(self):
         return 1 if not self.children else sum(child.leaves() for child in self.children)
@@ -50,18 +56,28 @@ class NaiveOPLT:
     def __init__(
         self, policy, alpha, balance, arity, max_leaf, gamma=1.0, eps=0.01, key=0, growth="paper"
     ):  # fmt: skip
-        self.policy, self.alpha, self.balance, self.arity, self.max_leaf = policy, alpha, balance, arity, max_leaf
-        self.key, self.program, self.groups = key, growth == "program", set()
+        self.policy = policy
+        self.alpha = alpha
+        self.balance = balance
+        self.arity = arity
+        self.max_leaf = max_leaf
+        self.key = key
+        self.program = growth == "program"
+        self.groups = set()
         self.new = lambda: Classifier(gamma, eps)
-        self.root, self.n, self.leaf = Node(), 0, {}
-        self.root.eta, self.root.theta = self.new(), self.new()
+        self.root = Node()
+        self.n = 0
+        self.leaf = {}
+        self.root.eta = self.new()
+        self.root.theta = self.new()
 
     def partial_fit(self, instances, label_sets):
         for x, labels in zip(instances, label_sets):
             self.learn({**x, None: 1.0}, sorted(labels))
 
     def learn(self, x, labels):
-        selected, new = None, [label for label in labels if label not in self.leaf]
+        selected = None
+        new = [label for label in labels if label not in self.leaf]
         if self.program and new:
             self.grow_as_program(x, new)
         for label in labels:
@@ -85,7 +101,8 @@ class NaiveOPLT:
 
     def add_label(self, x, label, selected):
         if not self.leaf:
-            self.root.label, self.leaf[label] = label, self.root
+            self.root.label = label
+            self.leaf[label] = self.root
             return None
         v = self.selected(x, selected)
         if not v.children or len(v.children) == self.max_leaf:
@@ -95,9 +112,11 @@ class NaiveOPLT:
 
     def grow_as_program(self, x, new):
         """Add all new labels of an instance like the authors' program. Groups of that program may contain leaves."""
-        v, b_max = self.root, self.max_leaf
+        v = self.root
+        b_max = self.max_leaf
         if len(v.children) < self.arity:
-            v, b_max = self.add_node(v), len(new)
+            v = self.add_node(v)
+            b_max = len(new)
             self.groups.add(v)
         else:
             while v not in self.groups:
@@ -121,7 +140,8 @@ class NaiveOPLT:
 
     def add_node(self, v, label=None):
         child = Node(v, label)
-        child.eta, child.theta = v.theta.copy(inverse=True), self.new()
+        child.eta = v.theta.copy(inverse=True)
+        child.theta = self.new()
         v.children.append(child)
         return child
 
@@ -165,11 +185,13 @@ class NaiveOPLT:
             new.label, v.label = v.label, None
             self.leaf[new.label] = new
         v.children = [new]
-        new.eta, new.theta = v.theta.copy(), v.theta.copy()
+        new.eta = v.theta.copy()
+        new.theta = v.theta.copy()
 
     def estimates(self, x):
         """Return the estimate of each seen label, which is the product of the estimates along its path."""
-        x, result = {**x, None: 1.0}, {}
+        x = {**x, None: 1.0}
+        result = {}
         for label, node in self.leaf.items():
             result[label] = 1.0
             while node is not None:

@@ -90,7 +90,9 @@ class Reader(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.tags, self.text, self.within = [], [], []
+        self.tags = []
+        self.text = []
+        self.within = []
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):

@@ -47,8 +47,10 @@ def nbytes(nodes):
 
 def hashed_nodes(tree, seed):
     """Return hashed weights in a table of 16 numbers, with biases."""
-    rng, n = np.random.default_rng(seed), tree.n_nodes
-    table, bias = rng.normal(size=16).astype(np.float32), rng.normal(size=n).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    n = tree.n_nodes
+    table = rng.normal(size=16).astype(np.float32)
+    bias = rng.normal(size=n).astype(np.float32)
     return HashedWeights(tree.children, tree.label, table, 1 + rng.random(n), bias, np.uint64(seed))
 
 
@@ -70,6 +72,7 @@ def weights_of(nodes):
                 siblings, values = (array[slice(*entries)] for array in (nodes.siblings, nodes.weights))
             else:
                 at = nodes.weight_starts[block] + row * degree
-                siblings, values = np.arange(degree), nodes.weights[at : at + degree]
+                siblings = np.arange(degree)
+                values = nodes.weights[at : at + degree]
             found |= {(block, int(feature), int(c)): value for c, value in zip(siblings, values)}
     return found

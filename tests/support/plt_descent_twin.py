@@ -108,8 +108,10 @@ def best_labels(nodes, estimates, k):
     order = order[~np.isnan(estimates[order])]
     places = np.flatnonzero(nodes.label[order] >= 0)[:k]
     opened = order[: places[-1]] if places.size == k else order
-    labels, values = np.full(k, -1), np.zeros(k, dtype=np.float32)
-    labels[: places.size], values[: places.size] = nodes.label[order[places]], estimates[order[places]]
+    labels = np.full(k, -1)
+    values = np.zeros(k, dtype=np.float32)
+    labels[: places.size] = nodes.label[order[places]]
+    values[: places.size] = estimates[order[places]]
     return labels, values, 1 + np.diff(nodes.children)[opened].sum()
 
 
@@ -119,7 +121,9 @@ def best_of_beam(nodes, estimates, k, beam):
     def best(found):
         return sorted(found, key=lambda node: (-estimates[node], node))
 
-    level, leaves, missed = [0], [], -1.0
+    level = [0]
+    leaves = []
+    missed = -1.0
     while level:
         level = [node for node in level if not np.isnan(estimates[node])]
         leaves = best([*leaves, *(node for node in level if nodes.label[node] >= 0)])[:k]

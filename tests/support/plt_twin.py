@@ -44,7 +44,8 @@ def train_adagrad(tree, X, label_sets, order, gamma, eps, epochs):
     weights = np.zeros((tree.n_nodes, X.shape[1]))
     positives = [positive_nodes(tree, labels) for labels in label_sets]
     for node in range(tree.n_nodes):
-        parent, squares = tree.parent[node], np.zeros(X.shape[1])
+        parent = tree.parent[node]
+        squares = np.zeros(X.shape[1])
         for _ in range(epochs):
             for i in order:
                 if parent >= 0 and parent not in positives[i]:

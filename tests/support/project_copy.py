@@ -43,7 +43,8 @@ class Project:
     def __init__(self, folder):
         self.folder = folder
         for name in COPIED:
-            source, target = ROOT / name, folder / name
+            source = ROOT / name
+            target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))

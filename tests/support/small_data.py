@@ -41,7 +41,8 @@ def prepare_tiny(folder, name="tiny", filter=None):
 def train(folder, data, estimator, part="train", name="x", seed=0, **parameters):
     """Train a model by `xmlc train`, and return the options of a step that uses it."""
     given = ("--estimator", estimator, "--part", part, "--name", name, "--seed", seed)
-    model, record = folder / "model", folder / "train.json"
+    model = folder / "model"
+    record = folder / "train.json"
     out = ("--parameters", json.dumps(parameters), "--out", model, "--record", record)
     assert run("train", "--data", data, *given, *out) == 0
     return "--data", data, "--model", model, "--training", record

@@ -49,7 +49,8 @@ class SmallRun(Project):
     def seconds(self):
         """Run the workflow from the beginning with compiled kernels, and return its wall time in seconds."""
         while True:
-            compiled, begun = self.kernels(), time.monotonic()
+            compiled = self.kernels()
+            begun = time.monotonic()
             self.unmake()
             self.finish()
             if self.kernels() == compiled:
@@ -114,7 +115,8 @@ class SmallRun(Project):
 
         A rebuilt file has another inode.
         """
-        notes, jobs = self.folder / ".snakemake", {}
+        notes = self.folder / ".snakemake"
+        jobs = {}
         unfinished = set(os.listdir(notes / "incomplete")) if (notes / "incomplete").is_dir() else set()
         for note in (notes / "metadata").glob("*"):
             try:

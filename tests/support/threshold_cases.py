@@ -40,18 +40,22 @@ def naive_candidate(estimates, hits, n_positives):
 
     F is an exact fraction. In ties, the highest threshold is best.
     """
-    best, threshold = Fraction(0 if n_positives else 1), max(estimates)
+    best = Fraction(0 if n_positives else 1)
+    threshold = max(estimates)
     for v in sorted(set(estimates), reverse=True):
         chosen = [hit for estimate, hit in zip(estimates, hits) if estimate >= v]
         if (f := Fraction(2 * sum(chosen), n_positives + len(chosen))) > best:
-            best, threshold = f, np.nextafter(v, BELOW)
+            best = f
+            threshold = np.nextafter(v, BELOW)
     return threshold
 
 
 def row_wise_ofo(spe, Y, a, b, lower):
     """Return the thresholds of Algorithm 2 as printed: instance by instance, over labels in truth or prediction."""
-    estimates, truth = spe.toarray(), Y.toarray()
-    a, b = np.full(spe.shape[1], float(a)), np.full(spe.shape[1], float(b))
+    estimates = spe.toarray()
+    truth = Y.toarray()
+    a = np.full(spe.shape[1], float(a))
+    b = np.full(spe.shape[1], float(b))
     tau = np.maximum((a / b).astype(np.float32), lower)
     for x, y in zip(estimates, truth):
         predicted = (x > tau) & (x > 0)

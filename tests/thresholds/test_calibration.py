@@ -28,7 +28,8 @@ def naive_blocks(pairs):
 def test_curves_equal_definition_and_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     spe = (rng.integers(0, 8, (30, 6)) / 8).astype(np.float32)  # with ties
-    Y, groups = rng.random(spe.shape) < spe**2, np.array([0, 0, 3, 3, 3, 7])
+    Y = rng.random(spe.shape) < spe**2
+    groups = np.array([0, 0, 3, 3, 3, 7])
     found = IsotonicCalibration(groups).fit(spe, Y).transform(spe).toarray()
     for group in (0, 3, 7):
         of = np.nonzero((spe > 0) & (groups == group))

@@ -32,7 +32,8 @@ def ratio_of(overlap, estimates, chosen):
 def test_no_threshold_has_a_higher_ratio(n, m, seed, overlap, zero):
     spe, _ = random_case(n, m, seed)
     method = ExpectedF(overlap=overlap, zero_division=zero).fit(spe)
-    estimates, predicted = spe.toarray(), method.predict(spe).toarray()
+    estimates = spe.toarray()
+    predicted = method.predict(spe).toarray()
     for j in range(m):
         best = max(ratio_of(overlap, estimates[:, j], chosen) for chosen in candidate_sets(estimates[:, j]))
         absent = np.prod(1 - estimates[:, j].astype(np.float64)) if zero else 0.0
@@ -50,7 +51,8 @@ def test_loss_due_to_minimum_probability_is_bounded(n, m, seed, kappa):
     whole = spe.toarray()
     above = np.where(whole > kappa, whole, 0)
     method = ExpectedF().fit(above)
-    predicted, missing = method.predict(above).toarray(), ((whole > 0) & (whole <= kappa)).sum(axis=0)
+    predicted = method.predict(above).toarray()
+    missing = ((whole > 0) & (whole <= kappa)).sum(axis=0)
     for j in np.flatnonzero(method.thresholds_ >= kappa):
         best = max(ratio_of(F1, whole[:, j], chosen) for chosen in candidate_sets(whole[:, j]))
         base = predicted[:, j].sum() + above[:, j].sum(dtype=np.float64)
@@ -60,13 +62,19 @@ def test_loss_due_to_minimum_probability_is_bounded(n, m, seed, kappa):
 
 def test_kernels_equal_numpy():
     rng = np.random.default_rng(1)
-    labels, estimates = rng.integers(0, 5, 200).astype(np.uint32), rng.random(200).astype(np.float32)
-    mass, absent, largest = np.zeros(5), np.ones(5), np.zeros(5, dtype=np.float32)
+    labels = rng.integers(0, 5, 200).astype(np.uint32)
+    estimates = rng.random(200).astype(np.float32)
+    mass = np.zeros(5)
+    absent = np.ones(5)
+    largest = np.zeros(5, dtype=np.float32)
     counts = np.zeros(5, dtype=np.int64)
     sum_up(labels, estimates, mass, absent, largest, counts)
     np.testing.assert_array_equal(counts, np.bincount(labels))
-    ratio, counts[:], kept = rng.random(5), 0, (labels.copy(), estimates.copy())
-    above, sums = estimates > ratio[labels], np.zeros(5)
+    ratio = rng.random(5)
+    counts[:] = 0
+    kept = (labels.copy(), estimates.copy())
+    above = estimates > ratio[labels]
+    sums = np.zeros(5)
     assert keep_above(*kept, ratio, *kept, sums, counts) == above.sum()
     for part, whole in zip(kept, (labels, estimates)):
         np.testing.assert_array_equal(part[: above.sum()], whole[above])
@@ -115,7 +123,8 @@ def test_floor_is_a_share_of_mean_threshold(n, m, seed, min_share, zero):
 
 
 def test_labels_without_estimates_in_fit_are_predicted_above_floor():
-    fitted, others = [[0.8, 0.0], [0.4, 0.0]], [[0.5, 0.1], [0.1, 0.9]]
+    fitted = [[0.8, 0.0], [0.4, 0.0]]
+    others = [[0.5, 0.1], [0.1, 0.9]]
     assert ExpectedF().fit(fitted).predict(others).toarray().tolist() == [[True, True], [False, True]]
     assert ExpectedF(min_share=0.5).fit(fitted).predict(others).toarray().tolist() == [[True, False], [False, True]]
     with raises_with(XmlcError, "min_share=-1"):
@@ -132,7 +141,8 @@ def test_prior_adds_positives_that_estimates_lack(n, m, seed, zero):
     for j, column in enumerate(spe.toarray().T.astype(np.float64)):
         positives = max(column.sum(), n * prior[j])
         values = {tuple(c): 2 * column[c].sum() / max(c.sum() + positives, 1e-300) for c in candidate_sets(column)}
-        absent, best = zero * np.prod(1 - column) * np.exp(column.sum() - positives), max(values.values())
+        absent = zero * np.prod(1 - column) * np.exp(column.sum() - positives)
+        best = max(values.values())
         assert method.expected_[j] == pytest.approx(max(absent, best), abs=1e-12)
         if abs(absent - best) > 1e-9:
             assert values[tuple(predicted[:, j])] == pytest.approx(best if best > absent else 0, abs=1e-12)

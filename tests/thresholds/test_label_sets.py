@@ -15,7 +15,8 @@ from xmlc.inference import fit_size_weights, gfm, gfm_sizes, gfm_t, meuf
 from xmlc.metrics import micro_f
 from xmlc.thresholds import CommonThreshold, ExpectedF, IsotonicCalibration, apply_thresholds, priors
 
-N, M = 400, 12
+N = 400
+M = 12
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,8 @@ def test_prior_may_exceed_sum_of_estimates():
 def test_common_threshold_is_best_in_exact_fractions(labelled):
     rng = np.random.default_rng(7)
     for _ in range(200):
-        n, m = rng.integers(1, 8), rng.integers(1, 5)
+        n = rng.integers(1, 8)
+        m = rng.integers(1, 5)
         spe = sparse.csr_array((rng.random((n, m)) * (rng.random((n, m)) < rng.choice([0.2, 0.6, 1]))).astype("f4"))
         prior = rng.random(m) ** rng.choice([0.3, 1, 3])
         micro = LabelSets("micro_f").fit(spe, rng.random((n, m)) < 0.5 if labelled else None, prior)

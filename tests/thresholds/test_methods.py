@@ -37,7 +37,9 @@ THOROUGH = settings(deadline=None, max_examples=60)
 def test_sto_finds_best_threshold_above_kappa(n, m, seed, truncated):
     spe, Y = random_case(n, m, seed)
     minima = np.random.default_rng(seed).choice(np.float32([0, 1 / 6, 0.3, 0.9]), m) * np.float32(truncated)
-    found, estimates, truth = STO(kappa=minima).fit(spe, Y).thresholds_, spe.toarray(), Y.toarray()
+    found = STO(kappa=minima).fit(spe, Y).thresholds_
+    estimates = spe.toarray()
+    truth = Y.toarray()
     for j in range(m):
         above = estimates[:, j] > minima[j]
         cut = (
@@ -86,7 +88,8 @@ def test_fit_and_predict_use_the_same_comparison(seed):
         limits = [np.maximum(np.float32(1 / c), bounds) for c in fta.grid]
         np.testing.assert_array_equal(fta.scores_, [macro_f(Y, exceeding(exact, limit)) for limit in limits])
         assert macro_f(Y, fta.predict(exact)) == fta.scores_.max()
-        ofo, pair = OFO(a=1, b=4, lower_bounds=lower).fit(exact, Y), (exact.astype(np.float32), Y)
+        ofo = OFO(a=1, b=4, lower_bounds=lower).fit(exact, Y)
+        pair = (exact.astype(np.float32), Y)
         np.testing.assert_array_equal(ofo.thresholds_, row_wise_ofo(*map(sparse.csr_array, pair), 1, 4, bounds))
     for method in (CommonThreshold(), ExpectedF(), LabelSets("macro_f"), LabelSets("micro_f")):
         found = method.fit(exact, None if isinstance(method, LabelSets) else Y).predict(exact).toarray()
@@ -144,10 +147,12 @@ def test_estimates_that_float32_merges_are_equal():
 
 
 def test_thresholds_just_below_1_are_not_rounded_to_1():
-    certain, below = np.float32([[1.0, 1.0]]), np.array([1 - 1e-9, 1 + 1e-9])
+    certain = np.float32([[1.0, 1.0]])
+    below = np.array([1 - 1e-9, 1 + 1e-9])
     assert apply_thresholds(certain, below).toarray().tolist() == [[True, False]]
     assert apply_thresholds(certain, 1 - 1e-9).toarray().all()
-    X, Y = [[1, 0], [0, 1]] * 5, [[1], [1]] * 5
+    X = [[1, 0], [0, 1]] * 5
+    Y = [[1], [1]] * 5
     assert FastXML(n_trees=1).fit(X, Y).predict(X, 1 - 1e-9).sum() == 10
 
 
@@ -159,7 +164,8 @@ def test_estimates_in_any_form_give_equal_results_without_copies():
     shuffled = spe.copy()
     for i in range(9):
         part = slice(spe.indptr[i], spe.indptr[i + 1])
-        shuffled.indices[part], shuffled.data[part] = spe.indices[part][::-1], spe.data[part][::-1]
+        shuffled.indices[part] = spe.indices[part][::-1]
+        shuffled.data[part] = spe.data[part][::-1]
     shuffled.has_sorted_indices = shuffled.has_canonical_format = False
     before = shuffled.indices.copy()
     for form in (spe.toarray(), sparse.csc_array(spe), spe.astype(np.float64), sparse.csr_matrix(spe), shuffled):
@@ -171,7 +177,8 @@ def test_estimates_in_any_form_give_equal_results_without_copies():
 
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0), (0, 0)])
 def test_methods_accept_no_instances_and_no_labels(n, m):
-    spe, Y = sparse.csr_array((n, m), dtype=np.float32), sparse.csr_array((n, m), dtype=bool)
+    spe = sparse.csr_array((n, m), dtype=np.float32)
+    Y = sparse.csr_array((n, m), dtype=bool)
     for method in (STO(kappa=0.01), FTA(), FTA(label_wise=True), OFO(b=10)):
         assert method.fit(spe, Y).thresholds_.shape == (m,)
         assert method.predict(spe).shape == (n, m)

@@ -39,7 +39,8 @@ def test_best_cut_is_next_float_below_smallest_and_largest_values():
 def test_rule_kernels_equal_dense_comparison(n, m, seed):
     spe, _ = random_case(n, m, seed)
     thresholds = np.random.default_rng(seed).integers(0, 7, m).astype(np.float32) / np.float32(6)
-    counts, kept = np.empty(n, dtype=np.int64), np.empty(spe.nnz, dtype=np.uint32)
+    counts = np.empty(n, dtype=np.int64)
+    kept = np.empty(spe.nnz, dtype=np.uint32)
     n_kept = copy_above(*kernel_csr(spe), thresholds, counts, kept)
     expected = spe.toarray() > thresholds
     np.testing.assert_array_equal(counts, expected.sum(1))
@@ -52,12 +53,15 @@ def test_cuts_are_estimates_of_positives_with_counts_above_them(n, m, seed, entr
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", entries)
         candidates = candidates_of(spe, Y, 2, common)
-    estimates, truth = spe.toarray(), Y.toarray()
+    estimates = spe.toarray()
+    truth = Y.toarray()
     if common:
-        estimates, truth = estimates.reshape(-1, 1), truth.reshape(-1, 1)
+        estimates = estimates.reshape(-1, 1)
+        truth = truth.reshape(-1, 1)
     lowest = candidates.lowest.view(np.float32)
     for j in range(estimates.shape[1]):
-        own, true = estimates[:, j], truth[:, j]
+        own = estimates[:, j]
+        true = truth[:, j]
         part = slice(candidates.starts[j], candidates.starts[j + 1])
         np.testing.assert_array_equal(lowest[part], np.unique(own[true & (own > 0)]))
         assert candidates.hits[part].tolist() == [np.count_nonzero(true & (own >= v)) for v in lowest[part]]

@@ -32,7 +32,8 @@ def test_label_wise_fta_finds_best_threshold_of_its_grid_for_each_label(n, m, se
     spe, Y = random_case(n, m, seed)
     nu = lower_bounds(np.random.default_rng(seed).uniform(0, 0.9, m))
     method = FTA(label_wise=True, lower_bounds=nu).fit(spe, Y)
-    estimates, truth = spe.toarray(), Y.toarray()
+    estimates = spe.toarray()
+    truth = Y.toarray()
     for j in range(m):
         allowed = [max(np.float32(1 / c), np.float32(nu[j])) for c in GRID]
         scores = [f_of(truth[:, j], estimates[:, j] > tau) for tau in allowed]
@@ -74,7 +75,8 @@ def test_ofo_equals_row_wise_algorithm(n, m, seed):
 
 def test_ofo_accepts_a_and_b_per_label():
     spe, Y = random_case(14, 5, 8)
-    a, b = np.arange(1, 6), np.arange(10, 15)
+    a = np.arange(1, 6)
+    b = np.arange(10, 15)
     found = OFO(a=a, b=b).fit(spe, Y).thresholds_
     for j in range(5):
         assert found[j] == OFO(a=a[j], b=b[j]).fit(spe, Y).thresholds_[j]
@@ -111,11 +113,13 @@ def blocks(spe, Y, candidates):
 @given(**CASES)
 def test_counts_in_ranges_of_labels_equal_dense_counts(n, m, seed):
     spe, Y = random_case(n, m, seed)
-    lower, cut = random_bounds(m, seed).astype(np.float32), seed % (m + 1)
+    lower = random_bounds(m, seed).astype(np.float32)
+    cut = seed % (m + 1)
     positives, hits, predicted = (np.zeros(shape, dtype=np.int32) for shape in (m, (m, 3), (m, 3)))
     for labels in ((0, cut), (cut, m)):
         count_fixed(kernel_csr(spe), kernel_csr(Y), *labels, FIXED, lower, positives, hits, predicted)
-    estimates, truth = spe.toarray(), Y.toarray()
+    estimates = spe.toarray()
+    truth = Y.toarray()
     np.testing.assert_array_equal(positives, truth.sum(axis=0))
     for g, fixed in enumerate(FIXED):
         sets = estimates > np.maximum(fixed, lower)
@@ -182,7 +186,8 @@ def test_floor_of_one_pass_omits_lower_estimates(tree):
     np.testing.assert_array_equal(found, OFO().fit(model.predict_proba(X, 0.2), Y).thresholds_)
 
 
-LOW, HIGH = np.full(3, 0.1), np.full(3, 0.2)
+LOW = np.full(3, 0.1)
+HIGH = np.full(3, 0.2)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +204,8 @@ LOW, HIGH = np.full(3, 0.1), np.full(3, 0.2)
 )
 def test_partial_fit_refuses_changed_hyperparameters(method, change):
     spe, Y = random_case(14, 3, 5)
-    (name,), method = change, method.unfitted()
+    (name,) = change
+    method = method.unfitted()
     before = getattr(method, name)
     for begin in (method.fit, method.partial_fit):
         begin(spe, Y)

@@ -107,7 +107,8 @@ def test_lower_bounds_come_from_labels_unless_given(multilabel):
 def test_label_of_one_instance_is_absent_from_training_without_its_fold(estimator, multilabel):
     X, Y = multilabel(20, 6, 4)
     Y = Y.toarray()
-    Y[:, 2], Y[:, 3] = False, False
+    Y[:, 2] = False
+    Y[:, 3] = False
     Y[7, 2] = True
     model = OutOfFold(estimator, STO(), threshold=0.02).fit(X, Y)
     assert model.estimates_.toarray()[7, 2] < 0.1
@@ -164,9 +165,12 @@ def test_nested_hyperparameters_can_be_set_and_searched(multilabel):
 def test_estimates_per_class_become_one_estimate_per_label(estimator, m, multilabel):
     X, Y = (part.toarray() for part in multilabel(30, 6, 4))
     # Label 3 has one class in a fold, and label 2 has one class in all folds.
-    Y[:, 3], Y[4, 3], Y[:, 2] = False, True, True
+    Y[:, 3] = False
+    Y[4, 3] = True
+    Y[:, 2] = True
     model = OutOfFold(estimator, folds=3, threshold=0.0).fit(X, Y[:, :m].astype(int))
-    found, classes = model.estimator_.predict_proba(X), model.estimator_.classes_
+    found = model.estimator_.predict_proba(X)
+    classes = model.estimator_.classes_
     if not sparse.issparse(found):
         found, classes = (found, classes) if isinstance(found, list) else ([found], [classes])
         found = np.column_stack([own @ np.float64(of) for own, of in zip(found, classes)])
@@ -178,7 +182,8 @@ def test_estimates_per_class_become_one_estimate_per_label(estimator, m, multila
 
 def test_columns_of_frames_are_used_by_name(multilabel):
     X, Y = multilabel(30, 3, 4)
-    x, y = pd.DataFrame(X.toarray(), columns=[*"abc"]), pd.DataFrame(Y.toarray().astype(int), columns=[*"wxyz"])
+    x = pd.DataFrame(X.toarray(), columns=[*"abc"])
+    y = pd.DataFrame(Y.toarray().astype(int), columns=[*"wxyz"])
     cities = x.assign(city=["u", "v", "w"] * 10).set_index(np.arange(30)[::-1])
     columns = ColumnTransformer([("city", OneHotEncoder(), ["city"]), ("number", "passthrough", ["a", "c"])])
     by_hand = np.column_stack([(cities[["city"]].to_numpy() == [*"uvw"]), x[["a", "c"]]]).astype(float)

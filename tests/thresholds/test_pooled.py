@@ -57,7 +57,8 @@ def attainable_sets(estimates):
 @given(**CASES, name=st.sampled_from(sorted(COMMON)), levels=st.sampled_from([2, 6, 40]))
 def test_common_threshold_is_best_attainable(n, m, seed, name, levels):
     spe, Y = random_case(n, m, seed, levels)
-    estimates, truth = spe.toarray(), Y.toarray()
+    estimates = spe.toarray()
+    truth = Y.toarray()
     scores = [exact_score(COMMON[name], truth, chosen) for chosen in attainable_sets(estimates)]
     method = CommonThreshold(*COMMON[name]).fit(spe, Y)
     found = method.predict(spe).toarray()
@@ -82,7 +83,8 @@ def test_empty_sets_are_predicted_if_they_are_best():
 @given(**CASES, beta=st.sampled_from([0.5, 1.0, 2.0]))
 def test_sto_maximises_f_beta_of_each_label(n, m, seed, beta):
     spe, Y = random_case(n, m, seed)
-    estimates, truth = spe.toarray(), Y.toarray()
+    estimates = spe.toarray()
+    truth = Y.toarray()
     predicted = STO(overlap=f_beta(beta)).fit(spe, Y).predict(spe).toarray()
     for j in range(m):
         sets = attainable_sets(estimates[:, j])
@@ -97,7 +99,8 @@ def test_jaccard_and_f_have_the_same_thresholds(n, m, seed):
     spe, Y = random_case(n, m, seed)
     for of_f, of_jaccard in ((STO(), STO(overlap=JACCARD)), (CommonThreshold(), CommonThreshold(overlap=JACCARD))):
         np.testing.assert_array_equal(of_f.fit(spe, Y).thresholds_, of_jaccard.fit(spe, Y).thresholds_)
-    estimates, truth = spe.toarray(), Y.toarray()
+    estimates = spe.toarray()
+    truth = Y.toarray()
     predicted = STO(overlap=JACCARD).fit(spe, Y).predict(spe).toarray()
     for j in range(m):
         best = max(exact_value(JACCARD, truth[:, j], chosen) for chosen in attainable_sets(estimates[:, j]))
@@ -127,7 +130,8 @@ def test_overlap_in_units_equals_overlap(hits, missed, wrong, measure):
 
 def test_sum_of_gains_has_no_rounding_drift():
     """Only the last threshold gives each instance the value 1, and rounding must not hide it."""
-    n, m = 300, 40
+    n = 300
+    m = 40
     estimates = np.random.default_rng(0).uniform(0.1, 1, (n, m)).astype(np.float32)
     Y = np.ones((n, m), dtype=bool)
     threshold = CommonThreshold("instance", f_beta(2)).fit(estimates, Y).thresholds_[0]
@@ -149,7 +153,8 @@ def test_gains_are_differences_between_successive_thresholds(n, m, seed, entries
 
 
 def test_best_sum_must_exceed_rounding_errors():
-    lowest, gains = np.uint32([10, 20, 30]), np.array([2, 3, 2])
+    lowest = np.uint32([10, 20, 30])
+    gains = np.array([2, 3, 2])
     for n, expected in ((1, 9), (2, 19), (5, 9), (6, 9), (7, 99)):
         threshold = np.uint32([99])
         best_sum(lowest, gains, 1, n, threshold)
@@ -157,7 +162,8 @@ def test_best_sum_must_exceed_rounding_errors():
 
 
 def test_instances_without_labels_score_1_for_the_empty_set():
-    spe, Y = sparse.csr_array(np.float32([[0.6], [0.2]])), np.array([[False], [True]])
+    spe = sparse.csr_array(np.float32([[0.6], [0.2]]))
+    Y = np.array([[False], [True]])
     # Empty set: (1 + 0) / 2. Above 0.6: (0 + 0) / 2. All: (0 + 1) / 2, equal to the empty set.
     assert CommonThreshold("instance").fit(spe, Y).thresholds_.tolist() == [np.float32(0.6)]
     # The set of all is better by the only instance with a label, and the sum of all values is 2**23.

@@ -52,7 +52,8 @@ def test_methods_without_labels_are_fitted_on_unlabelled_estimates(sweep_case):
             expected = ExpectedF(zero_division=zero_division, prior=sweep_case[2]).fit(fitted_on).thresholds_
             np.testing.assert_array_equal(tune(name, *sweep_case, unlabelled=given).thresholds, expected)
     for name in ("sto", "ofo"):
-        plain, given = tune(name, *sweep_case), tune(name, *sweep_case, unlabelled=unlabelled)
+        plain = tune(name, *sweep_case)
+        given = tune(name, *sweep_case, unlabelled=unlabelled)
         np.testing.assert_array_equal(plain.thresholds, given.thresholds)
 
 
@@ -140,7 +141,8 @@ def test_tune_can_select_by_another_measure(sweep_case):
     often = np.arange(20) < 8
     # Twelve labels never occur but have the highest estimates. With 0/0 = 1, it is best to predict none of these
     # labels.
-    spe, Y = np.where(often, 0.2 * spe.toarray(), 0.3), np.where(often, Y.toarray(), False)
+    spe = np.where(often, 0.2 * spe.toarray(), 0.3)
+    Y = np.where(often, Y.toarray(), False)
     seen = []
     for measure in ("macro_f", "macro_f_zero", "macro_f_present"):
         tuned = tune("fta", spe, Y, 0 * prior, measure=measure)

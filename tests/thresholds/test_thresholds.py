@@ -36,7 +36,8 @@ def test_thresholds_are_bit_identical_on_any_number_of_threads(setting, monkeypa
 
 
 def test_empty_estimates_give_initial_thresholds():
-    empty, Y = sparse.csr_array((4, 3), dtype=np.float32), sparse.csr_array(np.eye(4, 3) > 0)
+    empty = sparse.csr_array((4, 3), dtype=np.float32)
+    Y = sparse.csr_array(np.eye(4, 3) > 0)
     assert STO(kappa=0.1).fit(empty, Y).thresholds_.tolist() == [np.float32(0.1)] * 3
     assert OFO(b=2).fit(empty, Y).thresholds_.tolist() == [np.float32(1 / 3)] * 3
     assert FTA().fit(empty, Y).predict(empty).nnz == 0

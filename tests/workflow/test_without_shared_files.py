@@ -36,7 +36,8 @@ def expected(tmp_path_factory):
 def storage(tmp_path_factory, expected):
     """Return the storage after two runs in which each job began in an empty folder."""
     project = make_demo(tmp_path_factory.mktemp("project"))
-    storage, jobs = tmp_path_factory.mktemp("storage"), tmp_path_factory.mktemp("jobs")
+    storage = tmp_path_factory.mktemp("storage")
+    jobs = tmp_path_factory.mktemp("jobs")
     # Snakemake sends the files in git to the jobs. The container image has all other files.
     for words in (["init", "--quiet"], ["add", *(path.name for path in project.folder.iterdir())]):
         subprocess.run(["git", *words], cwd=project.folder, check=True)

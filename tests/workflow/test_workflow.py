@@ -66,7 +66,8 @@ def test_hyperparameters_rerun_only_their_model(finished):
 
 
 TABLES = {"table": 5, "figure": 1}
-CATALOGUE, SUITE = "config/datasets.yaml", "config/demo.yaml"
+CATALOGUE = "config/datasets.yaml"
+SUITE = "config/demo.yaml"
 ABOUT = {
     "licence": "CC0",
     "homepage": "https://example.org",
@@ -134,7 +135,8 @@ def test_malformed_line_stops_run_and_leaves_no_output(finished, multilabel):
 
 
 def test_edited_record_and_damaged_data_are_refused_and_rebuilt(finished):
-    before, record = finished.tables(), finished.folder / "results/demo/plt/seed0/full/ranking.json"
+    before = finished.tables()
+    record = finished.folder / "results/demo/plt/seed0/full/ranking.json"
     table, array = (
         finished.folder / f"results/{name}" for name in ("tables/demo/table1.csv", "demo/data/test/X.data.npy")
     )

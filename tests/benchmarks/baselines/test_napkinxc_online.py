@@ -47,7 +47,8 @@ def test_leading_instances_without_labels_do_not_change_model(multilabel, monkey
     X, Y = multilabel(200, 20, 8, density=0.5)
     monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
-    dense[:5], dense[5, 0] = False, True
+    dense[:5] = False
+    dense[5, 0] = True
     late = NapkinXCOPLT(**SMALL).fit(X, sparse.csr_array(dense))
     early = NapkinXCOPLT(**SMALL).fit(X[5:], sparse.csr_array(dense[5:]))
     np.testing.assert_array_equal(late.predict_proba(X).toarray(), early.predict_proba(X).toarray())

@@ -36,8 +36,10 @@ def test_logistic_loss_estimates_probabilities(multilabel):
 
 def test_instances_without_features_or_labels_are_accepted(multilabel):
     X, Y = multilabel(200, 20, 6, density=0.5)
-    features, labels = X.toarray(), Y.toarray()
-    features[:20], labels[10:30] = 0, False
+    features = X.toarray()
+    labels = Y.toarray()
+    features[:20] = 0
+    labels[10:30] = False
     model = OmikujiParabel(n_trees=1, n_jobs=1).fit(sparse.csr_array(features), sparse.csr_array(labels))
     best, scores = model.predict_top_k(sparse.csr_array(features), 3)
     assert (best >= 0).all()

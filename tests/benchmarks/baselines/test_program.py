@@ -60,7 +60,9 @@ class Noted(ProgramModel):
     SAVED = ("size_",)
 
     def fit(self, X, Y):
-        self.n_features_in_, self.n_labels_, self.size_ = 2, 3, np.arange(2)
+        self.n_features_in_ = 2
+        self.n_labels_ = 3
+        self.size_ = np.arange(2)
         self._new_folder()
         (self._files / "note.txt").write_text(X)
         return self

@@ -130,7 +130,8 @@ def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, 
     ]  # fmt: skip
     dense = "".join(",".join(row) + "\n" for row in cells)
     thin = "".join("{" + ", ".join(f"{i} {c}" for i, c in enumerate(row) if float(c)) + "}\n" for row in cells)
-    folder, xml = tmp_path_factory.mktemp("arff"), '<labels><label name="y2"/><label name="y1"/></labels>'
+    folder = tmp_path_factory.mktemp("arff")
+    xml = '<labels><label name="y2"/><label name="y1"/></labels>'
     X, Y = arff(folder, dense, header, xml)
     table, _ = scipy_arff.loadarff(io.StringIO(header + dense))
     expected = np.array([[row[f"a{i}"] for i in range(4)] for row in table]).astype(np.float32)

@@ -14,7 +14,8 @@ OF_UNICODE = ["\u00a0", "\u2028", "\u2029", "\x85", "\x1c", "\x1d", "\x1e", "\x1
 
 @pytest.mark.parametrize("blank", OF_UNICODE)
 def test_unicode_blanks_belong_to_names(blank, tmp_path):
-    name, vocabulary = f"New{blank}York", {}
+    name = f"New{blank}York"
+    vocabulary = {}
     (tmp_path / "a.vw").write_text(f"1 |{name} {name}:2 b\n", encoding="utf-8")
     X, _ = load(tmp_path / "a.vw", "vw", vocabulary=vocabulary)
     assert [*vocabulary] == [f"{name}|{name}", f"{name}|b"]

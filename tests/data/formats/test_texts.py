@@ -144,7 +144,8 @@ UNICODE_BLANKS = "\u00a0\u2028\u2029\x85\x1c\x1d\x1e\x1f\u3000"
 
 @pytest.mark.parametrize("blank", UNICODE_BLANKS)
 def test_unicode_blanks_end_no_line_and_no_name(blank, tmp_path):
-    text, name = f"rice{blank}rose", f"{blank}New{blank}York"
+    text = f"rice{blank}rose"
+    name = f"{blank}New{blank}York"
     rows = [{"text": text, "labels": [f" {name}\t", name]}, {"text": blank, "labels": [blank]}]
     written = {
         "a.csv": f"text,labels\n{text}, {name} ;{name}\n{blank},{blank}\n",

@@ -11,7 +11,8 @@ from xmlc.data import load
 
 
 def test_rows_equal_hand_written_matrix(tmp_path):
-    train, test = tmp_path / "train.vw", tmp_path / "test.vw"
+    train = tmp_path / "train.vw"
+    test = tmp_path / "test.vw"
     train.write_text("3 | 5:0.5 word\n1,2,1 2.0 'tag|a x:2 x:1 |b:0.5 x\n | 5:1\n2 1 0.5 tag|\n'tag| 5:0\n\n\n")
     test.write_text("2 | new:1 word:4\n")
     vocabulary = {}
@@ -27,7 +28,9 @@ def test_rows_equal_hand_written_matrix(tmp_path):
 
 
 def test_features_missing_from_training_are_dropped(tmp_path):
-    train, test, vocabulary = tmp_path / "train.vw", tmp_path / "test.vw", {}
+    train = tmp_path / "train.vw"
+    test = tmp_path / "test.vw"
+    vocabulary = {}
     train.write_text("1 | b a\n")
     test.write_text("4 | new a:2 c:0\n | b new:0.5 2\n")
     d = load(train, vocabulary=vocabulary)[0].shape[1]

@@ -42,7 +42,8 @@ def view_of(seed, thing, view, d):
     key = stream_key(seed, Stream.SYNTHETIC_LABEL + thing)
     own = stream_key(seed, Stream.SYNTHETIC_ROW + VIEWS * thing + view)
     turned = 2 * math.pi * view / AZIMUTHS if view < AZIMUTHS else 0
-    of_light, of_colour = view - AZIMUTHS, view - AZIMUTHS - DIRECTIONS
+    of_light = view - AZIMUTHS
+    of_colour = view - AZIMUTHS - DIRECTIONS
     values = np.full(d, BACKGROUND)
     for s in range(SURFACES):
         centre, width, faces, size = (random_unit(key, NUMBERS * s + i) for i in range(NUMBERS))
@@ -68,10 +69,14 @@ def test_view_equals_sum_of_surfaces():
 
 
 def test_texts_count_common_words_and_topic_words():
-    seed, d, m, n_words = 3, 500, 7, 25
+    seed = 3
+    d = 500
+    m = 7
+    n_words = 25
     X, Y, _ = ShortTexts(d, m, n_words, seed).draw(0, 40)
     for i in range(40):
-        topic, own = stream_key(seed, Stream.SYNTHETIC_LABEL + i % m), stream_key(seed, Stream.SYNTHETIC_ROW + i)
+        topic = stream_key(seed, Stream.SYNTHETIC_LABEL + i % m)
+        own = stream_key(seed, Stream.SYNTHETIC_ROW + i)
         words = []
         for w in range(n_words):
             u = random_unit(own, 2 * w + 1)

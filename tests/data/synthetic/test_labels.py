@@ -24,7 +24,8 @@ def test_posteriors_equal_documented_formula(drawn):
     model, X, _, P = drawn
     n_triggers = -(-8 * 3 * 300 // (25 * 80))
     triggers, weights, modifiers, modifier_weights = draw_label_parameters(SHAPE["seed"], 300, 80, n_triggers, 3)
-    dense, posteriors = X[:200].toarray().astype(np.float64), P[:200].toarray()
+    dense = X[:200].toarray().astype(np.float64)
+    posteriors = P[:200].toarray()
     for j in range(80):
         score = sum(dense[:, triggers[j, t]] * weights[j, t] for t in range(n_triggers))
         triggered = (dense[:, triggers[j]] > 0).any(axis=1)
@@ -37,7 +38,8 @@ def test_posteriors_equal_documented_formula(drawn):
 def test_labels_are_drawn_from_the_posteriors(drawn):
     """In each stratum of posteriors, the share of positives is within four standard errors of the mean posterior."""
     _, _, Y, P = drawn
-    posteriors, truth = P.toarray().ravel(), Y.toarray().ravel()
+    posteriors = P.toarray().ravel()
+    truth = Y.toarray().ravel()
     assert not truth[posteriors == 0].any()
     for low, high in itertools.pairwise(np.quantile(posteriors[posteriors > 0], np.linspace(0, 1, 11))):
         chosen = (posteriors >= low) & (posteriors <= high) & (posteriors > 0)

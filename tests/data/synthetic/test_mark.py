@@ -25,7 +25,8 @@ MARKED = "amazon-670k (synthetic)"
 @pytest.fixture
 def made(tmp_path):
     """Make a synthetic dataset with the name of a real dataset in a mirror. Return the mirror and a catalogue."""
-    catalogue, empty = tmp_path / "made.yaml", tmp_path / "datasets.yaml"
+    catalogue = tmp_path / "made.yaml"
+    empty = tmp_path / "datasets.yaml"
     catalogue.write_text(f"{NAME}: {{synthetic: {{{SIZES}}}}}")
     empty.write_text("{}")
     assert run("synth", NAME, "--out", tmp_path / "mirror" / NAME, "--catalogue", catalogue) == 0
@@ -34,7 +35,8 @@ def made(tmp_path):
 
 def names(tmp_path, mirror, catalogue, name=NAME):
     """Download and prepare a dataset of a mirror. Return the dataset's names in records."""
-    source, data = tmp_path / "resources" / name, tmp_path / "data"
+    source = tmp_path / "resources" / name
+    data = tmp_path / "data"
     assert run("download", name, "--out", source, "--mirror", mirror, "--catalogue", catalogue) == 0
     files = ("--source", source, "--out", data, "--statistics", tmp_path / "statistics.json")
     assert run("prepare", name, *files, "--catalogue", catalogue) == 0

@@ -54,10 +54,12 @@ def text_of(row, d, m, labels_per_instance, nonzeros, seed):
         if source >= made.AREA_SHARE + made.SUBJECT_SHARE:
             words.append(rank(u, d, made.WORD_OFFSET))
             continue
-        topic, n_typical = m + subjects[0] % n_areas, made.AREA_WORDS
+        topic = m + subjects[0] % n_areas
+        n_typical = made.AREA_WORDS
         if source >= made.AREA_SHARE:
             share = (source - made.AREA_SHARE) / made.SUBJECT_SHARE
-            topic, n_typical = subjects[int(len(subjects) * share**2)], made.SUBJECT_WORDS
+            topic = subjects[int(len(subjects) * share**2)]
+            n_typical = made.SUBJECT_WORDS
         typical = random_unit(stream_key(seed, Stream.SYNTHETIC_LABEL + topic), int(n_typical * u**3))
         words.append(rarest + rank(typical, d - rarest, made.WORD_OFFSET + rarest))
     return Counter(words), {label: 1 - share for label, share in missing.items() if share < 1}
@@ -67,7 +69,8 @@ def test_texts_equal_plain_twin():
     X, _, P = SubjectTexts(**SHAPE).draw(5, 65)
     for i in range(60):
         words, probabilities = text_of(5 + i, *SHAPE.values())
-        x, p = X[[i]], P[[i]]
+        x = X[[i]]
+        p = P[[i]]
         assert x.indices.tolist() == sorted(words)
         offset = made.WORD_OFFSET
         weights = [(1 + math.log(words[f])) * (1 + math.log((f + offset) / offset)) for f in sorted(words)]
@@ -78,7 +81,8 @@ def test_texts_equal_plain_twin():
 
 def test_labels_are_drawn_from_the_posteriors():
     _, Y, P = SubjectTexts(**SHAPE).draw(0, 4000)
-    posteriors, truth = P.toarray().ravel().astype(np.float64), Y.toarray().ravel()
+    posteriors = P.toarray().ravel().astype(np.float64)
+    truth = Y.toarray().ravel()
     assert not truth[posteriors == 0].any()
     for value in (made.FIRST, made.FURTHER, made.BROADER):
         chosen = np.isclose(posteriors, value)

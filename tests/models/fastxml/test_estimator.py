@@ -47,11 +47,13 @@ def test_each_training_instance_reaches_its_leaf(unit_norm):
     rng = np.random.default_rng(8)
     X = sparse.csr_array((rng.random((600, 12)) < 0.15).astype(np.float32))
     Y = sparse.csr_array(rng.random((600, 9)) < 0.2)
-    forest, x = FastXML(n_trees=8, max_leaf=3, unit_norm=unit_norm, n_jobs=1).fit(X, Y).forest_, kernel_csr(X)
+    forest = FastXML(n_trees=8, max_leaf=3, unit_norm=unit_norm, n_jobs=1).fit(X, Y).forest_
+    x = kernel_csr(X)
     if unit_norm:
         norms = np.sqrt(X.multiply(X).sum(axis=1))
         x = kernel_csr(sparse.csr_array(X.multiply(1 / np.maximum(norms, 1)[:, None]), dtype=np.float32))
-    leaves, passed = np.empty(600, dtype=np.int32), np.empty(600, dtype=np.int64)
+    leaves = np.empty(600, dtype=np.int32)
+    passed = np.empty(600, dtype=np.int64)
     n_zero = 0
     for root in forest.roots:
         find_leaf(x, 0, 600, int(root), forest, 12, leaves, passed)
@@ -67,8 +69,10 @@ def test_each_training_instance_reaches_its_leaf(unit_norm):
 
 def test_instances_with_score_0_go_to_positive_side():
     X = sparse.csr_array(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], dtype=np.float32))
-    order, moved = np.array([0, 1, 2], dtype=np.uint32), np.empty(3, dtype=np.uint32)
-    weights, features = np.array([2.0], dtype=np.float32), np.array([0], dtype=np.uint32)
+    order = np.array([0, 1, 2], dtype=np.uint32)
+    moved = np.empty(3, dtype=np.uint32)
+    weights = np.array([2.0], dtype=np.float32)
+    features = np.array([0], dtype=np.uint32)
     n_negative = divide(kernel_csr(X), order, features, weights, np.float32(0), np.zeros(2, dtype=np.float32), moved)
     assert n_negative == 1
     assert order.tolist() == [1, 0, 2]
@@ -98,7 +102,8 @@ def test_dcg_and_ndcg_differ_only_if_numbers_of_labels_differ(multilabel):
 
 
 def test_label_weights_that_overflow_are_refused():
-    X, Y = np.eye(30, 5), np.eye(30, 4) > 0
+    X = np.eye(30, 5)
+    Y = np.eye(30, 4) > 0
     Y[0] = False  # the first row has no label
     for a, b in ((100.0, 1.0), (100.0, 1e9)):
         with raises_with(XmlcError, f"propensity_a={a}", f"propensity_b={b}"):

@@ -18,7 +18,9 @@ SMALL = settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), scale=st.sampled_from([0.05, 0.3, 1.0]))
 def test_gathered_columns_are_columns_that_can_get_a_weight(seed, scale):
     rng = np.random.default_rng(seed)
-    n, d, k = 12, 9, 7
+    n = 12
+    d = 9
+    k = 7
     X = sparse.random_array((n, d), density=0.5, rng=rng, dtype=np.float32).tocsr()
     X.data = (X.data * rng.choice([-1, 1], X.nnz) * scale).astype(np.float32)
     node = np.sort(rng.choice(n, k, replace=False)).astype(np.uint32)
@@ -42,7 +44,8 @@ def test_gathered_columns_are_columns_that_can_get_a_weight(seed, scale):
 
 def test_labels_of_a_node_are_renumbered():
     Y = sparse.csr_array(np.array([[0, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1]], dtype=bool))
-    y, scratch = kernel_csr(Y), np.zeros(4, dtype=np.uint32)
+    y = kernel_csr(Y)
+    scratch = np.zeros(4, dtype=np.uint32)
     starts, labels, found = number_labels(y, np.array([3, 1, 0], dtype=np.uint32), scratch)
     assert found.tolist() == [0, 1, 3]
     assert starts.tolist() == [0, 2, 2, 4]
@@ -56,7 +59,8 @@ def test_leaf_keeps_labels_with_largest_weighted_counts(most, weighted):
     rng = np.random.default_rng(most)
     Y = sparse.csr_array(rng.random((12, 30)) < 0.4)
     weights = rng.choice([0.5, 1, 2], 30).astype(np.float32) if weighted else np.ones(30, dtype=np.float32)
-    node, times = np.arange(12, dtype=np.uint32), Y.sum(axis=0)
+    node = np.arange(12, dtype=np.uint32)
+    times = Y.sum(axis=0)
     labels, counts = labels_of_leaf(kernel_csr(Y), node, weights, np.zeros(30, dtype=np.uint32), most)
     best = np.argsort(-weights * times, kind="stable")[:most]  # the smaller label wins ties
     assert labels.tolist() == sorted(best)

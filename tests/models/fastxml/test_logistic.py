@@ -57,7 +57,8 @@ def test_solver_with_default_limits_is_near_optimum(seed):
 
 
 def test_solver_keeps_weights_0_if_features_do_not_help():
-    X, side = np.full((4, 1), 1e-3), np.array([1, -1, 1, -1], dtype=np.int8)
+    X = np.full((4, 1), 1e-3)
+    side = np.array([1, -1, 1, -1], dtype=np.int8)
     weights, margins = solve(X, side, (1.0, 1.0), StoppingCriteria())
     assert weights.tolist() == [0.0]
     assert margins.tolist() == [0.0] * 4

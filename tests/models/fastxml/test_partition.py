@@ -48,8 +48,10 @@ def test_partition_equals_plain_implementation(label_sets, weighted, normalised,
 @SMALL
 @given(scores=st.lists(st.integers(0, 2**40 - 1), min_size=1, max_size=300), shift=st.integers(0, 40))
 def test_labels_are_ranked_by_score_then_by_number(scores, shift):
-    sums, n = np.array(scores) >> shift, len(scores)
-    keys, counts = np.empty((2, n), dtype=np.uint64), np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
+    sums = np.array(scores) >> shift
+    n = len(scores)
+    keys = np.empty((2, n), dtype=np.uint64)
+    counts = np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
     gains = np.empty(n, dtype=np.int64)
     rank_by_gain(sums, np.ones(n, dtype=np.float32), 1.0, discount_table(n), keys[0], keys[1], counts, gains)
     expected = np.empty(n)

@@ -29,7 +29,8 @@ def data_and_model(multilabel, seed=1, **options):
 @pytest.mark.parametrize("options", [{}, {"arity": 3, "shares": "instances", "optimizer": "sgd"}])
 def test_estimates_are_mean_shares_of_reached_leaves(multilabel, options):
     X, _, model = data_and_model(multilabel, **options)
-    X, several = X[:50], 0
+    X = X[:50]
+    several = 0
     spe = model.predict_proba(X)
     for i, x in enumerate(X.toarray()):
         shares, passed = twin.estimates_of(model.forest_, x, model.shares == "labels")
@@ -51,7 +52,8 @@ def test_average_over_leaves_adds_one_histogram_per_leaf(multilabel, arity):
     X, _, by_tree = data_and_model(multilabel, arity=arity)
     model = by_tree.trees(4).set_params(average="leaves")
     X = X[:50]
-    spe, (labels, scores) = model.predict_proba(X), model.predict_top_k(X, 5)
+    spe = model.predict_proba(X)
+    (labels, scores) = model.predict_top_k(X, 5)
     half = model.predict_proba(X, 0.5 / 12)
     for i, x in enumerate(X.toarray()):
         hist, n_leaves = twin.predict(model.forest_, x)
@@ -72,7 +74,8 @@ def test_exceed_allows_more_nodes_as_in_algorithm_1(multilabel, arity):
     X, Y = multilabel(250, 30, 12, seed=1)
     for max_nodes in range(1, 12):
         options = SMALL | {"n_trees": 1, "arity": arity, "max_nodes": max_nodes}
-        model, within = LdSM(exceed=True, **options).fit(X, Y), LdSM(**options).fit(X, Y)
+        model = LdSM(exceed=True, **options).fit(X, Y)
+        within = LdSM(**options).fit(X, Y)
         expected = twin.nodes_of_loop(max_nodes, arity, n_splits=100)
         assert model.n_nodes_.tolist() == [expected]
         assert expected < max_nodes + arity

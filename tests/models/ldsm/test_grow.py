@@ -25,7 +25,10 @@ from xmlc.models.ldsm._grow import (
 @pytest.mark.parametrize("adaptive", [True, False])
 def test_node_weights_apply_to_unscaled_features(multilabel, adaptive):
     X, Y, node = node_of(multilabel)
-    x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
+    x = kernel_csr(X)
+    y = kernel_csr(Y)
+    d = X.shape[1]
+    m = Y.shape[1]
     data = new_node_data(X.shape[0], d, m, X.shape[0] * (d + 1), Y.nnz)
     room = np.empty(4 * (d + 1), np.float32)
 
@@ -39,7 +42,8 @@ def test_node_weights_apply_to_unscaled_features(multilabel, adaptive):
     for i in range(node.size):
         rows[i, data.ids[data.starts[i] : data.starts[i + 1]]] = data.values[data.starts[i] : data.starts[i + 1]]
     assert np.allclose(X.toarray()[node][:, features].astype(float) @ weights + biases, rows @ local, atol=1e-4)
-    full, pruned = np.zeros((d, 2)), np.zeros((d, 2))
+    full = np.zeros((d, 2))
+    pruned = np.zeros((d, 2))
     for target, prune in ((full, False), (pruned, True)):
         own_features, own_weights, _ = fit(prune=prune, learning_rate=0.02)
         target[own_features] = own_weights
@@ -70,7 +74,8 @@ def test_leaf_with_highest_priority_is_split_next(multilabel, arity):
     """In Algorithm 1, the priority is the sum minus the maximum of the label histogram."""
     X, Y = multilabel(600, 30, 12, seed=1)
     forest = LdSM(n_trees=1, arity=arity, max_nodes=10**6, learning_rate=1.0, epochs=10, n_jobs=1).fit(X, Y).forest_
-    rows, Y = instances_of(forest, X.toarray()), Y.toarray()
+    rows = instances_of(forest, X.toarray())
+    Y = Y.toarray()
     priority = {node: Y[own].sum() - Y[own].sum(axis=0).max() for node, own in rows.items()}
     waiting = {0}
     for node in range(forest.levels.size):  # nodes are in the order of their splits
@@ -84,10 +89,14 @@ def test_leaf_with_highest_priority_is_split_next(multilabel, arity):
 
 def test_features_and_labels_of_a_node_are_renumbered(multilabel):
     X, Y, node = node_of(multilabel)
-    x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
+    x = kernel_csr(X)
+    y = kernel_csr(Y)
+    d = X.shape[1]
+    m = Y.shape[1]
     data = new_node_data(X.shape[0], d, m, X.nnz + X.shape[0], Y.nnz)
     for own in (node, node[:4]):  # the second node reuses the buffers of the first
-        n_labels, p = gather_labels(y, own, data), gather_scaled(x, own, data)
+        n_labels = gather_labels(y, own, data)
+        p = gather_scaled(x, own, data)
         local = sparse.csr_array((data.values, data.ids, data.starts[: own.size + 1]), shape=(own.size, p)).toarray()
         assert data.features[p - 1] == d
         assert (local[:, p - 1] == 1).all()
@@ -108,9 +117,12 @@ def test_instances_take_all_directions_with_scores_of_at_least_half(multilabel):
     X, _ = multilabel(60, 8, 3, seed=4)
     rng = np.random.default_rng(4)
     features = np.array([6, 1, 3, 0], dtype=np.uint32)
-    weights, biases = rng.normal(size=(4, 3)).astype(np.float32), np.array([0.3, 0.3, 0.2], np.float32)
-    node, dense = np.arange(60, dtype=np.uint32), np.zeros(24, np.float32)
-    chosen, sizes = np.empty(60, np.uint8), np.empty(3, np.int64)
+    weights = rng.normal(size=(4, 3)).astype(np.float32)
+    biases = np.array([0.3, 0.3, 0.2], np.float32)
+    node = np.arange(60, dtype=np.uint32)
+    dense = np.zeros(24, np.float32)
+    chosen = np.empty(60, np.uint8)
+    sizes = np.empty(3, np.int64)
     route(kernel_csr(X), node, features, weights, biases, dense, chosen)
     expected = [twin.directions(biases + x[features] @ weights) for x in X.toarray()]
     assert [[j for j in range(3) if bits >> j & 1] for bits in chosen.tolist()] == expected
@@ -121,7 +133,8 @@ def test_instances_take_all_directions_with_scores_of_at_least_half(multilabel):
         sent = np.empty(sizes[j], np.uint32)
         sent_to(node, chosen, j, sent)
         assert sent.tolist() == [i for i, own in enumerate(expected) if j in own]
-    halves, only_biases = np.array([0.5, 0.499, 0.5], np.float32), (features[:0], weights[:0])
+    halves = np.array([0.5, 0.499, 0.5], np.float32)
+    only_biases = (features[:0], weights[:0])
     route(kernel_csr(X), node, *only_biases, halves, dense, chosen)
     assert (chosen == 0b101).all()
     assert not divides(np.full(9, 3, np.uint8), sizes)  # all instances take the first two directions

@@ -50,7 +50,8 @@ def splits(arity, n_labels):
 @pytest.mark.parametrize(("arity", "n_labels"), [(2, 4), (3, 3)])
 def test_objective_is_smallest_only_for_balanced_and_pure_splits(arity, n_labels):
     """Lemmas 1 and 4: J* = -lambda_1 (M - 1)."""
-    lambda_1, lambda_2 = 2.0, 0.5
+    lambda_1 = 2.0
+    lambda_2 = 0.5
     best = -lambda_1 * (arity - 1)
     reached = 0
     for P, P_i, pi in splits(arity, n_labels):
@@ -102,8 +103,12 @@ def test_purity_is_bounded_by_purity_terms():
 
 
 def test_lemma_3_as_published_fails_for_best_split():
-    lambda_1, lambda_2 = 2.0, 1.5  # lambda_1 (M - 1) >= lambda_2 >= lambda_1 (M - 1) / 2
-    P, P_i, pi = np.array([0.5, 0.5]), np.eye(2), [0.5, 0.5]
+    # lambda_1 (M - 1) >= lambda_2 >= lambda_1 (M - 1) / 2
+    lambda_1 = 2.0
+    lambda_2 = 1.5
+    P = np.array([0.5, 0.5])
+    P_i = np.eye(2)
+    pi = [0.5, 0.5]
     bound = (twin.objective(P, P_i, pi, lambda_1, lambda_2) + lambda_2) * 2 / (2 * (2 * lambda_2 - lambda_1))
     assert purity(P_i, np.array(pi)) == 0 > bound
 
@@ -116,7 +121,8 @@ def test_splits_do_not_lower_recall_of_theorem_2():
     """Theorem 2, equations (57)-(61). An instance in several directions counts in equal parts."""
     raised = 0
     for trial in range(200):
-        arity, r = 2 + trial % 3, 1 + trial % 4
+        arity = 2 + trial % 3
+        r = 1 + trial % 4
         _, P_i, pi = random_split(arity, 6, hard=trial % 2 == 0)
         shares = P_i - (P_i.sum(axis=0) - 1) / arity
         assert np.allclose(shares.sum(axis=0), 1)
@@ -128,7 +134,8 @@ def test_splits_do_not_lower_recall_of_theorem_2():
 
 def recall_of_tree(model, X, Y, r):
     """Return R@r on training data. At each node, an instance's weight is divided by its number of directions."""
-    forest, dense = model.forest_, X.toarray()
+    forest = model.forest_
+    dense = X.toarray()
     histograms = np.zeros((forest.sizes.size, Y.shape[1]))
     for x, own in zip(dense, Y.toarray()):
         todo = [(0 if forest.levels.size else ~0, 1.0)]
@@ -145,9 +152,12 @@ def recall_of_tree(model, X, Y, r):
 
 def test_recall_does_not_decrease_as_tree_grows(multilabel):
     """Theorem 2 for a tree: splits do not increase the error 1 - R@r. As in the proof, each example has r labels."""
-    X, r = multilabel(120, 15, 10, seed=8)[0], 3
+    X = multilabel(120, 15, 10, seed=8)[0]
+    r = 3
     ranks = (X @ np.random.default_rng(8).normal(size=(15, 10))).argsort(axis=1).argsort(axis=1)
-    Y, recalls, levels = sparse.csr_array(ranks < r), [], None
+    Y = sparse.csr_array(ranks < r)
+    recalls = []
+    levels = None
     for n_nodes in (1, 3, 5, 9, 13):
         model = LdSM(n_trees=1, max_nodes=n_nodes, learning_rate=1.0, epochs=20, n_jobs=1).fit(X, Y)
         # A larger tree extends the smaller one.
@@ -174,7 +184,8 @@ def grown(sets, arity, lambda_1=2.0, lambda_2=0.5):
 
 def errors(leaves):
     """Return both sides of equation (5) for r = 1 .. R: missed labels / r, and 1 - R@r. By (53), R@r is hits / r."""
-    n, R = sum(map(len, leaves)), leaves[0][0].sum()
+    n = sum(map(len, leaves))
+    R = leaves[0][0].sum()
     r = np.arange(1, R + 1)
     hits = sum(np.cumsum(np.sort(leaf.sum(axis=0))[::-1][:R]) for leaf in leaves) / n
     return (R - hits) / r, 1 - hits / r

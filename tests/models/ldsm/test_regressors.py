@@ -37,7 +37,10 @@ def weights_of(slots, arity):
 @pytest.mark.parametrize(("arity", "adaptive"), [(2, True), (3, True), (2, False)])
 def test_training_of_node_equals_plain_python(multilabel, arity, adaptive, uniform):
     X, Y, node = node_of(multilabel)
-    x, y, d, m = kernel_csr(X), kernel_csr(Y), X.shape[1], Y.shape[1]
+    x = kernel_csr(X)
+    y = kernel_csr(Y)
+    d = X.shape[1]
+    m = Y.shape[1]
     data = new_node_data(X.shape[0], d, m, X.shape[0] * (d + 1), Y.nnz)
     n_labels = gather_labels(y, node, data)
     p = gather_scaled(x, node, data) if adaptive else gather_standardised(x, node, data)
@@ -48,7 +51,8 @@ def test_training_of_node_equals_plain_python(multilabel, arity, adaptive, unifo
         dense = (dense - dense.mean(axis=0)) / dense.std(axis=0, ddof=1)
     dense = np.column_stack([dense, np.ones(node.size)])
     label_sets = [Y[[int(i)]].indices.tolist() for i in node]
-    slots, objectives = np.empty(((arity + 1) // 2, p, 4), np.float32), np.zeros(3)
+    slots = np.empty(((arity + 1) // 2, p, 4), np.float32)
+    objectives = np.zeros(3)
     start_slots(slots, arity, d + 1 if uniform else 0, KEY)
     weights = weights_of(slots, arity)
     start = weights[:, np.argsort(data.features[:p])].astype(float)
@@ -97,7 +101,8 @@ def test_direction_costs_equal_objective_of_each_choice(arity, n_own, seed):
     sums = np.floor(4 * rng.random((arity, 7)) * before) / 4
     lambda_1, lambda_2 = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
     costs = np.empty(1 << arity)
-    own, totals = labels.astype(np.uint32), sums.sum(axis=1)
+    own = labels.astype(np.uint32)
+    totals = sums.sum(axis=1)
     direction_costs(own, side_by_side(sums), totals, int(seen.sum()), lambda_1, lambda_2, costs)
     expected = twin.objectives_of_directions(sums, seen.tolist(), labels, lambda_1, lambda_2)
     values = np.array([expected[s] for s in range(1, 1 << arity)])
@@ -132,7 +137,9 @@ def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
     if quarters:  # many ties
         sums = np.floor(sums)
     labels = rng.choice(7, size=n_own, replace=False).astype(np.uint32)
-    totals, n_seen, costs = sums.sum(axis=0, dtype=np.float64), int(n_own + rng.integers(0, 20)), np.empty(4)
+    totals = sums.sum(axis=0, dtype=np.float64)
+    n_seen = int(n_own + rng.integers(0, 20))
+    costs = np.empty(4)
     lambdas = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
     direction_costs(labels, sums[None], totals, n_seen, *lambdas, costs)
     expected = best_directions(costs, random_ties, KEY, seed)
@@ -142,7 +149,8 @@ def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
 # Two regressors trained in one register are bit-identical to two regressors trained one after the other.
 
 
-SLOPES, RATE = np.float32([0.31, -0.77]), np.float32(0.1)
+SLOPES = np.float32([0.31, -0.77])
+RATE = np.float32(0.1)
 
 
 @njit
@@ -179,17 +187,20 @@ def test_margins_of_pairs_equal_sparse_dot(n):
 @pytest.mark.parametrize("is_adaptive", [True, False])
 def test_step_of_a_pair_equals_steps_of_single_regressors(n, is_adaptive):
     ids, values, slots = instance(n)
-    expected, sums = slots.copy(), []
+    expected = slots.copy()
+    sums = []
     for side in range(2):
         for k in range(n):
-            weight, square = slots[ids[k], side], slots[ids[k], 2 + side]
+            weight = slots[ids[k], side]
+            square = slots[ids[k], 2 + side]
             if is_adaptive:
                 gradient = SLOPES[side] * values[k]
                 square = square + gradient * gradient
                 weight = weight - RATE * gradient * np.float32(inverse_sqrt(square))
             else:
                 weight = weight - RATE * SLOPES[side] * values[k]
-            expected[ids[k], side], expected[ids[k], 2 + side] = weight, square
+            expected[ids[k], side] = weight
+            expected[ids[k], 2 + side] = square
         sums.append(dot(np.ascontiguousarray(expected[ids, side]), values))
     result = (adaptive if is_adaptive else plain)(ids, values, slots.reshape(-1), SLOPES, RATE)
     assert np.array_equal(slots, expected)

@@ -24,7 +24,8 @@ def problem():
     X[rng.random(X.shape) < 0.2] = 0
     X[:, 4] = 2
     Y = X[:, :4] @ rng.normal(size=(4, 4)) / 3 + rng.normal(size=(60, 4)) > 0
-    Y[:, 2], Y[:, 3] = False, True
+    Y[:, 2] = False
+    Y[:, 3] = True
     return sparse.csr_array(X.astype(np.float32)), sparse.csr_array(Y)
 
 
@@ -56,9 +57,11 @@ def test_validation_losses_equal_scikit_learn(problem):
     grid = (0.01, 0.3, 4.0)
     model = BinaryRelevance(C_grid=grid, standardize=False, common=False).fit(X, Y)
     fold_of = random_permutation(60, 0, Stream.LOGISTIC_FOLD) % 3
-    dense, labels = X.toarray().astype(np.float64), Y.toarray()
+    dense = X.toarray().astype(np.float64)
+    labels = Y.toarray()
     for j, fold, place in itertools.product(range(2), range(3), range(3)):
-        inside, outside = fold_of != fold, fold_of == fold
+        inside = fold_of != fold
+        outside = fold_of == fold
         single = LogisticRegression(C=grid[place], tol=1e-12, solver="newton-cholesky").fit(
             dense[inside], labels[inside, j]
         )
@@ -114,7 +117,8 @@ def test_too_many_weights_are_refused_before_training(problem, monkeypatch):
 
 def test_sigmoids_above_equal_plain_loops():
     rng = np.random.default_rng(3)
-    scores, thresholds = rng.normal(0, 4, (7, 5)), rng.random(5).astype(np.float32)
+    scores = rng.normal(0, 4, (7, 5))
+    thresholds = rng.random(5).astype(np.float32)
     scores[2, 1] = scores[3, 1] = 0.25
     thresholds[1] = np.float32(sigmoid(0.25))  # An estimate equal to its threshold is not above the threshold.
     counts, labels, estimates = sigmoids_above(scores, thresholds)

@@ -32,7 +32,8 @@ def sample_naively(scores, influence, n_samples, seed, first):
     for i in range(len(scores)):
         key = np.uint64(stream_key(seed, first + i))
         for t in range(n_samples):
-            score, row = scores[i].copy(), []
+            score = scores[i].copy()
+            row = []
             for j in range(scores.shape[1]):
                 if random_unit(key, t * scores.shape[1] + j) < sigmoid(score[j]):
                     row.append(j)
@@ -44,7 +45,8 @@ def sample_naively(scores, influence, n_samples, seed, first):
 def test_samples_equal_plain_implementation():
     rng = np.random.default_rng(1)
     # The samples have more labels than the initial buffer.
-    scores, influence = rng.normal(2, 1, (4, 7)).astype(np.float32), rng.normal(0, 2, (7, 7)).astype(np.float32)
+    scores = rng.normal(2, 1, (4, 7)).astype(np.float32)
+    influence = rng.normal(0, 2, (7, 7)).astype(np.float32)
     counts, labels = sample_chain(scores, influence, 30, 5, 11)
     expected = sample_naively(scores, influence, 30, 5, 11)
     assert counts.tolist() == [len(row) for row in expected]
@@ -92,7 +94,8 @@ def test_samples_depend_only_on_seed_and_instance(problem, monkeypatch):
 def test_chain_equals_scikit_learn_regressions_on_earlier_labels(problem):
     X, Y = problem
     model = ProbabilisticClassifierChain(C=0.7, label_scale=3.0, standardize=False).fit(X, Y)
-    dense, labels = X.toarray().astype(np.float64), Y.toarray()
+    dense = X.toarray().astype(np.float64)
+    labels = Y.toarray()
     for j in range(4):
         inputs = np.column_stack([dense, 3.0 * labels[:, :j]])
         theirs = LogisticRegression(C=0.7, tol=1e-12, solver="newton-cholesky").fit(inputs, labels[:, j])

@@ -24,7 +24,8 @@ def test_selected_c_has_smallest_mean_loss(common):
 def test_blocks_contain_each_label_once_and_start_with_costly_labels(monkeypatch):
     Y = np.arange(40)[:, None] < np.array([0, 3, 40, 20, 1, 39, 12, 30])
     widths = np.full(8, 2)
-    X, weights = sparse.csr_array(np.eye(40, 2, dtype=np.float32)), np.ones(40, dtype=np.float32)
+    X = sparse.csr_array(np.eye(40, 2, dtype=np.float32))
+    weights = np.ones(40, dtype=np.float32)
     problem = make_problem(X, sparse.csr_array(Y), True, 1.0, widths, weights)
     monkeypatch.setattr(label_logistic, "LABELS_PER_TASK", 4)
     blocks = label_logistic.blocks_of(problem, np.ones(40, dtype=bool))
@@ -36,9 +37,11 @@ def test_blocks_contain_each_label_once_and_start_with_costly_labels(monkeypatch
 
 def test_scales_equal_numpy_and_are_1_for_constant_features():
     X = np.random.default_rng(1).normal([0, 100, 0, 0], size=(30, 4))
-    X[:, 2], X[:, 3] = 7.3, 0
+    X[:, 2] = 7.3
+    X[:, 3] = 0
     for weights in (np.ones(30), np.arange(30) % 4.0):
-        found, repeated = scales(sparse.csr_array(X), weights), np.repeat(X, weights.astype(int), axis=0)
+        found = scales(sparse.csr_array(X), weights)
+        repeated = np.repeat(X, weights.astype(int), axis=0)
         assert np.allclose(found[:2], 1 / repeated[:, :2].std(axis=0, ddof=1))
         assert (found[2:] == 1).all()
 
@@ -46,7 +49,8 @@ def test_scales_equal_numpy_and_are_1_for_constant_features():
 def test_scores_add_in_order_of_features():
     rng = np.random.default_rng(1)
     X = sparse.random_array((12, 9), density=0.5, rng=rng, dtype=np.float32, format="csr")
-    weights, constants = rng.normal(size=(9, 5)).astype(np.float32), rng.normal(size=5).astype(np.float32)
+    weights = rng.normal(size=(9, 5)).astype(np.float32)
+    constants = rng.normal(size=5).astype(np.float32)
     scores = linear_scores(*kernel_csr(X), weights, constants)
     for i, j in itertools.product(range(12), range(5)):
         expected = float(constants[j])

@@ -22,7 +22,8 @@ def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-1, 2, d) + rng.integers(0, 4, d)
     X[rng.random(X.shape) < 0.3] = 0
     Y = X / X.std(axis=0) @ rng.normal(size=(d, m)) + rng.normal(size=(n, m)) > rng.normal(size=m)
-    widths, weights = d + np.arange(m) if chain else np.full(m, d), rng.choice([0.3, 1, 7], n).astype(np.float32)
+    widths = d + np.arange(m) if chain else np.full(m, d)
+    weights = rng.choice([0.3, 1, 7], n).astype(np.float32)
     return make_problem(as_features(sparse.csr_array(X)), as_labels(Y), standardize, 2.0, widths, weights), Y
 
 
@@ -37,11 +38,13 @@ def dense(problem):
 def test_each_lane_equals_plain_solver(standardize):
     problem, Y = random_problem(standardize=standardize)
     held_out = np.arange(problem.importance.size) % 4 == 0
-    rows, grid = np.flatnonzero(~held_out), np.array([0.01, 0.3, 20.0])
+    rows = np.flatnonzero(~held_out)
+    grid = np.array([0.01, 0.3, 20.0])
     labels = np.concatenate(blocks_of(problem, ~held_out))
     assert labels.size > LANES
     found = solve_path(problem, labels, np.tile(grid, (labels.size, 1)), rows, np.flatnonzero(held_out))
-    Z, v = dense(problem), problem.importance
+    Z = dense(problem)
+    v = problem.importance
     for i, j in enumerate(labels):
         y = Y[:, j]
         learned, others = ((Z[rows], y[rows], v[rows]) for rows in (~held_out, held_out))
@@ -85,7 +88,8 @@ CASES += ["fewer instances than features", "means far from zero", "very differen
 def test_hard_problems_have_the_solution_of_scikit_learn(case, standardize):
     X, y, C = hard_problem(case)
     X = X.astype(np.float32).astype(np.float64)
-    columns, weights = np.array([X.shape[1]]), np.ones(len(y), dtype=np.float32)
+    columns = np.array([X.shape[1]])
+    weights = np.ones(len(y), dtype=np.float32)
     problem = make_problem(sparse.csr_array(X), as_labels(y[:, None]), standardize, 1.0, columns, weights)
     found = solve_path(problem, np.array([0]), np.array([[C]]), np.arange(len(y)))
     Z = dense(problem)

@@ -79,7 +79,8 @@ def test_search_is_exact_for_any_shape(n, d, S, beta, block_rows, n_words, kind,
 
 @pytest.mark.parametrize("beta", [1.0, 2.0])
 def test_instances_may_have_more_than_65535_features(beta):
-    X, Y = np.ones((5, 70_000), dtype=np.float32), np.eye(5, dtype=bool)
+    X = np.ones((5, 70_000), dtype=np.float32)
+    Y = np.eye(5, dtype=bool)
     numbers, similarities = SparseWeightedNearestNeighbors(S=7, beta=beta).fit(X, Y).neighbours(X[:2])
     assert numbers.tolist() == [[0, 1, 2, 3, 4, -1, -1]] * 2
     np.testing.assert_allclose(similarities[:, :5], 1, rtol=1e-5)
@@ -95,7 +96,8 @@ def test_blocks_are_limited_by_number_of_postings(monkeypatch):
 
 def test_bounds_avoid_most_similarities_on_many_instances():
     rng = np.random.default_rng(3)
-    n, d = 5000, 300
+    n = 5000
+    d = 300
     frequencies = 1 / np.arange(1, d + 1)
     weights = (rng.random((n, d)) < frequencies) * rng.random((n, d)) * -np.log(frequencies + 1e-3)
     X = sparse.csr_array(weights.astype(np.float32))
@@ -109,9 +111,12 @@ def test_bounds_avoid_most_similarities_on_many_instances():
 
 def test_example_of_section_3_3_is_reproduced():
     """In Section 3.3, the instance with equal features loses with the cosine and wins with the Jaccard similarity."""
-    X, Y = np.zeros((5, 9)), np.zeros((5, 7), dtype=bool)
-    X[0, [1, 2, 4]], Y[0, [1, 2]] = 1, True
-    X[1:, [1, 2, 4, 5, 8]], Y[1:, [3, 5, 6]] = 1, True
+    X = np.zeros((5, 9))
+    Y = np.zeros((5, 7), dtype=bool)
+    X[0, [1, 2, 4]] = 1
+    Y[0, [1, 2]] = True
+    X[1:, [1, 2, 4, 5, 8]] = 1
+    Y[1:, [3, 5, 6]] = True
     # The exponents alpha = 2 and beta >= 1 let the best match win against four others.
     labels = {
         beta: SparseWeightedNearestNeighbors(S=5, alpha=2, beta=beta).fit(X, Y).predict_top_k(X[:1], 2)[0][0].tolist()
@@ -143,14 +148,16 @@ def test_similarity_is_symmetric_and_positive_semidefinite(beta):
 def marked(n, d, n_labels, loud, seed):
     """Return instances with a feature of value ``loud`` for their label, and random features."""
     rng = np.random.default_rng(seed)
-    X, of = (rng.random((n, d)) < 0.3).astype(np.float32), rng.integers(0, n_labels, n)
+    X = (rng.random((n, d)) < 0.3).astype(np.float32)
+    of = rng.integers(0, n_labels, n)
     X[:, :n_labels] = loud * np.eye(n_labels)[of]
     return sparse.csr_array(X), sparse.csr_array(np.eye(n_labels, dtype=bool)[of])
 
 
 def selected_by_twin(X, Y, rows, S, alpha):
     """Select beta by leave-one-out: 0 (cosine) if its P@1 is better."""
-    dense, gain = unit_rows(X).toarray(), []
+    dense = unit_rows(X).toarray()
+    gain = []
     for i in rows:
         right = []
         for beta in (0.0, 1.0):

@@ -18,8 +18,10 @@ def naive_index(X, n_words, block_rows):
     n_lists = max(np.count_nonzero(frequencies) - 64 * n_words, 0)
     steps = abs(X.toarray()).max(axis=0)[order[64 * n_words :][:n_lists]] * np.float32((1 + 1e-6) / 32767)
     lists = [[[] for _ in range(n_lists)] for _ in range(-(-n // block_rows))]
-    row_places, row_values = [], []
-    words, lengths = np.zeros((n_words, n), dtype=np.uint64), np.zeros((n_words, n), dtype=np.uint16)
+    row_places = []
+    row_values = []
+    words = np.zeros((n_words, n), dtype=np.uint64)
+    lengths = np.zeros((n_words, n), dtype=np.uint16)
     largest = np.zeros(n, dtype=np.uint16)
     for i in range(n):
         row = sorted((places[j], v) for j, v in zip(X[[i]].indices, X[[i]].data, strict=True))

@@ -21,7 +21,9 @@ def circle(n, seed):
 
 def searches(n, S, beta=0.0, x=((0.6, 0.8),)):
     """Return similarities and squared distances of x to its neighbours, each of shape (N_SEARCHES, S)."""
-    x, similarities, distances = np.array(x, dtype=np.float32), [], []
+    x = np.array(x, dtype=np.float32)
+    similarities = []
+    distances = []
     for seed in range(N_SEARCHES):
         X = circle(n, seed)
         numbers, found = SparseWeightedNearestNeighbors(S=S, beta=beta).fit(X, np.ones((n, 1), bool)).neighbours(x)
@@ -59,7 +61,8 @@ def test_lemma_2_as_published_fails_if_x_lacks_a_feature():
 
 def test_votes_and_neighbours_converge():
     """Corollary 1: max(Sim, 0) ** alpha goes to 1. Lemma 3: |X_(r) - x|^2 goes to 0 in probability and in the mean."""
-    votes, means = [], []
+    votes = []
+    means = []
     for n in (64, 512, 4096):
         similarities, distances = searches(n, S=round(n**0.5))
         np.testing.assert_allclose(distances, 2 - 2 * similarities, atol=1e-5)
@@ -93,13 +96,16 @@ def test_squared_loss_keeps_bound_and_converges_to_zero(name, alpha):
     posterior, L, variance = POSTERIORS[name]
     risks = []
     for n, n_sets in ((64, 40), (512, 20), (4096, 10)):
-        losses, terms, excesses = [], [], []
+        losses = []
+        terms = []
+        excesses = []
         for seed in range(n_sets):
             X = circle(n, seed)
             Y = np.random.default_rng([seed, 1]).random((n, 1)) < posterior(X)[:, None]
             model = SparseWeightedNearestNeighbors(S=round(n**0.5), alpha=alpha, beta=0.0).fit(X, Y)
             queries = circle(200, seed + 1000)
-            f, estimates = posterior(queries), model.predict_proba(queries).toarray()[:, 0]
+            f = posterior(queries)
+            estimates = model.predict_proba(queries).toarray()[:, 0]
             numbers, similarities = model.neighbours(queries)
             V = similarities.astype(float) ** alpha
             V /= V.sum(axis=1, keepdims=True)

@@ -52,7 +52,8 @@ def test_tree_and_estimates_equal_plain_algorithms(policy, arity, max_leaf, grow
 def test_classifiers_equal_iplt_on_final_tree_after_any_prefix(policy, arity, max_leaf, growth):
     """Definition 1 (a proper online PLT algorithm)."""
     X, Y = stream(seed=1)
-    model, done = oplt(policy, arity, max_leaf, growth=growth), 0
+    model = oplt(policy, arity, max_leaf, growth=growth)
+    done = 0
     for prefix in (1, 3, 10, 37, 80, 120):
         model.partial_fit(X[done:prefix], Y[done:prefix])
         done = prefix
@@ -100,8 +101,10 @@ def test_model_without_online_is_saved_and_refuses_partial_fit(tmp_path):
 
 def test_weight_threshold_drops_small_weights_and_excludes_online():
     X, Y = stream(seed=2)
-    model, whole = oplt(weight_threshold=0.1).fit(X, Y), oplt().fit(X, Y)
-    kept, all_weights = model.to_plt().nodes_, whole.to_plt().nodes_.weights
+    model = oplt(weight_threshold=0.1).fit(X, Y)
+    whole = oplt().fit(X, Y)
+    kept = model.to_plt().nodes_
+    all_weights = whole.to_plt().nodes_.weights
     np.testing.assert_array_equal(np.sort(kept.weights), np.sort(all_weights[np.abs(all_weights) > np.float32(0.1)]))
     assert (model.weight_threshold_, whole.weight_threshold_) == (0.1, None)
     with raises_with(XmlcError, "weight_threshold=0.1"):
@@ -172,7 +175,8 @@ def test_warm_start_makes_all_passes_over_first_instances_before_the_rest(first_
     warm = {"max_leaf": 8, "epochs": 3, "random_state": 3, "online": True, "first_max_leaf": first_max_leaf}
     model = oplt(warm_start=0.2, **warm).fit(X, Y)
     order = random_permutation(200, 3, Stream.PLT_ORDER)
-    first, rest = order[:40], order[40:]
+    first = order[:40]
+    rest = order[40:]
     labels = np.unique(Y[first].indices)
     representations = label_representations(unit_rows(X[first]), Y[first][:, labels], 1)
     begun = kmeans_tree(representations, 2, first_max_leaf or 8, 3, 1).over(labels)
@@ -203,7 +207,8 @@ def test_partial_fit_refuses_changed_hyperparameters(name, tmp_path):
     model = OPLT().partial_fit(X, Y)
     model.save(tmp_path / "model")
     for begun in (model, OPLT.load(tmp_path / "model"), OPLT(online=True).fit(X, Y), deepcopy(model)):
-        learned, before = begun.n_instances_, getattr(begun, name)
+        learned = begun.n_instances_
+        before = getattr(begun, name)
         begun.set_params(**{name: CHANGES[name]})
         for go_on in (begun.partial_fit, begun.progressive_top_k):
             with raises_with(InvalidParameterError, f"{name}={CHANGES[name]!r}", f"{name}={before!r}"):
@@ -270,7 +275,8 @@ def test_number_of_weights_is_within_constant_factor_of_iplt():
     X, Y = stream(n=400, d=60, m=120, seed=8)
     for prefix in (50, 200, 400):
         model = oplt(max_leaf=10).partial_fit(X[:prefix], Y[:prefix])
-        nodes, counters = model._model.nodes, model._model.counters
+        nodes = model._model.nodes
+        counters = model._model.counters
         held = (nodes["width"].astype(np.int64) * (nodes["n_features"] + 1))[: counters[0]].sum()
         apart = trained_apart(model, X[:prefix], Y[:prefix])
         assert held <= 2 * (apart.weights.size + apart.bias.size)
@@ -328,9 +334,13 @@ def test_node_takes_at_most_104_bytes_besides_weights():
 def test_ofo_learns_thresholds_during_training():
     """Section 4.3 of plt2016: the model predicts each instance before OFO and the model learn from the instance."""
     X, Y = stream(n=80, m=12, seed=7)
-    X, dense = unit_rows(X), Y.toarray()
-    model, ofo = oplt().partial_fit(X[[0]], Y[[0]]), OFO(a=1.0, b=4.0)
-    a, b, predicted = np.full(12, 1.0), np.full(12, 4.0), 0
+    X = unit_rows(X)
+    dense = Y.toarray()
+    model = oplt().partial_fit(X[[0]], Y[[0]])
+    ofo = OFO(a=1.0, b=4.0)
+    a = np.full(12, 1.0)
+    b = np.full(12, 4.0)
+    predicted = 0
     for i in range(1, 80):
         spe = model.predict_proba(X[[i]])
         expected = spe.toarray()[0] > (a / b).astype(np.float32)

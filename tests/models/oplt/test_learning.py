@@ -25,7 +25,8 @@ def test_instance_reaches_nodes_above_its_labels():
         found = reached[: mark_positives(tree, labels, reached)].tolist()
         assert sorted(found) == sorted(expected)
         for node in found:
-            children, child = set(), tree.nodes["head"][node]
+            children = set()
+            child = tree.nodes["head"][node]
             while child != NONE:
                 children.add(int(child))
                 child = tree.nodes["next_positive"][child]
@@ -35,7 +36,8 @@ def test_instance_reaches_nodes_above_its_labels():
 def test_copy_of_model_does_not_change_when_model_learns():
     X, Y = stream(n=200, m=60, seed=7)
     model = oplt().partial_fit(X[:60], Y[:60])
-    other, expected = copy(model), model.predict_proba(X).toarray()
+    other = copy(model)
+    expected = model.predict_proba(X).toarray()
     model.partial_fit(X, Y)
     np.testing.assert_array_equal(other.predict_proba(X).toarray(), expected)
 

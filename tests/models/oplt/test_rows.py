@@ -13,7 +13,8 @@ FEATURES = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=56)
 
 def tree_with_free_memory():
     tree = empty_online_tree()
-    rows, entries = np.zeros(4000 * SLOT, dtype=np.float32), np.zeros(4000, dtype=np.uint64)
+    rows = np.zeros(4000 * SLOT, dtype=np.float32)
+    entries = np.zeros(4000, dtype=np.uint64)
     return tree._replace(rows=rows, entries=entries)
 
 

@@ -29,7 +29,8 @@ def label_sets(Y):
 
 def dense_weights(model):
     """Return the exact weights of every node as a dense matrix, with the constant feature last."""
-    nodes, tree = model.nodes_, model.tree_
+    nodes = model.nodes_
+    tree = model.tree_
     weights = np.zeros((tree.n_nodes, model.n_features_in_ + 1))
     weights[:, -1] = nodes.bias
     for block in range(tree.n_nodes + 1):
@@ -88,7 +89,8 @@ def test_plt_with_one_label_equals_logistic_regression(multilabel):
     X, Y = multilabel(200, 6, 1, seed=7, labels=0.4)
     lam = 0.01
     model = PLT(tree="random", arity=2, gamma=0.5, lam=lam, epochs=4000, unit_norm=False).fit(X, Y)
-    dense, y = with_constant(X), Y.toarray().ravel()
+    dense = with_constant(X)
+    y = Y.toarray().ravel()
     baseline = LogisticRegression(C=1 / (lam * 200), fit_intercept=False, tol=1e-8).fit(dense, y)
     np.testing.assert_allclose(model.predict_proba(X).toarray().ravel(), baseline.predict_proba(dense)[:, 1], atol=5e-3)
 
@@ -125,7 +127,8 @@ def test_tree_contains_only_labels_with_instances(multilabel, tree, hash_bits, t
     assert model.tree_.n_nodes == known.tree_.n_nodes
     model.save(tmp_path / "model")
     for one in (model, PLT.load(tmp_path / "model")):
-        found, expected = one.predict_proba(X, 0.1), known.predict_proba(X, 0.1)
+        found = one.predict_proba(X, 0.1)
+        expected = known.predict_proba(X, 0.1)
         assert found.shape == wide.shape
         np.testing.assert_array_equal(found[:, places].toarray(), expected.toarray())
         assert found.nnz == expected.nnz

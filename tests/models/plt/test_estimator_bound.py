@@ -67,7 +67,8 @@ def deepest_tree():
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 9999), arity=st.integers(2, 4), deep=st.booleans())
 def test_any_node_estimates_keep_bound_and_one_wrong_node_attains_it(seed, arity, deep):
-    rng, joint = np.random.default_rng(seed), joint_distributions(seed)
+    rng = np.random.default_rng(seed)
+    joint = joint_distributions(seed)
     tree = deepest_tree() if deep else random_complete_tree(M, arity, seed)
     true, _ = node_posteriors(tree, joint)
     np.testing.assert_allclose(along_paths(tree, true, np.prod), posteriors(joint), atol=1e-12)  # equation (10)
@@ -92,7 +93,8 @@ def test_any_node_estimates_keep_bound_and_one_wrong_node_attains_it(seed, arity
 
 def draw_sample():
     """Return 400 instances, label sets drawn from known distributions, and the distributions."""
-    joint, rng = joint_distributions(11), np.random.default_rng(11)
+    joint = joint_distributions(11)
+    rng = np.random.default_rng(11)
     rows = rng.integers(0, len(INSTANCES), 400)
     drawn = [SETS[rng.choice(len(SETS), p=joint[row])] for row in rows]
     return INSTANCES[rows], np.array([[j in labels for j in range(M)] for labels in drawn]), joint

@@ -23,7 +23,8 @@ def test_rank_one_equals_ranking_in_a_batch(multilabel, options, search):
 def test_rank_one_accepts_features_in_any_order(multilabel):
     X, Y = multilabel(20, 10, 5)
     model = PLT().fit(X, Y)
-    indices, values = np.array([7, 2, 4]), np.float32([0.5, 3.0, 1.7])
+    indices = np.array([7, 2, 4])
+    values = np.float32([0.5, 3.0, 1.7])
     for one, other in zip(
         model.rank_one(indices, values, 3), model.rank_one(indices[[1, 2, 0]], values[[1, 2, 0]], 3), strict=True
     ):

@@ -65,7 +65,8 @@ def assert_best_first_equals(found, expected, largest):
 @given(arity=st.sampled_from([2, 5, 9, 20, 70]), link=LINKS, **SIZES)
 def test_search_by_levels_with_thresholds_equals_plain_search(n, d, m, arity, seed, link):
     tree, nodes = random_nodes(m, arity, d, seed)
-    x, rng = instances(n, d, seed), np.random.default_rng(seed)
+    x = instances(n, d, seed)
+    rng = np.random.default_rng(seed)
     thresholds = tree.node_thresholds(rng.choice([0.0, 0.01, 0.1, 0.5, np.inf], m).astype(np.float32))
     for weights in every_store(tree, nodes, seed):
         assert_thresholds_equal_twin(x, n, weights, link, thresholds, shape_of(x, d, tree))
@@ -78,7 +79,8 @@ def test_exact_rankings_equal_plain_search(n, d, m, arity, seed, k, beam, link):
     if seed % 3 == 0:  # many ties
         nodes = nodes._replace(weights=nodes.weights * 0, bias=np.round(nodes.bias))
     x = instances(n, d, seed)
-    shape, largest = shape_of(x, d, tree), random_weights(tree, m, seed)
+    shape = shape_of(x, d, tree)
+    largest = random_weights(tree, m, seed)
     dense, compact, hashed = every_store(tree, nodes, seed)
     of_hashed = twin_rankings(x, hashed, link, k, largest)
     assert_best_first_equals(rank_best_first(x, 0, n, hashed, link, k, largest, shape), of_hashed, largest)
@@ -103,7 +105,8 @@ def test_exact_rankings_equal_plain_search(n, d, m, arity, seed, k, beam, link):
 def test_beam_search_equals_plain_search(n, d, m, arity, seed, k, beam):
     tree, nodes = random_nodes(m, arity, d, seed)
     x = instances(n, d, seed)
-    largest, shape = random_weights(tree, m, seed), shape_of(x, d, tree)
+    largest = random_weights(tree, m, seed)
+    shape = shape_of(x, d, tree)
     labels, estimates, exact, _ = rank_by_levels(x, 0, n, nodes, LOGISTIC_LINK, k, largest, beam, False, shape)
     for i, of_nodes in enumerate(all_estimates(x, nodes, LOGISTIC_LINK)):
         expected, values, missed = best_of_beam(nodes, weighted(nodes, of_nodes, largest), k, beam)
@@ -117,7 +120,8 @@ def test_blocks_with_a_prefix_of_features_need_no_lookup(known):
     """If a block has all features below 5, for example, the search indexes them directly and skips the others."""
     tree, nodes = random_nodes(30, 4, 12, seed=3)
     degrees = np.concatenate(([1], np.diff(tree.children)))
-    starts, weight_starts = np.cumsum(np.append(0, known * (degrees > 0))), np.cumsum(np.append(0, known * degrees))
+    starts = np.cumsum(np.append(0, known * (degrees > 0)))
+    weight_starts = np.cumsum(np.append(0, known * degrees))
     nodes = nodes._replace(
         feature_starts=starts,
         features=np.tile(np.arange(known, dtype=np.uint32), int((degrees > 0).sum())),
@@ -135,7 +139,8 @@ def test_wide_nodes_are_searched_in_chunks_of_instances():
     """3,000 siblings times 60 instances have more estimates than one chunk."""
     tree, nodes = random_nodes(3000, 3000, 6, 0)
     x = instances(60, 6, 1)
-    shape, thresholds = shape_of(x, 6, tree), tree.node_thresholds(np.full(3000, 0.3, dtype=np.float32))
+    shape = shape_of(x, 6, tree)
+    thresholds = tree.node_thresholds(np.full(3000, 0.3, dtype=np.float32))
     assert_thresholds_equal_twin(x, 60, nodes, LOGISTIC_LINK, thresholds, shape)
     ranked = rank_by_levels(x, 0, 60, nodes, LOGISTIC_LINK, 7, NO_WEIGHTS, 2, True, shape)
     assert_same(ranked[:2], twin_rankings(x, nodes, LOGISTIC_LINK, 7)[:2])
@@ -160,7 +165,8 @@ def test_predictions_are_equal_for_any_batches_and_threads(multilabel, monkeypat
 def test_both_exact_searches_give_equal_rankings(multilabel, weight_threshold):
     X, Y = multilabel(300, 40, 90, seed=3)
     model = PLT(tree="random", arity=4, epochs=2, weight_threshold=weight_threshold, search="exact").fit(X, Y)
-    exact, fewest = model.predict_top_k(X, 4), model.inner_products_
+    exact = model.predict_top_k(X, 4)
+    fewest = model.inner_products_
     assert model.certified_ is None
     assert_same(model.set_params(search="certified", beam=2).predict_top_k(X, 4), exact)
     assert (model.inner_products_ >= fewest).all()

@@ -28,11 +28,14 @@ def hinge_step(margin, alpha, square, cost):
 
 @njit(error_model="numpy")
 def logistic_step(margin, alpha, square, cost):
-    one, half = np.float32(1.0), np.float32(0.5)
+    one = np.float32(1.0)
+    half = np.float32(0.5)
     curvature = cost * square
-    low, high = -alpha, cost - alpha
+    low = -alpha
+    high = cost - alpha
     first = fma(cost, sigmoid(-margin), -alpha) * (one / fma(np.float32(0.25), curvature, one))
-    step, inside = first, True
+    step = first
+    inside = True
     for _ in range(3):
         p = sigmoid(-fma(square, step, margin))
         excess = fma(-cost, p, alpha + step)
@@ -66,7 +69,8 @@ def adagrad_one_by_one(ends, ids, values, importance, targets, weights, squares,
     """Run one pass of AdaGrad, sibling by sibling. Weights and squares have shape (features, siblings)."""
     for c in range(bias.size):
         for i in range(ends.size - 1):
-            rate, score = step * np.sqrt(importance[i]), bias[c]
+            rate = step * np.sqrt(importance[i])
+            score = bias[c]
             for k in range(ends[i], ends[i + 1]):
                 score = fma(values[k], weights[ids[k], c], score)
             sign = np.float32(1.0) - np.float32(2.0) * np.float32(targets[i, c])
@@ -122,13 +126,17 @@ def test_dual_steps_in_registers_equal_steps_of_single_siblings(size, squared_hi
 @pytest.mark.parametrize("size", SIZES)
 def test_adagrad_in_registers_equals_training_of_single_siblings(size):
     X = sparse.random_array((60, 20), density=0.3, rng=np.random.default_rng(size), dtype=np.float32)
-    x, targets = kernel_csr(sparse.csr_array(X)), coordinate(size, 1.0, 60 * size)[1].reshape(60, size)
-    rate, eps = np.float32(0.7), np.float32(0.01)
+    x = kernel_csr(sparse.csr_array(X))
+    targets = coordinate(size, 1.0, 60 * size)[1].reshape(60, size)
+    rate = np.float32(0.7)
+    eps = np.float32(0.01)
     state = np.zeros((1 + 20) * 2 * size, dtype=np.float32)
     importance = np.random.default_rng(size).choice([0.3, 1, 7], 60).astype(np.float32)
     solve(AdaGrad(0.7, 0.01, 1), with_constant(x), importance, targets, state, size, 0)
-    weights, squares = np.zeros((20, size), dtype=np.float32), np.zeros((20, size), dtype=np.float32)
-    expected, bias_squares = np.zeros(size, dtype=np.float32), np.zeros(size, dtype=np.float32)
+    weights = np.zeros((20, size), dtype=np.float32)
+    squares = np.zeros((20, size), dtype=np.float32)
+    expected = np.zeros(size, dtype=np.float32)
+    bias_squares = np.zeros(size, dtype=np.float32)
     adagrad_one_by_one(*x, importance, targets, weights, squares, expected, bias_squares, rate, eps)
     of_bias = np.concatenate([expected, bias_squares])
     assert state.tobytes() == np.vstack([of_bias, np.hstack([weights, squares])]).tobytes()
@@ -142,7 +150,8 @@ EXACT = {"tree": "random", "tol": 1e-7, "epochs": 2000, "solver": "batch"}
 def test_node_weights_equal_scikit_learn(multilabel, loss, C):
     X, Y = multilabel(200, 30, 9, seed=1)
     model = PLT(arity=9, loss=loss, C=C, **EXACT).fit(X, Y)
-    nodes, tree = model.nodes_, model.tree_
+    nodes = model.nodes_
+    tree = model.tree_
     reached = np.flatnonzero(np.diff(Y.indptr))  # instances with labels reach the root's children
     rows = unit_rows(X)[reached]
     start, end = nodes.weight_starts[1:3]

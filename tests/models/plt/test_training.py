@@ -19,7 +19,8 @@ from xmlc.models.trees import random_complete_tree
 
 def test_reach_lists_instances_of_nodes_in_order(multilabel):
     _, Y = multilabel(50, 12, 20, seed=4)
-    tree, order = random_complete_tree(20, 3, seed=1), np.random.default_rng(0).permutation(50)
+    tree = random_complete_tree(20, 3, seed=1)
+    order = np.random.default_rng(0).permutation(50)
     reach = training.reach_of(kernel_csr(Y), order, tree.leaf, tree.parent)
     expected = [[] for _ in range(tree.n_nodes)]
     for position, row in enumerate(order):
@@ -61,7 +62,8 @@ def test_weights_dropped_during_training_equal_weights_dropped_later(multilabel,
 @pytest.mark.parametrize("n_features", [1, 63, 64, 65, 300])
 def test_features_and_nonzeros_of_blocks_are_counted(multilabel, n_features):
     X, _ = multilabel(40, n_features, 3, seed=n_features)
-    x, random = kernel_csr(X), np.random.default_rng(1)
+    x = kernel_csr(X)
+    random = np.random.default_rng(1)
     order = random.permutation(40)
     reaching = [np.sort(random.choice(40, size, replace=False)) for size in (0, 1, 7, 40)]
     starts = np.concatenate(([0], np.cumsum([own.size for own in reaching])))
@@ -80,8 +82,11 @@ def test_features_and_nonzeros_of_blocks_are_counted(multilabel, n_features):
 @pytest.mark.parametrize("hash_bits", [3, 12])
 def test_hashed_training_equals_plain_loop(multilabel, hash_bits):
     X, Y = multilabel(40, 8, 9)
-    x, y, tree = kernel_csr(X), kernel_csr(Y), random_complete_tree(Y.shape[1], 3, 0)
-    order, solver = np.random.default_rng(5).permutation(40), Sgd(0.5, 1e-3, 2)
+    x = kernel_csr(X)
+    y = kernel_csr(Y)
+    tree = random_complete_tree(Y.shape[1], 3, 0)
+    order = np.random.default_rng(5).permutation(40)
+    solver = Sgd(0.5, 1e-3, 2)
     importance = np.random.default_rng(6).choice([0.3, 1, 7], 40).astype(np.float32)
     found = train_hashed(x, y, tree, order, solver, hash_bits, 7, importance)
     zeros, steps = {name: np.zeros_like(getattr(found, name)) for name in ("table", "bias")}, np.zeros(tree.n_nodes)
@@ -96,7 +101,8 @@ def test_hashed_training_equals_plain_loop(multilabel, hash_bits):
                 node = tree.parent[node]
         reached = [0] + [c for t in sorted(positives) for c in range(tree.children[t], tree.children[t + 1])]
         for node in reached:
-            key, mask = np.uint64(node_key(nodes.seed, node)), np.uint64(nodes.table.size - 1)
+            key = np.uint64(node_key(nodes.seed, node))
+            mask = np.uint64(nodes.table.size - 1)
             places = [slot_and_sign(key, feature, mask) for feature in x.indices[entries]]
             score = nodes.bias[node]
             for (slot, sign), value in zip(places, x.data[entries]):

@@ -29,7 +29,8 @@ WORDS = {
 def products(languages, n=200):
     """Return names of products, each with an article number, and their classes."""
     random_state = random.Random(0)
-    texts, classes = [], []
+    texts = []
+    classes = []
     for i in range(n):
         language = random_state.choice(languages)
         *topics, usual = (words.split() for words in WORDS[language])

@@ -30,7 +30,8 @@ NAMES = [sorted({f"about {word}" for word in text.split() if word != "oven"}) fo
 
 def test_predictions_equal_vectorizer_binarizer_and_estimator_by_hand():
     model = TextClassifier(PLT(random_state=1)).fit(TEXTS, NAMES)
-    tfidf, binarizer = TfidfVectorizer(), MultiLabelBinarizer(sparse_output=True)
+    tfidf = TfidfVectorizer()
+    binarizer = MultiLabelBinarizer(sparse_output=True)
     by_hand = PLT(random_state=1).fit(tfidf.fit_transform(TEXTS), binarizer.fit_transform(NAMES))
     labels, scores = by_hand.predict_top_k(tfidf.transform(TEXTS), 3)
     pairs = [[(binarizer.classes_[j], s) for j, s in zip(row, of)] for row, of in zip(labels, scores.tolist())]
@@ -187,7 +188,8 @@ def test_hyperparameters_of_parts_can_be_set_and_searched():
 
 
 def test_cross_validation_predicts_a_list_for_each_text():
-    texts, names = TEXTS * 4, NAMES * 4
+    texts = TEXTS * 4
+    names = NAMES * 4
     found = cross_val_predict(TextClassifier(PLT(n_jobs=1)), texts, names, cv=KFold(2))
     half = len(texts) // 2
     model = TextClassifier(PLT(n_jobs=1)).fit(texts[half:], names[half:])
@@ -225,7 +227,8 @@ def test_empty_partial_fit_changes_nothing():
 
 
 def test_weights_of_texts_repeat_or_omit_them():
-    estimator, vectorizer = PLT(epochs=3), HashingVectorizer(n_features=64)
+    estimator = PLT(epochs=3)
+    vectorizer = HashingVectorizer(n_features=64)
     weights = [2, 0] + [1] * (len(TEXTS) - 2)
     rows = [0, 0, *range(2, len(TEXTS))]
     found = TextClassifier(estimator, vectorizer).fit(TEXTS, NAMES, sample_weight=weights)
@@ -290,9 +293,11 @@ def test_sets_of_texts_or_of_lists_are_refused_because_their_order_is_arbitrary(
 @pytest.mark.parametrize("measure", ["macro_f", "micro_f"])
 def test_set_of_a_text_is_equal_alone_and_in_a_batch(estimator, measure, tmp_path):
     model = clone(TextClassifier(estimator, measure=measure)).fit(TEXTS, NAMES)
-    X, Y = model.features(TEXTS), MultiLabelBinarizer(sparse_output=True).fit_transform(NAMES).astype(bool)
+    X = model.features(TEXTS)
+    Y = MultiLabelBinarizer(sparse_output=True).fit_transform(NAMES).astype(bool)
     order = random_permutation(len(TEXTS), 0, Stream.STACKING)
-    rows, part = order[:12], order[12:]
+    rows = order[:12]
+    part = order[12:]
     if not isinstance(estimator, Stacking):
         copy = estimator.unfitted().set_params(**model.estimator_._selected()).fit(X[part], Y[part])
         fitted = LabelSets(measure).fit(copy.predict_proba(X[rows], 1e-4), Y[rows], prior=priors(Y))

@@ -22,7 +22,8 @@ def twin_bisection(rows, key):
     """Return the side of each row by plain NumPy with dense float64 sums, and the mean cosine of each round."""
     rows = rows.astype(np.float64)
     n = len(rows)
-    first, second = random_below(key, 0, n), random_below(key, 1, n - 1)
+    first = random_below(key, 0, n)
+    second = random_below(key, 1, n - 1)
     halves = [[first], [second + (second >= first)]]
     means = [-np.inf]
     while len(means) <= 50:
@@ -98,9 +99,12 @@ def test_default_depth_gives_leaves_nearest_to_100_labels(arity, limits):
     for depth, limit in enumerate(limits):
         for m in (limit, limit + 1):
             tree = kmeans_tree(sparse.csr_array((m, 3), dtype=np.float32), arity, None, seed=0)
-            node, found = int(tree.parent[-1]), 0  # All children of this node are labels.
+            # All children of this node are labels.
+            node = int(tree.parent[-1])
+            found = 0
             while node > 0:
-                node, found = int(tree.parent[node]), found + 1
+                node = int(tree.parent[node])
+                found = found + 1
             assert found == depth + (m > limit) == np.argmin([abs(np.log(m / arity**d / 100)) for d in range(9)])
 
 

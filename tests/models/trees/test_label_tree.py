@@ -30,7 +30,8 @@ def test_random_complete_tree_is_complete(shape):
 @given(TREES)
 def test_nodes_have_smallest_threshold_and_largest_weight_below(shape):
     m, arity, seed = shape
-    tree, rng = random_complete_tree(m, arity, seed), np.random.default_rng(seed)
+    tree = random_complete_tree(m, arity, seed)
+    rng = np.random.default_rng(seed)
     thresholds = rng.random(m, dtype=np.float32)
     weights = rng.choice([0.0, 0.0, 0.0, 1.0, 1e38, 1e-300, rng.random()], m)
 

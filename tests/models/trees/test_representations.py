@@ -68,7 +68,8 @@ def test_instances_and_label_sets_must_match():
 @given(st.integers(1, 25), st.integers(1, 12), st.integers(1, 20), st.integers(1, 13), st.integers(0, 99))
 def test_most_features_keeps_heaviest_features(n, d, m, most, seed):
     X, Y = random_data(n, d, m, seed)
-    whole, kept = label_representations(X, Y), label_representations(X, Y, most_features=most)
+    whole = label_representations(X, Y)
+    kept = label_representations(X, Y, most_features=most)
     assert kept.has_sorted_indices
     for row in range(m):
         features, sums = (part[whole.indptr[row] : whole.indptr[row + 1]] for part in (whole.indices, whole.data))

@@ -75,7 +75,8 @@ def test_inference_from_a_model_is_one_job_per_training_split(tmp_path):
 
 
 def test_order_in_a_suite_changes_no_job(tmp_path):
-    methods, measures = ["fta", "sto", "ofo"], ["micro-f", "instance-f"]
+    methods = ["fta", "sto", "ofo"]
+    measures = ["micro-f", "instance-f"]
     values = {"lam": 0.1, "arity": 4}
     sweep = {"model": "plt", "hyperparameter": "epochs", "values": [1, 2], "hyperparameters": values}
     texts = set()

@@ -19,7 +19,8 @@ CONFIG = ROOT / "config"
 YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in ("demo", "scale")}
 YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}
 del YAML["neural"]  # The models of the suite `neural` need files of estimates, which are missing here.
-ESTIMATED, WITH_FULL = "80/evaluation", "80/evaluation full/evaluation"
+ESTIMATED = "80/evaluation"
+WITH_FULL = "80/evaluation full/evaluation"
 BY_METHODS = {
     "table2": WITH_FULL,
     "table4": ESTIMATED,
@@ -45,7 +46,8 @@ RECORDS_OF = {
     },
     "swnn2018": {f"table{n}": "statistics" for n in range(1, 6)} | {"claims": "full/ranking statistics tuning"},
 }  # fmt: skip
-TREES, SCALED = {"fastxml", "pfastrexml", "plt", "ldsm", "ldsm-mean"}, {"plt", "plt-batch"}
+TREES = {"fastxml", "pfastrexml", "plt", "ldsm", "ldsm-mean"}
+SCALED = {"plt", "plt-batch"}
 OF_MODELS = {"ldsm2020/table1": TREES, "ldsm2020/table2": TREES, "ldsm2020/table4": {"ldsm"}, "scale/table2": SCALED}
 OF_MODELS |= {f"ldsm2020/figure{n}": {model} for n, model in zip((2, 3, 4, 7), ("ldsm", "ldsm-mean") * 2)}
 EVERY = {f"{paper}/{name}": (paper, name)
@@ -178,7 +180,8 @@ def test_table_of_selected_datasets_needs_only_their_records(project):
 def test_suite_can_compare_with_models_of_other_suites(tmp_path):
     left_out = suite({"br": {"without": {"scene": "why"}}})
     catalogue = {name: {"published": {"m": m, "source": "a paper"}} for name, m in (("yeast", 14), ("many", 501))}
-    catalogue["scene"], catalogue["unknown"] = catalogue["yeast"], {}
+    catalogue["scene"] = catalogue["yeast"]
+    catalogue["unknown"] = {}
     suites = {"a": suite({"plt": {}}, seeds=[0, 4]), "b": suite({"br": {}}), "c": left_out}
     project = project_of(tmp_path, catalogue=catalogue, **suites)
     ranked = BESIDE_BR.files

@@ -25,7 +25,8 @@ NAPKINXC = "benchmarks/baselines/napkinxc_trees.py:NapkinXCPLT"
 OMIKUJI = "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel"
 SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
 MADE = {"made": {"synthetic": SYNTHETIC}}
-KNN, ONE_VS_REST = "sklearn.neighbors:KNeighborsClassifier", "sklearn.multiclass:OneVsRestClassifier"
+KNN = "sklearn.neighbors:KNeighborsClassifier"
+ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
 def test_requested_datasets_are_selected_and_suites_with_own_datasets_keep_them(tmp_path):
@@ -185,7 +186,8 @@ def test_own_suites_may_set_other_hyperparameters_only_on_datasets_of_their_own(
         project_of(tmp_path, a=suite({"x": {}}), demo=suite(own, datasets=["yeast"]))
 
 
-STAGES, RANGES = [[{"arity": 2}, {"arity": 4}]], {"lam": {"high": 1, "low": 0.1}}
+STAGES = [[{"arity": 2}, {"arity": 4}]]
+RANGES = {"lam": {"high": 1, "low": 0.1}}
 ALWAYS = {"always": True, "stages": STAGES}
 RESULT = "results/{}/tuning/{}.json".format
 RANDOM = {"tuning": {"method": "random", "budget": "5"}}
@@ -401,7 +403,8 @@ def test_shipped_configuration_has_no_contradictions():
     assert {model for suite in project.suites.values() for model in suite.all_models} == set(project.models)
 
 
-OF_POWERED, CLASS_HERE = ["my_model.py:Powered", "powr", "power"], {"estimator": "my_model.py:Powered"}
+OF_POWERED = ["my_model.py:Powered", "powr", "power"]
+CLASS_HERE = {"estimator": "my_model.py:Powered"}
 MISTAKES = [
     ({"estimator": "pltt"}, ["pltt", "plt"]),
     ({"hyperparameters": {"random_state": 3}}, ["random_state", "seeds"]),

@@ -42,7 +42,8 @@ def test_every_shipped_suite_is_read_completely():
         assert (found.datasets, found.tables) == (content["datasets"], content["tables"])
         for model, spec in content["models"].items():
             if "from_suite" not in spec:
-                common, own = spec.get("hyperparameters", {}), spec.get("datasets", {})
+                common = spec.get("hyperparameters", {})
+                own = spec.get("datasets", {})
                 assert found.models[model].hyperparameters == common
                 assert found.models[model].datasets == {dataset: common | values for dataset, values in own.items()}
 

@@ -253,7 +253,9 @@ def test_least_effect_counts_and_costs_that_are_0_give_no_ratio():
     assert ratio(seconds, seconds)[0].dropna().index.get_level_values("model").tolist() == ["mine", "mine"]
 
 
-CLEAR, OPEN = (1.0, 1.1, 0.9), (3.0, -3.0, 0.5)  # The effects of three seeds are clearly above 0, or undecided.
+# The effects of three seeds are clearly above 0, or undecided.
+CLEAR = (1.0, 1.1, 0.9)
+OPEN = (3.0, -3.0, 0.5)
 AGAINST = tuple(-value for value in CLEAR)
 
 
@@ -303,7 +305,8 @@ def test_one_case_refutes_a_universal_statement(cases, verdict):
 
 
 def test_interval_with_test_set_error_is_wider_and_decides_nothing():
-    values, errors = effects(a_x=CLEAR), {("a", "x"): 1.0}
+    values = effects(a_x=CLEAR)
+    errors = {("a", "x"): 1.0}
     (case,) = outcome_of(values, 0, errors=errors).cases
     assert case.on_tests.upper - 1 == pytest.approx(math.hypot(case.effect.upper - 1, 1.959964), abs=1e-6)
     assert (case.on_tests.side_of(0), case.side) == (0, 1)
@@ -415,7 +418,8 @@ def test_noise_makes_a_statement_hold_in_at_most_1_of_20_runs(datasets, subjects
 
 
 def test_dataset_that_disagrees_refutes_universal_statement():
-    rng, words = np.random.default_rng(1), []
+    rng = np.random.default_rng(1)
+    words = []
     for _ in range(200):
         drawn = simulated(rng, 3, 1, 5, 2.0, 0.0)
         drawn = [replace(one, value=one.value - 4) if one.dataset == "d0" else one for one in drawn]

@@ -10,7 +10,8 @@ from xmlc.suite.results.titles import model_title, name_models
 
 
 def test_table_of_the_paper_precedes_the_common_table():
-    own, common = table_of("table1", "gfm2011"), table_of("table1", "plt2016")
+    own = table_of("table1", "gfm2011")
+    common = table_of("table1", "plt2016")
     assert own is table_of("1", "gfm2011")
     assert own is not common
     assert common is table_of("1", "demo") is table_of("table1", "a-suite-without-a-room")

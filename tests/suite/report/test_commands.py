@@ -52,7 +52,8 @@ def test_exit_status_depends_on_equality_except_for_published(files, tmp_path, c
 
 def test_missing_folder_of_a_comparison_is_named_with_a_similar_one(capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
-    missing, similar = "results/published/gfm2010", "results/published/gfm2011"
+    missing = "results/published/gfm2010"
+    similar = "results/published/gfm2011"
     status, _, err = compared(capsys, missing, "results/reference/gfm2011", "--published")
     assert (status, absent(err, missing, similar)) == (2, [])
     for command in ("fingerprint", "verify"):
@@ -83,7 +84,8 @@ def test_published_folders_without_suite_are_skipped(tmp_path, capsys):
 
 def test_last_bit_of_one_number_makes_comparison_fail(tmp_path, capsys):
     """Run the check of CI with one changed cell in a copy of the reference results."""
-    reference, new = ROOT / "results/reference/plt2016", tmp_path / "new"
+    reference = ROOT / "results/reference/plt2016"
+    new = tmp_path / "new"
     shutil.copytree(reference, new)
     assert compared(capsys, reference, new)[0] == 0
     frame = pd.read_csv(new / "table2.csv", dtype=str)

@@ -25,7 +25,8 @@ from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.numbers import cells_of
 from xmlc.suite.results.verdicts import Verdict
 
-FTA, STO = ("yeast", "plt", "fta"), ("yeast", "plt", "sto")
+FTA = ("yeast", "plt", "fta")
+STO = ("yeast", "plt", "sto")
 DEVIATIONS = {(FTA, "macro_f"): 0.1, (STO, "macro_f"): 0.1, (FTA, "inner_products"): 0.0}
 JUDGE = Judge(
     {("left", "table2", *place): Spread(3, deviation) for place, deviation in DEVIATIONS.items()},
@@ -325,7 +326,8 @@ NEW = OLD.replace("sto,2.50", "sto,1.50")  # without costs, and with every digit
 
 
 def test_accept_copies_existing_tables_without_costs(tmp_path):
-    made, reference = tmp_path / "made", tmp_path / "reference"
+    made = tmp_path / "made"
+    reference = tmp_path / "reference"
     files = {"made/plt2016/table2": MADE, "made/plt2016/claims": MADE, "made/other/table1": MADE}
     files |= {"reference/plt2016/table1": OLD, "reference/plt2016/table2": OLD}
     for name, text in files.items():

@@ -74,7 +74,8 @@ def test_invalid_file_of_runs_is_refused(tmp_path, text, facts):
 
 
 def test_shipped_runs_have_existing_cells_and_reference_seed_0():
-    runs, compared = read_runs(ROOT / "config/runs.csv"), 0
+    runs = read_runs(ROOT / "config/runs.csv")
+    compared = 0
     assert len(runs) > 130
     for (paper, table), group in runs.groupby(["paper", "table"]):
         keys = table_of(table, paper).keys

@@ -13,8 +13,10 @@ from xmlc.core.files import atomic_folder
 from xmlc.suite.files import write_record
 from xmlc.suite.report.verify import verify
 
-DATA, RECORD = Path("results/yeast/data"), Path("results/yeast/plt/seed0/full/ranking.json")
-TUNED, OTHER = Path("results/yeast/tuning/plt.json"), Path("results/yeast/plt/seed0/full/other.csv")
+DATA = Path("results/yeast/data")
+RECORD = Path("results/yeast/plt/seed0/full/ranking.json")
+TUNED = Path("results/yeast/tuning/plt.json")
+OTHER = Path("results/yeast/plt/seed0/full/other.csv")
 
 
 @pytest.fixture

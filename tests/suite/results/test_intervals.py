@@ -22,7 +22,8 @@ def test_quantiles_have_nine_digits_with_every_version_of_scipy():
 
 
 def test_too_few_values_have_no_interval_and_no_side():
-    alone, two = estimate_of([5.0]), estimate_of([5.0, 6.0], fewest=3)
+    alone = estimate_of([5.0])
+    two = estimate_of([5.0, 6.0], fewest=3)
     assert (alone.mean, alone.has_interval, two.mean, two.has_interval) == (5, False, 5.5, False)
     assert alone.side_of(0) == 0
     assert math.isnan(two.mapped(math.exp).upper)

@@ -93,7 +93,8 @@ def test_each_record_of_a_table_counts(change, said, place):
 
 
 def test_values_swapped_between_tables_are_a_change():
-    one, other = settings(), settings(**{"": {"numpy": "2.4.6"}})
+    one = settings()
+    other = settings(**{"": {"numpy": "2.4.6"}})
     line = settings_line([(one, other), (other, one), (one, one)])
     assert absent(line, "numpy 1.0 -> 2.4.6", "numpy 2.4.6 -> 1.0") == []
 

@@ -24,7 +24,8 @@ from xmlc.suite.steps import fetching
 from xmlc.suite.steps.download import download
 from xmlc.suite.steps.fetching import fetch
 
-TRAIN, TEST = b"1 2 2\n0 0:1\n", b"1 2 2\n1 1:1\n"
+TRAIN = b"1 2 2\n0 0:1\n"
+TEST = b"1 2 2\n1 1:1\n"
 FILES = {"train.txt": TRAIN, "test.txt": TEST}
 GOOD = zip_of({f"d/{name}": content for name, content in FILES.items()})
 HTML = b"<!DOCTYPE html><html><title>Quota exceeded</title></html>"
@@ -103,7 +104,8 @@ def test_changed_content_of_a_catalogue_address_is_refused(server, resources):
 
 @pytest.mark.parametrize("place", ["mirror/tiny", "resources/manual/tiny"])
 def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resources, place):
-    mirror, folder = str(tmp_path / "mirror"), put(tmp_path / place, FILES)
+    mirror = str(tmp_path / "mirror")
+    folder = put(tmp_path / place, FILES)
     (tmp_path / "mirror").mkdir(exist_ok=True)
 
     def source_in(mirror=mirror):
@@ -266,7 +268,8 @@ def test_command_names_used_and_failed_sources(tmp_path, server, resources, caps
 
 
 def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path):
-    mirror, resources = tmp_path / "mirror", tmp_path / "resources"
+    mirror = tmp_path / "mirror"
+    resources = tmp_path / "resources"
     put(mirror / "medical", {"train.txt.gz": b"", "test.txt": b""})
     addressed = Dataset("far", url="http://localhost/x.zip")
     for entry in (Dataset("medical"), addressed):

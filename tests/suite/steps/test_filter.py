@@ -63,7 +63,8 @@ def test_rankings_skip_filtered_pairs(tiny, tmp_path):
     assert run("forest", *about["full"], "--trees", 3, "--out", tmp_path / "forest.json") == 0
     swept = ("--hyperparameter", "n_trees", "--value", 3, "--out", tmp_path / "sweep.json")
     assert run("sweep", *(about["full"][i] for i in (0, 1, 4, 5)), *swept) == 0
-    ranking, forest = RankingRecord.read(tmp_path / "ranking.json"), ForestRecord.read(tmp_path / "forest.json")
+    ranking = RankingRecord.read(tmp_path / "ranking.json")
+    forest = ForestRecord.read(tmp_path / "forest.json")
     labels = FastXML.load(about["full"][3]).predict_top_k(plain.part("test")[0], 8)[0]
     for k in (1, 3, 5):
         expected = plain_precision(Y, labels, pairs, k)
@@ -76,7 +77,8 @@ def test_estimates_and_label_sets_lack_filtered_pairs(tiny, tmp_path):
     about, plain, filtered, pairs = tiny
     spe = tmp_path / "spe"
     assert run("estimate", *about["80"], "--min-probability", MIN_PROBABILITY, "--out", spe) == 0
-    estimates, model = load_csr(spe, "test"), FastXML.load(about["80"][3])
+    estimates = load_csr(spe, "test")
+    model = FastXML.load(about["80"][3])
     expected = model.predict_proba(plain.part("test")[0], MIN_PROBABILITY).toarray()
     assert any(expected[pair] for pair in pairs)
     for pair in pairs:
@@ -84,11 +86,14 @@ def test_estimates_and_label_sets_lack_filtered_pairs(tiny, tmp_path):
     np.testing.assert_array_equal(estimates.toarray(), expected)
 
     # Macro-F of the model with thresholds has to equal the saved value.
-    out, thresholds = tmp_path / "evaluation", tmp_path / "thresholds"
+    out = tmp_path / "evaluation"
+    thresholds = tmp_path / "thresholds"
     tuned = ("--estimates", spe, "--thresholds", thresholds, "--out", out)
     assert run("thresholds", "sto", *about["80"], *tuned) == 0
-    predicted, Y = expected > np.load(thresholds / "sto.npy"), filtered.part("test")[1].toarray()
-    both, ones = (predicted & Y).sum(axis=0), predicted.sum(axis=0) + Y.sum(axis=0)
+    predicted = expected > np.load(thresholds / "sto.npy")
+    Y = filtered.part("test")[1].toarray()
+    both = (predicted & Y).sum(axis=0)
+    ones = predicted.sum(axis=0) + Y.sum(axis=0)
     f = np.where(ones == 0, 1.0, 2 * both / np.maximum(ones, 1))
     assert ThresholdRecord.read(out / "sto.json").best.test["macro_f"] == pytest.approx(f.mean())
 

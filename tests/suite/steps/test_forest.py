@@ -61,7 +61,8 @@ def test_each_row_of_a_sweep_equals_a_forest_with_its_value(trained):
 
 def test_models_of_a_sweep_are_in_a_temporary_folder_next_to_its_record(trained, monkeypatch):
     common, folder, _ = trained
-    places, before = [], sorted(folder.iterdir())
+    places = []
+    before = sorted(folder.iterdir())
     monkeypatch.setattr(FastXML, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
     assert run("sweep", *common, "--hyperparameter", "max_leaf", "--value", 5, "--value", 60) == 0
     of_models = [place.parent for place in places if place]  # All other calls only compile kernels.
@@ -73,7 +74,8 @@ def test_models_of_a_sweep_are_in_a_temporary_folder_next_to_its_record(trained,
 def test_record_has_shape_of_each_tree_and_objectives_of_the_first():
     X = np.random.default_rng(2).standard_normal((60, 6))
     model = LdSM(n_trees=3, max_nodes=7, prune=False, lambda_1=0.1, n_jobs=1).fit(X, X > 0.3)
-    shapes, objectives = shape_of_trees(model), objectives_by_level(model)
+    shapes = shape_of_trees(model)
+    objectives = objectives_by_level(model)
     assert (shapes.depths, shapes.nodes) == (tuple(model.tree_depths_), tuple(model.n_nodes_))
     assert len(shapes.depths) == 3
     assert {row.tree for row in objectives} == set(range(EXEMPLARY))

@@ -93,7 +93,8 @@ def test_label_sets_are_inferred_from_estimates_of_the_test_set(tiny, coins, est
     assert infer_from(estimates, tiny, coins, *methods) == 0
     paths = [tiny[0] / f"inference/{method}.json" for method in methods]
     assert [InferenceRecord.read(path).method for path in paths] == list(methods)
-    spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
+    spe = load_csr(estimates, "test")
+    Y = Prepared(tiny[1]).part("test")[1]
     for method, infer_sets in (("h", hamming), ("gfm", gfm)):
         Y_hat, expected = infer_sets(spe)
         found = record(tiny, method)
@@ -101,7 +102,8 @@ def test_label_sets_are_inferred_from_estimates_of_the_test_set(tiny, coins, est
         assert {name: found["metrics"][name] for name in expected_metrics} == pytest.approx(expected_metrics)
         assert found["expected_f"] == pytest.approx(expected.mean())
         assert (found["finished"], found["samples"]) == (True, None)
-    n, missed = Y.shape[0], Y.nnz - Y.multiply(spe > 0).nnz
+    n = Y.shape[0]
+    missed = Y.nnz - Y.multiply(spe > 0).nnz
     told = {"min_probability": 0.2, "estimates_per_instance": spe.nnz / n, "missed_per_instance": missed / n}
     assert found["estimates"] == told
     assert found["costs"]["estimate_ms_per_instance"] == 0.5
@@ -120,7 +122,8 @@ def test_loss_by_minimum_probability_is_bounded_only_for_exact_maximizers(tiny, 
     """By hand: min(mean missed, 2 kappa) plus the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
     assert infer_from(estimates, tiny, coins, "gfm", "h") == 0
     assert record(tiny, "h")["truncation_loss"] is None
-    spe, Y = load_csr(estimates, "test"), Prepared(tiny[1]).part("test")[1]
+    spe = load_csr(estimates, "test")
+    Y = Prepared(tiny[1]).part("test")[1]
     Y_hat, expected = gfm(spe)
     missed = (Y.toarray() & (spe.toarray() == 0)).sum(axis=1)
     sizes = Y_hat.toarray().sum(axis=1)

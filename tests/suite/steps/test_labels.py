@@ -31,13 +31,15 @@ def test_thresholds_label_sets_and_scores_equal_the_library(files, tmp_path, cap
     named = [word for method in methods for word in ("--method", method)]
     more = ["--test-truth", "test-y.npz", "--training-truth", "training-y.npz", "--measure", "macro_f_present"]
     assert run("labels", *named, *files, *more) == 0
-    scores, printed = read_json("sets/measures.json"), capsys.readouterr().out
+    scores = read_json("sets/measures.json")
+    printed = capsys.readouterr().out
     expected = {"meuf": meuf(TEST)[0], "gfm-sizes": gfm_sizes(TEST, fit_size_weights(SPE, Y))[0]}
     for method in ("sto", "ofo"):
         tuned = tune(method, SPE, Y, priors(TRAINING), measure="macro_f_present")
         np.testing.assert_array_equal(np.load(f"sets/{method}.thresholds.npy"), tuned.thresholds)
         expected[method] = apply_thresholds(TEST, tuned.thresholds)
-        best, keys = tuned.grid[tuned.best], ("c", "a", "b", "validation")
+        best = tuned.grid[tuned.best]
+        keys = ("c", "a", "b", "validation")
         assert [scores[method][key] for key in keys] == [getattr(best, key) for key in keys]
     for method, sets in expected.items():
         found = sparse.load_npz(f"sets/{method}.npz")
@@ -52,7 +54,8 @@ def test_methods_on_estimates_alone_need_no_true_labels_or_validation_set(files)
     assert read_json("sets/measures.json") == {"meuf": {}}
     for method, zero_division in UNLABELLED_METHODS.items():
         assert run("labels", "--method", method, *files[4:], "--test-truth", "test-y.npz") == 0
-        fitted, scores = ExpectedF(zero_division=zero_division).fit(TEST), read_json("sets/measures.json")[method]
+        fitted = ExpectedF(zero_division=zero_division).fit(TEST)
+        scores = read_json("sets/measures.json")[method]
         np.testing.assert_array_equal(np.load(f"sets/{method}.thresholds.npy"), fitted.thresholds_)
         assert (sparse.load_npz(f"sets/{method}.npz") != fitted.predict(TEST)).nnz == 0
         assert scores["expected_macro_f"] == fitted.expected_.mean()

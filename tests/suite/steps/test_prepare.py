@@ -57,7 +57,8 @@ def test_parts_have_the_rows_of_the_files(tmp_path, source, multilabel):
     assert notes == [UNTESTED]
     np.testing.assert_array_equal(prepared.part("train")[0].toarray(), X.toarray())
     np.testing.assert_array_equal(prepared.part("test")[1].toarray(), Y[:20].toarray())
-    (X_fit, _Y_fit), (X_val, Y_val) = prepared.part("fit"), prepared.part("val")
+    (X_fit, _Y_fit) = prepared.part("fit")
+    (X_val, Y_val) = prepared.part("val")
     assert (X_fit.shape[0], X_val.shape[0]) == (40, 10)
     np.testing.assert_array_equal(X_fit.toarray(), X.toarray()[prepared.split])
     np.testing.assert_array_equal(Y_val.toarray(), Y.toarray()[~prepared.split])
@@ -183,9 +184,12 @@ def test_damaged_description_of_the_source_is_refused(tmp_path, source):
 
 
 def test_errors_in_a_copy_name_its_source_folder(tmp_path, source):
-    mirror, copy, entry = tmp_path / "mirror/tiny", tmp_path / "copies/tiny", Dataset("tiny")
+    mirror = tmp_path / "mirror/tiny"
+    copy = tmp_path / "copies/tiny"
+    entry = Dataset("tiny")
     mirror.mkdir(parents=True)
-    text, theirs = (source / "train.txt").read_bytes(), mirror / "train.txt.gz"
+    text = (source / "train.txt").read_bytes()
+    theirs = mirror / "train.txt.gz"
     theirs.write_bytes(gzip.compress(text + b"1 0:\n"))
     (mirror / "test.txt").write_bytes(text)
     download(entry, copy, str(mirror.parent))
@@ -259,7 +263,8 @@ def test_numeric_feature_names_are_column_numbers(tmp_path, folder):
 def test_command_prints_differences_and_writes_all_files(tmp_path, source, capsys):
     catalogue = tmp_path / "datasets.yaml"
     catalogue.write_text("tiny: {url: 'http://localhost/x.zip', published: {n_train: 51, source: a paper}}\n")
-    out, statistics = tmp_path / "data", tmp_path / "statistics.json"
+    out = tmp_path / "data"
+    statistics = tmp_path / "statistics.json"
     main = ["tiny", "--source", source, "--out", out, "--statistics", statistics, "--catalogue", catalogue]
     command.main([str(part) for part in main], standalone_mode=False)
     assert f"tiny: {UNTESTED}" in capsys.readouterr().err

@@ -84,8 +84,10 @@ def test_settings_of_custom_method_have_digest_of_its_code(settings, tmp_path):
         dataset=RecordedDataset(**dataset), estimator="plt", model="m", hyperparameters={}, seed=0, split="full",
         settings={"files": "x"},
     )  # fmt: skip
-    rows, costs = (ProgressiveRow(instances=1, accuracy=1, entropy_reduction=None),), ProgressiveCosts()
-    step, found = Step("infer", None, about, 1), []
+    rows = (ProgressiveRow(instances=1, accuracy=1, entropy_reduction=None),)
+    costs = ProgressiveCosts()
+    step = Step("infer", None, about, 1)
+    found = []
     for code in (import_file("mine_s.py").sweep, mean_of, None):
         step.write(ProgressiveRecord, tmp_path / "r.json", code=code, constant_accuracy=1, rows=rows, costs=costs)
         found.append(ProgressiveRecord.read(tmp_path / "r.json").settings)

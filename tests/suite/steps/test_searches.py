@@ -37,7 +37,8 @@ def test_trials_use_samples_of_each_part_and_separate_settings(data, tmp_path, m
     assert (result["method"], result["budget"], result["space"]) == ("auto", 3, stages)
     assert result["at_most"] == {"fitted": 50, "validated": 11}
     assert result["fixed"] == {"lam": 0.001, "arity": 4}
-    (X, Y), (X_val, Y_val) = Prepared(data).part("fit", 50), Prepared(data).part("val", 11)
+    (X, Y) = Prepared(data).part("fit", 50)
+    (X_val, Y_val) = Prepared(data).part("val", 11)
     assert (X.shape[0], X_val.shape[0]) == (50, 11)
     for trial in result["trials"]:
         model = PLT(**{"lam": 0.001, "arity": 4} | trial["hyperparameters"], random_state=0).fit(X, Y)
@@ -46,7 +47,8 @@ def test_trials_use_samples_of_each_part_and_separate_settings(data, tmp_path, m
 
 @pytest.mark.parametrize(("search", "expected"), [("exact", "certified"), ("certified", "certified"), ("beam", "beam")])
 def test_trials_search_trees_level_by_level(data, tmp_path, monkeypatch, search, expected):
-    searches, ranked = [], PLT.predict_top_k
+    searches = []
+    ranked = PLT.predict_top_k
 
     def recorded(model, *given):
         searches.append(model.search)
@@ -56,8 +58,10 @@ def test_trials_search_trees_level_by_level(data, tmp_path, monkeypatch, search,
     given = ("--data", data, "--estimator", "plt", "--parameters", json.dumps({"arity": 2, "search": search}))
     call(tune_command, *given, "--stages", '[[{"epochs": 1}]]', "--out", tmp_path / "r.json")
     assert searches == [expected]
-    trial, prepared = read_json(tmp_path / "r.json")["trials"][0], Prepared(data)
-    model, (X, Y) = PLT(arity=2, search=search, epochs=1).fit(*prepared.part("fit")), prepared.part("val")
+    trial = read_json(tmp_path / "r.json")["trials"][0]
+    prepared = Prepared(data)
+    model = PLT(arity=2, search=search, epochs=1).fit(*prepared.part("fit"))
+    (X, Y) = prepared.part("val")
     assert trial["p@1"] == precision_at_k(Y, ranked(model, X, 5)[0], 1)
 
 
@@ -110,7 +114,8 @@ def test_command_tries_all_stages(data, tmp_path):
     prepared = Prepared(data)
     average = max(1, int(prepared.meta["labels_per_instance"] + 0.5))
     assert (result["method"], result["budget"], result["space"]) == ("stages", len(result["trials"]), STAGES)
-    (X, Y), (X_val, Y_val) = prepared.part("fit"), prepared.part("val")
+    (X, Y) = prepared.part("fit")
+    (X_val, Y_val) = prepared.part("val")
     assert result["trials"][0]["hyperparameters"] == {"S": average, "alpha": 0.0}
     for trial in result["trials"]:
         model = SparseWeightedNearestNeighbors(beta=1, **trial["hyperparameters"]).fit(X, Y)
@@ -120,7 +125,8 @@ def test_command_tries_all_stages(data, tmp_path):
 
 def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
     result = tune_stages(data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--splits", 3)
-    trials, splits = result["trials"], [Prepared(data, run) for run in range(3)]
+    trials = result["trials"]
+    splits = [Prepared(data, run) for run in range(3)]
     validated = np.concatenate([np.flatnonzero(~split.split) for split in splits])
     scores = []  # The scores have the order of trials, splits and instances.
     for trial in trials:
@@ -147,7 +153,8 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
 
 
 def test_search_can_start_from_best_of_another_search(data, tmp_path):
-    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    before = tmp_path / "before.json"
+    after = tmp_path / "after.json"
     tune_stages(data, before, "--stages", '[[{"S": 9, "alpha": 1.0}]]')
     search = ("--data", data, "--estimator", "swnn", "--stages", '[[{"S": 1}]]', "--tuned", before, "--out", after)
     call(tune_command, *search)

@@ -59,7 +59,8 @@ def f_of(y, h):
 @given(chains(7))
 def test_exact_distribution_equals_sum_over_all_vectors(conditionals):
     m = len(conditionals)
-    P, p_empty = np.zeros((m, m + 1)), 0.0
+    P = np.zeros((m, m + 1))
+    p_empty = 0.0
     for y, probability in joint(conditionals):
         P[:, y.sum()] += y * probability
         p_empty += probability * (not y.any())
@@ -71,7 +72,8 @@ def test_exact_distribution_equals_sum_over_all_vectors(conditionals):
 
 def test_models_of_the_paper_equal_their_formulas_for_ten_labels():
     # As in the paper, label by label, with i from 1.
-    m, y = 10, np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 0])
+    m = 10
+    y = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 0])
     logits = [-(i - 1) / 2 + sum(y[: i - 1]) for i in range(1, m + 1)]
     ones = 1 / (1 + np.exp(-np.array(logits)))
     found = {tuple(vector): p for vector, p in joint(dependent_labels(m))}
@@ -97,7 +99,9 @@ def test_expected_f_equals_sum_over_all_vectors(conditionals, bits):
 
 
 def test_samples_follow_their_random_streams():
-    conditionals, n_samples, m = dependent_labels(4), 6, 4
+    conditionals = dependent_labels(4)
+    n_samples = 6
+    m = 4
     drawn = draw(conditionals, n_samples, 3, seed=5, stream=70)
     twin = np.zeros((3 * n_samples, m), dtype=bool)
     for t in range(3):
@@ -144,7 +148,8 @@ def test_printed_dependent_model_has_marginals_of_half_and_all_labels_as_optimum
     P, p_empty, _ = exact_labels_by_size(dependent_labels(25))
     np.testing.assert_allclose(P[0].sum(axis=1), 0.5)
     np.testing.assert_allclose(P[0, :, -1], p_empty[0])  # p(Y = 1) = p(Y = 0)
-    printed, signed = simulated["dependent"], simulated["dependent-signed"]
+    printed = simulated["dependent"]
+    signed = simulated["dependent-signed"]
     assert printed["optimal_size"] == 25
     assert printed["methods"]["meuf"]["limit"] == pytest.approx(printed["optimum"])
     assert signed["optimal_size"] == 0

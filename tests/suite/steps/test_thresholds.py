@@ -37,7 +37,9 @@ def options(tmp_path_factory):
 
 
 def test_each_method_has_a_record_and_thresholds(options, tmp_path):
-    methods, out, thresholds = ("fta", "sto"), tmp_path / "evaluation", tmp_path / "thresholds"
+    methods = ("fta", "sto")
+    out = tmp_path / "evaluation"
+    thresholds = tmp_path / "thresholds"
     assert run("thresholds", *methods, *options, "--thresholds", thresholds, "--out", out) == 0
     records = [ThresholdRecord.read(out / f"{method}.json") for method in methods]
     assert [record.method for record in records] == list(methods)
@@ -51,10 +53,12 @@ def test_each_method_has_a_record_and_thresholds(options, tmp_path):
 def test_calibration_error_is_measured_before_and_after(options, tmp_path):
     out = tmp_path / "calibration.json"
     assert run("thresholds", "fta", *options, "--calibration", out, "--out", tmp_path / "80") == 0
-    record, prepared = CalibrationRecord.read(out), Prepared(options[1], 0)
+    record = CalibrationRecord.read(out)
+    prepared = Prepared(options[1], 0)
     spe = {part: load_csr(options[-1], part) for part in ("val", "test")}
     isotonic = IsotonicCalibration().fit(spe["val"], prepared.part("val")[1]).transform(spe["test"]).toarray()
-    Y, (labels, scores) = prepared.part("test")[1], top_k_of(spe["test"], 5)
+    Y = prepared.part("test")[1]
+    (labels, scores) = top_k_of(spe["test"], 5)
     # The labels stay the same even if calibration changes the order of estimates.
     calibrated = np.where(labels < 0, 0, np.take_along_axis(isotonic, np.maximum(labels, 0), axis=1))
     for k in (1, 3, 5):
@@ -71,7 +75,8 @@ def test_calibration_without_saved_estimates_is_refused(options, tmp_path, capsy
 
 def test_resampled_numbers_of_a_record_equal_measures_of_resampled_label_sets(options, tmp_path):
     assert run("thresholds", "fta", *options, "--thresholds", tmp_path / "80", "--out", tmp_path / "out") == 0
-    record, (_, Y) = ThresholdRecord.read(tmp_path / "out/fta.json"), Prepared(options[1], 0).part("test")
+    record = ThresholdRecord.read(tmp_path / "out/fta.json")
+    (_, Y) = Prepared(options[1], 0).part("test")
     sets = apply_thresholds(load_csr(options[-1], "test"), np.load(tmp_path / "80/fta.npy"))
     drawn = np.repeat(np.arange(Y.shape[0]), draws(Y.shape[0], 7))
     expected = classification_metrics(Y[drawn], sets[drawn])
@@ -80,7 +85,8 @@ def test_resampled_numbers_of_a_record_equal_measures_of_resampled_label_sets(op
 
 
 def test_method_without_labels_is_also_evaluated_with_model_of_all_training_data(options, tmp_path):
-    data, full = options[1], tmp_path / "full"
+    data = options[1]
+    full = tmp_path / "full"
     assert run("thresholds", "fta", "expected-f", *options, "--out", tmp_path / "80") == 0
     about = (*train(full, data, "plt"), "--min-probability", "0.001", "--out", tmp_path / "whole")
     assert run("thresholds", "expected-f", *about) == 0

@@ -19,7 +19,8 @@ from xmlc.suite.steps.train import command as train_command
 from xmlc.suite.steps.tune import command as tune_command
 from xmlc.suite.steps.tune import with_possible_arity
 
-GAMMA, ARITY = {"low": 0.01, "high": 10, "log": True}, {"low": 2, "high": 8, "integer": True}
+GAMMA = {"low": 0.01, "high": 10, "log": True}
+ARITY = {"low": 2, "high": 8, "integer": True}
 SPACE = {"gamma": GAMMA, "arity": ARITY, "epochs": [2, 5, 10]}
 
 
@@ -45,10 +46,12 @@ def test_file_describes_the_search_which_does_not_use_the_test_set(data, tmp_pat
     assert result["environment"]["threads"] == 1
     assert len(result["trials"]) == 6
     assert "&" not in (tmp_path / "1.json").read_text()
-    first, best = result["trials"][0], result["best"]
+    first = result["trials"][0]
+    best = result["best"]
     assert best == max(result["trials"], key=lambda trial: trial["p@1"])
     assert first["hyperparameters"] == {"gamma": 0.02, "epochs": 2, "arity": 4}
-    (X, Y), (X_val, Y_val) = Prepared(data).part("fit"), Prepared(data).part("val")
+    (X, Y) = Prepared(data).part("fit")
+    (X_val, Y_val) = Prepared(data).part("val")
     labels, _ = PLT(**given, random_state=5).fit(X, Y).predict_top_k(X_val, 5)
     assert [first[f"p@{k}"] for k in (1, 3, 5)] == [precision_at_k(Y_val, labels, k) for k in (1, 3, 5)]
     again = tune(data, tmp_path / "2.json", "--method", method, "--budget", 6, "--seed", 5, given=given, threads=2)
@@ -100,7 +103,8 @@ def test_result_of_another_search_is_refused(data, tmp_path, key, value, fact):
 
 
 def test_models_of_trials_are_in_a_folder_next_to_the_result_and_deleted(data, tmp_path, monkeypatch):
-    places, fit = [], PLT.fit
+    places = []
+    fit = PLT.fit
     monkeypatch.setattr(PLT, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
     out = tmp_path / "tuning/plt.json"
     stages = json.dumps([[{"epochs": 1}, {"epochs": 2}]])

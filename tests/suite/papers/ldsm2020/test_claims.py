@@ -85,7 +85,8 @@ def test_ensembles_are_compared_at_equal_numbers_of_trees():
 
 
 def test_gain_of_first_ten_trees_is_compared_with_gain_of_later_ones():
-    first, others = claims.first_ten_trees_gain_most, claims.more_trees_gain_little
+    first = claims.first_ten_trees_gain_most
+    others = claims.more_trees_gain_little
     some = grown(name="delicious", t1=50, t10=60, t20=61, t50=61.5)
     assert decided(first, some) == ((10 - 1.5) * OF_P1, "holds")
     assert decided(others, some) == (-1.5, "holds")

@@ -65,8 +65,10 @@ def test_table_1_has_only_trees(build):
 
 
 def test_two_tables_of_times_differ_as_in_the_paper(build):
-    shorter, longer = build("2", *records()), build("5", *records())
-    (panel,), (every,) = shorter.panels, longer.panels
+    shorter = build("2", *records())
+    longer = build("5", *records())
+    (panel,) = shorter.panels
+    (every,) = longer.panels
     at = headings(panel).index("Predict (ms) (paper)")
     assert [(row[0], row[at]) for row in texts(panel)] == [
         ("LdSM", "5.64"), ("FastXML", "–"), ("CRAFTML", "8.6")
@@ -91,7 +93,8 @@ def test_depth_of_deepest_tree_is_shown_with_balanced_depth(build):
 
 def test_settings_that_violate_lemma_1_are_noted(build):
     values = {"lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}
-    keeping, violating = forest(), forest("bibtex", hyperparameters={"arity": 4} | values)
+    keeping = forest()
+    violating = forest("bibtex", hyperparameters={"arity": 4} | values)
     assert not any("Lemma 1" in line for line in build("4", keeping).notes)
     (line,) = [line for line in build("4", keeping, violating).notes if "Lemma 1" in line]
     assert absent(line, "bibtex (4, 2, 1)") == []

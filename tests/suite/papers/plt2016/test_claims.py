@@ -81,7 +81,8 @@ def test_sto_is_compared_with_better_of_others_on_validation_set():
 
 def test_loss_of_sto_is_compared_with_loss_of_others():
     test = {"fta": 40, "sto": 30, "ofo": 41}
-    far, near = {"fta": 42, "sto": 50, "ofo": 44}, {"fta": 42, "sto": 31, "ofo": 44}
+    far = {"fta": 42, "sto": 50, "ofo": 44}
+    near = {"fta": 42, "sto": 31, "ofo": 44}
     assert decided(claims.sto_loses_most_on_test, tuned(validation=far, **test)) == (17, "holds")
     assert decided(claims.sto_loses_most_on_test, tuned(validation=near, **test)) == (-2, "does not hold")
 
@@ -95,7 +96,8 @@ def test_sto_claim_needs_largest_c_of_its_grid():
 
 
 def test_claims_on_sto_are_tested_under_three_conventions():
-    test, best = {"fta": 40, "sto": 30, "ofo": 41}, {"fta": 42, "sto": 50, "ofo": 44}
+    test = {"fta": 40, "sto": 30, "ofo": 41}
+    best = {"fta": 42, "sto": 50, "ofo": 44}
     records = tuned(validation=best, **test)
     for record in records:
         if record["method"] == "sto":
@@ -122,7 +124,8 @@ def test_fta_and_ofo_are_compared_on_both_sets():
 
 
 def test_ofo_with_both_tuned_is_compared_with_better_of_fta_and_sto():
-    up, down = {"ofo_ab": 41, "fta": 40, "sto": 30}, {"ofo_ab": 39, "fta": 30, "sto": 40}
+    up = {"ofo_ab": 41, "fta": 40, "sto": 30}
+    down = {"ofo_ab": 39, "fta": 30, "sto": 40}
     assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **up)) == (1, "holds")
     assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **down)) == (-1, "does not hold")
     assert decided(claims.ofo_with_a_outperforms, tuned(**up))[1] == "not run"

@@ -42,8 +42,10 @@ def searched(scores, error=NARROW, name="wiki10-31k"):
 
 
 def test_rankings_are_compared_with_one_versus_rest():
-    claim, opposite = claims.as_good_as_one_versus_rest, claims.worse_with_many_instances
-    near, far = ranked(br=61), ranked(br=62)
+    claim = claims.as_good_as_one_versus_rest
+    opposite = claims.worse_with_many_instances
+    near = ranked(br=61)
+    far = ranked(br=62)
     assert decided(claim, labelled(near)) == (-OF_P1, "holds")
     assert decided(claim, labelled(far)) == (-2 * OF_P1, "does not hold")
     assert decided(claim, labelled(ranked()[:3]))[1] == "not run"
