@@ -117,7 +117,7 @@ def test_malformed_line_stops_run_and_leaves_no_output(finished, multilabel):
     done = finished.run("plt2016", *settings)
     assert done.returncode != 0
     said = done.stdout + done.stderr
-    assert said.count(f"{mirror}/bad-set/train.txt:3: found '1:'") == 1
+    assert said.count("bad-set/train.txt:3: found '1:'") == 1
     data = "results/bad-set/data"
     assert not (finished.folder / data).exists()
     save_repository(mirror / "bad-set/train.txt", *multilabel(20, 3, 2))
