@@ -32,19 +32,15 @@ than rounding errors.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import row_of, row_of_csr
 from xmlc.kernels.float64 import exp, log, log1p, softplus
-from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
+from xmlc.models.linear._row_products import LANES, add_row, multiply_row
 
-LANES = 8  # This is the number of labels that a kernel trains in parallel.
 TOLERANCE = 1e-20  # The training of a label ends when the squared Newton decrement, relative to f, is below this limit.
 SAFE = 1e-11  # Below this squared Newton decrement, relative to f, rounding hides the decrease of f. Steps stay whole.
 SUFFICIENT = 1e-4  # A Newton step is halved if the ratio of actual to predicted decrease of f is below this limit.
@@ -526,86 +522,3 @@ def mean_loss(problem, label, rows, by_column, lanes, lane):
         loss += problem.importance[row] * softplus(sides[row] * score)
         total += problem.importance[row]
     return loss / total
-
-
-# The kernels below compute the products of a sparse row with eight vectors, as eight parallel float64 sums. The kernels
-# read the matrix once for eight vectors. The eight factors for a non-zero are consecutive in memory, and the eight sums
-# stay in a register. On an AMD EPYC with AVX-512, each of the two kernels takes 1.1 ns per non-zero for eight vectors,
-# and 0.7 ns for a single vector. No operation combines the numbers of different lanes. Each multiplication and each
-# addition is rounded separately, and all sums have a fixed order. The results of a lane are therefore bit-identical on
-# any processor and for any labels in the other lanes.
-
-
-@intrinsic
-def multiply_row(typing_context, columns, values, vectors, products):
-    """Write the inner products of one sparse row with eight vectors to ``products``.
-
-    Each inner product has two partial sums, over the non-zeros at even and at odd positions of the row. An addition to
-    one partial sum does not wait for the previous addition to the other partial sum.
-
-    Parameters
-    ----------
-    columns : uint32 (q,)
-        Column of each non-zero of the row.
-    values : float64 (q,)
-        Value of each non-zero.
-    vectors : float64 (d, 8)
-        The eight vectors.
-    products : float64 (8,)
-        Overwritten with the inner products.
-    """
-
-    def generate(context, builder, signature, arguments):
-        lanes = Vectors(builder, LANES, DOUBLE)
-        columns, values, vectors, products = arrays_of(context, builder, signature, arguments)
-        sums = [cgutils.alloca_once_value(builder, lanes.constant(0.0)) for _ in range(2)]
-        with cgutils.for_range(builder, columns.nitems) as loop:
-            vector = lanes.load(vector_at(lanes, vectors, columns, loop.index))
-            product = builder.fmul(lanes.entry(values.data, loop.index), vector)
-            total, other = (builder.load(each) for each in sums)
-            builder.store(other, sums[0])
-            builder.store(builder.fadd(total, product), sums[1])
-        total, other = (builder.load(each) for each in sums)
-        lanes.store(builder.fadd(total, other), lanes.at(products.data, loop.index.type(0)))
-        return context.get_dummy_value()
-
-    return types.void(columns, values, vectors, products), generate
-
-
-@intrinsic
-def add_row(typing_context, columns, values, multiples, sums):
-    """Add multiples of a sparse row to eight vectors. No column may occur twice in the row.
-
-    Parameters
-    ----------
-    columns, values
-        As in `multiply_row`.
-    multiples : float64 (8,)
-        The factor for each vector.
-    sums : float64 (d, 8)
-        The eight vectors, updated in place.
-    """
-
-    def generate(context, builder, signature, arguments):
-        lanes = Vectors(builder, LANES, DOUBLE)
-        columns, values, multiples, sums = arrays_of(context, builder, signature, arguments)
-        multiple = lanes.load(lanes.at(multiples.data, columns.nitems.type(0)))
-        with cgutils.for_range(builder, columns.nitems) as loop:
-            target = vector_at(lanes, sums, columns, loop.index)
-            product = builder.fmul(lanes.entry(values.data, loop.index), multiple)
-            lanes.store(builder.fadd(lanes.load(target), product), target)
-        return context.get_dummy_value()
-
-    return types.void(columns, values, multiples, sums), generate
-
-
-def arrays_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
-    """Return the arrays that an intrinsic receives."""
-    kinds = zip(signature.args, arguments, strict=True)
-    return [context.make_array(kind)(context, builder, value) for kind, value in kinds]
-
-
-def vector_at(lanes: Vectors, vectors: Any, columns: Any, place: Any) -> Any:
-    """Return the address of the vector of the column at a place of a sparse row."""
-    column = index_at(lanes.builder, columns.data, place, place.type)
-    return lanes.at(vectors.data, lanes.builder.mul(column, place.type(LANES)))
