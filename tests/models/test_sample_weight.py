@@ -12,7 +12,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from small_data import random_multilabel
 from small_models import OURS, small
 
-from xmlc.core.errors import InvalidDataError
+from xmlc.core.errors import InvalidDataError, InvalidParameterError
 from xmlc.models import PLT, BinaryRelevance, Parabel, ProbabilisticClassifierChain, SparseWeightedNearestNeighbors
 from xmlc.models.plt.estimator import MOST_COPIES
 from xmlc.models.wrapped import Wrapped
@@ -149,10 +149,10 @@ def test_estimators_without_weights_refuse_them(name, tmp_path):
         model.fit(X, Y, sample_weight=WHOLE)
         return
     for fit in (model.fit, lambda X, Y, **given: model.fit_to_disk(tmp_path / "model", X, Y, **given)):
-        with raises_with(TypeError, "sample_weight"):
+        with raises_with(InvalidParameterError, type(model).__name__, "sample_weight"):
             fit(X, Y, sample_weight=WHOLE)
     assert not (tmp_path / "model").exists()
-    model.fit_to_disk(tmp_path / "model", X, Y)
+    model.fit(X, Y, sample_weight=None).fit_to_disk(tmp_path / "model", X, Y)
 
 
 def test_adapted_estimator_passes_weights_on_if_supported():

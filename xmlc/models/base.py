@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
@@ -46,11 +47,16 @@ Learn = TypeVar("Learn", bound=Callable[..., Any])
 def all_or_nothing(learn: Learn) -> Learn:
     """Decorate a method that learns, such as ``fit``, to restore the estimator if the method fails or is interrupted.
 
-    The method may replace attributes, but must not change arrays of an earlier call in place.
+    The method may replace attributes, but must not change arrays of an earlier call in place. If it has no argument
+    ``sample_weight``, None is accepted, and weights are refused.
     """
+    takes_weights = "sample_weight" in signature(learn).parameters
 
     @wraps(learn)
     def restoring(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not takes_weights and kwargs.pop("sample_weight", None) is not None:
+            name = type(self).__name__
+            raise InvalidParameterError(f"{name}: found sample_weight, expected none. {name} does not support weights.")
         before = dict(vars(self))
         try:
             return learn(self, *args, **kwargs)

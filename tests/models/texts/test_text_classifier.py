@@ -240,7 +240,7 @@ def test_weights_of_texts_repeat_or_omit_them():
     assert found.classes_.tolist() == without.classes_.tolist()
     with raises_with(InvalidDataError, "row 1"):
         TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=[1, -1] + [1] * (len(TEXTS) - 2))
-    with raises_with(TypeError, "OPLT", "sample_weight"):
+    with raises_with(InvalidParameterError, "OPLT", "sample_weight"):
         TextClassifier(OPLT()).fit(TEXTS, NAMES, sample_weight=weights)
 
 
