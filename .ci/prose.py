@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 MARKS = {
@@ -31,12 +31,17 @@ LISTED = re.compile(r"(xmlc|benchmarks|tests)/.*\.py|(config|profiles|workflow)/
 
 def texts_of(file: str, source: str) -> Iterator[tuple[str, int, str]]:
     """Yield kind, line and text of the comments of a file, and of a module's docstrings and long strings."""
-    kind = "settings" if not file.endswith(".py") else "tests" if file.startswith("tests/") else "code"
+    kind = "code"
+    if file.startswith("tests/"):
+        kind = "tests"
+    if not file.endswith(".py"):
+        kind = "settings"
     if kind == "settings":
         rows = [re.search(r"(?:^|\s)#(.+)", row) for row in source.split("\n")]
         comments = [(line, row[1]) for line, row in enumerate(rows, 1) if row]
     else:
-        tokens, nodes = tokenize.generate_tokens(iter(source.splitlines(True)).__next__), [*ast.walk(ast.parse(source))]
+        tokens = tokenize.generate_tokens(iter(source.splitlines(True)).__next__)
+        nodes = [*ast.walk(ast.parse(source))]
         comments = [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
         documented = [node.value for node in nodes if isinstance(node, ast.Expr)]
         for node in nodes:
@@ -65,7 +70,9 @@ for file in filter(LISTED.fullmatch, listed):
             parts = re.split(r"(?<=[.!?:])\s+(?=[A-Z`(])", " ".join(text.split()))
             found[kind] += [(f"{file}:{line}", part) for part in parts if len(part.split()) >= 3]
 for kind, limits in LIMITS.items():
-    marks = [(mark, at, part) for at, part in found[kind] for mark in MARKS for _ in re.findall(MARKS[mark], part)]
+    marks = []
+    for (at, part), mark in product(found[kind], MARKS):
+        marks += [(mark, at, part)] * len(re.findall(MARKS[mark], part))
     words = sum(len(part.split()) for _, part in found[kind])
     semicolons = sum(mark == "end the sentence" for mark, _, _ in marks)
     measures = [1000 * (len(marks) - semicolons) / words, 1000 * semicolons / words]

@@ -17,11 +17,17 @@ from xmlc.suite.results.verdicts import ClaimVerdict, Verdict
 
 PAGE = Path(__file__).parent / "claims.md"
 RUNS = 10_000  # The standard error of a percentage is at most half a point.
-DATASETS, SUBJECTS, SEEDS = 5, 2, 5
+DATASETS = 5
+SUBJECTS = 2
+SEEDS = 5
 
 # Published number, standard deviation of one run, and shift.
 NUMBERS = [(64, 0.6, 0), (64, 0.6, 2), (64, 0.6, 3), (10, 1.0, 0), (10, 1.0, 6)]
-PAPER, TABLE, DATASET, MODEL, COLUMN = "ldsm2020", "table7", "delicious", "ldsm", "p@1"
+PAPER = "ldsm2020"
+TABLE = "table7"
+DATASET = "delicious"
+MODEL = "ldsm"
+COLUMN = "p@1"
 EFFECTS = (2, 1, 0, -1, -2)
 # Standard deviation of the true effect over datasets, and share of the noise variance that both subjects share.
 KINDS = {"simple": (0.0, 0.0), "effects vary": (1.0, 0.0), "noise is shared": (0.0, 0.5)}
@@ -86,7 +92,9 @@ def numbers(runs: int = RUNS) -> Iterator[str]:
     for level, deviation, shift in NUMBERS:
         found = number_verdicts(level, deviation, shift, runs)
         pairs = (Verdict.EQUAL, Verdict.INSIDE), (Verdict.ABOVE, Verdict.BELOW), (Verdict.UNDECIDED,)
-        shares = [percent(sum(found[word] for word in words), runs) for words in pairs]
+        shares = []
+        for words in pairs:
+            shares.append(percent(sum(found[word] for word in words), runs))
         yield f"| {level} | {deviation} | {shift} | {' | '.join(shares)} |"
 
 

@@ -11,9 +11,14 @@ from xmlc import LabelSets
 from xmlc.suite.papers.plotting import BLUE, VERMILION
 
 HERE = Path(__file__).parent
-PAGE, FIGURE = HERE / "expected_f.md", HERE / "estimates_to_sets.svg"
+PAGE = HERE / "expected_f.md"
+FIGURE = HERE / "estimates_to_sets.svg"
 INSTANCE = 2  # row of the page's matrix
-LEFT, WIDTH, ROW, TOP = 90, 360, 46, 62  # pixels
+# pixels
+LEFT = 90
+WIDTH = 360
+ROW = 46
+TOP = 62
 GREY = "#666"
 
 
@@ -39,9 +44,14 @@ def figure() -> Iterator[str]:
     yield f'<path d="M{LEFT + 230} 10V32" stroke="{VERMILION}" stroke-width="3"/>'
     yield f'<text x="{LEFT + 240}" y="26">threshold of the label</text>'
     for label, (estimate, limit) in enumerate(zip(matrix[INSTANCE], fitted.thresholds_)):
-        y, colour = TOP + ROW * label, BLUE if label in chosen else GREY
+        y = TOP + ROW * label
+        colour = GREY
+        if label in chosen:
+            colour = BLUE
         sign, verdict = ("≥", "in the set") if label in chosen else ("&lt;", "not in the set")
-        weight = "bold" if label in chosen else "normal"
+        weight = "normal"
+        if label in chosen:
+            weight = "bold"
         yield f'<text x="{LEFT - 12}" y="{y + 18}" text-anchor="end">label {label}</text>'
         yield f'<path d="M{LEFT} {y + 13}h{WIDTH}" stroke="#ddd"/>'
         yield f'<rect x="{LEFT}" y="{y + 3}" width="{WIDTH * estimate:.1f}" height="20" fill="{colour}"/>'

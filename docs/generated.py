@@ -103,10 +103,15 @@ Two of the datasets are scene and enron, so their validation parts were used twi
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> str:
     """Return a Markdown table without empty columns. ``right`` has the numbers of columns aligned to the right."""
     rows = list(rows)
-    filled = [i for i in range(len(header)) if any(row[i] != "" for row in rows)]
-    aligned = ["---:" if i in right else "---" for i in range(len(header))]
-    lines = [[str(row[i]).replace("|", "\\|") for i in filled] for row in (header, aligned, *rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    aligned = ["---"] * len(header)
+    for i in right:
+        aligned[i] = "---:"
+    columns = [column for column in zip(header, aligned, *rows) if any(cell != "" for cell in column[2:])]
+    lines = []
+    for row in zip(*columns):
+        cells = [str(cell).replace("|", "\\|") for cell in row]
+        lines.append(f"| {' | '.join(cells)} |\n")
+    return "".join(lines)
 
 
 def text(words: str) -> str:
@@ -134,8 +139,10 @@ def commands() -> Iterator[str]:
             usage = f"    {context.command_path} {' '.join(command.collect_usage_pieces(context))}\n"
             yield from (f"### xmlc {name}\n", usage, text(inspect.cleandoc(command.help)) + "\n")
             rows = [options(one, context) for one in command.params if isinstance(one, click.Option)]
-            yield from [table(("option", "meaning", "default"), rows)] if rows else []
-            yield from [text(inspect.cleandoc(command.epilog)) + "\n"] if command.epilog else []
+            if rows:
+                yield table(("option", "meaning", "default"), rows)
+            if command.epilog:
+                yield text(inspect.cleandoc(command.epilog)) + "\n"
 
 
 def options(option: click.Option, context: click.Context) -> tuple[str, str, str]:
@@ -169,14 +176,27 @@ def _section(part: str, kind: type | None) -> str:
     if {*meanings} != {*fields}:
         raise ValueError(f"config/README.md: {kind.__name__}: found keys {[*meanings]}, expected {[*fields]}")
     defaults = {one.name: one for one in dataclasses.fields(kind)}
-    given = read_config(CONFIG / "config.yaml") if kind is Settings else {}
+    given = {}
+    if kind is Settings:
+        given = read_config(CONFIG / "config.yaml")
 
     def default(key: str) -> str:
         one = defaults[key]
-        value = one.default if one.default is not dataclasses.MISSING else one.default_factory()
-        value = {} if dataclasses.is_dataclass(value) else given.get(key, value)
-        shown = "null" if value is None else str(value).replace("'", "")
-        return f"`{shown.lower() if isinstance(value, bool) else shown}`" if shown else ""
+        if one.default is not dataclasses.MISSING:
+            value = one.default
+        else:
+            value = one.default_factory()
+        if dataclasses.is_dataclass(value):
+            value = {}
+        else:
+            value = given.get(key, value)
+        if value is None:
+            shown = "null"
+        else:
+            shown = str(value).replace("'", "")
+        if shown:
+            return f"`{shown.lower() if isinstance(value, bool) else shown}`"
+        return ""
 
     rows = []
     for key, meaning in meanings.items():
@@ -189,15 +209,18 @@ def _section(part: str, kind: type | None) -> str:
 
 def datasets() -> Iterator[str]:
     """Yield the catalogue of datasets."""
-    suites, entries = read_suites(CONFIG), load_catalogue(CONFIG / "datasets.yaml")
-    used = {name: [paper for paper in PAPERS if name in suites[paper].datasets] for name in entries}
+    suites = read_suites(CONFIG)
+    entries = load_catalogue(CONFIG / "datasets.yaml")
 
     def row(entry: Dataset) -> tuple[object, ...]:
         known = {**entry.known_shape, **(entry.synthetic or {})}
         known |= {short: known[long] for short, long in (("d", "n_features"), ("m", "n_labels")) if long in known}
         sizes = [f"{known[key]:,}" if key in known else "" for key in ("n_train", "n_test", "d", "m")]
-        source = "" if entry.synthetic else source_of(entry)
-        return f"`{entry.name}`", *sizes, ", ".join(used[entry.name]), source
+        source = ""
+        if not entry.synthetic:
+            source = source_of(entry)
+        papers = [paper for paper in PAPERS if entry.name in suites[paper].datasets]
+        return f"`{entry.name}`", *sizes, ", ".join(papers), source
 
     def rows(synthetic: bool, sized: bool = True) -> list[tuple[object, ...]]:
         of_kind = [row(one) for one in entries.values() if bool(one.synthetic) == synthetic]
@@ -212,16 +235,25 @@ def datasets() -> Iterator[str]:
 
 def source_of(entry: Dataset) -> str:
     """Return the source of a dataset with a link to its homepage, and its licence if it is known."""
-    source = f"[{entry.edition}]({entry.homepage})" if entry.homepage else entry.edition
+    if entry.homepage:
+        source = f"[{entry.edition}]({entry.homepage})"
+    else:
+        source = entry.edition
     known, _, note = (entry.licence or "unknown").partition("unknown; see the homepage")
-    return source + (f". Licence: {known}" if known not in ("", "unknown") else note if note.startswith(" (") else "")
+    if known not in ("", "unknown"):
+        return f"{source}. Licence: {known}"
+    if note.startswith(" ("):
+        return source + note
+    return source
 
 
 def function_of(measure: str) -> str:
     """Return the name of the function in `xmlc.metrics` that computes a measure."""
     name, at, _ = measure.partition("@")
     known = [one for one in xmlc.metrics.__all__ if measure.replace("_f2", "_f").startswith(one)]
-    return f"{AT_K.get(name, name)}_at_k" if at else max(known, key=len, default="")
+    if at:
+        return f"{AT_K.get(name, name)}_at_k"
+    return max(known, key=len, default="")
 
 
 def measures() -> Iterator[str]:
@@ -230,11 +262,15 @@ def measures() -> Iterator[str]:
     for one in ALL_MEASURES:
         title = re.sub("@.*", "@k", one.title)
         titles.setdefault((title, function_of(one.name)), []).append(f"`{one.name}`")
-    rows, first = [], {}
+    rows = []
+    first = {}
     for (title, name), names in titles.items():
-        doc = inspect.getdoc(getattr(xmlc.metrics, name)) if name else "mean size of the label sets"
+        doc = "mean size of the label sets"
+        if name:
+            doc = inspect.getdoc(getattr(xmlc.metrics, name))
         definition = re.sub(r"^Return (the )?|\.?(\n.*)?$", "", doc, flags=re.DOTALL).replace("``", "`")
-        definition = f"as {first[name]}" if name in first else definition
+        if name in first:
+            definition = f"as {first[name]}"
         first.setdefault(name, names[0])
         rows.append((", ".join(names), title, definition, f"{{py:func}}`~xmlc.metrics.{name}`" if name else ""))
     yield table(("columns", "title", "definition", "function"), rows)
@@ -247,11 +283,21 @@ def statements() -> Iterator[str]:
         rows = []
         for claim in import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims:
             said = claim.said
-            margin = Scale(said.scale).nothing if said.margin is None else said.margin
-            above = f"within {abs(margin):g}" if said.scale == "distance" else f"above {margin:g}"
-            rule = f"{said.unit}: {above}" + (f" ({' '.join(said.because.split())})" if said.because else "")
-            rule += ". One case against refutes it" if said.every else ""
-            rule += ". A cost, not counted" if said.cost else ""
+            if said.margin is None:
+                margin = Scale(said.scale).nothing
+            else:
+                margin = said.margin
+            if said.scale == "distance":
+                above = f"within {abs(margin):g}"
+            else:
+                above = f"above {margin:g}"
+            rule = f"{said.unit}: {above}"
+            if said.because:
+                rule += f" ({' '.join(said.because.split())})"
+            if said.every:
+                rule += ". One case against refutes it"
+            if said.cost:
+                rule += ". A cost, not counted"
             rows.append((f"{said.statement} `{claim.name}`", f"{said.stated}: {said.source}", rule))
         header = ("claim", "place", "measured effect and margin")
         yield f"## {paper}\n\n*{suites[paper].title}*\n\n{table(header, rows)}"
@@ -283,10 +329,14 @@ def choices() -> Iterator[str]:
 
 def choice_row(paper: str, key: str, choice: dict[str, Any]) -> tuple[str, ...]:
     """Return the cells of a choice: its name, the paper's words, the setting or test, the value and the reason."""
-    test = f"`{choice['shown_by']}`" if "shown_by" in choice else ""
+    test = ""
+    if "shown_by" in choice:
+        test = f"`{choice['shown_by']}`"
     here = choice.get("here", "")
     reason = choice.get("reason", "")
-    of_xmlc = f"{here}. Reason: {reason}" if here else reason
+    of_xmlc = reason
+    if here:
+        of_xmlc = f"{here}. Reason: {reason}"
     if "departs_on" in choice:
         of_xmlc = f"On {', '.join(choice['departs_on'])}: {of_xmlc}"
     return (
@@ -301,13 +351,16 @@ def choice_row(paper: str, key: str, choice: dict[str, Any]) -> tuple[str, ...]:
 def places_of(paper: str, choice: dict[str, Any]) -> str:
     """Return the keys of a choice's settings, followed by their file."""
     settings = choice.get("setting", [])
-    settings = [settings] if isinstance(settings, str) else settings
+    if isinstance(settings, str):
+        settings = [settings]
     if not settings:
         return ""
     files = {"settings": "config/config.yaml", "splits": "config/datasets.yaml", "xmlc": ""}
     file = files.get(settings[0].split(".")[0], f"config/papers/{paper}.yaml")
     keys = ", ".join(f"`{setting.removeprefix('settings.')}`" for setting in settings)
-    return f"{keys} in `{file}`" if file else keys
+    if file:
+        return f"{keys} in `{file}`"
+    return keys
 
 
 def value_of(choice: dict[str, Any]) -> str:
@@ -324,7 +377,9 @@ def value_of(choice: dict[str, Any]) -> str:
         return f"up to {choice['reaches']} or more"
     if "includes" in choice:
         return f"contains {', '.join(map(str, choice['includes']))}"
-    return "see the file" if "setting" in choice else ""
+    if "setting" in choice:
+        return "see the file"
+    return ""
 
 
 def linked(words: str) -> str:
@@ -338,8 +393,12 @@ def departures() -> Iterator[str]:
         content = entries_of(paper)
         rows = []
         for key, one in content["choices"].items():
-            name = f"`{key}`" + (f" on {', '.join(one['departs_on'])}" if "departs_on" in one else "")
-            rows += [(name, f"{one['printed']} ({one['where']})", one["here"], one["reason"])] if departs(one) else []
+            if not departs(one):
+                continue
+            name = f"`{key}`"
+            if "departs_on" in one:
+                name += f" on {', '.join(one['departs_on'])}"
+            rows.append((name, f"{one['printed']} ({one['where']})", one["here"], one["reason"]))
         words = f"## {paper}\n\n{content.get('note', '')}\n\n" + table(("choice", "printed", "here", "reason"), rows)
         yield linked(words)
 

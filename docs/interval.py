@@ -19,7 +19,12 @@ NUMBERS = {
     ("ldsm2020/table7", "bibtex / ldsm", "p@1"): "LdSM on Bibtex, P@1",
     ("gfm2011/table1", "enron / br / h", "macro_f"): "BR on enron, macro-F",
 }
-LEFT, WIDTH, ROW, TOP, LARGEST = 226, 304, 56, 72, 4  # pixels, and points at the end of the axis
+# pixels, and points at the end of the axis
+LEFT = 226
+WIDTH = 304
+ROW = 56
+TOP = 72
+LARGEST = 4
 
 
 def judged() -> list[dict[str, Any]]:
@@ -36,7 +41,9 @@ def judged() -> list[dict[str, Any]]:
 
 def signed(value: float, digits: int = 0) -> str:
     """Return a number with its sign, or 0."""
-    return f"{value:+.{digits}f}".replace("-", "−") if value else "0"
+    if value:
+        return f"{value:+.{digits}f}".replace("-", "−")
+    return "0"
 
 
 def figure() -> Iterator[str]:

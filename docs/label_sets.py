@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from xmlc.suite.papers.plotting import BLUE, VERMILION
@@ -14,9 +15,14 @@ FILE = HERE.parent / "results/benchmarks/expected-f.csv"
 FIGURE = HERE / "label_sets.svg"
 MODELS = {"plt-batch": "PLT", "plt": "PLT (SGD)", "fastxml": "FastXML", "swnn": "SWNN", "given": "given"}
 SPLITS = {"80 %": VERMILION, "100 %": BLUE}
-METHOD, MEASURE = "ExpectedF(zero_division=0) with prior", "macro_f_present"
+METHOD = "ExpectedF(zero_division=0) with prior"
+MEASURE = "macro_f_present"
 OTHERS = {"fta, 80 %", "sto, 80 %", "ofo, 80 %"}
-LEFT, WIDTH, ROW, TOP = 250, 450, 23, 44  # pixels
+# pixels
+LEFT = 250
+WIDTH = 450
+ROW = 23
+TOP = 44
 INTERVAL = re.compile(r"(-?[\d.]+) to (-?[\d.]+)$")
 
 Gain = tuple[float, float, float]  # points, and the ends of the interval
@@ -39,9 +45,14 @@ def read() -> dict[str, dict[str, dict[str, Gain]]]:
 
 def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
     """Draw gains with their intervals, a line for each dataset and model, as SVG."""
-    lines = [(name, model) for name, models in gains.items() for model in models]
-    ends = [end for models in gains.values() for of in models.values() for gain in of.values() for end in gain]
-    low, high = int(min(0, *ends) // 2 * 2), int(-(-max(ends) // 2) * 2)
+    lines = []
+    ends = []
+    for name, models in gains.items():
+        for model, splits in models.items():
+            lines.append((name, model))
+            ends += chain.from_iterable(splits.values())
+    low = int(min(0, *ends) // 2 * 2)
+    high = int(-(-max(ends) // 2) * 2)
     height = TOP + ROW * len(lines)
 
     def at(points: float) -> float:
@@ -51,11 +62,15 @@ def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
     yield ' font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="white"/>'
     for place, (split, colour) in enumerate(SPLITS.items()):
         x = LEFT + place * 230
-        face = "white" if split == "80 %" else colour
+        face = colour
+        if split == "80 %":
+            face = "white"
         yield f'<g fill="{colour}"><circle cx="{x + 4}" cy="16" r="4" fill="{face}" stroke="{colour}"/>'
         yield f'<text x="{x + 14}" y="20">model of {split} of the instances</text></g>'
     for tick in range(low, high + 1, 2):
-        stroke = "#ddd" if tick else "#666"
+        stroke = "#666"
+        if tick:
+            stroke = "#ddd"
         yield f'<path d="M{at(tick):.0f} {TOP - 10}V{height - 10}" stroke="{stroke}"/>'
         yield f'<text x="{at(tick):.0f}" y="{height + 5}" text-anchor="middle">{tick}</text>'
     for place, (name, model) in enumerate(lines):
@@ -65,9 +80,14 @@ def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
             yield f'<text x="8" y="{y + 4}" font-weight="bold">{name}</text>'
         yield f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{model}</text>'
         for split, (gain, lower, upper) in gains[name][model].items():
-            colour, shift = SPLITS.get(split, "#000000"), -3 if split == "80 %" else 3
+            colour = SPLITS.get(split, "#000000")
+            shift = 3
+            if split == "80 %":
+                shift = -3
             yield f'<path d="M{at(lower):.1f} {y + shift}H{at(upper):.1f}" stroke="{colour}" stroke-width="2"/>'
-            face = "white" if split == "80 %" else colour
+            face = colour
+            if split == "80 %":
+                face = "white"
             yield f'<circle cx="{at(gain):.1f}" cy="{y + shift}" r="3.5" fill="{face}" stroke="{colour}"/>'
     yield f'<text x="{(LEFT + WIDTH + 20) / 2:g}" y="{height + 24}" text-anchor="middle">'
     yield "points of macro-F over the labels present, above the best of FTA, STO and OFO</text></svg>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,10 @@ TEXTS = {
     "Tulips flower in spring if the bulbs are set in autumn": ["flowers", "gardening"],
     "Cut the lavender after it has flowered": ["flowers", "gardening"],
 }
-WIDTH, LEVEL, TOP = 110, 78, 42  # pixels
+# pixels
+WIDTH = 110
+LEVEL = 78
+TOP = 42
 OTHER = "#666"
 
 
@@ -42,12 +46,16 @@ def node_probabilities(model: TextClassifier) -> list[float]:
     """Return the estimate of each node for the query, given its parent."""
     plt = model.estimator_
     x = model.features([QUERY]).toarray()[0]
-    x, nodes, found = x / np.linalg.norm(x), plt.nodes_, []
+    x = x / np.linalg.norm(x)
+    nodes = plt.nodes_
+    found = []
     for block in range(len(nodes.children)):
         first, end = (0, 1) if block == 0 else nodes.children[block - 1 : block + 1]
         features = nodes.features[nodes.feature_starts[block] : nodes.feature_starts[block + 1]]
         weights = nodes.weights[nodes.weight_starts[block] : nodes.weight_starts[block + 1]]
-        scores = x[features] @ weights.reshape(-1, end - first) + nodes.bias[first:end] if end > first else []
+        scores = []
+        if end > first:
+            scores = x[features] @ weights.reshape(-1, end - first) + nodes.bias[first:end]
         found += [float(1 / (1 + np.exp(-score))) for score in scores]
     return found
 
@@ -55,8 +63,11 @@ def node_probabilities(model: TextClassifier) -> list[float]:
 def figure() -> Iterator[str]:
     """Draw the tree as SVG, with the estimate of each node and the product along the path of the best label."""
     model = trained()
-    tree, given = model.estimator_.tree_, node_probabilities(model)
-    absolute, depth, place = [], [], {}
+    tree = model.estimator_.tree_
+    given = node_probabilities(model)
+    absolute = []
+    depth = []
+    place = {}
     for node, parent in enumerate(tree.parent):
         absolute.append(given[node] * (absolute[parent] if node else 1))
         depth.append(depth[parent] + 1 if node else 0)
@@ -70,27 +81,36 @@ def figure() -> Iterator[str]:
         return range(tree.children[node], tree.children[node + 1])
 
     def order(node: int) -> list[int]:
-        return [leaf for child in children(node) for leaf in order(child)] or [node]
+        below = [order(child) for child in children(node)]
+        return list(chain.from_iterable(below)) or [node]
 
     x = {leaf: 70 + WIDTH * number for number, leaf in enumerate(order(0))}
     for node in reversed(range(tree.n_nodes)):
         x.setdefault(node, 0)
         x[node] = x[node] or sum(x[child] for child in children(node)) / len(children(node))
         place[node] = x[node], TOP + LEVEL * depth[node]
-    width, height = 140 + WIDTH * (len(leaves) - 1), TOP + LEVEL * max(depth) + 78
+    width = 140 + WIDTH * (len(leaves) - 1)
+    height = TOP + LEVEL * max(depth) + 78
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" font-family="sans-serif"'
     yield ' font-size="12" text-anchor="middle"><rect width="100%" height="100%" fill="white"/>'
     yield f'<text x="{width / 2:g}" y="18" font-style="italic">{QUERY}</text>'
     for node in range(1, tree.n_nodes):
-        (x1, y1), (x2, y2) = place[tree.parent[node]], place[node]
+        x1, y1 = place[tree.parent[node]]
+        x2, y2 = place[node]
         colour, thick = (PATH, 3) if node in path else (OTHER, 1)
         yield f'<path d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke="{colour}" stroke-width="{thick}"/>'
     for node in range(tree.n_nodes):
-        (at, y), colour = place[node], PATH if node in path else OTHER
+        at, y = place[node]
+        colour = OTHER
+        if node in path:
+            colour = PATH
         yield f'<rect x="{at - 19:g}" y="{y - 11:g}" width="38" height="22" rx="11" fill="white" stroke="{colour}"/>'
         yield f'<text x="{at:g}" y="{y + 4:g}" fill="{colour}">{given[node]:.2f}</text>'
         if tree.label[node] >= 0:
-            name, weight = model.classes_[tree.label[node]], "bold" if node == best else "normal"
+            name = model.classes_[tree.label[node]]
+            weight = "normal"
+            if node == best:
+                weight = "bold"
             yield f'<text x="{at:g}" y="{y + 28:g}" fill="{colour}" font-weight="{weight}">{name}</text>'
             yield f'<text x="{at:g}" y="{y + 44:g}" fill="{colour}" font-weight="{weight}">{absolute[node]:.2f}</text>'
     product = " × ".join(f"{given[node]:.2f}" for node in reversed(path))

@@ -24,7 +24,12 @@ STEPS = [
 INPUTS = [(6, "names of records", "config/*.yaml"), (7, "numbers of the papers", "results/published/")]
 # Rankings have no thresholds: the first and the last box, and the commands between them.
 RANKINGS = (1, 5, ["train", "rank", "score"])
-LEFT, WIDTH, HEIGHT, GAP, SIDE = 10, 430, 42, 34, 500  # pixels
+# pixels
+LEFT = 10
+WIDTH = 430
+HEIGHT = 42
+GAP = 34
+SIDE = 500
 GREY = "#555"
 
 
@@ -41,7 +46,8 @@ def text(x: float, y: float, words: str, style: str = "") -> str:
 def box(x: float, y: float, width: float, content: str, path: str, colour: str) -> Iterator[str]:
     """Draw a box with its content, and with its path in a second line."""
     yield f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{HEIGHT}" rx="5" fill="white" stroke="{colour}"/>'
-    middle, style = x + width / 2, 'text-anchor="middle"'
+    middle = x + width / 2
+    style = 'text-anchor="middle"'
     yield text(middle, y + (18 if path else 26), content, style)
     if path:
         yield text(middle, y + 35, path, f'{style} fill="{GREY}" font-family="monospace"')
@@ -68,11 +74,13 @@ def figure() -> Iterator[str]:
         names = ", ".join(f"xmlc {command}" for command in commands)
         yield text(middle + 12, top + HEIGHT + 21, names, f'fill="{BLUE}" font-family="monospace"')
     for place, content, path in INPUTS:
-        top, start = tops[place], SIDE
+        top = tops[place]
+        start = SIDE
         yield from box(start, top, 720 - start - 10, content, path, GREY)
         yield arrow(f"M{start} {top + HEIGHT / 2:g}H{LEFT + WIDTH}", GREY)
     first, last, commands = RANKINGS
-    edge, right = LEFT + WIDTH, SIDE + 20
+    edge = LEFT + WIDTH
+    right = SIDE + 20
     yield arrow(f"M{edge} {tops[first] + HEIGHT / 2:g}H{right}V{tops[last] + HEIGHT / 2:g}H{edge}", GREY)
     halfway = (tops[first] + tops[last] + HEIGHT) / 2
     yield text(right + 10, halfway - 16, "models of all instances")

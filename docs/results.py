@@ -23,7 +23,8 @@ from xmlc.suite.results.verdicts import ClaimVerdict
 
 ROOT = Path(__file__).resolve().parents[1]
 ARCHIVE = ROOT / "results/reference/five-seeds"
-PAGE, README = ROOT / "docs/results.md", ROOT / "README.md"
+PAGE = ROOT / "docs/results.md"
+README = ROOT / "README.md"
 PAPERS: list[str] = yaml.safe_load((ROOT / "config/reference.yaml").read_text())["papers"]
 # The headings of the tables of counts. The README's table also has the papers' titles.
 NUMBERS = ("datasets run", "published", "run", "reproduced", "agree, fitted", "differ", "undecided")
@@ -60,7 +61,9 @@ def outcomes() -> dict[str, dict[str, object]]:
 
 def page(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, Table]) -> str:
     """Return docs/results.md with current counts and verdicts."""
-    rows = [[f"`{paper}`", *(numbers[paper][name] for name in NUMBERS)] for paper in PAPERS]
+    rows = []
+    for paper in PAPERS:
+        rows.append([f"`{paper}`", *(numbers[paper][name] for name in NUMBERS)])
     text = with_table(text, ["results of", *NUMBERS], [*rows, ["all", "", *totals(numbers)]])
     counts = {paper: counts_of(table) for paper, table in claims.items()}
     every = [sum(column) for column in zip(*counts.values(), strict=True)]
@@ -95,7 +98,8 @@ def readme(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, T
 
 def totals(numbers: dict[str, dict[str, object]]) -> list[int]:
     """Return the sums over all papers, without the number of datasets."""
-    return [sum(int(str(counts[name])) for counts in numbers.values()) for name in NUMBERS[1:]]
+    rows = [[int(str(counts[name])) for name in NUMBERS[1:]] for counts in numbers.values()]
+    return [sum(column) for column in zip(*rows, strict=True)]
 
 
 def counts_of(table: Table) -> list[int]:

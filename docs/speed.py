@@ -6,6 +6,7 @@ import math
 import re
 import runpy
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 from xmlc.suite.papers.plotting import BLUE, GREEN, VERMILION
@@ -17,14 +18,15 @@ PAGE, DEFAULTS, TUNED = (HERE / name for name in ("speed.md", "speed.svg", "spee
 Rows = dict[tuple[str, str, str, str], dict[str, str]]
 Key = tuple[str, str]  # task and measure
 
-RANKING, REQUEST, TRAINING = "prediction of the best 5", "single request", "training"
+RANKING = "prediction of the best 5"
+REQUEST = "single request"
+TRAINING = "training"
 CAPTION = "nDCG@5 on the test set (%) against CPU time on one thread"
 SETS = ("bibtex", "delicious", "tib-core-26k")
-PANELS = [
-    (f"{name}: {title}", name, (task, "CPU time"))
-    for name in SETS
-    for title, task in (("training, s", TRAINING), ("single request, ms", REQUEST))
-]
+PANELS = []
+for name in SETS:
+    PANELS.append((f"{name}: training, s", name, (TRAINING, "CPU time")))
+    PANELS.append((f"{name}: single request, ms", name, (REQUEST, "CPU time")))
 
 # Columns of the tables.
 PROGRAMS: dict[str, Key] = {
@@ -78,13 +80,21 @@ RATIOS = {
     },
 }
 COLOURS = dict(zip(SETS, (GREEN, BLUE, VERMILION), strict=True))
-LEFT, RIGHT, LINE, LOW, HIGH = 235, 780, 26, 0.005, 1.0  # of the plot, pixels and ratios
+# of the plot, pixels and ratios
+LEFT = 235
+RIGHT = 780
+LINE = 26
+LOW = 0.005
+HIGH = 1.0
 TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
 
 
 def measured(*names: str) -> Rows:
     """Return the rows of some files by dataset, contender, task and measure."""
-    return {key: row for name in names for key, row in DRAW["read"](name).items()}
+    rows: Rows = {}
+    for name in names:
+        rows |= DRAW["read"](name)
+    return rows
 
 
 def table(rows: Rows, names: Mapping[str, str], columns: Mapping[tuple[str, str], Key]) -> Iterator[str]:
@@ -96,7 +106,10 @@ def table(rows: Rows, names: Mapping[str, str], columns: Mapping[tuple[str, str]
         for (_, dataset), key in columns.items():
             row = rows[dataset, contender, *key]
             value = float(row["value"])
-            text = f"{value:.1f}" if row["unit"] == "%" else f"{float(f'{value:.2g}'):,g}"
+            if row["unit"] == "%":
+                text = f"{value:.1f}"
+            else:
+                text = f"{float(f'{value:.2g}'):,g}"
             cells.append(f"{text} {row['note']}" if key[1].startswith("nDCG") else text)
         yield f"| {name} | {' | '.join(cells)} |"
 
@@ -111,7 +124,8 @@ def programs() -> str:
 def others() -> str:
     """Return the table of further estimators on two datasets."""
     names = {name: f"{contender}-default" for name, contender in MODELS.items()}
-    rows, lines = measured("comparison.csv"), []
+    rows = measured("comparison.csv")
+    lines = []
     for dataset in SETS[1:]:
         header, rule, *cells = table(rows, names, {(title, dataset): key for title, key in OTHERS.items()})
         lines += [f"| {dataset} {line}" for line in cells]
@@ -122,7 +136,7 @@ def one_vs_rest() -> str:
     """Return the README's table of Stacking and scikit-learn's one-vs-rest, by number of labels."""
     rows = measured("one-vs-rest.csv")
     programs = {"xmlc": "Stacking", "one-vs-rest": "LinearSVC"}
-    heads = [f"{title}, {name}" for title in ONE_VS_REST for name in programs]
+    heads = [f"{title}, {name}" for title, name in product(ONE_VS_REST, programs)]
     lines = [f"| labels | texts | {' | '.join(heads)} |", f"| ---: | ---: |{' ---: |' * len(heads)}"]
     for dataset in dict.fromkeys(dataset for dataset, *_ in rows):
         labels = int(dataset.split()[-2])
@@ -141,7 +155,9 @@ def cell(row: Mapping[str, str]) -> str:
     value = float(row["value"])
     if row["unit"] == "%":
         return f"{value:.1f}"
-    bound = "over " if row["note"].startswith("stopped") else ""
+    bound = ""
+    if row["note"].startswith("stopped"):
+        bound = "over "
     return bound + f"{float(f'{value:.2g}'):,g}"
 
 
@@ -171,7 +187,8 @@ def tuned() -> Iterator[str]:
     for tick in TICKS:
         yield f'<path d="M{across(tick):.1f} 30V{height - 48}" stroke="#ddd"/>'
         yield f'<text x="{across(tick):.1f}" y="{height - 32}" text-anchor="middle">{tick:g}</text>'
-    points, y = list(ratios()), 44
+    points = list(ratios())
+    y = 44
     for task, pairs in RATIOS.items():
         yield f'<text x="8" y="{y + 4}" font-weight="bold">{task}</text>'
         for title in pairs:

@@ -13,7 +13,8 @@ from xmlc.suite.papers.plotting import BLUE, VERMILION
 
 HERE = Path(__file__).parent
 MEASURED = HERE.parent / "results/benchmarks"
-PAGE, FIGURE = HERE / "which_estimator.md", HERE / "which_estimator.svg"
+PAGE = HERE / "which_estimator.md"
+FIGURE = HERE / "which_estimator.svg"
 SETS = {"enron": 53, "bibtex": 159, "delicious": 983, "tib-core-26k": 26296}
 ESTIMATORS = {
     "plt": "PLT",
@@ -26,10 +27,20 @@ ESTIMATORS = {
 }
 XMLC = ("PLT", "PLT.for_ranking", "Parabel", "SWNN", "Stacking")
 OTHERS = ("omikuji", "napkinXC", "PECOS", "LibMultiLabel")
-COLUMNS, WIDTH, HEIGHT, GAP, TOP = 2, 340, 240, 52, 50  # of a panel, pixels
-FONT, LETTER, LINE = 13, 7.4, 14  # sizes of the font and of a letter, pixels
+# of a panel, pixels
+COLUMNS = 2
+WIDTH = 340
+HEIGHT = 240
+GAP = 52
+TOP = 50
+# sizes of the font and of a letter, pixels
+FONT = 13
+LETTER = 7.4
+LINE = 14
 TICKS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)  # of the times
-TRAINING, P_AT_1 = ("training", "CPU time"), ("prediction of the best 5", "P@1")  # task and measure
+# task and measure
+TRAINING = ("training", "CPU time")
+P_AT_1 = ("prediction of the best 5", "P@1")
 CAPTION = "P@1 on the test set (%) against CPU seconds of training on one thread"
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
@@ -81,7 +92,8 @@ def free_place(x: float, y: float, title: str, taken: list[Box]) -> tuple[float,
 
 def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, caption: str = CAPTION) -> Iterator[str]:
     """Draw a quality of each program against its time as SVG, in panels."""
-    width, height = COLUMNS * (WIDTH + GAP) + 10, TOP + -(-len(panels) // COLUMNS) * (HEIGHT + GAP) + 10
+    width = COLUMNS * (WIDTH + GAP) + 10
+    height = TOP + -(-len(panels) // COLUMNS) * (HEIGHT + GAP) + 10
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
     yield f' font-family="sans-serif" font-size="{FONT}"><rect width="100%" height="100%" fill="white"/>'
     for left, colour, title in ((GAP, BLUE, "xmlc"), (GAP + 90, VERMILION, "other programs")):
@@ -91,12 +103,12 @@ def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, capt
             contender: (float(rows[name, contender, *times]["value"]), float(rows[name, contender, *quality]["value"]))
             for contender in (*XMLC, *OTHERS)
         }
-        low, high = min(s for s, _ in found.values()) / 1.5, max(s for s, _ in found.values()) * 1.5
-        bottom, top = (
-            math.floor(min(p for _, p in found.values()) - 1),
-            math.ceil(max(p for _, p in found.values()) + 1),
-        )
-        across, down = GAP - 10 + place % COLUMNS * (WIDTH + GAP), TOP + place // COLUMNS * (HEIGHT + GAP)
+        low = min(s for s, _ in found.values()) / 1.5
+        high = max(s for s, _ in found.values()) * 1.5
+        bottom = math.floor(min(p for _, p in found.values()) - 1)
+        top = math.ceil(max(p for _, p in found.values()) + 1)
+        across = GAP - 10 + place % COLUMNS * (WIDTH + GAP)
+        down = TOP + place // COLUMNS * (HEIGHT + GAP)
         yield f'<g transform="translate({across} {down})">'
         yield f'<text y="-8" font-weight="bold">{heading}</text>'
         for tick in TICKS:
@@ -115,10 +127,16 @@ def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, capt
         taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in points.values()]
         for contender, (x, y) in sorted(points.items(), key=lambda point: point[1][1]):
             start, baseline = free_place(x, y, contender, taken)
-            end = start - 2 if start > x else start + len(contender) * LETTER
+            if start > x:
+                end = start - 2
+            else:
+                end = start + len(contender) * LETTER
             yield f'<g fill="{BLUE if contender in XMLC else VERMILION}"><circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
             yield f'<path d="M{x:.1f} {y:.1f}L{end:.1f} {baseline - 4:.1f}" stroke="#999" stroke-width="0.7"/>'
-            place_of = f'x="{start:.1f}"' if start > x else f'text-anchor="end" x="{end:.1f}"'
+            if start > x:
+                place_of = f'x="{start:.1f}"'
+            else:
+                place_of = f'text-anchor="end" x="{end:.1f}"'
             yield f'<text {place_of} y="{baseline:.1f}">{contender}</text></g>'
         yield "</g>"
     yield f'<text x="{width / 2:.0f}" y="{height - 8}" text-anchor="middle">'

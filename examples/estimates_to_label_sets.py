@@ -34,5 +34,6 @@ for name, method in methods.items():
     else:
         label_sets = method.fit(P_val, Y_val).predict(P_test)
     macro = macro_f(Y_test, label_sets, average="present")
-    micro, instance = micro_f(Y_test, label_sets), instance_f(Y_test, label_sets)
+    micro = micro_f(Y_test, label_sets)
+    instance = instance_f(Y_test, label_sets)
     print(f"{name:22}{macro:9.3f}{micro:9.3f}{instance:12.3f}")

@@ -22,7 +22,7 @@ def train_omikuji():
     def rank(X, k):
         rows = (X[[i]] for i in range(X.shape[0]))
         ranked = [model.predict(list(zip(row.indices.tolist(), row.data.tolist())), top_k=k) for row in rows]
-        return np.array([[label for label, _ in pairs] for pairs in ranked])
+        return np.array(ranked)[:, :, 0].astype(np.int64)
 
     return rank
 

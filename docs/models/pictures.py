@@ -9,6 +9,7 @@ import csv
 import runpy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,11 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 TEXTS = runpy.run_path(str(HERE.parent / "label_tree.py"))["TEXTS"]
 QUERY = "Stew the onions in butter and add the carrots"
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#666"  # the first three are of Okabe and Ito
+# the first three are of Okabe and Ito
+BLUE = "#0072B2"
+ORANGE = "#D55E00"
+GREEN = "#009E73"
+GREY = "#666"
 STEP = 67  # pixels between the leaves of a tree
 BOLD = ' font-weight="bold"'
 Point = tuple[float, float]
@@ -61,7 +66,9 @@ def bar(x: float, y: float, width: float, colour: str, text: str) -> str:
 
 def dots(rows: Mapping[str, Mapping[str, float]], ticks: Sequence[float], title: str) -> Iterator[str]:
     """Draw the values of each row on a common axis. All rows have the same series, and the last series is filled."""
-    left, top, series = 140, 50, [*next(iter(rows.values()))]
+    left = 140
+    top = 50
+    series = [*next(iter(rows.values()))]
     end = top + 32 * len(rows)
     looks = {**dict(zip(series, ((BLUE, False), (GREEN, False), (GREY, False)))), series[-1]: (ORANGE, True)}
 
@@ -100,7 +107,8 @@ def stacking() -> Iterator[str]:
 def parabel() -> Iterator[str]:
     """Draw the scores of each tree for one text, and their means."""
     model = classifier(Parabel(max_leaf=2, random_state=4))
-    x, rows = model.features([QUERY]), {}
+    x = model.features([QUERY])
+    rows = {}
     scores = [tree.predict_proba(x).toarray()[0] for tree in model.estimator_.trees_]
     for label in np.argsort(-np.mean(scores, axis=0)):
         one = {f"tree {number}": float(of_tree[label]) for number, of_tree in enumerate(scores, 1)}
@@ -115,7 +123,10 @@ def draw_tree(tree: LabelTree, names: Sequence[str], known: set[int], left: floa
 
     def place(node: int, level: int) -> Point:
         below = [place(child, level + 1) for child in range(tree.children[node], tree.children[node + 1])]
-        x = sum(x for x, _ in below) / len(below) if below else left + STEP * next(leaves)
+        if below:
+            x = sum(x for x, _ in below) / len(below)
+        else:
+            x = left + STEP * next(leaves)
         places[node] = x, 60 + 48 * level
         return places[node]
 
@@ -124,7 +135,9 @@ def draw_tree(tree: LabelTree, names: Sequence[str], known: set[int], left: floa
         yield path([places[tree.parent[node]], places[node]], GREY)
     for node, (x, y) in places.items():
         label = int(tree.label[node])
-        colour = ORANGE if label >= 0 and label not in known else BLUE
+        colour = BLUE
+        if label >= 0 and label not in known:
+            colour = ORANGE
         yield circle(x, y, colour)
         if label >= 0:
             yield words(x, y + 22, names[label], colour, "middle")
@@ -132,10 +145,12 @@ def draw_tree(tree: LabelTree, names: Sequence[str], known: set[int], left: floa
 
 def oplt() -> Iterator[str]:
     """Draw the tree after one, two and four instances of a stream."""
-    names = sorted({label for labels in TEXTS.values() for label in labels})
+    names = sorted(set(chain.from_iterable(TEXTS.values())))
     X = TfidfVectorizer(stop_words="english").fit_transform(TEXTS)
-    Y = np.array([[name in labels for name in names] for labels in TEXTS.values()], dtype=np.int64)
-    model, left, known = OPLT(max_leaf=2), 40.0, set[int]()
+    Y = np.array([np.isin(names, list(labels)) for labels in TEXTS.values()], dtype=np.int64)
+    model = OPLT(max_leaf=2)
+    left = 40.0
+    known = set[int]()
     for title, learned in (("after 1 text", [0]), ("after 2 texts", [3]), ("after 4 texts", [6, 9])):
         model.partial_fit(X[learned], Y[learned])
         yield words(left - 25, 24, title, style=BOLD)
@@ -169,13 +184,16 @@ def swnn() -> Iterator[str]:
 
 def ldsm() -> Iterator[str]:
     """Draw a tree with one node that is split, the leaves that a text reaches, and the label shares in the leaves."""
-    model, query = classifier(LdSM(n_trees=1, arity=3, max_nodes=4)), "Plant the tulips next to the carrots"
-    forest, x = model.estimator_.forest_, model.features([query]).toarray()[0]
+    model = classifier(LdSM(n_trees=1, arity=3, max_nodes=4))
+    query = "Plant the tulips next to the carrots"
+    forest = model.estimator_.forest_
+    x = model.features([query]).toarray()[0]
     margins = forest.biases[0] + x[forest.features] @ forest.weights
     yield words(380, 24, f"“{query}” goes to each leaf whose regressor reaches ½", anchor="middle", style=BOLD)
     yield words(380, 52, f"root: {len(TEXTS)} texts", anchor="middle")
     for direction, margin in enumerate(margins):
-        leaf, left = ~forest.children[0, direction], 20 + 250 * direction
+        leaf = ~forest.children[0, direction]
+        left = 20 + 250 * direction
         colour, thick = (ORANGE, 3) if margin >= 0.5 else (GREY, 1)
         yield path([(380, 60), (left + 110, 130)], colour, f'stroke-width="{thick}"')
         yield words(left + (190, 118, 20)[direction], 90, f"{margin:.2f}".replace("-", "−"), colour)
@@ -192,7 +210,8 @@ def clipped(polygon: Sequence[Point], linear: Callable[[Point], float]) -> list[
     """Return the part of a convex polygon on which a linear function is not negative."""
     kept = []
     for start, end in zip(polygon, [*polygon[1:], polygon[0]]):
-        one, other = linear(start), linear(end)
+        one = linear(start)
+        other = linear(end)
         kept += [start] if one >= 0 else []
         if one * other < 0:
             kept.append(tuple(np.add(start, np.subtract(end, start) * one / (one - other))))
@@ -204,7 +223,8 @@ def regions(forest: BinaryForest, node: int, polygon: list[Point]) -> Iterator[t
     if node < 0:
         yield ~node, polygon
         return
-    weights, own = np.zeros(2), slice(forest.weight_starts[node], forest.weight_starts[node + 1])
+    weights = np.zeros(2)
+    own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
     weights[forest.features[own]] = forest.weights[own]
     for side, sign in enumerate((-1, 1)):
         part = clipped(polygon, lambda at, sign=sign: sign * float(at @ weights + forest.biases[node]))
@@ -217,14 +237,16 @@ def fastxml() -> Iterator[str]:
     centres = np.array([(0.2, 0.3), (0.5, 0.75), (0.8, 0.3)])
     X = (centres[:, None] + rng.normal(scale=0.11, size=(3, 30, 2))).clip(0.03, 0.97).reshape(-1, 2)
     forest = FastXML(n_trees=1, random_state=2).fit(X, np.repeat(np.eye(3, dtype=int), 30, axis=0)).forest_
-    light, dark = ("#d5e8f4", "#cdebe0", "#f9e0d1"), (BLUE, GREEN, ORANGE)
+    light = ("#d5e8f4", "#cdebe0", "#f9e0d1")
+    dark = (BLUE, GREEN, ORANGE)
 
     def place(at: Sequence[float]) -> Point:
         return 20 + 480 * at[0], 320 - 300 * at[1]
 
     for leaf, polygon in regions(forest, int(forest.roots[0]), [(0, 0), (1, 0), (1, 1), (0, 1)]):
         own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
-        labels, shares = forest.labels[own], forest.counts[own] / forest.sizes[leaf]
+        labels = forest.labels[own]
+        shares = forest.counts[own] / forest.sizes[leaf]
         best = labels[np.argmax(shares)]
         yield path([*map(place, polygon)], "black", f'fill="{light[best]}"')
         told = ", ".join(f"{'ABC'[label]} {share:.2f}" for label, share in zip(labels, shares))
@@ -238,7 +260,8 @@ def fastxml() -> Iterator[str]:
 def br_and_pcc() -> Iterator[str]:
     """Draw how often sets of two labels occur that exclude each other, and the estimates of BR and PCC."""
     sets = {"no label": (0, 0), "fiction": (1, 0), "non-fiction": (0, 1), "both labels": (1, 1)}
-    X, Y = np.ones((200, 1)), np.tile(np.eye(2, dtype=int), (100, 1))
+    X = np.ones((200, 1))
+    Y = np.tile(np.eye(2, dtype=int), (100, 1))
     first, second = BinaryRelevance().fit(X, Y).predict_proba(X[:1]).toarray()[0]
     drawn = ProbabilisticClassifierChain().fit(X, Y).sample(X[:1], 1000).toarray()
     estimates: dict[str, Callable[[np.ndarray], float]] = {
