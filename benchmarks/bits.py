@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
@@ -137,7 +138,7 @@ def run_pieces_as(
     chosen = list(processors)
     # Tasks for imitated processors come first, because these tasks compile kernels. If two processes compiled the same
     # kernel at once, one would wait for the other.
-    tasks = [(processor, group) for processor in reversed(chosen) for group in GROUPS]
+    tasks = list(product(reversed(chosen), GROUPS))
 
     def run(task: tuple[Processor, str]) -> Processed:
         processor, group = task
@@ -241,7 +242,7 @@ def compare(found: Mapping[str, Processed]) -> list[Row]:
         Maps the name of each processor to its results.
     """
     first, *others = found.values()
-    names = list(dict.fromkeys(name for run in found.values() for name in run["pieces"]))
+    names = list(dict.fromkeys(chain.from_iterable(run["pieces"] for run in found.values())))
     rows = []
     for name in names:
         absent: Piece = {"word": MISSING, "parts": {}}
@@ -274,10 +275,10 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 def word_of_all(found: Processed) -> str:
     """Return one digest of all results on a processor. Two machines with equal digests have equal results."""
-    parts = {
-        name: of_parts({k: Fingerprint(v, {}) for k, v in p["parts"].items()}) for name, p in found["pieces"].items()
-    }
-    return of_parts(parts).word
+    pieces = {}
+    for name, piece in found["pieces"].items():
+        pieces[name] = of_parts({part: Fingerprint(word, {}) for part, word in piece["parts"].items()})
+    return of_parts(pieces).word
 
 
 def _verdict(row: Row) -> str:

@@ -300,7 +300,8 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
     rows = [row for row in rows if row[target]]
     if not rows:
         return ()
-    X = np.log([[max(float(row[name]), LEAST) for name in COLUMNS] for row in rows])
+    sizes = np.array([[float(row[name]) for name in COLUMNS] for row in rows])
+    X = np.log(np.maximum(sizes, LEAST))
     y = np.log([float(row[target]) for row in rows])
     usual = np.array(USUAL[target])
     if forest:

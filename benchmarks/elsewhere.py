@@ -93,12 +93,13 @@ def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = 
 
     The fields ``split``, ``rows`` and ``subset`` of a returned result (see `Figure`) are the given value or "any".
     """
-    wanted = (split, rows, subset)
     return [
         figure
         for figure in read_figures()
         if (figure.dataset, figure.method) == (dataset, method)
-        and all(found in (ANY, own) for found, own in zip((figure.split, figure.rows, figure.subset), wanted))
+        and figure.split in (ANY, split)
+        and figure.rows in (ANY, rows)
+        and figure.subset in (ANY, subset)
     ]
 
 

@@ -151,11 +151,10 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
     As baselines, one method predicts the best ``TOP`` labels of each instance, and another method the best ``size``
     labels.
     """
-    tuned = {
-        (method, by): found
-        for method in METHODS
-        for by, found in tuned_by_each(method, *estimates[:3], MIN_SHARE).items()
-    }
+    tuned = {}
+    for method in METHODS:
+        for by, found in tuned_by_each(method, *estimates[:3], MIN_SHARE).items():
+            tuned[method, by] = found
     best = {by: max(METHODS, key=lambda method: tuned[method, by][0]) for _, by in tuned}
     for split, spe in estimates.of_test.items():
         ranked, _ = top_k_of(spe, max(TOP, size))

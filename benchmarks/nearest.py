@@ -90,8 +90,12 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
 
 def swnn_settings() -> dict[str, Hyperparameters]:
     """Return the hyperparameters of SWNN in the two compared settings, by name of the contender."""
-    settings = [paper_setting("plt2016", "swnn", "", otherwise).hyperparameters for otherwise in SWNN_OTHERWISE]
-    return {"SWNN, " + ", ".join(f"{key} {value:g}" for key, value in own.items()): own for own in settings}
+    settings = {}
+    for otherwise in SWNN_OTHERWISE:
+        own = paper_setting("plt2016", "swnn", "", otherwise).hyperparameters
+        values = ", ".join(f"{key} {value:g}" for key, value in own.items())
+        settings[f"SWNN, {values}"] = own
+    return settings
 
 
 def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighbors:

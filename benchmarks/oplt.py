@@ -41,12 +41,12 @@ VARIANTS = {  # Names of models in oplt2021.yaml, which have the paper's hyperpa
 def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, baselines: bool) -> Report:
     """Train every variant on several shuffles of the data. Report mean P@k and minimum times."""
     dataset = Data.read(data)
-    settings = {
-        f"{variant}, {program}": paper_setting("oplt2021", model, dataset.name, {"epochs": epochs})
-        for variant in variants
-        for program, model in VARIANTS[variant].items()
-        if baselines or program == OURS
-    }
+    settings = {}
+    for variant in variants:
+        for program, model in VARIANTS[variant].items():
+            if baselines or program == OURS:
+                setting = paper_setting("oplt2021", model, dataset.name, {"epochs": epochs})
+                settings[f"{variant}, {program}"] = setting
     about = f"{dataset.size}, passes: {epochs}, P@k the mean of {seeds} shuffles, times the minimum"
     report = Report("oplt", dataset.name, about, [Contender(name, *setting) for name, setting in settings.items()])
     found = defaultdict[str, list[tuple[float, float, list[float]]]](list)

@@ -269,10 +269,12 @@ def tuned(method: str) -> Run:
 
     def run(data: Data) -> Parts:
         found = tune(method, data.P_test, data.Y_test, priors(data.Y))
-        scores = [[score for _, score in sorted(point.validation.items())] for point in found.grid]
-        grid = [[np.nan if x is None else x for x in (point.c, point.a, point.b)] for point in found.grid]
+        grid = np.array([(point.c, point.a, point.b) for point in found.grid], dtype=np.float64)  # None becomes NaN
+        scores = []
+        for point in found.grid:
+            scores.append([score for _, score in sorted(point.validation.items())])
         Y_hat = apply_thresholds(data.P_test, found.thresholds)
-        return {"thresholds": found.thresholds, "grid": np.array(grid), "scores": np.array(scores), "predicted": Y_hat}
+        return {"thresholds": found.thresholds, "grid": grid, "scores": np.array(scores), "predicted": Y_hat}
 
     return run
 

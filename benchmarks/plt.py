@@ -84,7 +84,10 @@ def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
     for solver, names in BASELINES_OF.items() if baselines else ():
         for name in names:
             report.compare(name_of(solver), name, TRAINING)
-        for search, name in product(SEARCHES, names + (OMIKUJI_DENSE,) * (OMIKUJI in names)):
+        searched = names
+        if OMIKUJI in names:
+            searched = (*names, OMIKUJI_DENSE)
+        for search, name in product(SEARCHES, searched):
             report.compare(name_of(solver, search), name, PREDICTION)
     for solver, (name, search) in product(settings, SEARCHES.items()):
         add_latency(report, name_of(solver, name), searching(models[solver, 1], search), dataset.X_test)
@@ -167,7 +170,9 @@ def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
 
 def name_of(solver: str, search: str = "") -> str:
     """Return the name that tables use for an xmlc model, or for the model's predictions with one of `SEARCHES`."""
-    return f"PLT, {solver}{', ' * bool(search)}{search}"
+    if search:
+        return f"PLT, {solver}, {search}"
+    return f"PLT, {solver}"
 
 
 def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
@@ -194,7 +199,10 @@ def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: D
     A full run compiles all kernels of a task. A run on part of the data could use other kernels, because kernels are
     chosen by the size of the data.
     """
-    ours = {(solver, n): PLT(n_jobs=n).set_params(**own) for solver, own in settings.items() for n in (1, threads)}
+    ours = {}
+    for solver, own in settings.items():
+        for n in (1, threads):
+            ours[solver, n] = PLT(n_jobs=n).set_params(**own)
     for model in ours.values():
         model.fit(data.X, data.Y)
         for search in SEARCHES.values():

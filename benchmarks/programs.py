@@ -147,7 +147,9 @@ def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
             scores = np.clip(ranking["scores"], 0, 1)
         sets = label_sets(data, labels, scores, folder / "sets.npz")
         parts = [data.Y_test, labels, scores, *sets.values()]
-        resampled = [qualities(propensity, sets, *(part[rows] for part in parts)) for rows in drawn]
+        resampled = []
+        for rows in drawn:
+            resampled.append(qualities(propensity, sets, *(part[rows] for part in parts)))
         found[name] = qualities(propensity, sets, *parts), resampled
     for name, (measured, resampled) in found.items():
         for (task, measure), value in measured.items():
@@ -221,5 +223,7 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, st
             text = f"{float(f'{value:.2g}'):,g}"
         text += f" {note}" if row["measure"].startswith("nDCG") else ""
         values.setdefault((row["dataset"], row["contender"]), {})[row["task"], row["measure"]] = text
-    lines = [[*names, *(cells.get(column, "") for column in columns.values())] for names, cells in values.items()]
+    lines = []
+    for names, cells in values.items():
+        lines.append([*names, *(cells.get(column, "") for column in columns.values())])
     return markdown(["dataset", "program", *columns], lines, n_texts=2)

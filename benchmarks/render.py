@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 from tabulate import tabulate
@@ -51,13 +52,16 @@ def task_table(task: str, rows: Sequence[Row]) -> str:
         else:
             unit = f", {row.unit}"
         texts.setdefault(name, {})[f"{row.measure}{unit}"] = value_text(row)
-    measures = list(dict.fromkeys(measure for cells in texts.values() for measure in cells))
+    measures = list(dict.fromkeys(chain.from_iterable(texts.values())))
+    lines = []
     if len(measures) > 12 or (len(measures) > 2 * len(texts) > 0 and len(measures) > 4):
         headings = ["", *texts]
-        lines = [[one, *(cells.get(one, "") for cells in texts.values())] for one in measures]
+        for measure in measures:
+            lines.append([measure, *(cells.get(measure, "") for cells in texts.values())])
     else:
         headings = ["", *measures]
-        lines = [[name, *(cells.get(one, "") for one in measures)] for name, cells in texts.items()]
+        for name, cells in texts.items():
+            lines.append([name, *(cells.get(measure, "") for measure in measures)])
     title = f"{task[0].upper()}{task[1:]}"
     if len(threads) == 1 and len(texts) > 0:
         title += f" ({counted(threads[0], 'thread')})"
@@ -103,4 +107,6 @@ def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]], n_texts: i
 
 def counted(n: int, thing: str) -> str:
     """Return a number and its noun, such as "1 thread" or "2 threads"."""
-    return f"{n} {thing}{'s' * (n != 1)}"
+    if n == 1:
+        return f"{n} {thing}"
+    return f"{n} {thing}s"

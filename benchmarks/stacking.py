@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +113,7 @@ def first_lists(
 def kept_features(n_members: int, which: str) -> np.ndarray:
     """Return a vector with 1 for each feature that a variant uses, and 0 for each other feature."""
     logs = n_members + 1
-    pairs = [(first, second) for first in range(logs) for second in range(first + 1)]
+    pairs = [(first, second) for first, second in product(range(logs), repeat=2) if second <= first]
     kept = np.ones(2 + logs + len(pairs))
     if which == PRIOR:
         kept[1 + logs] = 0

@@ -10,6 +10,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -111,8 +112,10 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
     """Convert lists of (label, score), one list per instance, to `Answers`."""
     counts = np.array([len(row) for row in rows], dtype=np.int64)
-    labels = np.array([label for row in rows for label, _ in row], dtype=np.int32)
-    return counts, labels, np.array([score for row in rows for _, score in row], dtype=np.float32)
+    pairs = list(chain.from_iterable(rows))
+    labels = np.array([label for label, _ in pairs], dtype=np.int32)
+    scores = np.array([score for _, score in pairs], dtype=np.float32)
+    return counts, labels, scores
 
 
 @contextmanager
