@@ -1,4 +1,4 @@
-"""Files of the suite: records with checksums, digests, temporary folders, and advice on missing paths."""
+"""Files of the suite: records with checksums, digests, mapped arrays, and advice on missing paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from xmlc.core.appendable import give_back
 from xmlc.core.checksums import stamped
-from xmlc.core.files import as_json, remove_leftovers, temporary_place, write_json
+from xmlc.core.files import as_json, write_json
 
 MOST_MAPPED = 1 << 28  # bytes of mapped files that `read_in_parts` keeps in memory
 LARGE = 1 << 24  # bytes of an array whose pages are released
@@ -32,17 +32,6 @@ def write_record(path: str | os.PathLike[str], content: Mapping[str, object]) ->
         A number is not finite.
     """
     write_json(path, stamped(json.loads(as_json(content))))
-
-
-@contextmanager
-def temporary_folder(beside: Path) -> Iterator[Path]:
-    """Yield a temporary folder next to ``beside``, on the same file system, and remove it when the block ends.
-
-    Temporary folders that killed processes left in the same parent folder are removed first.
-    """
-    remove_leftovers(beside.parent)
-    with temporary_place(beside.with_suffix(""), Path.mkdir) as temporary:
-        yield temporary
 
 
 def similar_path(path: str | os.PathLike[str]) -> str:

@@ -17,7 +17,7 @@ from xmlc.suite.files import write_record
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.train import command as train_command
 from xmlc.suite.steps.tune import command as tune_command
-from xmlc.suite.steps.tune import with_possible_arity
+from xmlc.suite.steps.tune import check_trials, in_ranges, with_possible_arity
 
 GAMMA = {"low": 0.01, "high": 10, "log": True}
 ARITY = {"low": 2, "high": 8, "integer": True}
@@ -69,6 +69,14 @@ def test_range_with_invalid_values_is_refused_before_training(data, tmp_path, sp
     with raises_with(XmlcError, *facts):
         tune(data, tmp_path / "r.json", space=space, given=given)
     assert not (tmp_path / "r.json").exists()
+
+
+def test_smac_may_choose_trees_that_the_given_arity_does_not_fit():
+    given = {"arity": 10}
+    trees = {"tree": ["random", "kmeans"]}
+    check_trials(in_ranges(trees | {"arity": [4, 8]}, "smac", 3, 0, {}), "plt", given)
+    with raises_with(XmlcError, "arity=10"):
+        check_trials(in_ranges(trees, "smac", 3, 0, {}), "plt", given)
 
 
 def train(data, folder, *arguments):

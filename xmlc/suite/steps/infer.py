@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 from scipy import sparse
 
 from xmlc.cli.options import FOLDER, out_option, threads_option
@@ -17,7 +16,7 @@ from xmlc.core.files import atomic_folder
 from xmlc.core.memory import peak_bytes
 from xmlc.data.matrices import load_csr
 from xmlc.inference.distributions import missed_below, truncation_loss
-from xmlc.inference.methods import METHODS, Method, infer_blocks, method_named, take_instances
+from xmlc.inference.methods import METHODS, infer_blocks, method_named, take_instances
 from xmlc.inference.samples import Samples
 from xmlc.kernels.csr import released
 from xmlc.kernels.elementwise import mean
@@ -108,11 +107,19 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
     infer_blocks(name, take_instances(distribution, slice(0, WARM_UP_ROWS)), step.threads)
     inferred, seconds = timed(lambda: infer_blocks(name, distribution, step.threads, time_limit))
     scores: dict[str, Any] = dict.fromkeys(("metrics", "expected_f", "truncation_loss"))
-    n = step.data.meta["n_test"]
+    truncated = basis.truncated
     ms = None
     total = None
     if inferred is not None:
-        scores = _scores(step.data, basis, method, *inferred)
+        Y_hat, expected_f = inferred
+        Y = step.data.part("test")[1]
+        n = Y.shape[0]
+        counts = agreement(Y, Y_hat)
+        metrics = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(step.data.part("train")[1]))
+        scores |= {"metrics": metrics, "expected_f": mean(expected_f)}
+        scores["resampled"] = resampled_sets(n, partial(agreement, Y, Y_hat), metrics)
+        if truncated and method.is_exact and not isinstance(distribution, Samples):
+            scores["truncation_loss"] = truncation_loss(distribution, truncated.min_probability, Y, Y_hat, expected_f)
         ms = 1e3 * seconds / max(n, 1)
         before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
         if before is not None:  # An oracle has its marginals at once.
@@ -124,7 +131,7 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
         method=name,
         samples=distribution.n_samples if isinstance(distribution, Samples) else None,
         time_limit=time_limit,
-        estimates=basis.truncated,
+        estimates=truncated,
         finished=inferred is not None,
         costs=InferenceCosts(
             **asdict(step.about.costs),
@@ -137,21 +144,6 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
         ),
         **scores,
     )
-
-
-def _scores(
-    prepared: Prepared, basis: Basis, method: Method, Y_hat: sparse.csr_array, expected_f: np.ndarray
-) -> dict[str, Any]:
-    """Return the fields of an inference record that describe the quality of the label sets."""
-    Y = prepared.part("test")[1]
-    counts = agreement(Y, Y_hat)
-    metrics = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(prepared.part("train")[1]))
-    loss = None
-    truncated = basis.truncated
-    if truncated and truncated.min_probability and method.is_exact and not isinstance(basis.distribution, Samples):
-        loss = truncation_loss(basis.distribution, truncated.min_probability, Y, Y_hat, expected_f)
-    resampled = resampled_sets(Y.shape[0], partial(agreement, Y, Y_hat), metrics)
-    return {"metrics": metrics, "resampled": resampled, "expected_f": mean(expected_f), "truncation_loss": loss}
 
 
 @click.command(help="Infer a label set for each test instance by one or several methods.")

@@ -23,13 +23,7 @@ from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines, w
 from xmlc.data.formats.vw import NoIds
 from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, without
 from xmlc.data.synthetic import is_made, name_in_records
-from xmlc.suite.config.catalogue import (
-    Dataset,
-    SplitFiles,
-    catalogue_entry,
-    check_entry,
-    load_catalogue,
-)
+from xmlc.suite.config.catalogue import Dataset, catalogue_entry, check_entry, load_catalogue
 from xmlc.suite.files import sha256
 from xmlc.suite.options import catalogue_option, entry_option, file_option
 from xmlc.suite.provenance.environment import step_costs
@@ -180,8 +174,13 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
     """Read the training set and the test set from files that the catalogue entry ``files`` describes."""
     train = [source / name for name in files.train]
     test = [source / name for name in files.test]
-    if files.split_files:
-        return read_split(source, files.train[0], files.split_files, files.zero_based)
+    split = files.split_files
+    if split:  # The row numbers of the data file, each column another random split
+        X, Y = load(train[0], "repository", zero_based=files.zero_based)
+        column = split.get("column", 0)
+        fit = _row_numbers(source / split["train"], column, X.shape[0])
+        held_out = _row_numbers(source / split["test"], column, X.shape[0])
+        return (X[fit], Y[fit]), (X[held_out], Y[held_out])
     if files.format == "coordinates":
         return read_coordinates(train), read_coordinates(test)
     labels = None
@@ -257,27 +256,6 @@ def _same_width(train: DataPart, test: DataPart, format: str) -> tuple[sparse.cs
     for Y in (train[1], test[1]):
         resize(Y, Y.shape[0], width)
     return X, [f"test set: {note}" for note in notes]
-
-
-def read_split(source: Path, data: str, split_files: SplitFiles, zero_based: bool) -> tuple[DataPart, DataPart]:
-    """Read a data file, and split its rows into training set and test set by two files of row numbers.
-
-    Parameters
-    ----------
-    source : Path
-        Folder with the data file and the two files of row numbers.
-    data : str
-        Name of the data file, which has the repository format.
-    split_files : SplitFiles
-        Names of the two files with row numbers. In a file of row numbers, each column is another random split.
-    zero_based : bool
-        Whether the smallest label id is 0, instead of 1.
-    """
-    X, Y = load(source / data, "repository", zero_based=zero_based)
-    column = split_files.get("column", 0)
-    train = _row_numbers(source / split_files["train"], column, X.shape[0])
-    test = _row_numbers(source / split_files["test"], column, X.shape[0])
-    return (X[train], Y[train]), (X[test], Y[test])
 
 
 def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:

@@ -90,12 +90,7 @@ class Prepared:
         training set. If ``most`` is given, at most ``most`` rows of ``fit`` or ``val`` are returned, drawn with the
         seed of the split.
         """
-        folder, rows = self._rows(name, most)
-        X = load_csr(folder, "X")
-        Y = load_csr(folder, "Y")
-        if rows is None:
-            return (X, Y)
-        return (X[rows], Y[rows])
+        return self._matrix(name, "X", most), self._matrix(name, "Y", most)
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
         """Return the row numbers, in the training set, of the instances in the part ``fit`` or ``val``."""
@@ -106,13 +101,9 @@ class Prepared:
 
     def posteriors(self, name: str) -> sparse.csr_array | None:
         """Return the true posteriors P(y_j = 1 | x) of a part of the dataset, or None if no posteriors are stored."""
-        folder, rows = self._rows(name)
-        if f"{folder.name}/P.json" not in listed_in(self.folder):
+        if "train/P.json" not in listed_in(self.folder):
             return None
-        P = load_csr(folder, "P")
-        if rows is None:
-            return P
-        return P[rows]
+        return self._matrix(name, "P")
 
     def left_out(self, name: str) -> sparse.csr_array | None:
         """Return the pairs of test instance and label that measures leave out, or None if there are no such pairs.
@@ -120,17 +111,16 @@ class Prepared:
         The pairs are the True entries of a boolean matrix of shape (n, m). Pairs that measures leave out are not in the
         true labels Y.
         """
-        there = name == "test" and "test/F.json" in listed_in(self.folder)
-        if there:
+        if name == "test" and "test/F.json" in listed_in(self.folder):
             return load_csr(self.folder / "test", "F")
         return None
 
-    def _rows(self, name: str, most: int | None = None) -> tuple[Path, np.ndarray | None]:
+    def _matrix(self, name: str, matrix: str, most: int | None = None) -> sparse.csr_array:
         if name not in PARTS:
             raise XmlcError(f"part: found {name!r}, expected one of {', '.join(PARTS)}")
         if name in ("train", "test"):
-            return self.folder / name, None
-        return self.folder / "train", self.rows(name, most)
+            return load_csr(self.folder / name, matrix)
+        return load_csr(self.folder / "train", matrix)[self.rows(name, most)]
 
 
 def fit_mask(n_rows: int, validation_share: float, seed: int) -> np.ndarray:

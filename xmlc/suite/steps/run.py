@@ -17,6 +17,7 @@ from scipy import sparse
 
 from xmlc.cli.options import threads_option
 from xmlc.core.checksums import checksum_of
+from xmlc.core.files import remove_leftovers, temporary_place
 from xmlc.data.matrices import CSRWriter, places_of, without
 from xmlc.kernels.csr import ENTRIES_PER_BLOCK, ROUNDING, check_probabilities, released, some_rows
 from xmlc.kernels.estimator import Hyperparameters
@@ -24,7 +25,7 @@ from xmlc.models.abilities import looks_up
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import files_read, load_estimator, make_estimator
 from xmlc.models.warm_up import WARM_UP_ROWS, warm_up
-from xmlc.suite.files import read_in_parts, temporary_folder
+from xmlc.suite.files import read_in_parts
 from xmlc.suite.options import data_option, model_option, training_option
 from xmlc.suite.provenance.code import estimator_files, user_digest
 from xmlc.suite.provenance.environment import step_costs, with_environment
@@ -190,6 +191,8 @@ def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) 
 def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart) -> Iterator[float]:
     """Fit a model into a temporary folder in the folder ``<out>.trial``, in which a killed process leaves it.
 
+    Folders that killed processes left there are removed first.
+
     The arrays of the model are memory-mapped, so that only a small part is in memory in the ``with`` block.
 
     Yields
@@ -198,7 +201,8 @@ def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart
         Wall seconds of fitting and writing the model, see `fit_timed`.
     """
     trial = out.with_suffix(".trial")
-    with temporary_folder(trial / "model") as folder:
+    remove_leftovers(trial)
+    with temporary_place(trial / "model", Path.mkdir) as folder:
         seconds, _ = fit_timed(model, train, folder / "model")
         with read_in_parts(model._state()[0].values()):
             yield seconds

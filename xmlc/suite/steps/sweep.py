@@ -48,22 +48,20 @@ def command(
             f"{training}: found a record of another model, expected one trained on the whole training set of {data}"
         )
     step = replace(step, about=replace(step.about, hyperparameters=step.about.hyperparameters | parameters))
-    rows = tuple(train_and_rank(step, hyperparameter, json.loads(value), out) for value in values)
-    step.write(SweepRecord, out, hyperparameter=hyperparameter, rows=rows, costs=Threads(threads=threads))
-
-
-def train_and_rank(step: TrainedStep, swept: str, value: object, out: Path) -> SweepRow:
-    """Train a model with one value of the hyperparameter ``swept``, and rank the test set."""
     about = step.about
-    model = make_estimator(about.estimator, about.hyperparameters | {swept: value}, about.seed, step.threads)
-    with trained_beside(out, model, step.data.part("train")) as seconds:
-        labels, ms = rank_timed(model, step.data, max(K))
-    trees = shape_of_trees(model)
-    return SweepRow(
-        value=value,
-        metrics=precision_and_ndcg(step.data.part("test")[1], labels),
-        depth=max(trees.depths) if trees else None,
-        nodes=sum(trees.nodes) / len(trees.nodes) if trees else None,
-        train_seconds=seconds,
-        predict_ms_per_instance=ms,
-    )
+    rows = []
+    for value in map(json.loads, values):
+        model = make_estimator(about.estimator, about.hyperparameters | {hyperparameter: value}, about.seed, threads)
+        with trained_beside(out, model, step.data.part("train")) as seconds:
+            labels, ms = rank_timed(model, step.data, max(K))
+        trees = shape_of_trees(model)
+        row = SweepRow(
+            value=value,
+            metrics=precision_and_ndcg(step.data.part("test")[1], labels),
+            depth=max(trees.depths) if trees else None,
+            nodes=sum(trees.nodes) / len(trees.nodes) if trees else None,
+            train_seconds=seconds,
+            predict_ms_per_instance=ms,
+        )
+        rows.append(row)
+    step.write(SweepRecord, out, hyperparameter=hyperparameter, rows=tuple(rows), costs=Threads(threads=threads))

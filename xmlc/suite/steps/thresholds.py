@@ -66,8 +66,9 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
     test_seconds = [0.0]
 
     def score_test(thresholds: np.ndarray) -> Scores:
-        agreement = partial(agreement_above, Y_test, spe_test, thresholds)
-        scores, seconds = timed(lambda: measure_scores(agreement(), scores_of(method)))
+        scores, seconds = timed(
+            lambda: measure_scores(agreement_above(Y_test, spe_test, thresholds), scores_of(method))
+        )
         test_seconds.append(seconds)
         return scores
 

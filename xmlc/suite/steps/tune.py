@@ -52,8 +52,10 @@ class Search:
     method: str
     #: The ranges or the stages from the configuration.
     space: object
-    #: The trials of each stage.
+    #: The trials of each stage. SMAC chooses its trials later, so they are not among them.
     stages: Stages
+    #: The ranges in which the trials are, or {} if the configuration has stages.
+    ranges: Space = field(default_factory=dict)
     #: Number of random splits of the training set into 80 % and 20 %. The objective is the mean of P@1, P@3 and P@5
     #: over all splits. If ``splits`` is None, the objective is P@1 on one split.
     splits: int | None = None
@@ -61,8 +63,6 @@ class Search:
     #: (``validated``). None means no limit.
     fitted: int | None = None
     validated: int | None = None
-    #: Hyperparameters that replace the configured values in all trials, but not in the final model.
-    trial_overrides: Hyperparameters = field(default_factory=dict)
 
     @property
     def chosen_by(self) -> str:
@@ -83,8 +83,7 @@ def in_ranges(content: Mapping[str, object], method: str, budget: int, seed: int
     """Return a search with ``budget`` trials in the configured ranges.
 
     The first trial has the hyperparameters in ``given``, so that the best trial is at least as good. It is left out
-    if a hyperparameter in ``given`` is missing or outside its range. The method "smac" chooses all other trials during
-    the search, so they are not in the result.
+    if a hyperparameter in ``given`` is missing or outside its range.
 
     Raises
     ------
@@ -98,7 +97,7 @@ def in_ranges(content: Mapping[str, object], method: str, budget: int, seed: int
         trials = [first]
     if method == "random":
         trials += random_trials(space, budget - len(trials), seed)
-    return Search(method, content, [trials])
+    return Search(method, content, [trials], space)
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
@@ -241,8 +240,7 @@ def run_trials(search: Search, objective: TrialObjective, budget: int, seed: int
     except ImportError as error:
         said = f"smac cannot be imported ({error}), expected smac or --method random"
         raise needs_extra(said, "tune") from error
-    space = parse_space(cast(Mapping[str, object], search.space))
-    smac_search(space, objective, budget, seed, search.stages[0])
+    smac_search(search.ranges, objective, budget, seed, search.stages[0])
 
 
 def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
@@ -362,7 +360,10 @@ def command(
             raise XmlcError(f"--tuned: found {tuned} without stages. Add --stages")
         search = in_ranges(space, method, budget, seed, model.get_params())
     else:
-        configured = parse_stages(stages or "")
+        try:
+            configured = converted(json.loads(stages or ""), Stages, "--stages")
+        except json.JSONDecodeError as error:
+            raise XmlcError(f"--stages: {stages!r} is not JSON ({error})") from error
         if tuned is not None:
             earlier = SearchRecord.read_for(tuned, estimator, prepared.digest)
             configured = [[earlier.best["hyperparameters"]], *configured]
@@ -373,9 +374,8 @@ def command(
             splits=splits,
             fitted=MOST_FITTED if sample else None,
             validated=MOST_VALIDATED if sample or splits else None,
-            trial_overrides=trial_overrides,
         )
-    fixed = parameters | search.trial_overrides
+    fixed = parameters | trial_overrides
     check_trials(search, estimator, fixed)
 
     def make(trial: Hyperparameters) -> SparseProbabilityEstimator:
@@ -406,13 +406,14 @@ def check_trials(search: Search, estimator: str, fixed: Hyperparameters) -> None
     """Raise an error if a trial has an unknown hyperparameter or an invalid value, before the first trial runs.
 
     Trials in ranges must also fit to the ``fixed`` hyperparameters. Trials in stages are completed by earlier stages.
-    SMAC chooses its trials later, so the ends of its ranges are checked instead.
+    SMAC chooses its trials later, so the ends of its ranges are checked instead, each without fixed values of the
+    other ranges.
     """
-    known = list(chain(*search.stages))
+    known = [*chain(*search.stages)]
     if search.method == "smac":
-        space = parse_space(cast(Mapping[str, object], search.space))
-        for name, values in space.items():
+        for name, values in search.ranges.items():
             known += [{name: value} for value in ends_of(values)]
+            fixed = {key: value for key, value in fixed.items() if key != name}
     for trial in known:
         model = make_estimator(estimator, trial, 0, 1)
         for name, value in trial.items():
@@ -420,18 +421,3 @@ def check_trials(search: Search, estimator: str, fixed: Hyperparameters) -> None
         if len(search.stages) == 1 and estimator in LEARNERS:
             model.set_params(**fixed | trial)
             model.set_params(**with_possible_arity(model, trial)).check_together()
-
-
-def parse_stages(text: str) -> Stages:
-    """Return the stages that the JSON text contains.
-
-    Raises
-    ------
-    XmlcError
-        The text is not JSON, or does not contain stages.
-    """
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise XmlcError(f"--stages: {text!r} is not JSON ({error})") from error
-    return converted(content, Stages, "--stages")
