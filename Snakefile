@@ -34,7 +34,7 @@ if (config_folder() / "config.yaml").is_file():
 
 
 with in_one_line():
-    project = Project.read(config)
+    project = Project.read(config, checked=workflow.is_main_process)
     if workflow.is_main_process:
         plan.check_tables(project)
     # Jobs on other machines may not see the mirror, and do not read it.

@@ -1,11 +1,16 @@
-"""Check the names in a suite, and the estimators, hyperparameters and methods of the suite's models."""
+"""Check the configuration of a project after its files were read: names, models, hyperparameters and settings.
+
+Each check yields the place and the text of each mistake, and `check` raises them with the file and the line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import fields
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmlc.core.errors import InvalidParameterError, XmlcError, let_through
 from xmlc.kernels.domains import LABELS_PER_INSTANCE, NumberRange
@@ -19,8 +24,13 @@ from xmlc.models.registry import (
     registered_name,
 )
 from xmlc.suite.config.ranges import ends_of
-from xmlc.suite.config.suite import ModelSpec, Suite
-from xmlc.suite.schemas import located, nearest
+from xmlc.suite.config.settings import SIZES
+from xmlc.suite.config.suite import Experiments, ModelSpec, Suite
+from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
+from xmlc.suite.schemas import Misfit, located, name_misfits, nearest
+
+if TYPE_CHECKING:
+    from xmlc.suite.config.project import Project
 
 #: Names of rules, targets and folders of the workflow. Datasets and suites must not have one of these names, because
 #: paths and targets would be ambiguous.
@@ -34,52 +44,103 @@ FOLDERS = frozenset(("data", "tuning"))
 # Hyperparameters that each run sets. If a suite set a hyperparameter in this table, all runs would have the same seed,
 # or would use more threads than planned.
 SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
-
-
 OF_ESTIMATES = ("validation", "test")  # Hyperparameters of the estimator `estimates`, which are paths of files.
+#: Keys that may differ between the models of one name, because they change no result of the model.
+FREE = ("title", "without", "task", "optional", "provenance", "skip_thresholds", "untuned", "from_suite")
+#: Keys that may also differ in a suite that belongs to no paper, because only papers' suites search for values.
+OF_PAPERS = ("hyperparameters", "datasets", "selected", "search")
 
 
-def check_reserved_names(suites: Mapping[str, Suite], datasets: Mapping[str, Iterable[str]]) -> None:
-    """Raise an error if a dataset, suite or model has the name of a rule, a target or a folder of the workflow.
-
-    Parameters
-    ----------
-    suites : mapping of str to Suite
-    datasets : mapping of str to iterable of str
-        Names of more datasets to check, by the file or setting that contains the names.
+def check(project: Project) -> None:
+    """Check the settings, the suites and the names of the datasets of a project.
 
     Raises
     ------
     XmlcError
+        The message contains the file, the line, the keys, the wrong value and the nearest valid one.
     """
-    taken = RESERVED | {*suites} - {"demo"}
-    for suite in suites.values():
+    suites = [*project.suites.values()]
+    for suite in suites:
+        _refuse(suite.file, [*_unknown_names(suite, project.all_datasets), *_contradictions(suite)])
+        _refuse(suite.file, _wrong_models(suite))
+    for first, second in combinations(suites, 2):
+        _refuse(second.file, _differences(first, second))
+    taken = RESERVED | {*project.suites} - {"demo"}
+    for suite in suites:
         if suite.own:  # A suite and its dataset may have the same name, like the demo.
             taken -= {*suite.datasets} - RESERVED
-    places = [(where, names, taken) for where, names in datasets.items()]
-    for suite in suites.values():
-        places.append((f"{suite.file}: datasets", suite.datasets, taken))
-        places.append((f"{suite.file}: name of the file", [suite.name], RESERVED))
-        places.append((f"{suite.file}: models", suite.all_models, FOLDERS))
-    for where, names, others in places:
-        for name in names:
-            if name in others:
-                kind = "a rule, target, folder or suite of the workflow"
-                raise XmlcError(f"{where}: found {name}, the name of {kind}. Choose another name, such as my-{name}")
+    _refuse("datasets.yaml", _reserved_names("name of a dataset", project.catalogue, taken))
+    _refuse("config", _reserved_names("datasets", {*project.settings.named_datasets} - {*SIZES}, taken))
+    for suite in suites:
+        _refuse(suite.file, _reserved_names("datasets", suite.datasets, taken))
+        _refuse(suite.file, _reserved_names("name of the file", [suite.name], RESERVED))
+        _refuse(suite.file, _reserved_names("models", suite.all_models, FOLDERS))
+    _refuse("config", _wrong_settings(project))
+    for suite in suites:
+        _refuse(suite.file, _wrong_datasets(project, suite))
 
 
-def check_models(suite: Suite) -> None:
-    """Check that the estimators of a suite's models exist, and that their hyperparameters are known and in range.
+def _refuse(source: str, misfits: Iterable[Misfit]) -> None:
+    problems = [located(source, place, problem) for place, problem in misfits]
+    if problems:
+        raise XmlcError("\n".join(problems))
+
+
+def _unknown_names(suite: Suite, datasets: Collection[str]) -> Iterator[Misfit]:
+    """Yield each unknown name and each repeated entry of a list in a suite's file."""
+    registered: list[str] = []  # All strings in extensions that could be the name of a method.
+    for file in suite.extensions:
+        path = Path(file)
+        if path.is_file():
+            registered += re.findall(r"""["']([a-z0-9-]+)["']""", path.read_text(encoding="utf-8"))
+        else:
+            near = [other.name for other in path.parent.glob("*.py")] or ["an existing Python file"]
+            yield ("extensions",), f"found no file {file}, expected {nearest(path.name, near)}"
+    known: dict[str, Collection[str]] = {
+        "datasets": datasets,
+        "models": suite.models,
+        "models and datasets": {*suite.all_models, *datasets},
+        "threshold methods": {*THRESHOLD_METHODS, *registered},
+        "inference methods": {*INFERENCE_METHODS, *registered},
+    }
+    yield from name_misfits(suite.written, Experiments, known)
+
+
+def _contradictions(suite: Suite) -> Iterator[Misfit]:
+    """Yield each setting of a suite that has no effect."""
+    if suite.progressive and not suite.few_shot:
+        problem = f"found {', '.join(suite.progressive)}, but the suite has no few-shot dataset. Add few_shot"
+        yield ("progressive",), problem
+    for keys, model in suite.places.items():
+        name = keys[1]
+        if keys[0] == "baselines" and name in suite.models:
+            yield keys, f"found {name}, which is also a model. Rename one of them"
+        shared = model.share_search_with
+        if shared and shared not in suite.all_models:  # A copied model has this key, too, but not in this file.
+            expected = f"expected another model of this suite: {nearest(shared, suite.all_models)}"
+            yield (*keys, "share_search_with"), f"found {shared}, {expected}"
+        followed = [name]  # shared searches, until the end or the first repeated model
+        while shared and shared in suite.all_models and followed.count(followed[-1]) == 1:
+            followed.append(shared)
+            shared = suite.all_models[shared].share_search_with
+        if followed.count(followed[-1]) > 1:
+            yield (*keys, "share_search_with"), f"found a cycle: {' -> '.join(followed)}. Remove one of the keys"
+        if model.skip_thresholds and keys[0] == "models":
+            problem = f"found a model. Add {name} to skip_thresholds of the suite instead"
+            yield (*keys, "skip_thresholds"), problem
+        if model.task and all(suite.task_of(dataset) != model.task for dataset in suite.datasets):
+            problem = f"found {model.task}, but no dataset of the suite has this task, so {name} would not run"
+            yield (*keys, "task"), f"{problem}. Change few_shot, or remove {name}"
+        elif all(dataset in model.without for dataset in suite.datasets):
+            yield (*keys, "without"), f"found all datasets of the suite, so {name} would not run. Remove {name}"
+
+
+def _wrong_models(suite: Suite) -> Iterator[Misfit]:
+    """Yield each model whose estimator or hyperparameters do not exist, or whose values are out of range.
 
     Estimators of xmlc are checked without an import. The class of a user's file or of an installed library is imported
     and instantiated. Baselines and optional models are checked by the jobs that train them, because their program may
     be missing.
-
-    Raises
-    ------
-    XmlcError
-        An estimator is unknown, or a hyperparameter is unknown or has an invalid value. The error message contains the
-        wrong value and the expected values.
     """
     for keys, model in suite.places.items():
         try:
@@ -89,7 +150,7 @@ def check_models(suite: Suite) -> None:
             problem = str(error).replace("None", "null")
             if not isinstance(error, XmlcError):
                 problem = f"{type(error).__name__}: {problem}"
-            raise XmlcError(located(suite.file, keys, problem)) from error
+            yield keys, problem
 
 
 def _check_model(suite: Suite, keys: tuple[str, str], model: ModelSpec) -> None:
@@ -168,10 +229,82 @@ def _check_together(estimator: str, possible: Sequence[Hyperparameters], given: 
             raise errors[0]
 
 
-def text_of(suite: Suite, file: str) -> str:
-    """Return the text of a Python file in the suite's key `extensions`."""
-    path = Path(file)
-    if not path.is_file():
-        near = nearest(path.name, [other.name for other in path.parent.glob("*.py")] or ["an existing Python file"])
-        raise XmlcError(located(suite.file, ("extensions",), f"found no file {file}, expected {near}"))
-    return path.read_text(encoding="utf-8")
+def _differences(first: Suite, second: Suite) -> Iterator[Misfit]:
+    """Yield each difference of what two suites share: models of one name, stored estimates and inferred label sets.
+
+    The results of a model are in ``results/<dataset>/<model>/``, whatever suite requests them.
+    """
+    is_apart = (first.own or second.own) and not {*first.datasets} & {*second.datasets}
+    for name, here in second.all_models.items():
+        there = first.all_models.get(name, here)
+        free = {*FREE}
+        if is_apart:
+            free |= {*OF_PAPERS}
+            if here.search.always or there.search.always:
+                free.remove("search")
+        for field in fields(ModelSpec):
+            if field.name not in free and getattr(here, field.name) != getattr(there, field.name):
+                problem = (
+                    f"found other {field.name} than in {first.file}, which has a model {name}, too. The results of"
+                )
+                problem += f" both would be in results/<dataset>/{name}/. Rename one of them"
+                problem += f", or copy it with from_suite: {first.name}"
+                yield (*second.place_of(name), field.name), problem
+    shared = []
+    limits = [first.min_probabilities, second.min_probabilities]
+    for dataset in {*first.datasets, *limits[0]} & {*second.datasets, *limits[1]}:
+        values = [limit.get(dataset) for limit in limits]
+        shared.append((("min_probabilities", dataset), values, f"estimates of {dataset}"))
+    blocks = [first.inference, second.inference]
+    if blocks[0] and blocks[1] and blocks[0].split == blocks[1].split:
+        for model in {*blocks[0].methods} & {*blocks[1].methods}:
+            for key in ("samples", "time_limit"):
+                values = [getattr(block, key) for block in blocks]
+                shared.append((("inference", key), values, f"label sets of {model}"))
+    for place, values, what in shared:
+        if values[0] != values[1]:
+            expected, found = ["null" if value is None else value for value in values]
+            problem = f"found {found}, expected {expected} as in {first.file}, which has the same {what}"
+            yield place, f"{problem}. Use the same value in both files"
+
+
+def _reserved_names(key: str, names: Iterable[str], taken: Collection[str]) -> Iterator[Misfit]:
+    """Yield each name that is the name of a rule, a target or a folder of the workflow."""
+    for name in names:
+        if name in taken:
+            kind = "a rule, target, folder or suite of the workflow"
+            yield (key,), f"found {name}, the name of {kind}. Choose another name, such as my-{name}"
+
+
+def _wrong_settings(project: Project) -> Iterator[Misfit]:
+    """Yield each unknown name in the settings of a run."""
+    settings = project.settings
+    models: Iterable[str] = settings.models or ()
+    looked_up: list[tuple[str, Iterable[str], Collection[str]]] = [("papers", settings.papers, project.suites)]
+    if isinstance(settings.models, dict):
+        looked_up.append(("models", models, [*chain(*map(project.datasets_of, project.suites))]))
+        models = chain(*settings.models.values())
+    looked_up.append(("models", models, project.models))
+    for key, names, known in looked_up:
+        for name in names:
+            if name not in known:
+                yield (key,), f"found {name}, expected {nearest(name, known)}"
+    for name in settings.named_datasets:
+        if name in SIZES:
+            yield ("datasets",), f"found {name} and others, expected {name} alone: datasets={name}"
+        else:
+            project.propensity(name)  # raises an error for a bad name or unknown propensities, before any training
+
+
+def _wrong_datasets(project: Project, suite: Suite) -> Iterator[Misfit]:
+    """Yield each dataset with unknown propensities, and each oracle without a synthetic dataset."""
+    for name in suite.datasets:
+        try:
+            project.propensity(name)
+        except XmlcError as error:
+            yield ("datasets",), str(error)
+    has_posteriors = any(project.entry(name).synthetic for name in suite.datasets)
+    for name, model in suite.models.items():
+        if model.estimator == "oracle" and not has_posteriors:
+            problem = "found oracle, but no dataset of the suite is synthetic, so it would not run. Remove it"
+            yield ("models", name, "estimator"), problem

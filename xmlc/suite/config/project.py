@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import chain, product
@@ -15,19 +15,15 @@ from xmlc.metrics.propensity import propensity_parameters
 from xmlc.models.registry import LEARNERS, files_read, program_of
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Dataset, catalogue_entry, load_catalogue
-from xmlc.suite.config.checks import check_models, check_reserved_names
+from xmlc.suite.config.checks import check
 from xmlc.suite.config.folders import config_files, config_folder
-from xmlc.suite.config.names import check_names
-from xmlc.suite.config.settings import Settings
-from xmlc.suite.config.shared import check_shared_settings, models_of_all
+from xmlc.suite.config.settings import SIZES, Settings
 from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.provenance.code import WRAPPED, estimator_files
-from xmlc.suite.schemas import located, nearest
 
 LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
 LARGE_MODELS = 20e6  # Models of datasets with more than this number of bytes have up to hundreds of gigabytes.
-SIZES = "small", "large"  # Words that a user may write instead of names of datasets.
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Project:
     settings : Settings
     suites : dict of str to Suite
     models : dict of str to ModelSpec
-        The models of all suites, see `models_of_all`.
+        The models of all suites by name.
     catalogue : dict of str to Dataset
     """
 
@@ -49,10 +45,11 @@ class Project:
     catalogue: dict[str, Dataset]
 
     @classmethod
-    def read(cls, config: Mapping[str, object], folder: Path | None = None) -> Self:
+    def read(cls, config: Mapping[str, object], folder: Path | None = None, checked: bool = True) -> Self:
         """Read and check the settings of a run, and the suites and the catalogue in a configuration folder.
 
-        If ``folder`` is None, the configuration folder of the current project is read.
+        If ``folder`` is None, the configuration folder of the current project is read. With ``checked=False``, only
+        the types of all values are checked, because the process that planned a job has checked the rest.
 
         Raises
         ------
@@ -64,51 +61,28 @@ class Project:
         if folder is None:
             folder = config_folder()
         suites = read_suites(folder)
-        files = config_files("datasets.yaml", folder)
-        catalogue = load_catalogue(*files)
-        named = {*settings.named_datasets} - {*SIZES}
-        datasets = {*catalogue, *named}
-        for suite in suites.values():
-            datasets |= {*suite.datasets}
-        for suite in suites.values():
-            check_names(suite, datasets)
-            check_models(suite)
-        check_shared_settings(suites.values())
-        check_reserved_names(suites, {str(files[-1]): catalogue, "config: datasets": named})
+        catalogue = load_catalogue(*config_files("datasets.yaml", folder))
         suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}
-        project = cls(settings, suites, models_of_all(suites.values()), catalogue)
-        project._check_settings()
-        project._check_datasets()
+        models: dict[str, ModelSpec] = {}
+        for suite in suites.values():
+            for name, model in suite.all_models.items():
+                known = models.get(name, model)
+                datasets = models[name].datasets if name in models else {}
+                if suite.own:  # Its hyperparameters take precedence on its datasets.
+                    datasets = datasets | dict.fromkeys(suite.datasets, model.hyperparameters)
+                models[name] = replace(known, datasets=datasets | model.datasets)
+        project = cls(settings, suites, models, catalogue)
+        if checked:
+            check(project)
         return project
 
-    def _check_settings(self) -> None:
-        """Look up the names in the settings."""
-        settings = self.settings
-        selected = chain(*map(self.datasets_of, self.suites))
-        models: Iterable[str] = settings.models or ()
-        _check_known("papers", settings.papers, self.suites)
-        if isinstance(settings.models, dict):
-            _check_known("models", settings.models, {*selected})
-            models = chain(*settings.models.values())
-        _check_known("models", models, self.models)
-        for name in settings.named_datasets:
-            if name in SIZES:
-                raise XmlcError(f"config: datasets: found {name} and others, expected {name} alone: datasets={name}")
-            self.propensity(name)  # raises an error for a bad name or unknown propensities, before any training
-
-    def _check_datasets(self) -> None:
-        """Check that the propensities of all datasets are known, and that each oracle has a synthetic dataset."""
+    @property
+    def all_datasets(self) -> set[str]:
+        """Return the names of the datasets in the catalogue, the suites and the settings."""
+        datasets = {*self.catalogue, *self.settings.named_datasets}
         for suite in self.suites.values():
-            for name in suite.datasets:
-                try:
-                    self.propensity(name)
-                except XmlcError as error:
-                    raise XmlcError(located(suite.file, ("datasets",), str(error))) from error
-            has_posteriors = any(self.entry(name).synthetic for name in suite.datasets)
-            for name, model in suite.models.items():
-                if model.estimator == "oracle" and not has_posteriors:
-                    problem = "found oracle, but no dataset of the suite is synthetic, so it would not run. Remove it"
-                    raise XmlcError(located(suite.file, ("models", name, "estimator"), problem))
+            datasets |= {*suite.datasets}
+        return datasets - {*SIZES}
 
     def entry(self, dataset: str) -> Dataset:
         """Return the entry of a dataset in the catalogue."""
@@ -344,11 +318,8 @@ class Project:
 
     @property
     def dropped(self) -> list[str]:
-        """Return the datasets in the catalogue, the suites or the settings whose models and estimates are deleted."""
-        names = {*self.catalogue, *self.settings.named_datasets} - {*SIZES}
-        for suite in self.suites.values():
-            names |= {*suite.datasets}
-        return sorted(name for name in names if self.drops(name))
+        """Return the datasets whose models and estimates are deleted."""
+        return sorted(name for name in self.all_datasets if self.drops(name))
 
     @property
     def made(self) -> list[str]:
@@ -366,12 +337,6 @@ class Project:
         if command in ("thresholds", "infer"):
             modules += self.extensions
         return modules
-
-
-def _check_known(key: str, names: Iterable[str], known: Collection[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise XmlcError(f"config: {key}: found {name}, expected {nearest(name, known)}")
 
 
 def is_installed(estimator: str) -> bool:

@@ -18,6 +18,7 @@ from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown_scalar
 
 # Keys whose values are lists. A single name is converted to a list, and repeated names are removed.
 LISTS = ("papers", "datasets", "models", "seeds")
+SIZES = ("small", "large")  # Words that a user may write instead of names of datasets.
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Settings:
                 names = [names]
             if isinstance(names, list):
                 content[key] = [name for i, name in enumerate(names) if name not in names[:i]]
-        for size in ("small", "large"):
+        for size in SIZES:
             if content.get("datasets") == [size]:
                 content["datasets"] = size
         # `strict` is false because Snakemake passes lists and mappings from the command line as texts.

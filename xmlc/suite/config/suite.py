@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from itertools import chain, product
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -278,6 +278,8 @@ class Suite(Experiments):
     name: str
     #: The path of the suite's file, such as ``config/papers/plt2016.yaml``.
     file: str
+    #: The content of the file as plain values, before models of other suites were copied.
+    written: Any
 
     @property
     def own(self) -> bool:
@@ -350,6 +352,7 @@ class Suite(Experiments):
 
 NEXT_TO_FROM_SUITE = ("from_suite", "title", "without")  # The only keys that a copied model may have.
 OWN = ("demo", "scale")  # Names of the suites that belong to no paper.
+Contents = dict[Path, tuple[Any, Experiments]]  # The plain content of files of suites, and the same with types
 
 
 def read_suites(config: Path) -> dict[str, Suite]:
@@ -366,7 +369,8 @@ def read_suites(config: Path) -> dict[str, Suite]:
     if is_study(config):
         names = [STUDY]
     files = {name: suite_file(name, config) for name in names}
-    return {name: read_suite(file) for name, file in files.items() if file.is_file()}
+    contents: Contents = {}
+    return {name: read_suite(file, contents) for name, file in files.items() if file.is_file()}
 
 
 def suite_file(name: str, config: Path) -> Path:
@@ -383,17 +387,19 @@ def find_suite(name: str, config: Path) -> Suite | None:
     return None
 
 
-def read_suite(file: Path) -> Suite:
+def read_suite(file: Path, contents: Contents | None = None) -> Suite:
     """Read a suite from its file. Models with `from_suite` are copied from the other suite.
+
+    ``contents`` has the files that are already in memory, and gets those that this function reads.
 
     Raises
     ------
     XmlcError
         A file cannot be read or is not a suite, or ``from_suite`` refers to a model that does not exist.
     """
-    written = read_yaml(file)
-    content = converted(written, Experiments, str(file))
-    assert isinstance(written, dict)
+    if contents is None:
+        contents = {}
+    written, content = _content_of(file, contents)
     found: dict[str, dict[str, ModelSpec]] = {"models": {}, "baselines": {}}
     for key, models in found.items():
         for name, model in getattr(content, key).items():
@@ -403,13 +409,20 @@ def read_suite(file: Path) -> Suite:
                         problem = f"found {other} next to from_suite, expected only title or without. Remove it, or"
                         problem += f" write all keys of the model under another name, such as my-{name}"
                         raise XmlcError(located(str(file), (key, name, other), problem))
-                model = _copied(model, (key, name), file)
+                model = _copied(model, (key, name), file, contents)
             completed = {dataset: model.hyperparameters | own for dataset, own in model.datasets.items()}
             models[name] = replace(model, datasets=completed)
-    return Suite(**vars(content) | found, name=file.stem, file=str(file))
+    return Suite(**vars(content) | found, name=file.stem, file=str(file), written=written)
 
 
-def _copied(model: ModelSpec, keys: tuple[str, str], file: Path) -> ModelSpec:
+def _content_of(file: Path, contents: Contents) -> tuple[Any, Experiments]:
+    if file not in contents:
+        written = read_yaml(file)
+        contents[file] = written, converted(written, Experiments, str(file))
+    return contents[file]
+
+
+def _copied(model: ModelSpec, keys: tuple[str, str], file: Path, contents: Contents) -> ModelSpec:
     """Return the model or baseline with the same name in the suite that ``from_suite`` names."""
     name = keys[1]
     other = model.from_suite or ""
@@ -422,7 +435,7 @@ def _copied(model: ModelSpec, keys: tuple[str, str], file: Path) -> ModelSpec:
         papers = sorted({paper.stem for paper in place.parent.glob("*.yaml")} - {file.stem})
         problem = f"found {other}, expected another suite: {nearest(other, papers)}"
     else:
-        content = converted(read_yaml(place), Experiments, str(place))
+        _, content = _content_of(place, contents)
         models = {key: spec for key, spec in (content.baselines | content.models).items() if spec.estimator}
         if name in models:
             return replace(models[name], without=model.without, title=model.title or models[name].title)
