@@ -118,7 +118,7 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
         metrics = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(step.data.part("train")[1]))
         scores |= {"metrics": metrics, "expected_f": mean(expected_f)}
         scores["resampled"] = resampled_sets(n, partial(agreement, Y, Y_hat), metrics)
-        if truncated and method.is_exact and not isinstance(distribution, Samples):
+        if truncated and truncated.min_probability and method.is_exact and not isinstance(distribution, Samples):
             scores["truncation_loss"] = truncation_loss(distribution, truncated.min_probability, Y, Y_hat, expected_f)
         ms = 1e3 * seconds / max(n, 1)
         before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
