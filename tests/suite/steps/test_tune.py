@@ -16,8 +16,8 @@ from xmlc.models import PLT, Parabel
 from xmlc.suite.files import write_record
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.train import command as train_command
-from xmlc.suite.steps.tune import command as tune_command
 from xmlc.suite.steps.tune import check_trials, in_ranges, with_possible_arity
+from xmlc.suite.steps.tune import command as tune_command
 
 GAMMA = {"low": 0.01, "high": 10, "log": True}
 ARITY = {"low": 2, "high": 8, "integer": True}
