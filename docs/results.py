@@ -75,11 +75,10 @@ def page(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, Tab
     for paper, table in claims.items():
         begin = text.index(f"## {paper}: ")
         verdicts = counted(table)
-        cells = table.cells
         listed = []
-        for claim in table.spec.claims:
+        for claim, cells in zip(table.spec.claims, table.panels[0].cells, strict=True):
             if claim.said.statement in verdicts:
-                listed.append([claim.said.statement, cells[(claim.name,), "verdict"].text])
+                listed.append([claim.said.statement, cells[-1].text])
         text = text[:begin] + with_table(text[begin:], ["statement", "verdict"], listed)
     return text
 

@@ -12,7 +12,7 @@ from repository import ROOT
 
 from xmlc.suite.papers.building import build_table, published_numbers, write_table
 from xmlc.suite.papers.printing import escaped, latex, to_csv, to_latex, to_markdown
-from xmlc.suite.papers.tables import TableSpec, columns
+from xmlc.suite.papers.tables import TableSpec, columns, not_run
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import Manifest
@@ -40,17 +40,17 @@ def build(tmp_path):
     )
 
 
-@pytest.mark.parametrize(("each", "rows"), [("", [["a", "b"]]), ("dataset", [["a"]])])
-def test_panel_appends_rows_of_the_paper_that_were_not_run(each, rows):
+def test_panel_appends_rows_of_the_paper_on_datasets_that_were_run():
     numbers = {"dataset": "a", "model": "plt", "method": "", "variant": "", "split": "full", "seed": 0}
     numbers |= {"quantity": "p@1", "value": 50.0, "record": "r", "resampled": None}
-    printed = {"model": "plt", "quantity": "p@1", "value": "51.0"}
-    published = pd.DataFrame([{"dataset": "a"} | printed, {"dataset": "b"} | printed])
-    panel = columns("", "p@1", published="also", each=each)
-    spec = TableSpec(name="x", needs=(), keys=("dataset", "model"), panels=(panel,), caption="")
+    printed = {"quantity": "p@1", "value": "51.0"}
+    rows = [{"dataset": "a", "model": "plt"}, {"dataset": "a", "model": "fastxml"}, {"dataset": "b", "model": "plt"}]
+    published = pd.DataFrame([row | printed for row in rows])
+    panels = (columns("", "p@1", each="dataset"), not_run("p@1"))
+    spec = TableSpec(name="x", needs=(), keys=("dataset", "model"), panels=panels, quotes=True)
     table = spec.build("mine", pd.DataFrame([numbers], dtype=object), published)
-    keys = [[cell.key[0] for cell in panel.columns[0].cells] for panel in table.panels]
-    assert keys == rows
+    keys = [[cell.key for (cell,) in panel.cells] for panel in table.panels]
+    assert keys == [[("a", "plt"), ("a", "fastxml")], [("b", "plt")]]
 
 
 def test_markdown_has_title_panels_and_notes(build):

@@ -14,8 +14,8 @@ def compared(*records):
 
 def shown(comparison, heading):
     """Return the printed numbers of a column by model."""
-    (part,) = (part for part in comparison.panel.columns if part.heading == heading)
-    return {cell.key[1]: cell.text for cell in part.cells}
+    place = comparison.panel.headings.index(heading)
+    return {cells[place].key[1]: cells[place].text for cells in comparison.panel.cells}
 
 
 def test_row_of_a_model_has_its_ranking_and_best_label_sets():
@@ -39,8 +39,7 @@ def test_one_model_has_no_drawing():
 def test_oracle_is_never_best():
     p1 = {"plt": 0.7, "swnn": 0.6, "oracle": 0.9}
     (found,) = compared(*(ranking(model=model, p1=value) for model, value in p1.items()))
-    cells = found.panel.columns[0].cells
-    assert [cells[row].key[1] for row in found.panel.best[0]] == ["plt"]
+    assert [cells[0].key[1] for cells in found.panel.cells if cells[0].is_best] == ["plt"]
 
 
 def test_datasets_are_sorted_by_labels():

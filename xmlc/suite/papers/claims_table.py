@@ -14,13 +14,12 @@ from xmlc.suite.config.suite import Suite
 from xmlc.suite.papers.claims import Claim
 from xmlc.suite.papers.notes import digests_line, synthetic_line
 from xmlc.suite.papers.outcome import AGAINST, FOR, OPEN, OPPOSITE, Outcome
-from xmlc.suite.papers.tables import Cell, Panel, PanelColumn, Table, TableSpec, title_of_key
+from xmlc.suite.papers.tables import Cell, Panel, Table, TableSpec, title_of_key
 from xmlc.suite.results.columns import COST, column
 from xmlc.suite.results.intervals import Estimate
-from xmlc.suite.results.numbers import SEEDS
+from xmlc.suite.results.numbers import SEEDS, pivot
 
 CLAIMS = "claims"  # The name of each paper's table of claims.
-CASES = ("claim", "dataset", "subject")  # The keys of the cases of claims.
 SHOWN = ("stated", "effect", "printed", "lost", "verdict")
 # The values in the columns `DECIDED` depend on the records.
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
@@ -66,6 +65,7 @@ class ClaimsTable(TableSpec):
             for dataset, origin in model.selected.items():
                 chosen |= {(dataset, quantity) for quantity in origin.fitted}
         cells: list[dict[str, Any]] = []
+        lines = []
         dependent = []
         panels = []
         for claim in self.claims:
@@ -77,23 +77,19 @@ class ClaimsTable(TableSpec):
                 depends = depends or repr(rest) != repr(outcome)
             if depends:
                 dependent.append(claim)
-            cells += _row(claim, outcome, FITTED if depends else "")
+            cells += _row(claim, outcome)
+            lines.append(_printed_row(claim, outcome, FITTED if depends else ""))
             if outcome.cases:
                 panels.append(_cases(claim, outcome))
-        means = pd.DataFrame(cells, columns=["claim", "quantity", "value", "words"], dtype=object)
+        means = pd.DataFrame(cells, columns=["claim", "quantity", "value"], dtype=object)
         table.means = means.assign(deviation=math.nan, seeds=math.nan, published="", is_run=True)
-        table.panels = [self._panel(table), *panels]
+        table.content = pivot(table.means, self.keys, self.quantities)
+        names = ("statement", "source", "unit")
+        headings = [column(name).heading for name in SHOWN]
+        rows = [tuple(str(getattr(claim.said, name)) for name in names) for claim in self.claims]
+        table.panels = [Panel("", [column(name).title for name in names], headings, rows, lines), *panels]
         table.notes = self._notes(table, dependent)
         return table
-
-    def _panel(self, table: Table) -> Panel:
-        columns = []
-        for name in SHOWN:
-            cells = [table.cells[(claim.name,), name] for claim in self.claims]
-            columns.append(PanelColumn(column(name).heading, name, cells))
-        names = ("statement", "source", "unit")
-        rows = [tuple(str(getattr(claim.said, name)) for name in names) for claim in self.claims]
-        return Panel("", self.keys, [column(name).title for name in names], rows, columns)
 
     def _notes(self, table: Table, dependent: Sequence[Claim]) -> list[str]:
         claims = self.claims
@@ -148,7 +144,7 @@ def counted(table: Table) -> pd.Series:
     return verdicts.rename(index={claim.name: claim.said.statement for claim in table.spec.claims})
 
 
-def _row(claim: Claim, outcome: Outcome, mark: str) -> list[dict[str, Any]]:
+def _row(claim: Claim, outcome: Outcome) -> list[dict[str, Any]]:
     """Return the cells of a claim's row."""
     effect = outcome.effect
     numbers = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
@@ -161,22 +157,25 @@ def _row(claim: Claim, outcome: Outcome, mark: str) -> list[dict[str, Any]]:
         values[prefix + name] = value
     values["cases"] = len(outcome.cases)
     values[SEEDS] = min((case.seeds for case in outcome.cases), default=0)
-    words = {
-        "effect": claim.scale.printed(effect),
+    return [{"claim": claim.name, "quantity": name, "value": value} for name, value in values.items()]
+
+
+def _printed_row(claim: Claim, outcome: Outcome, mark: str) -> list[Cell]:
+    """Return the printed cells of a claim's row."""
+    texts = {
+        "stated": claim.said.stated,
+        "effect": claim.scale.printed(outcome.effect),
         "printed": claim.scale.printed(Estimate(claim.mean_in_print)),
-        "verdict": f"{outcome.verdict} {mark}".rstrip(),
         "lost": "" if outcome.lost is None else f"{outcome.lost} of {outcome.tested}",
+        "verdict": f"{outcome.verdict} {mark}".rstrip(),
     }
-    cells = []
-    for name, value in values.items():
-        cells.append({"claim": claim.name, "quantity": name, "value": value, "words": words.get(name)})
-    return cells
+    return [Cell((claim.name,), name, text) for name, text in texts.items()]
 
 
 def _cases(claim: Claim, outcome: Outcome) -> Panel:
     """Return the panel of a claim's cases."""
     printed = claim.scale.printed
-    texts: dict[str, list[str]] = {}
+    lines = []
     for case in outcome.cases:
         words = {
             "unit_effect": printed(case.effect),
@@ -185,21 +184,17 @@ def _cases(claim: Claim, outcome: Outcome) -> Panel:
             SEEDS: str(case.seeds),
             "side": SIDES[case.side] if case.effect.has_interval else "one seed",
         }
-        for name, text in words.items():
-            texts.setdefault(name, []).append(text)
-    if not outcome.tested:
-        del texts["on_tests"]
-    keys = [(claim.name, case.dataset, case.subject) for case in outcome.cases]
-    columns = []
-    for name, of_cases in texts.items():
-        cells = [Cell(key, name, words=text) for key, text in zip(keys, of_cases, strict=True)]
-        columns.append(PanelColumn(column(name).heading, name, cells))
+        if not outcome.tested:
+            del words["on_tests"]
+        key = (claim.name, case.dataset, case.subject)
+        lines.append([Cell(key, name, text) for name, text in words.items()])
+    headings = [column(cell.quantity).heading for cell in lines[0]]
     names = ["dataset"]
     if any(case.subject for case in outcome.cases):
         names.append("subject")
     rows = [tuple(title_of_key(name, getattr(case, name)) for name in names) for case in outcome.cases]
     title = f"{claim.said.statement} ({claim.said.unit})"
-    return Panel(title, CASES, [column(name).title for name in names], rows, columns, details=True)
+    return Panel(title, [column(name).title for name in names], headings, rows, lines, details=True)
 
 
 def _quoted(claim: Claim) -> str:

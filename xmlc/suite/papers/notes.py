@@ -16,8 +16,7 @@ from xmlc.suite.results.titles import LIMITS, model_title
 def notes_of(table: Table) -> list[str]:
     """Return the footnotes that tables have in common."""
     numbers = table.numbers
-    columns = [*chain(*(panel.columns for panel in table.panels))]
-    cells = [*chain(*(part.cells for part in columns))]
+    cells = [*chain(*chain(*(panel.cells for panel in table.panels)))]
     notes = [digests_line(numbers), *synthetic_line(numbers)]
     seeds = sorted(numbers.loc[numbers["model"] != "", "seed"].dropna().unique())
     if len(seeds) > 1:
@@ -25,15 +24,15 @@ def notes_of(table: Table) -> list[str]:
     elif seeds:
         notes.append(f"Seed: {seeds[0]}.")
     counts = threads_of(numbers, [name for name in table.spec.quantities if name.endswith("_threads")])
-    if counts and any(column(part.quantity).cost for part in columns):
+    if counts and any(column(cell.quantity).cost for cell in cells):
         notes.append(f"Times are wall-clock times with {counts}.")
     notes += undefined_labels(numbers)
     for search, rankings in numbers[numbers["quantity"] == "search"].groupby("value", sort=False):
         models = map(model_title, rankings["model"].unique())
         notes.append(f"Search in label trees, {search}: {', '.join(models)}.")
-    if any(chain(*(panel.best for panel in table.panels))):
+    if any(cell.is_best for cell in cells):
         notes.append("Bold: the best of a dataset in each panel.")
-    if any(cell.is_full for cell in cells if not cell.is_empty):
+    if any(MARK in text for panel in table.panels for text in chain(panel.headings, *panel.rows)):
         notes.append(f"{MARK}: the model is trained on the whole training set, and compared only with others of it.")
     if numbers["model"].isin(LIMITS).any():
         notes.append("oracle: the true posteriors of a synthetic dataset, never bold.")

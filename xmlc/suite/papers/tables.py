@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -15,15 +14,7 @@ from xmlc.suite.config.planned import STATISTICS, Declared
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.results import titles
 from xmlc.suite.results.columns import MISSING, column
-from xmlc.suite.results.numbers import (
-    Key,
-    grouped,
-    index_of,
-    is_missing,
-    mean_over_seeds,
-    pivot,
-    with_published,
-)
+from xmlc.suite.results.numbers import Key, as_floats, grouped, index_of, mean_over_seeds, pivot, with_published
 
 PAPER = "(paper)"
 MARK = "†"  # Methods whose model is trained on the whole training set, next to models of 80 % of it.
@@ -35,63 +26,19 @@ TITLES: dict[str, Callable[[str], str]] = {
     "hyperparameter": titles.hyperparameter_title,
     "tuned_for": titles.tuned_for_title,
 }
+SIGNS = {"higher": 1.0, "lower": -1.0, None: math.nan}  # Factors with which a higher score is a better one.
 
 
 class Cell(NamedTuple):
-    """One cell of a panel: a number of ours, the paper's number, and the text that is printed."""
+    """One cell of a panel: the text that is printed, our number, and the paper's number."""
 
     key: Key
     quantity: str
+    text: str = MISSING
     value: Any = None
-    deviation: float = math.nan
     published: str = ""
-    #: Text that is printed instead of the value.
-    words: str | None = None
-    #: Style of the printed number: ``bold``, ``brackets`` or "".
-    mark: str = ""
-
-    @property
-    def text(self) -> str:
-        """Return the printed number with its standard deviation over seeds."""
-        if self.words is not None:
-            return self.words
-        about = column(self.quantity)
-        text = about.printed(self.value)
-        if not math.isnan(self.deviation):
-            text = f"{text} ± {about.printed(self.deviation, self.value)}"
-        if self.mark == "brackets":
-            return f"[{text}]"
-        return text
-
-    @property
-    def is_empty(self) -> bool:
-        """Return whether the cell has neither a number nor a text."""
-        return is_missing(self.value) and self.words is None and not self.published
-
-    @property
-    def is_full(self) -> bool:
-        """Return whether the number is of a method on all training data."""
-        return any(part.endswith(titles.FULL) for part in self.key)
-
-    @property
-    def rounded(self) -> float | None:
-        """Return the value as printed, or None if it is a text or missing."""
-        if is_missing(self.value) or isinstance(self.value, str):
-            return None
-        return float(column(self.quantity).printed(self.value))
-
-
-@dataclass(frozen=True)
-class PanelColumn:
-    """One printed column of a panel.
-
-    Columns of one ``contest`` compete for the best number on a dataset, which is bold.
-    """
-
-    heading: str
-    quantity: str
-    cells: list[Cell]
-    contest: str = ""
+    #: Whether the text is bold.
+    is_best: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,22 +48,21 @@ class Panel:
     Attributes
     ----------
     title : str
-    keys : tuple of str
-        Keys of the table's rows.
-    names : list of str
-        Headings of the columns with texts that name a row.
+    names, headings : list of str
+        Headings of the columns with texts that name a row, and of the columns with numbers.
     rows : sequence of tuple of str
         The texts that name each row.
-    columns : list of PanelColumn
+    cells : list of list of Cell
+        The cells of each row.
     details : bool
         Whether the panel shows details of another panel. The results page folds panels of details.
     """
 
     title: str
-    keys: tuple[str, ...]
     names: list[str]
+    headings: list[str]
     rows: Sequence[tuple[str, ...]]
-    columns: list[PanelColumn]
+    cells: list[list[Cell]]
     details: bool = False
 
     def printed(self) -> tuple[list[str], list[list[tuple[str, bool]]]]:
@@ -124,47 +70,16 @@ class Panel:
 
         Names come first, then our numbers, then the paper's numbers.
         """
-        columns: list[tuple[str, Sequence[str], Collection[int]]] = []
-        for place, name in enumerate(self.names):
-            columns.append((name, [row[place] for row in self.rows], ()))
-        for part, best in zip(self.columns, self.best, strict=True):
-            columns.append((part.heading, [cell.text for cell in part.cells], best))
-        for part in self.columns:
-            published = [cell.published for cell in part.cells]
-            if any(published):
-                heading = f"{part.heading.removesuffix(' (%)')} {PAPER}"
-                columns.append((heading, [text or MISSING for text in published], ()))
-        rows = []
-        for i in range(len(self.rows)):
-            rows.append([(texts[i], i in best) for _, texts, best in columns])
-        return [heading for heading, _, _ in columns], rows
-
-    @cached_property
-    def best(self) -> list[set[int]]:
-        """Return, for each column, the rows whose numbers are bold: the best of a dataset as printed.
-
-        Methods that train on all data compete only with each other.
-        """
-        best: list[set[int]] = []
-        groups: dict[tuple[Any, ...], list[tuple[float, int, int]]] = {}
-        for j, part in enumerate(self.columns):
-            best.append({i for i, cell in enumerate(part.cells) if cell.mark == "bold"})
-            about = column(part.quantity)
-            for i, cell in enumerate(part.cells):
-                key = dict(zip(self.keys, cell.key, strict=False))
-                score = cell.rounded
-                if part.contest and about.better and score is not None and key.get("model") not in titles.LIMITS:
-                    if about.better == "lower":
-                        score = -score
-                    group = part.contest, key.get("dataset"), cell.is_full
-                    groups.setdefault(group, []).append((score, i, j))
-        for numbers in groups.values():
-            top = max(score for score, _, _ in numbers)
-            winners = [(i, j) for score, i, j in numbers if score == top]
-            if len(winners) < len(numbers):
-                for i, j in winners:
-                    best[j].add(i)
-        return best
+        headings = [*self.names, *self.headings]
+        printed = []
+        for names, cells in zip(self.rows, self.cells, strict=True):
+            printed.append([*((name, False) for name in names), *((cell.text, cell.is_best) for cell in cells)])
+        for heading, *column_cells in zip(self.headings, *self.cells, strict=True):
+            if any(cell.published for cell in column_cells):
+                headings.append(f"{heading.removesuffix(' (%)')} {PAPER}")
+                for line, cell in zip(printed, column_cells, strict=True):
+                    line.append((cell.published or MISSING, False))
+        return headings, printed
 
 
 @dataclass
@@ -184,7 +99,10 @@ class Table:
         The suite's configuration, or None if the table does not use it.
     means : DataFrame
         Our numbers, one row for each cell (`mean_over_seeds`), with the columns ``published`` and
-        ``is_run``: whether we ran the row. Optional columns are ``words`` and ``mark`` (see `Cell`).
+        ``is_run``: whether we ran the row. In the optional column ``mark``, "bold" and "brackets" are
+        styles of the printed number.
+    content : DataFrame
+        The content of the CSV file, in full precision.
     panels : list of Panel
     notes : list of str
     """
@@ -195,6 +113,7 @@ class Table:
     published: pd.DataFrame
     suite: Suite | None
     means: pd.DataFrame = field(default_factory=pd.DataFrame)
+    content: pd.DataFrame = field(default_factory=pd.DataFrame)
     panels: list[Panel] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     #: Quantities that the panels leave out.
@@ -205,11 +124,6 @@ class Table:
         """Return the numbers of the records' results, without their details."""
         return self.numbers[self.numbers["variant"] == ""]
 
-    def of_need(self, place: int) -> pd.DataFrame:
-        """Return the results of the records that one entry of ``needs`` selects."""
-        own = self.own
-        return own[own["need"] == place]
-
     @property
     def digests(self) -> dict[str, str]:
         """Return the digests of the models' datasets, or {} if each row of the table names its dataset."""
@@ -217,26 +131,6 @@ class Table:
             return {}
         digests = self.numbers[(self.numbers["quantity"] == "digest") & (self.numbers["model"] != "")]
         return dict(zip(digests["dataset"], digests["value"], strict=True))
-
-    @cached_property
-    def content(self) -> pd.DataFrame:
-        """Return the content of the CSV file, in full precision."""
-        return pivot(self.means[self.means["is_run"]], self.spec.keys, self.spec.quantities)
-
-    @cached_property
-    def cells(self) -> dict[tuple[Key, str], Cell]:
-        """Return all cells of the table by key and quantity, our rows first."""
-        return {(cell.key, cell.quantity): cell for cell in cells_of(self.means, self.spec.keys)}
-
-
-def cells_of(means: pd.DataFrame, keys: Sequence[str]) -> Iterator[Cell]:
-    """Yield the cells of numbers."""
-    known = [name for name in Cell._fields[1:] if name in means]
-    means = means.astype({name: object for name in known})
-    if "words" in known:
-        means["words"] = means["words"].where(means["words"].notna(), None)
-    for row in means[[*keys, *known]].itertuples(index=False, name=None):
-        yield Cell(row[: len(keys)], **dict(zip(known, row[len(keys) :], strict=True)))
 
 
 def title_of_key(name: str, value: str) -> str:
@@ -265,11 +159,10 @@ class PanelSpec:
     headings : mapping of str to str
         Headings that replace the headings of quantities, by quantity.
     contests : mapping of str to str, or None
-        Maps each quantity to the name of its contest (see `PanelColumn`). By default, each quantity has
-        a separate contest.
-    published : {"", "also", "alone"}
-        "also" appends the paper's rows that we did not run, with ``each`` only for its values that we ran.
-        "alone" shows only the paper's rows that no other panel shows.
+        Maps each quantity to the name of its contest. Quantities of one contest compete for the best
+        number on a dataset, which is bold. By default, each quantity has a separate contest.
+    is_rest : bool
+        Whether the panel shows the paper's numbers in the rows that the other panels leave out.
     """
 
     quantities: tuple[str, ...]
@@ -280,7 +173,7 @@ class PanelSpec:
     across: str = ""
     headings: Mapping[str, str] = field(default_factory=dict)
     contests: Mapping[str, str] | None = None
-    published: Literal["", "also", "alone"] = ""
+    is_rest: bool = False
 
     def panels_of(self, table: Table) -> Iterator[Panel]:
         """Yield the panels of a table that have at least one number."""
@@ -288,71 +181,83 @@ class PanelSpec:
         means = table.means
         run = means[means["is_run"]]
         shown = index_of(means, keys).isin(index_of(run, keys))
-        for spec in table.spec.panels:
-            if spec.published == "also" and self.published:
-                if spec.each:
-                    shown |= means[spec.each].isin(run[spec.each])
-                else:
-                    shown[:] = True
-        if self.published == "alone":
-            shown = ~shown
-        means = means[shown & means["quantity"].isin(self.quantities)]
+        if table.spec.quotes:
+            shown |= means["dataset"].isin(run["dataset"])
+        means = means[(shown != self.is_rest) & means["quantity"].isin(self.quantities)]
+        if means.empty:
+            return
         groups = [("", means)]
         if self.each:
             groups = means.groupby(self.each, sort=False)
-        for value, group in groups:
-            panel = self._panel(table, f"{self.title}{title_of_key(self.each, value)}", group)
-            cells = chain(*(part.cells for part in panel.columns))
-            if not all(cell.is_empty for cell in cells):
+        for value, rows in groups:
+            panel = self._panel(table, f"{self.title}{title_of_key(self.each, value)}", rows)
+            if any(cell.text != MISSING or cell.published for cell in chain(*panel.cells)):
                 yield panel
 
-    def _panel(self, table: Table, title: str, means: pd.DataFrame) -> Panel:
-        keys = table.spec.keys
-        names = self.names or tuple(key for key in keys if key != self.each)
-        named_by = [keys.index(name) for name in keys if name in names]
-        rows: dict[Key, Key] = {}  # The first key of each row.
-        cells: dict[tuple[Key, str, str], Cell] = {}
-        for cell in cells_of(means, keys):
-            row = tuple(cell.key[place] for place in named_by)
-            rows.setdefault(row, cell.key)
-            part = ""
-            if self.across and cell.quantity == self.quantities[0]:
-                part = cell.key[keys.index(self.across)]
-            if self.published == "alone":
-                cell = cell._replace(words=cell.published or None, published="")
-            cells.setdefault((row, cell.quantity, part), cell)
+    def _panel(self, table: Table, title: str, rows: pd.DataFrame) -> Panel:
+        names = list(self.names) or [key for key in table.spec.keys if key != self.each]
+        rows = rows.assign(part="")
+        if self.across:
+            rows["part"] = rows[self.across].where(rows["quantity"] == self.quantities[0], "")
+        rows = rows.drop_duplicates([*names, "quantity", "part"])
+        of_rows = [*rows[names].itertuples(index=False, name=None)]
+        keys: dict[Key, Key] = {}  # The first key of each row.
+        cells = {}
+        for row, part, cell in zip(of_rows, rows["part"], self._cells(rows, table.spec.keys), strict=True):
+            keys.setdefault(row, cell.key)
+            cells[row, cell.quantity, part] = cell
+        headings = []
         columns = []
-        for name, part in self._columns(means, {*table.published["quantity"]}):
-            if name in table.hidden:
+        known = {*rows["quantity"], *table.published["quantity"]}
+        for quantity in self.quantities:
+            if quantity in table.hidden or (quantity in self.optional and quantity not in known):
                 continue
-            heading = self.headings.get(name) or column(name).heading
-            if part:
-                heading = title_of_key(self.across, part)
-            of_column = [cells.get((row, name, part), Cell(key, name)) for row, key in rows.items()]
-            contest = name
-            if self.contests is not None:
-                contest = self.contests.get(name, "")
-            columns.append(PanelColumn(heading, name, of_column, contest))
-        texts = []
-        for key in rows.values():
-            texts.append(tuple(title_of_key(name, key[keys.index(name)]) for name in names))
-        headings = [column(name).title for name in names]
-        return Panel(title, keys, headings, texts, columns)
-
-    def _columns(self, means: pd.DataFrame, published: Collection[str]) -> Iterator[tuple[str, str]]:
-        """Yield the quantity of each column, and its value of ``across``."""
-        there = {*means["quantity"], *published}
-        for name in self.quantities:
-            if name in self.optional and name not in there:
-                continue
-            if self.across and name == self.quantities[0]:
-                values = [*means[self.across].unique()]
+            if self.across and quantity == self.quantities[0]:
+                values = [*rows[self.across].unique()]
                 if self.across == "method":
                     values = titles.method_order(values)
-                for value in values:
-                    yield name, value
+                headings += [title_of_key(self.across, value) for value in values]
+                columns += [(quantity, value) for value in values]
             else:
-                yield name, ""
+                headings.append(self.headings.get(quantity) or column(quantity).heading)
+                columns.append((quantity, ""))
+        texts = []
+        lines = []
+        for row, key in keys.items():
+            texts.append(tuple(title_of_key(name, value) for name, value in zip(names, row, strict=True)))
+            lines.append([cells.get((row, *place), Cell(key, place[0])) for place in columns])
+        return Panel(title, [column(name).title for name in names], headings, texts, lines)
+
+    def _cells(self, rows: pd.DataFrame, keys: Collection[str]) -> list[Cell]:
+        """Return the cells of numbers. The best number of a dataset, as printed, is bold.
+
+        Methods that train on all data compete only with each other.
+        """
+        abouts = [*map(column, rows["quantity"])]
+        texts = [about.printed(value) for about, value in zip(abouts, rows["value"], strict=True)]
+        of_rows = [*rows[[*keys]].itertuples(index=False, name=None)]
+        is_limit = [bool({*key} & {*titles.LIMITS}) for key in of_rows]
+        is_full = [any(name.endswith(titles.FULL) for name in key) for key in of_rows]
+        contests = rows["quantity"]
+        if self.contests is not None:
+            contests = contests.map(self.contests)
+        scores = as_floats(pd.Series(texts, rows.index)) * [SIGNS[about.better] for about in abouts]
+        groups = scores.mask(is_limit).groupby([contests, rows.get("dataset", contests), is_full])
+        is_best = (scores == groups.transform("max")) & (scores > groups.transform("min"))
+        is_best |= rows["mark"] == "bold"
+        cells = []
+        columns = zip(of_rows, abouts, texts, is_best, strict=True)
+        numbers = rows[["value", "deviation", "published", "mark"]].itertuples(index=False, name=None)
+        for (key, about, text, best), (value, deviation, published, mark) in zip(columns, numbers, strict=True):
+            if not math.isnan(deviation):
+                text = f"{text} ± {about.printed(deviation, value)}"
+            if mark == "brackets":
+                text = f"[{text}]"
+            if self.is_rest:
+                text = published or MISSING
+                published = ""
+            cells.append(Cell(key, about.name, text, value, published, best))
+        return cells
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelSpec:
@@ -367,7 +272,7 @@ def datasets(*quantities: str) -> PanelSpec:
 
 def not_run(*quantities: str) -> PanelSpec:
     """Specify a panel of the paper's rows that we did not run, which is left out if there are none."""
-    return columns("Published in the paper, not run here", *quantities, optional=quantities, published="alone")
+    return columns("Published in the paper, not run here", *quantities, optional=quantities, is_rest=True)
 
 
 def by_method(quantity: str, title: str, **about: Any) -> PanelSpec:
@@ -393,13 +298,15 @@ class TableSpec(Declared):
     notes : tuple of str or callable
         Footnotes, and functions that return footnotes, after the footnotes that all tables have.
     rows : callable or None
-        Function that returns our numbers, one row for each cell. By default, these are the means of all
-        numbers over seeds, and rows that differ only in the last key are consecutive.
+        Function that returns our numbers, one row for each cell: by default, the means of all numbers
+        over seeds. Rows of the table that differ only in the last key are consecutive.
     takes_suite : bool
         Whether the table uses the suite's configuration.
     printed_in : tuple of str
         Published tables that contain this table's numbers: by default, the one of the same name. If
         several contain a row, the last of them is used.
+    quotes : bool
+        Whether panels append the paper's rows that we did not run, on the datasets that we ran.
     measured_models : tuple of str
         Models that the paper measured itself, or () for all. The paper quotes the numbers of others.
     partial : bool
@@ -415,6 +322,7 @@ class TableSpec(Declared):
     rows: Callable[[Table], pd.DataFrame] | None = None
     takes_suite: bool = False
     printed_in: tuple[str, ...] = ()
+    quotes: bool = False
     measured_models: tuple[str, ...] = ()
     partial: bool = False
 
@@ -436,11 +344,11 @@ class TableSpec(Declared):
         table = Table(self, paper, numbers, published, suite)
         if self.rows is None:
             means = mean_over_seeds(table.own, self.keys)
-            if self.keys[:-1]:
-                means = grouped(means, *self.keys[:-1])
         else:
             means = self.rows(table)
-        means = with_published(means.assign(is_run=True), published, self.keys)
+        means = grouped(means, *(self.keys[:-1] or self.keys))
+        table.content = pivot(means, self.keys, self.quantities)
+        means = with_published(means.assign(is_run=True, mark=means.get("mark", "")), published, self.keys)
         table.means = means.assign(is_run=means["is_run"].notna())
         table.panels = [*chain(*(panel.panels_of(table) for panel in self.panels))]
         return table

@@ -49,7 +49,7 @@ def comparisons(records: Mapping[Path, RecordFile]) -> list[Comparison]:
 def with_distinct_names(panel: Panel) -> Panel:
     """Return a panel in which models that share a title also have their name in the configuration."""
     rows = []
-    for (title,), cell in zip(panel.rows, panel.columns[0].cells, strict=True):
+    for (title,), (cell, *_) in zip(panel.rows, panel.cells, strict=True):
         if panel.rows.count((title,)) > 1:
             title = f"{title} ({cell.key[1]})"
         rows.append((title,))
@@ -96,17 +96,17 @@ def draw(panel: Panel) -> bytes | None:
     """Draw P@1 of each model against the seconds of training, with the Pareto front, as an SVG."""
     import matplotlib as mpl
 
-    parts = {part.quantity: part.cells for part in panel.columns}
-    points = []
-    for time, quality in zip(parts.get(TIME, []), parts.get(QUALITY, []), strict=False):
-        model = time.key[1]
-        if model not in LIMITS and time.rounded and quality.rounded is not None:
-            points.append((model, time.value, quality.value))
+    models = []
+    for cells in panel.cells:
+        numbers = {cell.quantity: cell.value for cell in cells}
+        models.append((cells[0].key[1], numbers.get(TIME), numbers.get(QUALITY)))
+    points = pd.DataFrame(models, columns=["model", "x", "y"]).astype({"x": float, "y": float}).dropna()
+    points = points[(points["x"] > 0) & ~points["model"].isin(LIMITS)]
     if len(points) < 2:
         return None
     with mpl.rc_context(SETTINGS):
         sheet, (axes,) = panels(1, COLUMN, 2.2 + NAME * len(points))
-        drawn = with_front(pd.DataFrame(points, columns=["model", "x", "y"]))
+        drawn = with_front(points)
         draw_lines(axes, drawn)
         axes.set(xscale="log", xmargin=0.3, ymargin=0.1)
         axes.set(xlabel="training (s), dashed: Pareto front", ylabel="P@1 (%)")

@@ -167,7 +167,7 @@ def test_search_ranges_are_shown_with_published_ranges(build_hyperparameters):
     assert texts(ranges) == [
         ["PLT", "arity b", "2", "256", "uniform, integers", "–", "–"],
         ["PLT", "gamma", "1e-06", "10", "logarithmic", "0.000001", "10"],
-        ["PLT", "solver", "–", "–", ranges.columns[2].cells[2].value, "–", "–"],
+        ["PLT", "solver", "–", "–", ranges.cells[2][2].value, "–", "–"],
     ]
     assert "Bold" not in to_markdown(table)
     assert to_latex(table).count(r"\caption") == 2

@@ -10,7 +10,7 @@ import pandas as pd
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.tables import Table, TableSpec, columns
-from xmlc.suite.results.numbers import grouped, mean_over_seeds
+from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.records.inference import ESTIMATES
 from xmlc.suite.results.titles import method_title, model_title
 
@@ -55,14 +55,12 @@ def _beside_thresholds(table: Table) -> pd.DataFrame:
             "instance-f: found no record of estimates with a minimum probability. Run `xmlc thresholds --infer` first"
         )
     table.numbers = numbers[(numbers["need"] == 1) | numbers["record"].isin({*truncated["record"]})]
-    inferred = mean_over_seeds(table.of_need(0), INFERENCE_KEYS)
-    tuned = table.of_need(1)
-    tuned = tuned.assign(quantity=tuned["quantity"].replace(COSTS_OF_THRESHOLD))
-    best = mean_over_seeds(tuned, INFERENCE_KEYS)
+    own = table.own
+    inferred = mean_over_seeds(own[own["need"] == 0], INFERENCE_KEYS)
+    tuned = own[own["need"] == 1]
+    best = mean_over_seeds(tuned.assign(quantity=tuned["quantity"].replace(COSTS_OF_THRESHOLD)), INFERENCE_KEYS)
     best = best.merge(inferred[["dataset", "model"]].drop_duplicates(), on=["dataset", "model"])
-    rows = pd.concat([inferred, best], ignore_index=True)
-    rows = rows.assign(is_inferred=rows["method"] != THRESHOLD)
-    return grouped(rows, "dataset", "model", then=["is_inferred"])
+    return pd.concat([best, inferred], ignore_index=True)
 
 
 instance_f = TableSpec(

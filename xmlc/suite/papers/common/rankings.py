@@ -13,7 +13,7 @@ from xmlc.metrics.measures import FURTHER_RANKING_METRICS, RANKING_METRICS
 from xmlc.suite.config.planned import BASELINE_METHODS, RANKINGS, Where
 from xmlc.suite.config.suite import ModelSpec
 from xmlc.suite.papers.tables import Table, TableSpec, columns, datasets
-from xmlc.suite.results.numbers import grouped, mean_over_seeds
+from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.records.base import DATASET_COLUMNS
 from xmlc.suite.results.titles import CONVENTIONS, method_title, model_title
 
@@ -81,14 +81,14 @@ def _with_macro_f(table: Table) -> pd.DataFrame:
 
     Baselines come last on each dataset.
     """
-    means = mean_over_seeds(table.of_need(0), MODEL_KEYS)
-    tuned = mean_over_seeds(table.of_need(1), (*MODEL_KEYS, "method"))
-    tuned = tuned[tuned["quantity"] == "macro_f"].merge(means[[*MODEL_KEYS]].drop_duplicates(), on=MODEL_KEYS)
-    rows = pd.concat([means, tuned.assign(quantity=tuned["method"]).drop(columns="method")], ignore_index=True)
+    own = table.own
+    means = mean_over_seeds(own[own["need"] == 0], MODEL_KEYS)
+    tuned = own[(own["need"] == 1) & (own["quantity"] == "macro_f")]
+    tuned = mean_over_seeds(tuned, (*MODEL_KEYS, "method"))
+    tuned = tuned.merge(means[[*MODEL_KEYS]].drop_duplicates(), on=MODEL_KEYS)
+    rows = pd.concat([means, tuned.assign(quantity=tuned["method"])], ignore_index=True)
     places = {model: place for place, model in enumerate(_baselines(table), start=1)}
-    rows = grouped(rows, *MODEL_KEYS)
-    rows = rows.assign(place_of_baseline=rows["model"].map(places).fillna(0))
-    return grouped(rows, "dataset", then=["place_of_baseline"])
+    return rows.iloc[rows["model"].map(places).fillna(0).argsort(kind="stable")]
 
 
 def _about(table: Table) -> list[str]:

@@ -9,7 +9,7 @@ from xmlc.metrics import measures as known
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.tables import Table, TableSpec, by_method, columns
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.numbers import grouped, mean_over_seeds
+from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.titles import CONVENTIONS, METHODS, measure_of
 
 FOR_OTHERS = (
@@ -53,7 +53,7 @@ def _tuned_ofo(table: Table) -> pd.DataFrame:
     others = others.merge(tuned[["model", "dataset"]].drop_duplicates(), on=["model", "dataset"])
     others = others.assign(quantity=others["method"])
     ofo = tuned[tuned["quantity"] == "macro_f"].assign(quantity="test_macro_f")
-    return grouped(pd.concat([tuned, ofo, others], ignore_index=True), "model")
+    return pd.concat([tuned, ofo, others], ignore_index=True)
 
 
 table4 = TableSpec(
@@ -94,7 +94,7 @@ def _by_measure(table: Table) -> pd.DataFrame:
     numbers = table.own
     numbers = numbers.assign(tuned_for=numbers["method"].replace(known.MEASURE_METHODS))
     numbers = numbers[numbers["tuned_for"].isin([*known.TUNABLE_MEASURES, *METHODS])]
-    means = grouped(mean_over_seeds(numbers, ("dataset", "model", "tuned_for")), "dataset", "model")
+    means = mean_over_seeds(numbers, ("dataset", "model", "tuned_for"))
     tuned = means["tuned_for"].map(measure_of)
     means["mark"] = np.where(means["quantity"] == tuned, "brackets", "")
     table.hidden = tuple(name for name in known.TUNABLE_MEASURES if name not in {*tuned})

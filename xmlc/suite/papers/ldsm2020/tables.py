@@ -35,11 +35,11 @@ def ranked(name: str, *quantities: str, **about: Any) -> TableSpec:
                 *quantities,
                 each="dataset",
                 names=("model",),
-                published="also",
             ),
             not_run(*quantities),
         ),
         notes=(QUOTED,),
+        quotes=True,
         measured_models=(OURS,),
         **about,
     )

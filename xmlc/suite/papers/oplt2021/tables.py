@@ -51,7 +51,7 @@ def better_passes(table: Table) -> pd.DataFrame:
     rows = means.merge(best[[*MODEL_KEYS]], on=MODEL_KEYS)
     passes = rows[rows["quantity"] == "p@1"]
     passes = passes.assign(quantity="passes", value=passes["passes"], deviation=math.nan)
-    rows = grouped(pd.concat([rows, passes], ignore_index=True), "dataset", "method")
+    rows = pd.concat([rows, passes], ignore_index=True)
     return rows.assign(model=rows["method"]).drop(columns=["method", "passes"])
 
 
