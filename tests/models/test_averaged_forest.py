@@ -75,12 +75,11 @@ def test_forests_are_bit_identical_on_any_number_of_threads(fitted, monkeypatch,
 @pytest.mark.parametrize("model", [FastXML(n_jobs=4), LdSM(n_jobs=4)])
 def test_large_trees_grow_one_at_a_time(monkeypatch, model):
     threads = []
-    monkeypatch.setattr(averaged_forest, "run_tasks", lambda grow, tasks, n_jobs, **_: threads.append(n_jobs))
     nonzeros = 1000
     of_tree = nonzeros * model.BYTES_PER_NONZERO
     for limit in (of_tree // 2, 2 * of_tree, 100 * of_tree):
         monkeypatch.setattr(averaged_forest, "GROWING_BYTES", limit)
-        model._grow_trees(print, [(tree,) for tree in range(6)], nonzeros, print)
+        threads.append(model._trees_at_once(nonzeros))
     assert threads == [1, 2, 4]
 
 
@@ -183,9 +182,11 @@ def tree_of(children, weights, counts):
 
 
 @pytest.mark.parametrize("on_disk", [True, False])
-def test_appended_tree_is_renumbered_and_released(tmp_path, on_disk):
+def test_appended_tree_is_renumbered_and_released(tmp_path, monkeypatch, on_disk):
+    monkeypatch.setattr(averaged_forest, "PARTS_AT_ONCE", 2)
     forest = JoinedTrees(LdSM.FIELDS, tmp_path if on_disk else None)
     trees = tree_of([[1, ~0], [~1, ~2]], [0.5] * 3, [2, 1, 0]), tree_of([], [], [4]), tree_of([[~0, ~1]], [1.0], [1, 1])
+    trees[0]["features"] = np.split(trees[0]["features"], 3)
     for tree in trees:
         forest.append(tree)
         assert not tree

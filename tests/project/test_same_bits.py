@@ -56,7 +56,7 @@ LOOKED_AT = {
     "cli/texts.py": 3, "core/files.py": 1, "core/parallel.py": 1, "suite/provenance/machine.py": 1,
     "data/formats/rows.py": 2, "data/synthetic/subjects.py": 3,
     "inference/distributions.py": 2, "inference/methods.py": 1, "metrics/classification.py": 8,
-    "metrics/ranking.py": 1, "models/base.py": 1, "models/ldsm/_grow.py": 1, "models/ldsm/estimator.py": 1,
+    "metrics/ranking.py": 1, "models/base.py": 1, "models/ldsm/estimator.py": 1,
     "models/linear/label_logistic.py": 4, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,
     "models/oplt/final_tree.py": 2, "models/oplt/growth.py": 1,
     "models/plt/training.py": 2,

@@ -1,17 +1,18 @@
-"""Make a node of LdSM and the settings to train it."""
+"""Make a node of LdSM, and train it."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from xmlc.models.ldsm._regressors import NodeSettings
+from xmlc.models.ldsm._regressors import TreeSettings
 
 
 # lambda_1 and lambda_2 are not whole numbers. With whole numbers, equal costs would be common, and rounding would
 # decide.
-def node_settings(arity=2, adaptive=True, **options):
+def tree_settings(arity=2, adaptive=True, **options):
     values = {"epochs": 3, "learning_rate": 0.2, "lambda_1": 1.7, "lambda_2": 0.9, "random_ties": False}
-    return NodeSettings(
+    values |= {"max_nodes": 31, "shuffled": False}
+    return TreeSettings(
         **values | {"arity": arity, "adaptive": adaptive, "uniform_start": False, "prune": False} | options
     )
 

@@ -77,6 +77,10 @@ class Appendable:
                 array[self._sizes[name] : size] = task
             self._sizes[name] = size
 
+    def n_rows(self, name: str) -> int:
+        """Return the number of rows of an array, 0 if nothing has been appended to it."""
+        return self._sizes.get(name, 0)
+
     def finished(self) -> dict[str, np.ndarray]:
         """Return the arrays by name.
 

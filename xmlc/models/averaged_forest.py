@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
@@ -48,8 +47,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     of the forest in files. If the arrays are memory-mapped, their pages are released from memory after all instances
     have gone down a tree.
 
-    A subclass defines how trees grow (`_grow`), how instances descend (`_descend`), how leaves are weighted
-    (`_leaf_totals`), and how tail classifiers re-rank (`_rerank`).
+    A subclass defines how trees grow (`_prepare` and `GROW`), how instances descend (`_descend`), how leaves are
+    weighted (`_leaf_totals`), and how tail classifiers re-rank (`_rerank`).
 
     Attributes
     ----------
@@ -65,6 +64,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     """
 
     FOREST: ClassVar[Any]  # The attribute ``forest_`` has this type.
+    # Grows one tree from the result of `_prepare` and the number of the tree.
+    GROW: ClassVar[Callable[..., Tree]]
     # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. If
     # the forest's scores have weight 1, no tail classifiers are trained.
     FOREST_WEIGHT: ClassVar[str]
@@ -85,7 +86,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """
         X, Y = self._training_data(X, Y)
         trees = JoinedTrees(self.FIELDS, self._into)
-        self._grow(X, Y, trees.append)
+        shared = self._prepare(X, Y)
+        tasks = [(*shared, tree) for tree in range(self.n_trees)]
+        run_tasks(self.GROW, tasks, self._trees_at_once(X.nnz), title="growing trees", unit="trees", then=trees.append)
         self.forest_ = self.FOREST(**trees.finished())
         self.tail_ = None
         if getattr(self, self.FOREST_WEIGHT) < 1:
@@ -229,23 +232,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return self.tail_ is not None
 
     @abstractmethod
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
-        """Grow the trees on checked data. The method calls ``then`` with one tree after another, and keeps no tree."""
+    def _prepare(self, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[Any, ...]:
+        """Return the arguments of `GROW` that all trees share, for checked data."""
 
-    def _grow_trees(
-        self,
-        grow: Callable[..., dict[str, np.ndarray]],
-        tasks: Sequence[tuple[Any, ...]],
-        n_nonzeros: int,
-        then: Callable[[dict[str, np.ndarray]], None],
-    ) -> None:
-        """Call ``grow(*task)`` for the task of each tree, and ``then`` with one tree after another.
-
-        Trees grow on several threads as long as their memory together is at most `GROWING_BYTES`.
-        """
-        at_once = max(1, GROWING_BYTES // (self.BYTES_PER_NONZERO * max(n_nonzeros, 1)))
-        n_threads = min(resolve_threads(self.n_jobs), at_once)
-        run_tasks(grow, tasks, n_threads, title="growing trees", unit="trees", then=then)
+    def _trees_at_once(self, n_nonzeros: int) -> int:
+        """Return the number of threads on which trees grow: their memory together is at most `GROWING_BYTES`."""
+        at_once = GROWING_BYTES // (self.BYTES_PER_NONZERO * max(n_nonzeros, 1))
+        return max(1, min(resolve_threads(self.n_jobs), at_once))
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
@@ -289,6 +282,12 @@ def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reac
 
 
 LEAF = np.iinfo(np.int32).min  # This is the smallest number that can be the code of a leaf.
+PARTS_AT_ONCE = 64  # Number of parts of an array that are copied at once.
+# The number of inner nodes, leaves, weights or labels of leaves is the length of an array.
+SIZES = {"inner": "biases", "leaves": "sizes", "weights": "features", "entries": "labels"}
+
+#: The arrays of one tree by name. A list contains the parts of an array.
+Tree = dict[str, np.ndarray | list[np.ndarray]]
 
 
 def forest_fields(forest: type) -> tuple[Field, ...]:
@@ -311,22 +310,24 @@ class JoinedTrees:
     def __init__(self, fields: Iterable[Field], folder: Path | None) -> None:
         self._fields = {field.name: field for field in fields}
         self._arrays = Appendable(folder)
-        self._sizes = Counter[str]()
 
-    def append(self, tree: dict[str, np.ndarray]) -> None:
+    def append(self, tree: Tree) -> None:
         """Append the arrays of one tree. To save memory, the method removes the arrays from ``tree``."""
-        sizes = self._sizes
-        own = {"inner": "biases", "leaves": "sizes", "weights": "features", "entries": "labels"}
-        more = {size: len(tree[name]) for size, name in own.items()}
+        arrays = self._arrays
+        before = {size: arrays.n_rows(name) for size, name in SIZES.items()}
         while tree:
             name, array = tree.popitem()
-            if (field := self._fields[name]).starts is not None:
-                array = (array if not sizes["trees"] else array[1:]) + sizes[field.starts]
+            if isinstance(array, list):
+                for first, last in row_blocks(len(array), PARTS_AT_ONCE):
+                    arrays.append(**{name: np.concatenate(array[first:last])})
+                continue
+            field = self._fields[name]
+            if field.starts is not None:
+                array = array[arrays.n_rows(name) > 0 :] + before[field.starts]
             elif field.least == LEAF:
                 # The code of an inner node is its number t, and the code of a leaf is ~t.
-                array = np.where(array >= 0, array + sizes["inner"], array - sizes["leaves"]).astype(np.int32)
-            self._arrays.append(**{name: array})
-        sizes.update(more, trees=1)
+                array = np.where(array >= 0, array + before["inner"], array - before["leaves"]).astype(np.int32)
+            arrays.append(**{name: array})
 
     def finished(self) -> dict[str, np.ndarray]:
         """Return the arrays of the forest."""

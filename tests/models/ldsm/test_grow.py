@@ -5,21 +5,16 @@ from __future__ import annotations
 import ldsm_twin as twin
 import numpy as np
 import pytest
-from ldsm_cases import node_of, node_settings
+from ldsm_cases import node_of, tree_settings
 from scipy import sparse
 
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models import LdSM
-from xmlc.models.ldsm._grow import (
-    divides,
-    fit_node,
-    gather_labels,
-    gather_scaled,
-    new_node_data,
-    priority_of,
-    route,
-    sent_to,
-)
+from xmlc.models.ldsm._forest import create_children
+from xmlc.models.ldsm._grow import divides, priority_of
+from xmlc.models.ldsm._node import gather_labels, gather_scaled, new_workspace
+from xmlc.models.ldsm._pairs import SLOT
+from xmlc.models.ldsm._regressors import train_regressors
 
 
 @pytest.mark.parametrize("adaptive", [True, False])
@@ -28,24 +23,22 @@ def test_node_weights_apply_to_unscaled_features(multilabel, adaptive):
     x = kernel_csr(X)
     y = kernel_csr(Y)
     d = X.shape[1]
-    m = Y.shape[1]
-    data = new_node_data(X.shape[0], d, m, X.shape[0] * (d + 1), Y.nnz)
-    room = np.empty(4 * (d + 1), np.float32)
+    work = new_workspace(x, y, d, Y.shape[1], 2, adaptive)
 
     def fit(**options):
-        return fit_node(x, y, node, d, data, node_settings(2, adaptive, **options), np.uint64(5), room, np.zeros(3))
+        return train_regressors(x, y, node, tree_settings(2, adaptive, **options), np.uint64(5), work)
 
-    features, weights, biases = fit()
+    features, weights, biases, _ = fit()
     p = features.size + 1
-    local = room.reshape(-1, 4)[:p, :2]  # the features of the node
+    local = work.slots.reshape(-1, SLOT)[:p, :2]  # the features of the node
     rows = np.array([np.zeros(p)] * node.size)
     for i in range(node.size):
-        rows[i, data.ids[data.starts[i] : data.starts[i + 1]]] = data.values[data.starts[i] : data.starts[i + 1]]
+        rows[i, work.ids[work.starts[i] : work.starts[i + 1]]] = work.values[work.starts[i] : work.starts[i + 1]]
     assert np.allclose(X.toarray()[node][:, features].astype(float) @ weights + biases, rows @ local, atol=1e-4)
     full = np.zeros((d, 2))
     pruned = np.zeros((d, 2))
     for target, prune in ((full, False), (pruned, True)):
-        own_features, own_weights, _ = fit(prune=prune, learning_rate=0.02)
+        own_features, own_weights, _, _ = fit(prune=prune, learning_rate=0.02)
         target[own_features] = own_weights
     small = abs(full) < np.float32(1 / (d + 1))
     assert 0 < small.sum() < small.size
@@ -92,8 +85,7 @@ def test_features_and_labels_of_a_node_are_renumbered(multilabel):
     x = kernel_csr(X)
     y = kernel_csr(Y)
     d = X.shape[1]
-    m = Y.shape[1]
-    data = new_node_data(X.shape[0], d, m, X.nnz + X.shape[0], Y.nnz)
+    data = new_workspace(x, y, d, Y.shape[1], 2, adaptive=True)
     for own in (node, node[:4]):  # the second node reuses the buffers of the first
         n_labels = gather_labels(y, own, data)
         p = gather_scaled(x, own, data)
@@ -103,11 +95,14 @@ def test_features_and_labels_of_a_node_are_renumbered(multilabel):
         assert abs(local).max() == 1
         expected = X.toarray()[own][:, data.features[: p - 1]]
         assert np.allclose(local[:, :-1] * data.scales[: p - 1], expected, rtol=1e-6)
+        found = list(dict.fromkeys(np.concatenate([Y[[int(i)]].indices for i in own]).tolist()))
         for i, instance in enumerate(own):
-            labels = data.labels[data.label_ids[data.label_starts[i] : data.label_starts[i + 1]]]
-            assert np.array_equal(labels, Y[[int(instance)]].indices)
+            labels = data.label_ids[data.label_starts[i] : data.label_starts[i + 1]]
+            assert [found[label] for label in labels] == Y[[int(instance)]].indices.tolist()
+        assert not data.feature_numbers.any()
+        assert not data.label_numbers.any()
         assert n_labels == np.count_nonzero(Y[own].sum(axis=0))
-        assert priority_of(y, own, np.zeros(m, np.uint32)) == Y[own].sum() - Y[own].sum(axis=0).max()
+        assert priority_of(y, own, data) == Y[own].sum() - Y[own].sum(axis=0).max()
 
 
 # The routes of instances at a node.
@@ -118,23 +113,20 @@ def test_instances_take_all_directions_with_scores_of_at_least_half(multilabel):
     rng = np.random.default_rng(4)
     features = np.array([6, 1, 3, 0], dtype=np.uint32)
     weights = rng.normal(size=(4, 3)).astype(np.float32)
-    biases = np.array([0.3, 0.3, 0.2], np.float32)
+    biases = np.array([[0.3, 0.3, 0.2]], np.float32)
     node = np.arange(60, dtype=np.uint32)
     dense = np.zeros(24, np.float32)
-    chosen = np.empty(60, np.uint8)
-    sizes = np.empty(3, np.int64)
-    route(kernel_csr(X), node, features, weights, biases, dense, chosen)
-    expected = [twin.directions(biases + x[features] @ weights) for x in X.toarray()]
-    assert [[j for j in range(3) if bits >> j & 1] for bits in chosen.tolist()] == expected
+    sent, starts = create_children(kernel_csr(X), node, features, weights, biases, dense)
+    expected = [twin.directions(biases[0] + x[features] @ weights) for x in X.toarray()]
     assert {len(own) for own in expected} == {1, 2, 3}
     assert not dense.any()
-    assert divides(chosen, sizes)
     for j in range(3):
-        sent = np.empty(sizes[j], np.uint32)
-        sent_to(node, chosen, j, sent)
-        assert sent.tolist() == [i for i, own in enumerate(expected) if j in own]
-    halves = np.array([0.5, 0.499, 0.5], np.float32)
+        assert sent[starts[j] : starts[j + 1]].tolist() == [i for i, own in enumerate(expected) if j in own]
+    assert divides(starts, 60)
+    halves = np.array([[0.5, 0.499, 0.5]], np.float32)
     only_biases = (features[:0], weights[:0])
-    route(kernel_csr(X), node, *only_biases, halves, dense, chosen)
-    assert (chosen == 0b101).all()
-    assert not divides(np.full(9, 3, np.uint8), sizes)  # all instances take the first two directions
+    sent, starts = create_children(kernel_csr(X), node, *only_biases, halves, dense)
+    assert starts.tolist() == [0, 60, 60, 120]
+    assert sent.tolist() == [*node, *node]
+    assert not divides(starts, 60)
+    assert not divides(np.array([0, 9, 18]), 9)  # all instances take both directions

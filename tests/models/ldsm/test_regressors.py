@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ldsm_cases import node_of, node_settings
+from ldsm_cases import node_of, tree_settings
 from numba import njit
 from vector_twin import inverse_sqrt
 
 from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.sums import dot, sparse_dot
-from xmlc.models.ldsm import _regressors as _pairs
-from xmlc.models.ldsm._grow import gather_labels, gather_scaled, gather_standardised, new_node_data
+from xmlc.models.ldsm import _pairs
+from xmlc.models.ldsm._node import new_workspace
+from xmlc.models.ldsm._pairs import SLOT
 from xmlc.models.ldsm._regressors import (
     SMALLEST_SQUARE,
     best_directions,
@@ -41,27 +42,28 @@ def test_training_of_node_equals_plain_python(multilabel, arity, adaptive, unifo
     y = kernel_csr(Y)
     d = X.shape[1]
     m = Y.shape[1]
-    data = new_node_data(X.shape[0], d, m, X.shape[0] * (d + 1), Y.nnz)
-    n_labels = gather_labels(y, node, data)
-    p = gather_scaled(x, node, data) if adaptive else gather_standardised(x, node, data)
     dense = X.toarray()[node].astype(float)
+    means = np.zeros(d)
     if adaptive:
-        dense /= np.where(abs(dense).max(axis=0) > 0, abs(dense).max(axis=0), 1)
+        scales = np.where(abs(dense).max(axis=0) > 0, abs(dense).max(axis=0), 1)
     else:
-        dense = (dense - dense.mean(axis=0)) / dense.std(axis=0, ddof=1)
-    dense = np.column_stack([dense, np.ones(node.size)])
+        means = dense.mean(axis=0)
+        scales = dense.std(axis=0, ddof=1)
+    dense = np.column_stack([(dense - means) / scales, np.ones(node.size)])
     label_sets = [Y[[int(i)]].indices.tolist() for i in node]
-    slots = np.empty(((arity + 1) // 2, p, 4), np.float32)
-    objectives = np.zeros(3)
-    start_slots(slots, arity, d + 1 if uniform else 0, KEY)
-    weights = weights_of(slots, arity)
-    start = weights[:, np.argsort(data.features[:p])].astype(float)
-    train_regressors(data, node.size, n_labels, node_settings(arity, adaptive), KEY, slots, objectives)
-    weights = weights_of(slots, arity)
+    work = new_workspace(x, y, d, m, arity, adaptive)
+    settings = tree_settings(arity, adaptive, uniform_start=uniform)
+    features, weights, biases, objectives = train_regressors(x, y, node, settings, KEY, work)
+    slots = np.empty(((arity + 1) // 2, d + 1, SLOT), np.float32)
+    start_slots(slots, arity, 1 / (d + 1) if uniform else 0.0, ~KEY)
+    start = weights_of(slots, arity)[:, np.argsort(work.features)].astype(float)
     expected, history, given_directions = twin.train(dense, label_sets, m, arity, 3, 0.2, 1.7, 0.9, adaptive, start)
     assert len(set(given_directions)) > 1
-    assert np.allclose(weights, expected[:, data.features[:p]], atol=2e-4)
-    assert np.allclose(objectives, history, atol=2e-4)
+    found = np.zeros((arity, d + 1))
+    found[:, features] = weights.T * scales[features]
+    found[:, d] = biases[0] + means[features] @ weights
+    assert np.allclose(found, expected, atol=2e-4)
+    assert np.allclose(objectives[0], history, atol=2e-4)
 
 
 def test_initial_weights_are_uniform_or_zero():
@@ -70,13 +72,13 @@ def test_initial_weights_are_uniform_or_zero():
     As in the authors' program, the absolute values of these weights are at most 1 / d.
     """
     slots = np.empty((2, 5000, 4), np.float32)
-    start_slots(slots, 4, 50, KEY)
+    start_slots(slots, 4, 1 / 50, KEY)
     weights = weights_of(slots, 4)
     assert abs(weights).max() <= np.float32(1 / 50)
     assert np.histogram(weights, bins=10, range=(-0.02, 0.02))[0] == pytest.approx(2000, rel=0.1)
     assert abs(np.corrcoef(weights)[0, 1]) < 0.05
     assert (slots[..., 2:] == SMALLEST_SQUARE).all()
-    start_slots(slots, 4, 0, KEY)
+    start_slots(slots, 4, 0.0, KEY)
     assert not slots[..., :2].any()
 
 
@@ -103,7 +105,8 @@ def test_direction_costs_equal_objective_of_each_choice(arity, n_own, seed):
     costs = np.empty(1 << arity)
     own = labels.astype(np.uint32)
     totals = sums.sum(axis=1)
-    direction_costs(own, side_by_side(sums), totals, int(seen.sum()), lambda_1, lambda_2, costs)
+    settings = tree_settings(lambda_1=lambda_1, lambda_2=lambda_2)
+    direction_costs(own, side_by_side(sums), totals, int(seen.sum()), settings, costs)
     expected = twin.objectives_of_directions(sums, seen.tolist(), labels, lambda_1, lambda_2)
     values = np.array([expected[s] for s in range(1, 1 << arity)])
     # Costs omit the terms that all choices share.
@@ -112,11 +115,12 @@ def test_direction_costs_equal_objective_of_each_choice(arity, n_own, seed):
 
 def test_objective_of_node_equals_plain_implementation():
     rng = np.random.default_rng(2)
+    settings = tree_settings(lambda_1=1.5, lambda_2=0.7)
     for arity in (2, 3, 4):
         seen = rng.integers(1, 30, size=7)
         sums = (rng.random((arity, 7)) * seen).astype(np.float32)
         expected = twin.objective(*twin.probabilities(sums.astype(float), seen.tolist()), 1.5, 0.7)
-        found = objective(side_by_side(sums), sums.sum(axis=1, dtype=np.float64), int(seen.sum()), 1.5, 0.7)
+        found = objective(side_by_side(sums), sums.sum(axis=1, dtype=np.float64), int(seen.sum()), settings)
         assert found == pytest.approx(expected, rel=1e-5)
 
 
@@ -140,10 +144,11 @@ def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
     totals = sums.sum(axis=0, dtype=np.float64)
     n_seen = int(n_own + rng.integers(0, 20))
     costs = np.empty(4)
-    lambdas = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
-    direction_costs(labels, sums[None], totals, n_seen, *lambdas, costs)
+    lambda_1, lambda_2 = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
+    settings = tree_settings(random_ties=random_ties, lambda_1=lambda_1, lambda_2=lambda_2)
+    direction_costs(labels, sums[None], totals, n_seen, settings, costs)
     expected = best_directions(costs, random_ties, KEY, seed)
-    assert best_of_two(labels, sums[None], totals, n_seen, *lambdas, random_ties, KEY, seed) == expected
+    assert best_of_two(labels, sums[None], totals, n_seen, settings, KEY, seed) == expected
 
 
 # Two regressors trained in one register are bit-identical to two regressors trained one after the other.
@@ -151,11 +156,12 @@ def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
 
 SLOPES = np.float32([0.31, -0.77])
 RATE = np.float32(0.1)
+ZERO = np.float32(0)
 
 
 @njit
 def margins(ids, values, slots):
-    return _pairs.pair_margins(ids, values, slots)
+    return _pairs.no_step(ids, values, slots, ZERO, ZERO, ZERO)
 
 
 @njit

@@ -13,7 +13,7 @@ from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.stored import FINITE, Field
 from xmlc.kernels.sums import sparse_dot
 from xmlc.kernels.top_k import key_number, rank_key
-from xmlc.models.averaged_forest import LEAF
+from xmlc.models.averaged_forest import LEAF, Tree
 from xmlc.models.fastxml._logistic import StoppingCriteria, fit_logistic
 from xmlc.models.fastxml._partition import partition_by_ndcg
 
@@ -121,9 +121,7 @@ class TreeSettings(NamedTuple):
     stopping: StoppingCriteria = StoppingCriteria()  # Stopping criteria of the logistic regression.
 
 
-def grow_tree(
-    x: KernelCSR, y: KernelCSR, n_features: int, settings: TreeSettings, seed: int, tree: int
-) -> dict[str, np.ndarray]:
+def grow_tree(x: KernelCSR, y: KernelCSR, n_features: int, settings: TreeSettings, seed: int, tree: int) -> Tree:
     """Grow a tree with `grow_binary_tree`, and return its arrays as a dict, named as in `BinaryForest`."""
     work = new_workspace(x.indptr.size - 1, settings.label_weights.size, n_features, x.indices.size)
     children, features, weights, biases, labels, counts, sizes = grow_binary_tree(x, y, work, settings, seed, tree)
@@ -143,7 +141,7 @@ def grow_tree(
         np.concatenate(counts),
         np.array(sizes[1:], dtype=np.uint32),
     )
-    return forest._asdict()
+    return dict(forest._asdict())
 
 
 @njit

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -114,6 +113,7 @@ class FastXML(AveragedForest):
 
     FIELDS = (*forest_fields(BinaryForest), Field("label_weights", np.float32, ("n_labels",), within=(0, FINITE[1])))
     FOREST = BinaryForest
+    GROW = staticmethod(grow_tree)
     FOREST_WEIGHT = "alpha"
     UNIT_TAIL = True
     BYTES_PER_NONZERO = 20
@@ -131,7 +131,7 @@ class FastXML(AveragedForest):
     random_state: int = param(SEED, default=0)
     n_jobs: int | None = param(N_JOBS, default=None)
 
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
+    def _prepare(self, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[Any, ...]:
         if self.n_labels_ > 1 << LABEL_BITS:
             raise InvalidDataError(f"Y: found {self.n_labels_} labels, expected at most {1 << LABEL_BITS}")
         if X.nnz > MOST_NONZEROS:
@@ -150,8 +150,7 @@ class FastXML(AveragedForest):
         discounts = discount_table(self.n_labels_)
         ideal = (ideal_table if self.objective == "ndcg" else dcg_table)(int(np.diff(y.indptr).max(initial=0)) + 1)
         settings = TreeSettings(self.label_weights_, ideal, discounts, int(self.max_leaf), int(self.labels_per_leaf))
-        tasks = [(x, y, X.shape[1], settings, int(self.random_state), tree) for tree in range(self.n_trees)]
-        self._grow_trees(grow_tree, tasks, X.nnz, then)
+        return x, y, X.shape[1], settings, int(self.random_state)
 
     def _reranks(self) -> bool:
         return self.propensity_weighted or super()._reranks()

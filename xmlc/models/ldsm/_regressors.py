@@ -1,29 +1,28 @@
-"""Provide kernels that train the regressors of one node (ldsm2020, Algorithm 2)."""
+"""Train the regressors of one node (ldsm2020, Algorithms 2 and 3)."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import unchecked_view
+from xmlc.kernels.arrays import row_of, row_of_csr, unchecked_view, unowned
 from xmlc.kernels.counter_random import random_below, random_unit
+from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.sums import dot, in_turn
-from xmlc.kernels.vectors import Vectors, index_at
+from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised
+from xmlc.models.ldsm._pairs import SLOT, adaptive_step, no_step, plain_step
 
 SMALLEST_SQUARE = np.float32(1e-30)  # Sums of squared gradients start from 1e-30, so that no sum is zero.
 
 
-class NodeSettings(NamedTuple):
-    """Hold the hyperparameters for training a node, see `LdSM`."""
+class TreeSettings(NamedTuple):
+    """The hyperparameters for growing a tree, see `LdSM`. A tree with at least ``max_nodes`` nodes stops growing."""
 
     arity: int
+    max_nodes: int
     epochs: int
     learning_rate: float
     lambda_1: float
@@ -32,33 +31,11 @@ class NodeSettings(NamedTuple):
     random_ties: bool
     uniform_start: bool
     prune: bool
-
-
-@njit
-def start_slots(slots, arity, n_all, key):
-    """Set all weights to random numbers, and all sums of squared gradients to `SMALLEST_SQUARE`.
-
-    The weights are drawn uniformly from -1/n_all .. 1/n_all. If ``n_all`` is 0, the weights are 0.
-
-    Parameters
-    ----------
-    slots : float32 (pairs, p, 4)
-        Overwritten with two weights and two sums of squared gradients per pair of regressors and feature, see `SLOT`.
-        If M is odd, the last pair has an unused second regressor, whose weights are 0.
-    arity, n_all : int
-        ``arity`` is M. ``n_all`` is the reciprocal of the largest initial weight, or 0 for initial weights of 0.
-    key : uint64
-        Stream of random numbers.
-    """
-    for j in range(2 * slots.shape[0]):
-        largest = 1.0 / n_all if n_all > 0 and j < arity else 0.0
-        for k in range(slots.shape[1]):
-            slots[j // 2, k, j % 2] = largest * (2.0 * random_unit(key, j * slots.shape[1] + k) - 1.0)
-            slots[j // 2, k, 2 + j % 2] = SMALLEST_SQUARE
+    shuffled: bool
 
 
 @njit(error_model="numpy")
-def train_regressors(data, n, n_labels, settings, key, slots, objectives):
+def train_regressors(x, y, node, settings, key, work):
     """Train a node's M regressors on one instance after the other, in ``epochs`` passes (Algorithm 2).
 
     For each instance, the kernel first chooses the best directions. Each regressor then takes one step of logistic
@@ -67,18 +44,23 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
 
     Parameters
     ----------
-    data : NodeData
-        Instances and label sets of the node.
-    n, n_labels : int
-        Numbers of instances and labels of the node.
-    settings : NodeSettings
+    x, y : KernelCSR
+        All instances and label sets.
+    node : uint32 (n,)
+        Instances of the node, in the order of training.
+    settings : TreeSettings
         Hyperparameters.
     key : uint64
-        Stream of random numbers for ties.
-    slots : float32 (pairs, p, 4)
-        Result of `start_slots`, overwritten with the trained weights and the sums of squared gradients.
-    objectives : float64 (epochs,)
-        Overwritten with J after each epoch.
+        Stream of random numbers of the node.
+    work : Workspace
+        Scratch memory.
+
+    Returns
+    -------
+    features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
+        Features with a weight other than 0, and the regressors.
+    objectives : float64 (1, epochs)
+        The objective J of the node after each epoch.
 
     Notes
     -----
@@ -86,63 +68,57 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
     non-zero and each pair of regressors, the kernel also reads a slot of 16 bytes twice and writes it once. For each
     label of an instance, the kernel reads 16 bytes.
     """
+    work = unowned(work)
     arity = settings.arity
-    n_pairs = slots.shape[0]
-    size = slots.shape[1] * SLOT
+    n_labels = gather_labels(y, node, work)
+    p = gather_scaled(x, node, work) if settings.adaptive else gather_standardised(x, node, work)
+    rows = KernelCSR(work.starts, work.ids, work.values)
+    n_pairs = (arity + 1) // 2
+    slots = work.slots[: n_pairs * p * SLOT].reshape(n_pairs, p * SLOT)
+    largest = 1.0 / work.features.size if settings.uniform_start else 0.0
+    start_slots(slots.reshape(n_pairs, p, SLOT), arity, largest, ~key)
     sums = np.zeros((n_pairs, n_labels, 2), dtype=np.float32)
     totals = np.zeros(arity, dtype=np.float64)
     costs = np.empty(1 << arity, dtype=np.float64)
     estimates = np.empty(2 * n_pairs, dtype=np.float32)
-    flat = slots.reshape(-1)
-    starts = data.starts
-    all_ids = data.ids
-    all_values = data.values
-    label_starts = data.label_starts
-    label_ids = data.label_ids
-    lengths = np.empty(n, dtype=np.float32)
-    adaptive = settings.adaptive
-    random_ties = settings.random_ties
-    learning_rate = settings.learning_rate
-    lambda_1 = settings.lambda_1
-    lambda_2 = settings.lambda_2
-    rate = np.float32(learning_rate)
+    objectives = np.empty((1, settings.epochs), dtype=np.float64)
+    lengths = np.empty(node.size, dtype=np.float32)
+    zero = np.float32(0)
+    one = np.float32(1)
+    rate = np.float32(settings.learning_rate)
     norm = 0.0
     n_seen = 0
     step = 0
-    zero = np.float32(0)
-    one = np.float32(1)
-    for i in range(n):
-        values = unchecked_view(all_values, starts[i], starts[i + 1])
+    for i in range(node.size):
+        values = row_of_csr(rows, i)[1]
         lengths[i] = dot(values, values)
     for epoch in range(settings.epochs):
-        for i in range(n):
-            labels = unchecked_view(label_ids, label_starts[i], label_starts[i + 1])
-            ids = unchecked_view(all_ids, starts[i], starts[i + 1])
-            values = unchecked_view(all_values, starts[i], starts[i + 1])
-            n_seen = n_seen + labels.size
-            step = step + 1
+        for i in range(node.size):
+            labels = unchecked_view(work.label_ids, work.label_starts[i], work.label_starts[i + 1])
+            ids, values = row_of_csr(rows, i)
+            n_seen += labels.size
+            step += 1
             # The scores of an instance do not depend on the choice of its directions. If scores are computed before
             # directions, the processor overlaps both computations.
             for pair in range(n_pairs):
-                scores = pair_margins(ids, values, unchecked_view(flat, pair * size, (pair + 1) * size))
+                scores = no_step(ids, values, row_of(slots, pair), zero, zero, zero)
                 estimates[2 * pair] = sigmoid(scores[0])
                 estimates[2 * pair + 1] = sigmoid(scores[1])
             if arity == 2:
-                chosen = best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, step)
+                chosen = best_of_two(labels, sums, totals, n_seen, settings, key, step)
             else:
-                direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs)
-                chosen = best_directions(costs, random_ties, key, step)
-            if adaptive:
+                direction_costs(labels, sums, totals, n_seen, settings, costs)
+                chosen = best_directions(costs, settings.random_ties, key, step)
+            if settings.adaptive:
                 norm += lengths[i]
-                rate = np.float32(learning_rate * np.sqrt(step / norm))
+                rate = np.float32(settings.learning_rate * np.sqrt(step / norm))
             for pair in range(n_pairs):
-                own = unchecked_view(flat, pair * size, (pair + 1) * size)
                 first = estimates[2 * pair] - np.float32((chosen >> 2 * pair) & 1)
                 second = estimates[2 * pair + 1] - np.float32((chosen >> (2 * pair + 1)) & 1)
-                if adaptive:
-                    margins = adaptive_step(ids, values, own, first, second, rate)
+                if settings.adaptive:
+                    margins = adaptive_step(ids, values, row_of(slots, pair), first, second, rate)
                 else:
-                    margins = plain_step(ids, values, own, first, second, rate)
+                    margins = plain_step(ids, values, row_of(slots, pair), first, second, rate)
                 first = min(max(margins[0], zero), one)
                 second = min(max(margins[1], zero), one)
                 for label in labels:
@@ -151,7 +127,61 @@ def train_regressors(data, n, n_labels, settings, key, slots, objectives):
                 totals[2 * pair] += np.float64(first) * labels.size
                 if 2 * pair + 1 < arity:
                     totals[2 * pair + 1] += np.float64(second) * labels.size
-        objectives[epoch] = objective(sums, totals, max(1, n_seen), lambda_1, lambda_2)
+        objectives[0, epoch] = objective(sums, totals, max(1, n_seen), settings)
+    features, weights, biases = sparse_regressors(slots.reshape(n_pairs, p, SLOT), settings, work)
+    return features, weights, biases, objectives
+
+
+@njit
+def start_slots(slots, arity, largest, key):
+    """Draw all weights uniformly from -largest .. largest, and set sums of squared gradients to `SMALLEST_SQUARE`.
+
+    Parameters
+    ----------
+    slots : float32 (pairs, p, 4)
+        Overwritten with two weights and two sums of squared gradients per pair of regressors and feature, see `SLOT`.
+        If M is odd, the last pair has an unused second regressor, whose weights are 0.
+    arity : int
+        The number of regressors M.
+    largest : float
+        The largest initial weight.
+    key : uint64
+        Stream of random numbers.
+    """
+    slots[:] = SMALLEST_SQUARE
+    for j in range(2 * slots.shape[0]):
+        for k in range(slots.shape[1]):
+            weight = largest * (2.0 * random_unit(key, j * slots.shape[1] + k) - 1.0)
+            slots[j // 2, k, j % 2] = weight if j < arity else 0.0
+
+
+@njit
+def sparse_regressors(slots, settings, work):
+    """Return the features, weights and biases of a node for unscaled features.
+
+    The returned weights apply to unscaled features, because w (x - mean) / scale = (w / scale) x - w mean / scale.
+    """
+    arity = settings.arity
+    p = slots.shape[1] - 1
+    smallest = np.float32(1.0 / work.features.size if settings.prune else 0.0)
+    features = np.empty(p, dtype=np.uint32)
+    weights = np.empty((p, arity), dtype=np.float32)
+    biases = np.empty((1, arity), dtype=np.float32)
+    n_kept = 0
+    for j in range(arity):
+        biases[0, j] = slots[j // 2, p, j % 2]
+    for k in range(p):
+        kept = False
+        for j in range(arity):
+            weight = slots[j // 2, k, j % 2] / work.scales[k]
+            if abs(weight) < smallest:
+                weight = np.float32(0)
+            weights[n_kept, j] = weight
+            biases[0, j] -= weight * work.means[k]
+            kept |= weight != 0
+        features[n_kept] = work.features[k]
+        n_kept += kept
+    return features[:n_kept].copy(), weights[:n_kept].copy(), biases
 
 
 # The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).
@@ -190,7 +220,7 @@ def integrity_gains(labels, sums, j, other):
 
 
 @njit
-def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
+def direction_costs(labels, sums, totals, n_seen, settings, costs):
     """Evaluate C J, up to a common constant, for each of the 2**M - 1 sets of directions.
 
     Parameters
@@ -203,8 +233,8 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
         The sum S_j of each direction j.
     n_seen : float
         C, the number of labels seen so far, including the L labels of the instance.
-    lambda_1, lambda_2 : float
-        Weights of class integrity and of the multi-way penalty.
+    settings : TreeSettings
+        Hyperparameters.
     costs : float64 (2**M,)
         Overwritten with the cost of each set of directions. Entry s is the cost of the set of directions whose bits are
         set in s. Entry 0 belongs to the empty set, which is not a valid choice.
@@ -225,13 +255,13 @@ def direction_costs(labels, sums, totals, n_seen, lambda_1, lambda_2, costs):
         n_set = 0
         for j in range(arity):
             n_set += (s >> j) & 1
-        costs[s] = lambda_2 * abs(penalty + n_labels * n_set)
+        costs[s] = settings.lambda_2 * abs(penalty + n_labels * n_set)
     for j in range(arity):
         for other in range(j + 1, arity):
             gap = totals[j] - totals[other]
             up, down = integrity_gains(labels, sums, j, other)
-            only_first = abs(gap + n_labels) - lambda_1 * up
-            only_second = abs(gap - n_labels) - lambda_1 * down
+            only_first = abs(gap + n_labels) - settings.lambda_1 * up
+            only_second = abs(gap - n_labels) - settings.lambda_1 * down
             for s in range(costs.size):
                 difference = ((s >> j) & 1) - ((s >> other) & 1)
                 costs[s] += abs(gap) if difference == 0 else (only_first if difference > 0 else only_second)
@@ -263,12 +293,12 @@ def best_directions(costs, random_ties, key, counter):
 
 
 @njit
-def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter):
+def best_of_two(labels, sums, totals, n_seen, settings, key, counter):
     """For M = 2, return exactly the same set of directions as `direction_costs` and `best_directions`.
 
     Parameters
     ----------
-    labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, key, counter
+    labels, sums, totals, n_seen, settings, key, counter
         As in `direction_costs` and `best_directions`.
 
     Notes
@@ -281,23 +311,23 @@ def best_of_two(labels, sums, totals, n_seen, lambda_1, lambda_2, random_ties, k
     gap = totals[0] - totals[1]
     up, down = integrity_gains(labels, sums, 0, 1)
     penalty = totals[0] - n_seen + totals[1]
-    alone = lambda_2 * abs(penalty + n)
-    first = alone + (abs(gap + n) - lambda_1 * up)
-    second = alone + (abs(gap - n) - lambda_1 * down)
-    both = lambda_2 * abs(penalty + 2 * n) + abs(gap)
-    if random_ties and first == second and not both < first:
+    alone = settings.lambda_2 * abs(penalty + n)
+    first = alone + (abs(gap + n) - settings.lambda_1 * up)
+    second = alone + (abs(gap - n) - settings.lambda_1 * down)
+    both = settings.lambda_2 * abs(penalty + 2 * n) + abs(gap)
+    if settings.random_ties and first == second and not both < first:
         return 1 + np.int64(random_below(key, counter, 2))
     single = 1 + np.int64(second < first)
     return 3 if both < min(first, second) else single
 
 
 @njit
-def objective(sums, totals, n_seen, lambda_1, lambda_2):
+def objective(sums, totals, n_seen, settings):
     """Return the objective J of a node (ldsm2020, equation (1)).
 
     Parameters
     ----------
-    sums, totals, n_seen, lambda_1, lambda_2
+    sums, totals, n_seen, settings
         As in `direction_costs`.
     """
     arity = totals.size
@@ -308,165 +338,4 @@ def objective(sums, totals, n_seen, lambda_1, lambda_2):
             balance += abs(totals[j] - totals[other])
             for i in range(sums.shape[1]):
                 integrity += np.float64(abs(sums[j >> 1, i, j & 1] - sums[other >> 1, i, other & 1]))
-    return (balance - lambda_1 * integrity + lambda_2 * abs(in_turn(totals) - n_seen)) / n_seen
-
-
-# The next kernels process two regressors at a time, in whole vector registers.
-#
-# For two regressors, the four numbers of a feature are adjacent in memory: two weights, then two sums of squared
-# gradients. These 16 bytes form a slot, which costs one load and one store per non-zero. Four separate arrays would
-# cost four loads and four stores per non-zero. The slots of four features fill a vector register of 16 lanes. The
-# register contains the four lanes of `xmlc.kernels.sums` for both regressors. The results of the kernels are therefore
-# bit-identical to `sparse_dot` and `dot`.
-
-
-SLOT = 4  # the number of float32 values in a slot
-SUM_LANES = 4
-
-
-class _Rows:
-    """Generate code for a pair of regressors from ids (uint32), values (float32) and slots (float32, flat)."""
-
-    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
-        self.builder, self.slots_wide = builder, Vectors(builder, SLOT)
-        self.ids, self.values, self.slots = (
-            context.make_array(signature.args[i])(context, builder, arguments[i]) for i in range(3)
-        )
-        self.size = self.ids.nitems
-
-    def place(self, k: Any, offset: int) -> Any:
-        """Return the address of the slot that belongs to the feature of non-zero number ``k + offset``."""
-        feature = index_at(self.builder, self.ids.data, self.builder.add(k, ir.Constant(k.type, offset)), k.type)
-        return self.slots_wide.at(self.slots.data, self.builder.shl(feature, ir.Constant(k.type, 2)))
-
-    def value(self, k: Any, offset: int) -> Any:
-        """Load the value of non-zero number ``k + offset`` into four lanes."""
-        return self.slots_wide.entry(self.values.data, self.builder.add(k, ir.Constant(k.type, offset)))
-
-    def joined(self, parts: list[Any]) -> Any:
-        """Concatenate two or four vectors of four lanes."""
-        while len(parts) > 1:
-            width = parts[0].type.count
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), 2 * width), list(range(2 * width)))
-            parts = [self.builder.shuffle_vector(a, b, mask) for a, b in zip(parts[::2], parts[1::2])]
-        return parts[0]
-
-    def quarter(self, vector: Any, number: int) -> Any:
-        """Return one slot of a vector of four slots."""
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), SLOT), [SLOT * number + lane for lane in range(SLOT)])
-        return self.builder.shuffle_vector(vector, vector, mask)
-
-    def within_slots(self, first: Any, second: Any, lanes: list[int]) -> Any:
-        """Apply the same permutation to the lanes of each slot.
-
-        In ``lanes``, the numbers 0 to 3 are lanes of a slot in ``first``, and 4 to 7 are lanes of a slot in ``second``.
-        """
-        width = first.type.count
-        numbers = [lane if lane < SLOT else width + lane - SLOT for lane in lanes]
-        mask = [slot + number for slot in range(0, width, SLOT) for number in numbers]
-        return self.builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(ir.IntType(32), width), mask))
-
-    def in_steps(self, start: Any, end: Any, step: int) -> Any:
-        """Generate a loop over the numbers start, start + step, ... below end."""
-        return cgutils.for_range_slice(self.builder, start, end, ir.Constant(start.type, step), start.type)
-
-    def result(self, sums: list[Any], signature: Any, context: Any) -> Any:
-        """Add four lanes of sums as (0 + 2) + (1 + 3), and return the sums of both regressors as a tuple."""
-        builder = self.builder
-        a, b, c, d = sums
-        total = builder.fadd(builder.fadd(a, c), builder.fadd(b, d))
-        pair = [builder.extract_element(total, ir.Constant(ir.IntType(32), lane)) for lane in range(2)]
-        return context.make_tuple(builder, signature.return_type, pair)
-
-
-@intrinsic
-def pair_margins(typing_context, ids, values, slots):
-    """Return the margins of both regressors, which are `sparse_dot` of the values and the weights.
-
-    Parameters
-    ----------
-    ids : uint32, values : float32
-        Non-zeros of one instance.
-    slots : float32, flat
-        Four numbers per feature, see `SLOT`.
-
-    Notes
-    -----
-    For each non-zero, the kernel reads 8 bytes sequentially, and a slot of 16 bytes at a random address.
-    """
-
-    def generate(context, builder, signature, arguments):
-        rows = _Rows(context, builder, signature, arguments)
-        zero = rows.slots_wide.constant(0.0)
-        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(SUM_LANES)]
-
-        def add(k: Any, offset: int, total: Any) -> None:
-            product = builder.fmul(rows.value(k, offset), rows.slots_wide.load(rows.place(k, offset)))
-            builder.store(builder.fadd(builder.load(total), product), total)
-
-        start = ir.Constant(rows.size.type, 0)
-        whole = builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
-        with rows.in_steps(start, whole, SUM_LANES) as (k, _):
-            for lane, total in enumerate(sums):
-                add(k, lane, total)
-        with rows.in_steps(whole, rows.size, 1) as (k, _):
-            add(k, 0, sums[0])
-        return rows.result([builder.load(total) for total in sums], signature, context)
-
-    return types.UniTuple(types.float32, 2)(ids, values, slots), generate
-
-
-def _updater(adaptive: bool) -> Any:
-    """Return a kernel that updates both regressors by one step and returns their new margins."""
-
-    @intrinsic
-    def update(typing_context, ids, values, slots, first, second, rate):
-        def generate(context, builder, signature, arguments):
-            rows = _Rows(context, builder, signature, arguments)
-            sums = cgutils.alloca_once_value(builder, Vectors(builder, SLOT * SUM_LANES).constant(0.0))
-
-            def step(k: Any, n_slots: int, total: Any) -> None:
-                """Update the weights of non-zeros k .. k + n_slots - 1, and add weight times value to the margins."""
-                wide = Vectors(builder, SLOT * n_slots)
-                places = [rows.place(k, offset) for offset in range(n_slots)]
-                old = rows.joined([rows.slots_wide.load(place) for place in places])
-                value = rows.joined([rows.value(k, offset) for offset in range(n_slots)])
-                first, second, rate = (wide.broadcast(number) for number in arguments[3:])
-                slopes = rows.within_slots(first, second, [0, 5, 2, 7])
-                if adaptive:
-                    gradient = builder.fmul(slopes, value)
-                    squares = builder.fadd(old, builder.fmul(gradient, gradient))
-                    inverse = wide.inverse_sqrt(rows.within_slots(squares, squares, [2, 3, 2, 3]))
-                    change = builder.fmul(builder.fmul(rate, gradient), inverse)
-                else:
-                    squares = old
-                    change = builder.fmul(builder.fmul(rate, slopes), value)
-                new = rows.within_slots(builder.fsub(old, change), squares, [0, 1, 6, 7])
-                for number, place in enumerate(places):
-                    rows.slots_wide.store(rows.quarter(new, number) if n_slots > 1 else new, place)
-                builder.store(builder.fadd(builder.load(total), builder.fmul(new, value)), total)
-
-            start = ir.Constant(rows.size.type, 0)
-            whole = builder.and_(rows.size, ir.Constant(rows.size.type, ~3))
-            with rows.in_steps(start, whole, SUM_LANES) as (k, _):
-                step(k, SUM_LANES, sums)
-            lanes = [rows.quarter(builder.load(sums), number) for number in range(SUM_LANES)]
-            lane_0 = cgutils.alloca_once_value(builder, lanes[0])
-            with rows.in_steps(whole, rows.size, 1) as (k, _):
-                step(k, 1, lane_0)
-            return rows.result([builder.load(lane_0), *lanes[1:]], signature, context)
-
-        return types.UniTuple(types.float32, 2)(ids, values, slots, first, second, rate), generate
-
-    return update
-
-
-#: Take a step of normalised adaptive gradient (``adaptive_step``) or of stochastic gradient descent (``plain_step``)
-#: with both regressors. ``first`` and ``second`` (float32) are the slopes of the loss with respect to the margins of
-#: the two regressors. Both regressors have the same learning rate ``rate`` (float32). The kernels return `dot` of the
-#: values and the new weights. A slope of 0 leaves a regressor unchanged. An adaptive step subtracts rate * g_i /
-#: sqrt(sum of g_i ** 2 over all steps) from weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and
-#: Langford, 2013, Algorithm 2). A plain step subtracts rate * slope * x_i from weight i. No feature may occur twice in
-#: ``ids``. For each non-zero, the kernels read 8 bytes sequentially, and read and write a slot of 16 bytes.
-adaptive_step = _updater(adaptive=True)
-plain_step = _updater(adaptive=False)
+    return (balance - settings.lambda_1 * integrity + settings.lambda_2 * abs(in_turn(totals) - n_seen)) / n_seen

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
-from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import row_of_csr, unowned
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.domains import (
     FLAG,
@@ -30,10 +27,11 @@ from xmlc.kernels.domains import (
 )
 from xmlc.kernels.estimator import hyperparameters, param
 from xmlc.kernels.indices import Malformed
-from xmlc.models._averages import Reached, places_of_row
+from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest, forest_fields
-from xmlc.models.ldsm._grow import MultiwayForest, directions_of, divides, grow_multiway_tree, route, sent_to
-from xmlc.models.ldsm._regressors import NodeSettings
+from xmlc.models.ldsm._forest import MultiwayForest, find_leaves, leaves_of_row
+from xmlc.models.ldsm._grow import grow_tree
+from xmlc.models.ldsm._regressors import TreeSettings
 
 MOST_DENSE_VALUES = 1 << 30  # With 'sgd', the training data may have at most 2**30 values, 8 bytes each.
 FEW = 10  # If labels have on average fewer than 10 positive instances, the default of lambda_1 is larger.
@@ -172,6 +170,7 @@ class LdSM(AveragedForest):
     MODEL_FORMAT = 2
     FIELDS = forest_fields(MultiwayForest)
     FOREST = MultiwayForest
+    GROW = staticmethod(grow_tree)
     FOREST_WEIGHT = "beta"
     BYTES_PER_NONZERO = 80
 
@@ -196,7 +195,7 @@ class LdSM(AveragedForest):
     random_state: int = param(SEED, default=0)
     n_jobs: int | None = param(N_JOBS, default=None)
 
-    def _grow(self, X: sparse.csr_array, Y: sparse.csr_array, then: Callable[[dict[str, np.ndarray]], None]) -> None:
+    def _prepare(self, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[Any, ...]:
         if self.optimizer == "sgd" and X.shape[0] * (X.shape[1] + 1) > MOST_DENSE_VALUES:
             expected = f"at most {MOST_DENSE_VALUES} values for optimizer='sgd'. Use optimizer='nag'."
             raise InvalidDataError(f"LdSM: found {X.shape[0]} instances x {X.shape[1]} features, expected {expected}")
@@ -205,8 +204,9 @@ class LdSM(AveragedForest):
         self.max_nodes_ = max(1000, n // 2) if self.max_nodes is None else int(self.max_nodes)
         usual = 4.0 if Y.nnz < FEW * m else 2.0
         self.lambda_1_ = usual if self.lambda_1 is None else float(self.lambda_1)
-        settings = NodeSettings(
+        settings = TreeSettings(
             arity=int(self.arity),
+            max_nodes=self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1,
             epochs=int(self.epochs),
             learning_rate=float(self.learning_rate),
             lambda_1=self.lambda_1_,
@@ -215,14 +215,9 @@ class LdSM(AveragedForest):
             random_ties=self.ties == "random",
             uniform_start=self.initial_weights == "uniform",
             prune=bool(self.prune),
+            shuffled=bool(self.shuffle),
         )
-        x = self._kernel_form(X)
-        y = kernel_csr(Y)
-        seed = int(self.random_state)
-        # A tree with at least ``most`` nodes is not split further.
-        most = self.max_nodes_ if self.exceed else self.max_nodes_ - int(self.arity) + 1
-        tasks = [(x, y, d, m, seed, tree, most, bool(self.shuffle), settings) for tree in range(self.n_trees)]
-        self._grow_trees(grow_multiway_tree, tasks, X.nnz, then)
+        return self._kernel_form(X), kernel_csr(Y), d, m, settings, int(self.random_state)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         return super()._state()[0], {"max_nodes": self.max_nodes_, "lambda_1": self.lambda_1_}
@@ -271,7 +266,8 @@ class LdSM(AveragedForest):
         return totals, self.average == "leaves"
 
     def _leaves_of_row(self, x: KernelCSR) -> Reached:
-        return Reached(*leaves_of_row(x, self.forest_, self.n_features_in_))
+        reached: Reached = leaves_of_row(x, self.forest_, self.n_features_in_)
+        return reached
 
     def _descend(
         self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
@@ -282,119 +278,3 @@ class LdSM(AveragedForest):
         root = int(node if node < end else ~leaf)
         starts, leaves = find_leaves(x, first, last, forest, root, self.n_features_in_, n_products)
         return starts, leaves
-
-
-# The next kernels find the leaves that instances reach (ldsm2020, Algorithm 5).
-
-
-@njit
-def leaves_of_row(x, forest, d):
-    """Find all leaves that a single instance reaches in all trees, and return the fields of `Reached`.
-
-    The weights of a node are copied only for the features of the instance.
-
-    Parameters
-    ----------
-    x : KernelCSR
-        The instance.
-    forest, d
-        As for `find_leaves`.
-    """
-    forest, n_trees, arity = unowned(forest), forest.tree_leaves.size - 1, forest.biases.shape[1]
-    features, values = row_of_csr(unowned(x), 0)
-    places = places_of_row(features, d)
-    ids = np.arange(features.size).astype(np.uint32)
-    dense = np.zeros(features.size * arity, dtype=np.float32)
-    margins = np.empty(arity, dtype=np.float32)
-    starts = np.empty((n_trees, 2), dtype=np.int64)
-    leaves = np.empty(forest.sizes.size, dtype=np.int32)
-    used = 0
-    for tree in range(n_trees):
-        starts[tree, 0] = used
-        node = forest.inner_starts[tree]
-        end = forest.inner_starts[tree + 1]
-        todo = [node if node < end else ~forest.tree_leaves[tree]]
-        while len(todo) > 0:
-            node = todo.pop()
-            if node < 0:
-                leaves[used] = ~node
-                used += 1
-                continue
-            for k in range(forest.weight_starts[node], forest.weight_starts[node + 1]):
-                place = places[forest.features[k]]
-                for j in range(arity if place >= 0 else 0):
-                    dense[place * arity + j] = forest.weights[k, j]
-            chosen = directions_of(ids, values, dense, forest.biases[node], margins)
-            for j in range(arity):
-                if (chosen >> j) & 1:
-                    todo.append(np.int64(forest.children[node, j]))
-            dense[:] = 0
-        starts[tree, 1] = used
-    return starts, leaves
-
-
-@njit
-def find_leaves(x, first, last, forest, root, d, n_products):
-    """For each instance of a block, find all leaves that the instance reaches in one tree (GetLeaves of Algorithm 5).
-
-    Parameters
-    ----------
-    x : KernelCSR
-        Instances.
-    first, last : int
-        The block consists of the instances first to last - 1.
-    forest : MultiwayForest
-        All trees.
-    root : int
-        Root of the tree: the number of an inner node, or ~l for leaf number l.
-    d : int
-        Number of features.
-    n_products : int64 (last - first,)
-        Overwritten with the number of inner products computed for each instance.
-
-    Returns
-    -------
-    starts : int64 (last - first + 1,)
-        Start of each instance's leaves in ``leaves``.
-    leaves : int32 (starts[-1],)
-        Leaves of all instances. ``leaves[starts[i] : starts[i + 1]]`` are the leaves of instance i.
-
-    Notes
-    -----
-    All instances of the block that reach a node are processed together, so that the node's weights are copied to a
-    dense array only once.
-    """
-    arity = forest.biases.shape[1]
-    dense = np.zeros(d * arity, dtype=np.float32)
-    starts = np.zeros(last - first + 2, dtype=np.int64)
-    n_products[:] = 0
-    todo = [(np.int64(root), np.arange(first, last).astype(np.uint32))]
-    reached = todo[:0]
-    while len(todo) > 0:
-        node, instances = todo.pop()
-        if instances.size == 0:
-            continue
-        if node < 0:
-            reached.append((node, instances))
-            for i in instances:
-                starts[np.int64(i) - first + 2] += 1
-            continue
-        own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
-        chosen = np.empty(instances.size, dtype=np.uint8)
-        sizes = np.empty(arity, dtype=np.int64)
-        route(x, instances, forest.features[own], forest.weights[own], forest.biases[node], dense, chosen)
-        for i in instances:
-            n_products[np.int64(i) - first] += arity
-        divides(chosen, sizes)
-        for j in range(arity):
-            sent = np.empty(sizes[j], dtype=np.uint32)
-            sent_to(instances, chosen, j, sent)
-            todo.append((np.int64(forest.children[node, j]), sent))
-    for i in range(1, starts.size):
-        starts[i] += starts[i - 1]
-    leaves = np.empty(starts[-1], dtype=np.int32)
-    for node, instances in reached:
-        for i in instances:
-            leaves[starts[np.int64(i) - first + 1]] = ~node
-            starts[np.int64(i) - first + 1] += 1
-    return starts[:-1].copy(), leaves

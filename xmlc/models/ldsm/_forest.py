@@ -1,0 +1,274 @@
+"""The trees of an LdSM forest, and the way of instances through them (ldsm2020, Section 2 and Algorithms 4 and 5)."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple, Self
+
+import numpy as np
+
+from xmlc.core.kernel_cache import njit
+from xmlc.kernels.arrays import row_of_csr, unowned
+from xmlc.kernels.stored import FINITE, Field, fields_of, length
+from xmlc.kernels.sums import sparse_dot
+from xmlc.models._averages import Reached, places_of_row
+from xmlc.models.averaged_forest import LEAF
+
+
+class MultiwayForest(NamedTuple):
+    """Hold all trees of a forest in flat arrays.
+
+    All inner nodes of the forest are numbered from 0, and so are all leaves.
+
+    Within a tree, inner nodes are in the order in which they were split, so that parents precede their children.
+
+    Attributes
+    ----------
+    inner_starts, tree_leaves : ndarray of int64, shape (n_trees + 1,)
+        Number of the first inner node, and of the first leaf, of each tree.
+    children : ndarray of int32, shape (n_inner, M)
+        Child in each direction: the number of an inner node, or ~l for leaf number l. The root of a tree is the tree's
+        first inner node. If a tree has no inner nodes, its root is its only leaf.
+    levels : ndarray of int32, shape (n_inner,)
+        Level of each inner node, 1 for a root.
+    objectives : ndarray of float64, shape (n_inner, epochs)
+        The objective J of each inner node after each epoch of its training.
+    weight_starts : ndarray of int64, shape (n_inner + 1,)
+        Start of each inner node in ``features`` and ``weights``.
+    features : ndarray of uint32, shape (n_features,)
+        Features of each inner node, in no particular order.
+    weights : ndarray of float32, shape (n_features, M)
+        Weight of each feature of a node in the node's M regressors.
+    biases : ndarray of float32, shape (n_inner, M)
+        Biases of each inner node's M regressors.
+    leaf_starts : ndarray of int64, shape (n_leaves + 1,)
+        Start of each leaf in ``labels`` and ``counts``.
+    labels : ndarray of uint32, counts : ndarray of uint32
+        Labels of each leaf, in no particular order, and the number of the leaf's instances with each label.
+    sizes : ndarray of uint32, shape (n_leaves,)
+        Number of training instances of each leaf.
+    """
+
+    inner_starts: Annotated[np.ndarray, Field("inner_starts", np.int64, ("trees + 1",), starts="inner")]
+    tree_leaves: Annotated[np.ndarray, Field("tree_leaves", np.int64, ("trees + 1",), starts="leaves")]
+    children: Annotated[np.ndarray, Field("children", np.int32, ("inner", "arity"), least=LEAF, below="inner")]
+    levels: Annotated[np.ndarray, Field("levels", np.int32, ("inner",))]
+    objectives: Annotated[np.ndarray, Field("objectives", np.float64, ("inner", None))]
+    weight_starts: Annotated[np.ndarray, Field("weight_starts", np.int64, ("inner + 1",), starts="weights")]
+    features: Annotated[np.ndarray, Field("features", np.uint32, ("weights",), below="n_features")]
+    weights: Annotated[np.ndarray, Field("weights", np.float32, ("weights", "arity"), within=FINITE)]
+    biases: Annotated[np.ndarray, Field("biases", np.float32, ("inner", "arity"), within=FINITE)]
+    leaf_starts: Annotated[np.ndarray, Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries")]
+    labels: Annotated[np.ndarray, Field("labels", np.uint32, ("entries",), below="n_labels")]
+    counts: Annotated[np.ndarray, Field("counts", np.uint32, ("entries",), least=1, below=1 << 32)]
+    sizes: Annotated[np.ndarray, Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32)]
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Return the codes of all roots and children."""
+        inner = self.inner_starts
+        roots = np.where(inner[:-1] < inner[1:], inner[:-1], ~self.tree_leaves[:-1])
+        return np.concatenate((roots, self.children.reshape(-1)))
+
+    @property
+    def n_trees(self) -> int:
+        """Return the number of trees."""
+        return int(self.inner_starts.size) - 1
+
+    def first(self, n: int, /) -> Self:
+        """Return a forest of the first ``n`` trees, whose arrays are views of the arrays of this forest."""
+        inner = int(self.inner_starts[n])
+        leaves = int(self.tree_leaves[n])
+        sizes = {"trees": n, "inner": inner, "leaves": leaves}
+        sizes |= {"weights": int(self.weight_starts[inner]), "entries": int(self.leaf_starts[leaves])}
+        ends = {field.name: length(str(field.shape[0]), 0, sizes) for field in fields_of(type(self))}
+        return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
+
+
+SENT = np.float32(0.5)  # an instance goes in each direction whose margin is at least 1/2
+
+
+@njit
+def directions_of(ids, values, dense, biases, margins):
+    """Return the directions in which an instance goes, as an integer with one bit per direction.
+
+    An instance goes in each direction whose margin is at least 1/2 (in Algorithms 4 and 5, greater than 1/2). If no
+    margin reaches 1/2, the instance goes in the direction with the largest margin. If several margins are the largest,
+    the instance goes in the first of their directions. ``margins``, float32 (M,), is overwritten with the margin of
+    each direction.
+    """
+    arity = biases.size
+    for j in range(biases.size):
+        margins[j] = biases[j] + sparse_dot(ids, values, dense[j::arity])
+    chosen = 0
+    for j in range(biases.size):
+        chosen |= (margins[j] >= SENT) << j
+    if chosen == 0:
+        largest = 0
+        for j in range(1, biases.size):
+            if margins[j] > margins[largest]:
+                largest = j
+        chosen = 1 << largest
+    return chosen
+
+
+# The next kernels find the leaves that instances reach (ldsm2020, Algorithm 5).
+
+
+@njit
+def create_children(x, node, features, weights, biases, dense):
+    """Send the instances of a node to its children (Algorithm 4), both in training and in prediction.
+
+    Parameters
+    ----------
+    x : KernelCSR
+        All instances.
+    node : uint32 (k,)
+        Instances of the node.
+    features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
+        Regressors of the node.
+    dense : float32 (M d,)
+        Scratch array, all zero before and after the call.
+
+    Returns
+    -------
+    sent : uint32
+        Instances of each child, one child after the other, in unchanged order.
+    starts : int64 (M + 1,)
+        Start of each child in ``sent``.
+    """
+    x = unowned(x)
+    arity = biases.size
+    margins = np.empty(arity, dtype=np.float32)
+    chosen = np.empty(node.size, dtype=np.uint8)
+    starts = np.zeros(arity + 1, dtype=np.int64)
+    for k in range(features.size):
+        for j in range(arity):
+            dense[np.int64(features[k]) * arity + j] = weights[k, j]
+    for i in range(node.size):
+        ids, values = row_of_csr(x, node[i])
+        chosen[i] = directions_of(ids, values, dense, biases[0], margins)
+        for j in range(arity):
+            starts[j + 1] += (chosen[i] >> j) & 1
+    for feature in features:
+        for j in range(arity):
+            dense[np.int64(feature) * arity + j] = 0
+    for j in range(arity):
+        starts[j + 1] += starts[j]
+    sent = np.empty(starts[arity], dtype=np.uint32)
+    places = starts.copy()
+    for i in range(node.size):
+        for j in range(arity):
+            if (chosen[i] >> j) & 1:
+                sent[places[j]] = node[i]
+                places[j] += 1
+    return sent, starts
+
+
+@njit
+def leaves_of_row(x, forest, d):
+    """Return all leaves that a single instance reaches in all trees, as `Reached`.
+
+    The weights of a node are copied only for the features of the instance.
+
+    Parameters
+    ----------
+    x : KernelCSR
+        The instance.
+    forest, d
+        As for `find_leaves`.
+    """
+    n_trees = forest.tree_leaves.size - 1
+    arity = forest.biases.shape[1]
+    forest = unowned(forest)
+    features, values = row_of_csr(unowned(x), 0)
+    places = places_of_row(features, d)
+    ids = np.arange(features.size).astype(np.uint32)
+    dense = np.zeros(features.size * arity, dtype=np.float32)
+    margins = np.empty(arity, dtype=np.float32)
+    starts = np.empty((n_trees, 2), dtype=np.int64)
+    leaves = np.empty(forest.sizes.size, dtype=np.int32)
+    used = 0
+    for tree in range(n_trees):
+        starts[tree, 0] = used
+        node = forest.inner_starts[tree]
+        end = forest.inner_starts[tree + 1]
+        todo = [node if node < end else ~forest.tree_leaves[tree]]
+        while len(todo) > 0:
+            node = todo.pop()
+            if node < 0:
+                leaves[used] = ~node
+                used += 1
+                continue
+            for k in range(forest.weight_starts[node], forest.weight_starts[node + 1]):
+                place = places[forest.features[k]]
+                for j in range(arity if place >= 0 else 0):
+                    dense[place * arity + j] = forest.weights[k, j]
+            chosen = directions_of(ids, values, dense, forest.biases[node], margins)
+            for j in range(arity):
+                if (chosen >> j) & 1:
+                    todo.append(np.int64(forest.children[node, j]))
+            dense[:] = 0
+        starts[tree, 1] = used
+    return Reached(starts, leaves)
+
+
+@njit
+def find_leaves(x, first, last, forest, root, d, n_products):
+    """For each instance of a block, find all leaves that the instance reaches in one tree (GetLeaves of Algorithm 5).
+
+    Parameters
+    ----------
+    x : KernelCSR
+        Instances.
+    first, last : int
+        The block consists of the instances first to last - 1.
+    forest : MultiwayForest
+        All trees.
+    root : int
+        Root of the tree: the number of an inner node, or ~l for leaf number l.
+    d : int
+        Number of features.
+    n_products : int64 (last - first,)
+        Overwritten with the number of inner products computed for each instance.
+
+    Returns
+    -------
+    starts : int64 (last - first + 1,)
+        Start of each instance's leaves in ``leaves``.
+    leaves : int32 (starts[-1],)
+        Leaves of all instances. ``leaves[starts[i] : starts[i + 1]]`` are the leaves of instance i.
+
+    Notes
+    -----
+    All instances of the block that reach a node are processed together, so that the node's weights are copied to a
+    dense array only once.
+    """
+    arity = forest.biases.shape[1]
+    dense = np.zeros(d * arity, dtype=np.float32)
+    starts = np.zeros(last - first + 2, dtype=np.int64)
+    n_products[:] = 0
+    todo = [(np.int64(root), np.arange(first, last).astype(np.uint32))]
+    reached = todo[:0]
+    while len(todo) > 0:
+        node, instances = todo.pop()
+        if node < 0:
+            reached.append((node, instances))
+            for i in instances:
+                starts[np.int64(i) - first + 2] += 1
+            continue
+        for i in instances:
+            n_products[np.int64(i) - first] += arity
+        own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
+        regressors = (forest.features[own], forest.weights[own], forest.biases[node : node + 1])
+        sent, ends = create_children(x, instances, *regressors, dense)
+        for j in range(arity):
+            if ends[j] < ends[j + 1]:
+                todo.append((np.int64(forest.children[node, j]), sent[ends[j] : ends[j + 1]]))
+    for i in range(1, starts.size):
+        starts[i] += starts[i - 1]
+    leaves = np.empty(starts[-1], dtype=np.int32)
+    for node, instances in reached:
+        for i in instances:
+            leaves[starts[np.int64(i) - first + 1]] = ~node
+            starts[np.int64(i) - first + 1] += 1
+    return starts[:-1].copy(), leaves
