@@ -71,8 +71,9 @@ def claim_verdicts(effects: np.ndarray) -> Iterator[tuple[ClaimVerdict, ClaimVer
     """Yield the verdict on a statement with margin 0, and the verdict if the statement is universal."""
     for values in effects:
         outcome = outcome_of([Effect(f"d{d}", f"s{s}", k, float(v)) for (d, s, k), v in np.ndenumerate(values)], 0)
-        sides = [case.side for case in outcome.cases]
-        yield outcome.word, verdict(sides, outcome.effect.side_of(0), every=True)
+        overall = outcome.effect.side_of(0)
+        universal, _ = verdict(outcome.sides, len(outcome.cases), overall, every=True)
+        yield outcome.word, universal
 
 
 def percent(count: int, runs: int) -> str:

@@ -25,7 +25,6 @@ from xmlc.models.registry import LEARNERS, estimator_class
 from xmlc.suite.config.catalogue import Dataset, load_catalogue
 from xmlc.suite.config.settings import Settings, read_config
 from xmlc.suite.config.suite import Experiments, Inference, ModelSpec, SearchSpec, Sweep, read_suites
-from xmlc.suite.papers.outcome import Scale
 from xmlc.suite.schemas import fields_of, read_yaml, wording
 
 CONFIG = Path(__file__).parents[1] / "config"
@@ -282,23 +281,18 @@ def statements() -> Iterator[str]:
     for paper in PAPERS:
         rows = []
         for claim in import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims:
-            said = claim.said
-            if said.margin is None:
-                margin = Scale(said.scale).nothing
+            if claim.scale == "distance":
+                above = f"within {abs(claim.level):g}"
             else:
-                margin = said.margin
-            if said.scale == "distance":
-                above = f"within {abs(margin):g}"
-            else:
-                above = f"above {margin:g}"
-            rule = f"{said.unit}: {above}"
-            if said.because:
-                rule += f" ({' '.join(said.because.split())})"
-            if said.every:
+                above = f"above {claim.level:g}"
+            rule = f"{claim.unit}: {above}"
+            if claim.because:
+                rule += f" ({' '.join(claim.because.split())})"
+            if claim.every:
                 rule += ". One case against refutes it"
-            if said.cost:
+            if claim.cost:
                 rule += ". A cost, not counted"
-            rows.append((f"{said.statement} `{claim.name}`", f"{said.stated}: {said.source}", rule))
+            rows.append((f"{claim.statement} `{claim.name}`", f"{claim.stated}: {claim.source}", rule))
         header = ("claim", "place", "measured effect and margin")
         yield f"## {paper}\n\n*{suites[paper].title}*\n\n{table(header, rows)}"
 

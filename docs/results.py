@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from xmlc.suite.papers.building import build_table
-from xmlc.suite.papers.claims_table import CLAIMS, counted
+from xmlc.suite.papers.claims import CLAIMS, counted
 from xmlc.suite.papers.tables import Table
 from xmlc.suite.report.compare import compare, count_outcomes
 from xmlc.suite.report.runs import read_spreads
@@ -75,10 +75,11 @@ def page(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, Tab
     for paper, table in claims.items():
         begin = text.index(f"## {paper}: ")
         verdicts = counted(table)
+        panel = table.panels[0]
         listed = []
-        for claim, cells in zip(table.spec.claims, table.panels[0].cells, strict=True):
-            if claim.said.statement in verdicts:
-                listed.append([claim.said.statement, cells[-1].text])
+        for (statement, *_), cells in zip(panel.rows, panel.cells, strict=True):
+            if statement in verdicts:
+                listed.append([statement, cells[-1].text])
         text = text[:begin] + with_table(text[begin:], ["statement", "verdict"], listed)
     return text
 

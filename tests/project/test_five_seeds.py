@@ -9,7 +9,7 @@ import yaml
 from repository import ROOT
 
 from xmlc.suite.papers.building import build_table
-from xmlc.suite.papers.claims_table import CLAIMS
+from xmlc.suite.papers.claims import CLAIMS
 from xmlc.suite.papers.printing import to_csv
 from xmlc.suite.report.compare import compare_cells
 from xmlc.suite.results.fingerprint import read_table

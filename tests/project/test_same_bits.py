@@ -61,7 +61,7 @@ LOOKED_AT = {
     "models/oplt/final_tree.py": 2, "models/oplt/growth.py": 1,
     "models/plt/training.py": 2,
     "models/trees/label_tree.py": 1, "models/trees/representations.py": 1,
-    "suite/papers/outcome.py": 2, "suite/papers/ldsm2020/claims.py": 2,
+    "suite/papers/ldsm2020/claims.py": 2,
     "suite/papers/plt2016/claims.py": 1,
     "suite/report/status.py": 1,
     "suite/results/records/forest.py": 1, "suite/results/records/statistics.py": 1, "suite/steps/forest.py": 1,

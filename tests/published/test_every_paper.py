@@ -66,9 +66,9 @@ def published_difference(column, one, other):
 
 def test_published_effects_of_claims_agree_with_tables():
     plt = published_difference(published_numbers("plt2016/table1")["p@1"], "plt-hashed", "fastxml")
-    assert claims_by_name("plt2016").precision_on_par.said.printed[""] == pytest.approx(plt)
+    assert claims_by_name("plt2016").precision_on_par.printed[""] == pytest.approx(plt)
     table = published_numbers("ldsm2020/table7")
-    for rival, declared in claims_by_name("ldsm2020").as_good_as_other_trees.said.printed.items():
+    for rival, declared in claims_by_name("ldsm2020").as_good_as_other_trees.printed.items():
         means = [
             published_difference(table[list(names)].mean(axis=1, skipna=False), "ldsm", rival)
             for names in (PRECISION, NDCG)
@@ -77,13 +77,11 @@ def test_published_effects_of_claims_agree_with_tables():
         assert declared == pytest.approx(least, abs=0.0051)
     oplt = claims_by_name("oplt2021")
     p1 = published_numbers("oplt2021/table2")["p@1"]
-    assert oplt.warm_start_as_good_as_offline.said.printed[""] == pytest.approx(
-        published_difference(p1, "oplt-w", "iplt")
-    )
+    assert oplt.warm_start_as_good_as_offline.printed[""] == pytest.approx(published_difference(p1, "oplt-w", "iplt"))
     both = [published_difference(p1, policy, "iplt") for policy in ("oplt-r", "oplt-b")]
-    for name, declared in oplt.as_good_as_offline.said.printed[""].items():
+    for name, declared in oplt.as_good_as_offline.printed[""].items():
         assert declared == pytest.approx((both[0][name] + both[1][name]) / 2, abs=0.0051)
     accuracy = published_numbers("oplt2021/table3")["accuracy"]
-    for subject, declared in oplt.similar_to_memory_tree.said.printed.items():
+    for subject, declared in oplt.similar_to_memory_tree.printed.items():
         policy = "oplt-r" if "OPLT-R" in subject else "oplt-b"
         assert declared["aloi"] == pytest.approx(published_difference(accuracy, policy, "cmt")["aloi"])

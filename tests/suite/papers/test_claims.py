@@ -17,12 +17,13 @@ from repository import ROOT
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
 from xmlc.suite.papers import claims as module
-from xmlc.suite.papers.claims import Claim, Statement, about, claims_of, common, least, ratio, scores, union
-from xmlc.suite.papers.claims_table import claims_table, counted
-from xmlc.suite.papers.outcome import OTHER_SPLITS, Effect, Scale, outcome_of
+from xmlc.suite.papers.claims import Claim, claims_of, claims_table, counted
+from xmlc.suite.papers.effects import about, common, least, ratio, scores, union
+from xmlc.suite.papers.outcome import OTHER_SPLITS, Effect, by_case, error_on_tests, outcome_of
 from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
 from xmlc.suite.report.verdicts import Judge
 
+PAPERS = ["gfm2011", "ldsm2020", "oplt2021", "plt2016", "swnn2018"]
 NOT_PUBLISHED = pd.DataFrame(columns=["claim", "quantity", "value"], dtype=object)
 
 
@@ -44,8 +45,8 @@ def outcome(claim, *given):
 
 def declared(name="high", needs=(RANKINGS,), measure=points, only=None, margin=(None, ""), **said):
     said = {"source": "Section 1, page 2", "unit": "points", "stated": "verbatim"} | said
-    said = Statement(statement=f"P@1 is {name}.", margin=margin[0], because=margin[1], **said)
-    return Claim(name=name, said=said, needs=needs, measure=measure, only=only)
+    said |= {"statement": f"P@1 is {name}.", "margin": margin[0], "because": margin[1]}
+    return Claim(name=name, needs=needs, measured_by=measure, chosen_by=only, **said)
 
 
 def ranked(*scores, name="yeast", model="mine"):
@@ -168,7 +169,7 @@ def test_claim_about_a_quantity_that_chose_settings_is_marked():
     assert not any(is_marked(table, name) for name in ("deep", "high", "other"))
 
 
-@pytest.mark.parametrize("paper", ["gfm2011", "ldsm2020", "oplt2021", "plt2016", "swnn2018"])
+@pytest.mark.parametrize("paper", PAPERS)
 @pytest.mark.filterwarnings("error")
 def test_claims_of_papers_are_not_run_without_numbers(paper):
     claims = import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims
@@ -200,12 +201,17 @@ def test_effects_on_time_and_memory_do_not_change_fingerprint():
     assert any(note.endswith(": “P@1 is high.”") for note in made.notes)
 
 
-@pytest.mark.parametrize(
-    "about", [{"margin": (0.0, "why")}, {"margin": (1.0, "")}, {"margin": (1.0, "why"), "scale": "ratio"}]
-)
-def test_margin_needs_a_reason_only_if_it_differs_from_no_effect(about):
-    with raises_with(ValueError, about["margin"][0]):
-        declared(**about)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_margin_has_a_reason_and_differs_from_no_effect(paper):
+    for claim in import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims:
+        assert (claim.margin is None) == (not claim.because), claim.name
+        assert claim.margin != replace(claim, margin=None).level, claim.name
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_each_record_belongs_to_one_need(paper):
+    needs = import_module(f"xmlc.suite.papers.{paper}.claims").claims.needs
+    assert len({(need.kind, need.split) for need in needs}) == len(needs)
 
 
 def test_statement_names_functions_and_selections_that_exist(tmp_path, monkeypatch):
@@ -214,10 +220,10 @@ def test_statement_names_functions_and_selections_that_exist(tmp_path, monkeypat
     entry = "{statement: A., source: Page 1, unit: points, stated: verbatim, records: [RANKINGS]"
     file.write_text(f"is-high: {entry}, options: {{sign: -1}}}}\nlow: {entry}, measure: is_high, only: few}}\n")
     functions = {"is_high": points, "few": ahead}
-    high, low = claims_of("mine", functions)
-    assert (high.name, high.needs, high.measure, high.only) == ("is-high", (RANKINGS,), points, None)
-    assert high.said.options == {"sign": -1}
-    assert (low.measure, low.only) == (points, ahead)
+    high, low = claims_of("mine", functions).claims
+    assert (high.name, high.needs, high.measured_by, high.chosen_by) == ("is-high", (RANKINGS,), points, None)
+    assert high.options == {"sign": -1}
+    assert (low.measured_by, low.chosen_by) == (points, ahead)
     for name in functions:
         with raises_with(XmlcError, file, repr(name)):
             claims_of("mine", {other: function for other, function in functions.items() if other != name})
@@ -305,14 +311,19 @@ def test_one_case_refutes_a_universal_statement(cases, verdict):
     assert outcome_of(effects(**cases), 0, every=True).verdict == verdict
 
 
+def with_error(values, error):
+    """Return effects with values on two resampled test sets, whose standard deviation is ``error``."""
+    half = error / math.sqrt(2)
+    return [replace(one, resampled=(-half, half)) for one in values]
+
+
 def test_interval_with_test_set_error_is_wider_and_decides_nothing():
     values = effects(a_x=CLEAR)
-    errors = {("a", "x"): 1.0}
-    (case,) = outcome_of(values, 0, errors=errors).cases
+    (case,) = outcome_of(with_error(values, 1.0), 0).cases
     assert case.on_tests.upper - 1 == pytest.approx(math.hypot(case.effect.upper - 1, 1.959964), abs=1e-6)
     assert (case.on_tests.side_of(0), case.side) == (0, 1)
     assert not outcome_of(values, 0).cases[0].on_tests.has_interval
-    assert not outcome_of(values[1:2], 0, errors=errors).cases[0].on_tests.has_interval
+    assert not outcome_of(with_error(values[1:2], 1.0), 0).cases[0].on_tests.has_interval
 
 
 def ahead(numbers):
@@ -340,33 +351,40 @@ def test_effects_have_bootstrap_standard_error_of_test_set():
     records = [ranking("yeast", *run, 0.6, resampled={"p@1": list(values)}) for run, values in drawn.items()]
     apart = [100 * (drawn["mine", seed] - drawn["other", seed]) for seed in range(3)]  # in percentage points
     one = declared(measure=ahead)
-    _, errors = one.effects(numbers_of(records))
     # This is not the mean of the errors of seeds. The part specific to a seed shrinks with more seeds.
-    assert errors == {("yeast", ""): pytest.approx(np.mean(apart, axis=0).std(ddof=1))}
+    error = error_on_tests(one.effects(numbers_of(records)))
+    assert error == pytest.approx(np.mean(apart, axis=0).std(ddof=1))
     (case,) = outcome(one, records).cases
-    assert case.on_tests.upper == pytest.approx(1.959964 * errors["yeast", ""], abs=1e-6)
+    assert case.on_tests.upper == pytest.approx(1.959964 * error, abs=1e-6)
     still = [record | {"resampled": {"p@1": [0.0] * 50}} for record in records]
-    assert one.effects(numbers_of(still))[1] == {}
-    assert not outcome(replace(one, said=replace(one.said, cost=True)), records).tested
+    assert math.isnan(error_on_tests(one.effects(numbers_of(still))))
+    assert not outcome(replace(one, cost=True), records).tested
+
+
+def with_known_error(claim, records):
+    cases = by_case(claim.effects(numbers_of(records)))
+    return {case for case, runs in cases.items() if not math.isnan(error_on_tests(runs))}
 
 
 def test_case_on_records_of_earlier_version_has_no_test_set_error():
     drawn = {"p@1": [-0.1, 0.1] * 25}
     earlier = ranked(0.6, name="scene")
-    numbers = numbers_of([ranking(model="mine", p1=0.6, resampled=drawn)], earlier)
-    assert {*declared().effects(numbers)[1]} == {("yeast", "mine")}
-    assert declared(scale="ratio").effects(numbers)[1] == {}
+    both = [ranking(model="mine", p1=0.6, resampled=drawn), *earlier]
+    assert with_known_error(declared(), both) == {("yeast", "mine")}
+    assert with_known_error(declared(scale="ratio"), both) == set()
     mixed = [ranking(model="mine", p1=0.6, resampled=drawn), ranking(model="other", p1=0.5)]
-    assert declared(measure=ahead).effects(numbers_of(mixed))[1] == {}
-    assert declared(measure=lowest).effects(numbers_of(mixed))[1] == {}
-    assert declared(measure=share_above).effects(numbers_of(mixed, ranked(0.6, name="scene")))[1] == {}
+    assert with_known_error(declared(measure=ahead), mixed) == set()
+    assert with_known_error(declared(measure=lowest), mixed) == set()
+    assert with_known_error(declared(measure=share_above), [*mixed, *ranked(0.6, name="scene")]) == set()
 
 
 def test_cases_whose_interval_with_test_set_error_has_margin_are_counted():
-    found = outcome_of(effects(a_x=CLEAR, b_x=CLEAR, c_x=CLEAR), 0, errors={("a", "x"): 1.0, ("b", "x"): 0.01})
+    cases = [*with_error(effects(a_x=CLEAR), 1.0), *with_error(effects(b_x=CLEAR), 0.01), *effects(c_x=CLEAR)]
+    found = outcome_of(cases, 0)
     assert [case.side for case in found.cases] == [1, 1, 1]
-    assert (found.lost, found.tested) == (1, 2)
-    assert outcome_of(effects(c_x=CLEAR), 0).lost is None
+    assert [case.lost for case in found.cases] == [True, False, False]
+    assert found.tested == 2
+    assert outcome_of(effects(c_x=CLEAR), 0).tested == 0
 
 
 def test_margin_shifts_the_verdict():
@@ -383,11 +401,11 @@ def test_mean_over_datasets_uses_mean_over_cases_of_each():
 
 
 def test_ratios_are_averaged_as_logarithms():
-    found = outcome_of(effects(a_x=(2.0, 2.0), b_x=(8.0, 8.0)), margin=1, scale=Scale("ratio"))
+    found = outcome_of(effects(a_x=(2.0, 2.0), b_x=(8.0, 8.0)), margin=1, scale="ratio")
     assert found.effect.mean == pytest.approx(4)
     assert [case.effect.lower for case in found.cases] == [pytest.approx(2), pytest.approx(8)]
     assert found.word == "holds"
-    assert outcome_of(effects(a_x=(0.5, 0.5)), margin=1, scale=Scale("ratio")).word == "does not hold"
+    assert outcome_of(effects(a_x=(0.5, 0.5)), margin=1, scale="ratio").word == "does not hold"
 
 
 @pytest.mark.parametrize("wrong", [[Effect("a", "x", 0, 1.0)] * 2, [Effect("a", "x", 0, math.nan)]])
@@ -442,7 +460,7 @@ def test_record_of_several_trials_decides_with_one_seed():
     assert case.side == 1
     exact = Effect("a", "", 0, 3.0, 0)
     assert [outcome_of([exact], margin).word for margin in (2, 3, 4)] == ["holds", "undecided", "does not hold"]
-    (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, Scale("ratio")).cases
+    (ratio,) = outcome_of([Effect("a", "", 0, 4.0, 0)], 1, "ratio").cases
     assert ratio.effect.upper == pytest.approx(4)
     several = [Effect("a", "", seed, value, 0) for seed, value in enumerate((3.0, -3.0))]
     assert outcome_of(several, 0).word == "undecided"  # Standard errors do not decide the verdict.

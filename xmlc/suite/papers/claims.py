@@ -1,41 +1,67 @@
-"""Declare the statements of papers, and measure their effects on the long table of all numbers."""
+"""Declare the statements of papers, test them, and build the table of a paper's claims."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
-from xmlc.metrics.resampling import REPLICATES
+from xmlc.data.synthetic import is_synthetic
 from xmlc.suite.config import planned
 from xmlc.suite.config.planned import Where
+from xmlc.suite.config.suite import Suite
 from xmlc.suite.papers import statements_of
-from xmlc.suite.papers.outcome import OTHER_SPLITS, CaseKey, Effect, Outcome, Scale, by_case, outcome_of
-from xmlc.suite.results.numbers import ABOUT
+from xmlc.suite.papers.effects import CASE
+from xmlc.suite.papers.notes import digests_line, synthetic_line
+from xmlc.suite.papers.outcome import (
+    AGAINST,
+    FOR,
+    OPEN,
+    OPPOSITE,
+    Effect,
+    Outcome,
+    Scale,
+    outcome_of,
+    same_instances,
+)
+from xmlc.suite.papers.tables import Cell, Panel, Table, TableSpec, title_of_key
+from xmlc.suite.results.columns import COST, MISSING, column
+from xmlc.suite.results.intervals import Estimate
+from xmlc.suite.results.numbers import SEEDS
 from xmlc.suite.schemas import converted, read_yaml
 
-RUN = ["dataset", "model", "seed"]
-CASE = ["dataset", "subject", "seed"]  # The levels of a frame of effects.
-# Maps numbers to effects, or to a frame of effects: see `scores`, with the levels dataset, subject
-# and seed.
-EffectFunction = Callable[..., pd.DataFrame | Iterable[Effect]]
+CLAIMS = "claims"  # The name of each paper's table of claims.
+# The values in the columns `DECIDED` depend on the records.
+DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
+COST_DECIDED = tuple(COST + name for name in DECIDED)
+# Effects in the CSV file are rounded to `DIGITS` decimals, because the logarithms and exponentials
+# of two libraries may differ in the last bit.
+DIGITS = 9
+LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
+SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
+FITTED = "‡"  # Printed after verdicts that depend on settings fitted to published test results.
+RULES = (
+    "A case is a dataset and a subject. The effect of a case is the mean over paired runs with a 95 % interval.",
+    "A case is for the statement if its interval lies above the margin (default: no difference). "
+    "A case is against the statement if its interval lies below the margin.",
+    "If at least half of the cases are neither for nor against, "
+    "the mean over three or more datasets decides, "
+    "unless a case contradicts this mean.",
+    "Published: the paper's mean effect. "
+    "Opposite sign: "
+    "a case for the statement whose effect has the opposite sign of the published effect.",
+    "Cases changed by bootstrap error: cases whose side changes if intervals include this error.",
+    "Stated: verbatim (in the paper's terms), derived (follows from the paper) or xmlc (added here).",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A statement of a paper: an entry of the file ``claims.yaml`` in the paper's folder.
-
-    Raises
-    ------
-    ValueError
-        The margin has no reason, or is redundant because it equals the effect that means "no
-        difference".
-    """
+    """A statement of a paper: an entry of the file ``claims.yaml`` in the paper's folder."""
 
     #: The statement in our words, so that it can be understood without the paper.
     statement: str
@@ -58,11 +84,10 @@ class Statement:
     about: str = ""
     datasets: list[str] = field(default_factory=list)
     only: str = ""
-    scale: Literal["difference", "distance", "ratio"] = "difference"
-    #: Effects above the margin support the statement. By default, ``margin`` is the effect that
-    #: means no difference: 0, or 1 for a ratio.
+    scale: Scale = "difference"
+    #: Effects above the margin support the statement. By default, it is the effect that means no
+    #: difference: 0, or 1 for a ratio. Any other margin has a reason.
     margin: float | None = None
-    #: The reason for the margin.
     because: str = ""
     #: Published effects by subject and dataset, if the statement says that one model is as good as
     #: another (`outcome_of`).
@@ -77,110 +102,151 @@ class Statement:
     #: (``fitted`` in `selected`).
     quantity: str = ""
 
-    def __post_init__(self) -> None:
+    @property
+    def level(self) -> float:
+        """Return the margin."""
         if self.margin is None:
-            return
-        if self.margin == Scale(self.scale).nothing or not self.because:
-            expected = "expected a margin except 0 (ratios: 1) with a `because`"
-            raise ValueError(f"margin: found {self.margin}, {expected}")
+            return float(self.scale == "ratio")
+        return self.margin
+
+    def shown(self, effect: Estimate) -> str:
+        """Format an effect and its interval, such as ``+1.25 [0.50, 2.00]``, or a dash."""
+        if math.isnan(effect.mean):
+            return MISSING
+        texts = []
+        for value in (effect.mean, effect.lower, effect.upper):
+            if self.scale != "ratio":
+                texts.append(f"{value:+.2f}")
+            elif value < LARGE_RATIO:
+                texts.append(f"{value:.2f}")
+            else:
+                texts.append(f"{value:.0f}")
+        if effect.has_interval:
+            return f"{texts[0]} [{texts[1]}, {texts[2]}]"
+        return texts[0]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
+class Claim(Statement):
     """A statement of a paper with the functions that test it."""
 
     #: Name of the claim's row in the table of claims.
     name: str
-    said: Statement = field(hash=False)
     needs: tuple[Where, ...]
-    #: Function that returns the effects, given the numbers of the records of ``needs``.
-    measure: EffectFunction
+    #: Function that returns the effects, given the numbers of the records of ``needs``: as a frame
+    #: with the levels dataset, subject and seed (`xmlc.suite.papers.effects.scores`), or one by one.
+    measured_by: Callable[..., pd.DataFrame | Iterable[Effect]]
     #: Function that returns which numbers the claim is about, or None for all of them.
-    only: Callable[[pd.DataFrame], pd.Series] | None = None
+    chosen_by: Callable[[pd.DataFrame], pd.Series] | None = None
 
     @property
-    def scale(self) -> Scale:
-        """Return the kind of the effects: differences, distances or ratios."""
-        return Scale(self.said.scale)
+    def quoted(self) -> str:
+        """Return the statement in quotes."""
+        return f"“{self.statement}”"
 
-    @property
-    def mean_in_print(self) -> float:
-        """Return the mean of the published effects, or NaN if none is published."""
-        effects: list[float] = []
-        for of_subject in self.said.printed.values():
-            effects += of_subject.values()
-        if not effects:
-            return math.nan
-        return math.fsum(effects) / len(effects)
+    def effects(self, numbers: pd.DataFrame) -> list[Effect]:
+        """Return the effects.
 
-    def effects(self, numbers: pd.DataFrame) -> tuple[list[Effect], dict[CaseKey, float]]:
-        """Return the effects, and the bootstrap errors (`errors_on_tests`) of differences.
-
-        Cases are without error if a record of their dataset lacks measures on resampled test sets.
+        Effects have no values on resampled test sets if a record of their dataset lacks them.
         """
-        if self.said.datasets:
-            splits = {split for split, name in OTHER_SPLITS.items() if name in self.said.datasets}
-            numbers = numbers[numbers["dataset"].isin({*self.said.datasets, *splits})]
-        if self.only:
-            numbers = numbers[self.only(numbers).to_numpy(dtype=bool)]
-        measured = self.measure(numbers, **self.said.options)
+        if self.datasets:
+            numbers = numbers[numbers["dataset"].map(same_instances).isin(self.datasets)]
+        if self.chosen_by:
+            numbers = numbers[self.chosen_by(numbers).to_numpy(dtype=bool)]
+        measured = self.measured_by(numbers, **self.options)
         if not isinstance(measured, pd.DataFrame):
-            return list(measured), {}
+            return list(measured)
         measured = measured.dropna(subset=[0]).reorder_levels(CASE)
-        # Arithmetic on frames may sort rows, but cases have the order of the datasets.
-        places = {name: place for place, name in enumerate(numbers["dataset"].unique())}
-        of_rows = [places.get(name, 0) for name in measured.index.get_level_values("dataset")]
-        measured = measured.iloc[np.argsort(of_rows, kind="stable")]
-        effects = []
-        drawn = {}
-        for key, values in zip(measured.index, measured.to_numpy(), strict=True):
-            dataset, subject, seed = key
-            value = float(values[0]) + 0.0  # -0.0 would be printed as -0.00.
-            effects.append(Effect(dataset, subject, int(seed), value))
-            drawn[key] = values[1:]
-        if self.said.cost or self.scale.kind == "ratio":
-            return effects, {}
-        errors = errors_on_tests(drawn, effects)
-        resampled = numbers.dropna(subset=["value", "resampled"])
         # Minima, maxima and comparisons do not pass on the NaN of records of earlier versions.
+        resampled = numbers.dropna(subset=["value", "resampled"])
         is_unknown = [math.isnan(values[0]) for values in resampled["resampled"]]
         unknown = {*resampled.loc[is_unknown, "dataset"]}
-        if unknown:
-            known = {*numbers["dataset"]} - unknown
-            errors = {case: error for case, error in errors.items() if case[0] in known}
-        return effects, errors
+        places = {name: place for place, name in enumerate(numbers["dataset"].unique())}
+        effects = []
+        for case, (value, *drawn) in zip(measured.index, measured.to_numpy(dtype=float).tolist(), strict=True):
+            dataset, subject, seed = case
+            if self.cost or self.scale == "ratio" or dataset in unknown or (unknown and dataset not in places):
+                drawn = []
+            # -0.0 would be printed as -0.00.
+            effects.append(Effect(dataset, subject, int(seed), value + 0.0, resampled=drawn))
+        # Arithmetic on frames may sort rows, but cases have the order of the datasets.
+        return sorted(effects, key=lambda effect: places.get(effect.dataset, 0))
 
     def outcome(self, numbers: pd.DataFrame) -> Outcome:
         """Return the verdict on the claim."""
-        effects, errors = self.effects(numbers)
-        margin = self.said.margin
-        if margin is None:
-            margin = self.scale.nothing
-        return outcome_of(effects, margin, self.scale, self.said.every, self.said.printed, errors)
+        return outcome_of(self.effects(numbers), self.level, self.scale, self.every, self.printed)
 
 
-def errors_on_tests(
-    drawn: Mapping[tuple[str, str, int], np.ndarray], effects: Iterable[Effect]
-) -> dict[CaseKey, float]:
-    """Return the standard error of each case's mean over seeds that the test set causes.
+@dataclass(frozen=True, kw_only=True)
+class ClaimsTable(TableSpec):
+    """Specification of the table of a paper's claims, with one row for each claim."""
 
-    ``drawn`` has the values of each effect on the resampled test sets. A case is left out if it
-    does not depend on the test instances, or if a record lacks the measures on resampled test sets.
-    """
-    errors = {}
-    for case, runs in by_case(list(effects)).items():
-        replicates = zip(*(drawn[*case, run.seed] for run in runs), strict=True)
-        means = [math.fsum(values) / len(runs) for values in replicates]
-        if not means or min(means) == max(means) or not all(map(math.isfinite, means)):
-            continue
-        mean = math.fsum(means) / len(means)
-        squares = math.fsum((value - mean) * (value - mean) for value in means)
-        errors[case] = math.sqrt(squares / (len(means) - 1))
-    return errors
+    claims: Sequence[Claim]
+
+    def build(self, paper: str, numbers: pd.DataFrame, published: pd.DataFrame, suite: Suite | None = None) -> Table:
+        """Test the claims."""
+        table = Table(self, paper, numbers, published, suite)
+        # The claims of papers are not about synthetic data.
+        numbers = numbers[~numbers["dataset"].map(is_synthetic).astype(bool)]
+        models = {}
+        if suite:
+            models = suite.all_models
+        fitted = [name for name, model in models.items() if model.fitted_settings]
+        chosen = set()
+        for model in models.values():
+            for dataset, origin in model.selected.items():
+                chosen |= {(dataset, quantity) for quantity in origin.fitted}
+        values = []
+        rows = []
+        cells = []
+        dependent = []
+        details = []
+        for claim in self.claims:
+            own = numbers[numbers["need"].isin([self.needs.index(need) for need in claim.needs])]
+            outcome = claim.outcome(own)
+            rest = outcome
+            if own["model"].isin(fitted).any():
+                rest = claim.outcome(own[~own["model"].isin(fitted)])
+            is_dependent = any((case.dataset, claim.quantity) in chosen for case in outcome.cases)
+            mark = ""
+            if is_dependent or repr(rest) != repr(outcome):
+                mark = f" {FITTED}"
+                dependent.append(claim)
+            numbers_of_claim, texts = _row(claim, outcome, mark)
+            values.append(numbers_of_claim)
+            rows.append((claim.statement, claim.source, claim.unit))
+            cells.append([Cell((claim.name,), name, text) for name, text in texts.items()])
+            if outcome.cases:
+                details.append(_panel_of_cases(claim, outcome))
+        table.content = pd.DataFrame(values, columns=[*self.keys, *self.columns], dtype=object)
+        means = table.content.melt(self.keys, var_name="quantity")
+        table.means = means.assign(deviation=math.nan, seeds=math.nan, published="", is_run=True)
+        names = [column(name).title for name in ("statement", "source", "unit")]
+        table.panels = [Panel("", names, _headings(cells), rows, cells), *details]
+        table.notes = self._notes(table, dependent)
+        return table
+
+    def _notes(self, table: Table, dependent: Sequence[Claim]) -> list[str]:
+        claims = self.claims
+        lines = [*RULES]
+        lines += [f"{claim.quoted}: about {claim.about}." for claim in claims if claim.about]
+        lines += [f"{claim.quoted}: margin {claim.level:g}, {claim.because}." for claim in claims if claim.because]
+        lists = {
+            "One case against the statement is enough to refute": [claim for claim in claims if claim.every],
+            f"{FITTED} These verdicts depend on settings fitted to published results": dependent,
+            "Hyperparameters from one search for all seeds": [claim for claim in claims if claim.one_search],
+            "Measured times or memory, which differ from run to run": [claim for claim in claims if claim.cost],
+        }
+        lines += [f"{words}: {' '.join(claim.quoted for claim in some)}" for words, some in lists.items() if some]
+        lines += synthetic_line(table.numbers, ", and not used for claims")
+        of_models = table.numbers[table.numbers["model"] != ""]
+        if len(of_models):
+            lines.append(digests_line(of_models))
+        return lines
 
 
-def claims_of(paper: str, functions: Mapping[str, Any]) -> tuple[Claim, ...]:
-    """Return the claims of a paper, in the order of its YAML file.
+def claims_of(paper: str, functions: Mapping[str, Any]) -> ClaimsTable:
+    """Declare the table of a paper's claims, in the order of its YAML file.
 
     ``functions`` has the functions and selections of the paper's ``claims.py`` by name.
 
@@ -198,130 +264,96 @@ def claims_of(paper: str, functions: Mapping[str, Any]) -> tuple[Claim, ...]:
             if other not in known:
                 raise XmlcError(f"{file}: {name}: found no {other!r} in claims.py, expected a function or selection")
         needs = tuple(known[other] for other in said.records)
-        claims.append(Claim(name=name, said=said, needs=needs, measure=known[measure], only=known[said.only]))
-    return tuple(claims)
+        functions_of = {"measured_by": known[measure], "chosen_by": known[said.only]}
+        claims.append(Claim(**vars(said), name=name, needs=needs, **functions_of))
+    return claims_table(claims)
 
 
-def fact(numbers: pd.DataFrame, name: str) -> pd.Series:
-    """Return a hyperparameter, or a number about the dataset, of the record of each number.
-
-    The value is NaN if the record has none, or if it is not a number.
-    """
-    facts = numbers[(numbers["quantity"] == name) & (numbers["variant"] == ABOUT)]
-    facts = facts.drop_duplicates("record").set_index("record")["value"]
-    return numbers["record"].map(pd.to_numeric(facts, errors="coerce"))
-
-
-def scores(
-    numbers: pd.DataFrame,
-    quantity: str,
-    variant: str = "",
-    **where: str | Collection[str],
-) -> pd.DataFrame:
-    """Return one quantity of all runs. Missing values are left out.
-
-    Parameters
-    ----------
-    numbers : DataFrame
-        Numbers of records (`xmlc.suite.results.numbers`).
-    quantity, variant : str
-    **where : str or collection of str
-        Names of models or methods to select, by the column ``model`` or ``method``.
-
-    Returns
-    -------
-    DataFrame
-        A row for each dataset, model and seed, the levels of the index. The level of the model is
-        left out if ``model`` is one name, and there is a level of the method if ``method`` is
-        several names. Column 0 has the value, and the other columns its values on resampled test
-        sets. Arithmetic on such frames matches rows, so it computes the effects and their resampled
-        values.
-    """
-    rows = numbers[numbers["quantity"] == quantity]
-    rows = rows[rows["variant"] == variant].dropna(subset="value")
-    levels = ["dataset", "model", "seed"]
-    for name, wanted in where.items():
-        if isinstance(wanted, str):
-            rows = rows[rows[name] == wanted]
-            levels = [level for level in levels if level != name]
-        else:
-            rows = rows[rows[name].isin(wanted)]
-            levels = [*dict.fromkeys([*levels, name])]
-    rows = rows.drop_duplicates([*levels, "record"])
-    values = rows["value"].to_numpy(dtype=float)
-    vectors = np.repeat(values[:, None], 1 + REPLICATES, axis=1)
-    for place, drawn in enumerate(rows["resampled"]):
-        if drawn is not None:
-            vectors[place, 1:] = drawn
-    index = pd.MultiIndex.from_frame(rows[levels])
-    if index.has_duplicates:
-        run = index[index.duplicated()][0]
-        raise ValueError(f"{quantity}: found two numbers of {run}, expected one")
-    return pd.DataFrame(vectors, index=index)
+def claims_table(claims: Sequence[Claim]) -> ClaimsTable:
+    """Declare a table of claims. Its ``needs`` must differ in the kind or the training split."""
+    return ClaimsTable(
+        name=CLAIMS,
+        needs=tuple(dict.fromkeys(need for claim in claims for need in claim.needs)),
+        keys=("claim",),
+        columns=("stated", "printed", *DECIDED, *COST_DECIDED, "cases", SEEDS),
+        caption="Statements of the paper, tested on this run. "
+        "A statement holds if more than half of its cases are for it.",
+        partial=True,
+        takes_suite=True,
+        claims=claims,
+    )
 
 
-def mean_scores(
-    numbers: pd.DataFrame,
-    quantities: Sequence[str],
-    variant: str = "",
-    **where: str | Collection[str],
-) -> pd.DataFrame:
-    """Return the mean of several quantities of all runs, in the form of `scores`."""
-    total = scores(numbers, quantities[0], variant, **where)
-    for name in quantities[1:]:
-        total = total + scores(numbers, name, variant, **where)
-    return total.dropna(subset=[0]) / len(quantities)
+def counted(table: Table) -> pd.Series:
+    """Return the verdict on each verbatim statement that is not about costs, by statement."""
+    assert isinstance(table.spec, ClaimsTable)
+    verdicts = table.content.dropna(subset="verdict")
+    verdicts = verdicts[verdicts["stated"] == "verbatim"].set_index("claim")["verdict"]
+    return verdicts.rename(index={claim.name: claim.statement for claim in table.spec.claims})
 
 
-def parts(numbers: pd.DataFrame, prefix: str, *quantities: str) -> pd.DataFrame:
-    """Return a row for each part of a record, and a column for each quantity.
-
-    The names of the parts (column ``variant``) begin with ``prefix``, such as ``max_nodes=`` for
-    the steps of a sweep. The levels of the index are dataset, model, seed and variant.
-    """
-    rows = numbers[numbers["quantity"].isin(quantities)]
-    rows = rows[rows["variant"].str.startswith(prefix)]
-    table = rows.pivot(index=[*RUN, "variant"], columns="quantity", values="value")
-    return table.reindex(columns=list(quantities)).astype(float)
-
-
-def common(*frames: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the rows that all frames have, in the order of the first frame."""
-    index = frames[0].index
-    for frame in frames[1:]:
-        index = index[index.isin(frame.index)]
-    return [frame.loc[index] for frame in frames]
-
-
-def ratio(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Return the ratios of positive numbers. Runs without a measured cost have none."""
-    return (one / other).where((one > 0) & (other > 0))
-
-
-def about(effects: pd.DataFrame | pd.Series, subject: str | None = None) -> pd.DataFrame:
-    """Return effects of runs as effects of cases.
-
-    The subject of the cases is ``subject``, or by default the model.
-    """
-    if isinstance(effects, pd.Series):
-        effects = effects.to_frame(0)
-    if subject is None:
-        return effects.rename_axis(index={"model": "subject"}).reorder_levels(CASE)
-    if "model" in effects.index.names:
-        effects = effects.droplevel("model")
-    return pd.concat({subject: effects}, names=["subject"]).reorder_levels(CASE)
+def _row(claim: Claim, outcome: Outcome, mark: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the numbers of a claim's row by quantity, and its printed texts."""
+    published = [value for of_subject in claim.printed.values() for value in of_subject.values()]
+    in_print = math.nan
+    if published:
+        in_print = math.fsum(published) / len(published)
+    lost = None
+    lost_text = ""
+    if outcome.tested:
+        lost = [case.lost for case in outcome.cases].count(True)
+        lost_text = f"{lost} of {outcome.tested}"
+    effect = outcome.effect
+    decided = [round(value, DIGITS) for value in (effect.mean, effect.lower, effect.upper)]
+    values: dict[str, Any] = {
+        "claim": claim.name,
+        "stated": claim.stated,
+        "printed": round(in_print, DIGITS),
+        "cases": len(outcome.cases),
+        SEEDS: min((case.seeds for case in outcome.cases), default=0),
+    }
+    # Claims about times and memory have separate columns, because their effects and verdicts differ
+    # from run to run.
+    names: tuple[str, ...] = DECIDED
+    if claim.cost:
+        names = COST_DECIDED
+    values |= zip(names, (*decided, *outcome.sides, lost, outcome.word), strict=True)
+    texts = {
+        "stated": claim.stated,
+        "effect": claim.shown(effect),
+        "printed": claim.shown(Estimate(in_print)),
+        "lost": lost_text,
+        "verdict": outcome.verdict + mark,
+    }
+    return values, texts
 
 
-def union(*effects: pd.DataFrame) -> pd.DataFrame:
-    """Return the effects of several frames as one frame."""
-    if not effects:
-        return pd.DataFrame(columns=[0], index=pd.MultiIndex.from_arrays([[], [], []], names=CASE))
-    return pd.concat(effects)
+def _panel_of_cases(claim: Claim, outcome: Outcome) -> Panel:
+    names = ["dataset"]
+    if any(case.subject for case in outcome.cases):
+        names.append("subject")
+    rows = []
+    cells = []
+    for case in outcome.cases:
+        texts = {
+            "unit_effect": claim.shown(case.effect),
+            "printed": claim.shown(Estimate(case.printed)),
+            "on_tests": claim.shown(case.on_tests),
+            SEEDS: str(case.seeds),
+            "side": SIDES[case.side],
+        }
+        if not outcome.tested:
+            del texts["on_tests"]
+        elif not case.on_tests.has_interval:
+            texts["on_tests"] = ""
+        if not case.effect.has_interval:
+            texts["side"] = "one seed"
+        rows.append(tuple(title_of_key(name, getattr(case, name)) for name in names))
+        key = (claim.name, case.dataset, case.subject)
+        cells.append([Cell(key, name, text) for name, text in texts.items()])
+    title = f"{claim.statement} ({claim.unit})"
+    return Panel(title, [column(name).title for name in names], _headings(cells), rows, cells, details=True)
 
 
-def least(*effects: pd.DataFrame) -> pd.DataFrame:
-    """Return the smallest effect of each dataset, subject and seed.
-
-    All parts of a statement hold if the smallest effect supports the statement.
-    """
-    return union(*effects).dropna(subset=[0]).groupby(level=CASE, sort=False).min()
+def _headings(cells: list[list[Cell]]) -> list[str]:
+    return [column(cell.quantity).heading for cell in cells[0]]

@@ -15,7 +15,7 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.costs import job_of
 from xmlc.suite.config.project import Project
 from xmlc.suite.papers import TITLES, enter_rooms, figure_of, modules_of, statements_of, table_of
-from xmlc.suite.papers.claims_table import CLAIMS
+from xmlc.suite.papers.claims import CLAIMS
 from xmlc.suite.papers.plotting import METADATA
 from xmlc.suite.provenance.planned_code import planned_code
 from xmlc.suite.results.titles import model_title

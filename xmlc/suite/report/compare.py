@@ -16,7 +16,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_text
 from xmlc.suite.files import similar_path
 from xmlc.suite.papers import every_table, table_of
-from xmlc.suite.papers.claims_table import CLAIMS
+from xmlc.suite.papers.claims import CLAIMS
 from xmlc.suite.papers.printing import escaped
 from xmlc.suite.report.verdicts import NO_CHANCE, Judge, NumberKind, Spread, half_width, judge_exactly, judged
 from xmlc.suite.results.columns import MISSING, column

@@ -21,7 +21,7 @@ from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import find_suite
 from xmlc.suite.papers import every_table
 from xmlc.suite.papers.building import Known, build_table
-from xmlc.suite.papers.claims_table import CLAIMS, FITTED, counted
+from xmlc.suite.papers.claims import CLAIMS, FITTED, counted
 from xmlc.suite.papers.printing import fingerprint_of, title_of, to_csv
 from xmlc.suite.papers.tables import Cell, Table, TableSpec
 from xmlc.suite.report.compare import published_lines

@@ -107,7 +107,7 @@ def test_claims_on_sto_are_tested_under_three_conventions():
     assert decided(claims.sto_outperformed_present, records) == (5.5, "holds")
     assert decided(claims.sto_loses_most_on_test_zero, records) == (-6.5, "does not hold")
     assert decided(claims.sto_loses_most_on_test_present, records) == (8.5, "holds")
-    assert claims.sto_outperformed_zero.said.stated == "xmlc"
+    assert claims.sto_outperformed_zero.stated == "xmlc"
     for record in records:  # Earlier versions wrote records in this form.
         record["best"]["validation"] = {"macro_f": 0.4}
     assert decided(claims.sto_outperformed_zero, records)[1] == "not run"

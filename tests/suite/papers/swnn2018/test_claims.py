@@ -91,7 +91,7 @@ def test_neighbourhood_sizes_are_compared_at_best_weights():
 def test_standard_error_is_of_two_trials_in_any_order():
     for setting in ((4, 0.0, 0), (4, 1.0, 0)):
         scores = {setting: 50, (4, 0.0, 0): 50, (4, 1.0, 0): 60} | {setting: 55}
-        (effect,) = claims.weighted_votes_help.measure(numbers_of(searched(scores, error=0.02)))
+        (effect,) = claims.weighted_votes_help.measured_by(numbers_of(searched(scores, error=0.02)))
         assert (effect.error, effect.trials, effect.dataset) == (pytest.approx(2), 300, "wiki10-31k")
 
 

@@ -7,8 +7,8 @@ from statistics import fmean
 
 import pandas as pd
 
-from xmlc.suite.papers.claims import about, claims_of, common, parts, ratio, scores, union
-from xmlc.suite.papers.claims_table import claims_table
+from xmlc.suite.papers.claims import claims_of
+from xmlc.suite.papers.effects import about, common, parts, ratio, scores, union
 from xmlc.suite.papers.outcome import Effect, together
 
 # The methods that optimise F in the paper's Table 1, by model. The published MEUF is `meuf-cubic`.
@@ -102,4 +102,4 @@ def variants_as_good(numbers: pd.DataFrame) -> Iterator[Effect]:
                 yield Effect(model, variant, seed, -apart, error, int(original["trials"].iloc[0]))
 
 
-claims = claims_table(claims_of("gfm2011", globals()))
+claims = claims_of("gfm2011", globals())

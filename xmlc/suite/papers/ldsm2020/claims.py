@@ -12,19 +12,8 @@ import numpy as np
 import pandas as pd
 
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.claims import (
-    RUN,
-    about,
-    claims_of,
-    common,
-    fact,
-    least,
-    mean_scores,
-    parts,
-    scores,
-    union,
-)
-from xmlc.suite.papers.claims_table import claims_table
+from xmlc.suite.papers.claims import claims_of
+from xmlc.suite.papers.effects import RUN, about, common, fact, least, parts, scores, union
 from xmlc.suite.papers.outcome import same_instances
 from xmlc.suite.results.numbers import ABOUT
 
@@ -62,18 +51,18 @@ def as_good_as_other_trees(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare LdSM with each other tree method, by the means over k of P@k and of nDCG@k."""
     effects = []
     for names in (PRECISION, NDCG):
-        ours = mean_scores(numbers, names, model=OURS)
+        ours = scores(numbers, names, model=OURS)
         for other in OTHER_TREES:
-            effects.append(about(ours - mean_scores(numbers, names, model=other), other))
+            effects.append(about(ours - scores(numbers, names, model=other), other))
     return least(*effects)
 
 
 def better_single_tree(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare LdSM and FastXML by the first trees of ensembles and the best trees of a search."""
-    first = mean_scores(numbers, PRECISION, "n_trees=1", model=OURS)
-    rival = mean_scores(numbers, PRECISION, "n_trees=1", model=FASTXML)
-    best = mean_scores(numbers, PRECISION, model=f"{OURS}-single")
-    best_rival = mean_scores(numbers, PRECISION, model=f"{FASTXML}-single")
+    first = scores(numbers, PRECISION, "n_trees=1", model=OURS)
+    rival = scores(numbers, PRECISION, "n_trees=1", model=FASTXML)
+    best = scores(numbers, PRECISION, model=f"{OURS}-single")
+    best_rival = scores(numbers, PRECISION, model=f"{FASTXML}-single")
     return union(
         about(first - rival, "first of the ensemble"),
         about(best - best_rival, "best of a search"),
@@ -82,17 +71,17 @@ def better_single_tree(numbers: pd.DataFrame) -> pd.DataFrame:
 
 def better_ensemble(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the ensembles of LdSM and FastXML, if both have the same number of trees."""
-    ours = mean_scores(numbers, PRECISION, model=OURS)
-    apart = ours - mean_scores(numbers, PRECISION, model=FASTXML)
+    ours = scores(numbers, PRECISION, model=OURS)
+    apart = ours - scores(numbers, PRECISION, model=FASTXML)
     more = scores(numbers, "n_trees", model=OURS) - scores(numbers, "n_trees", model=FASTXML)
     return about(apart.where(more == 0), "")
 
 
 def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the gain of ten trees over one tree with the gain of all trees over ten trees."""
-    one = mean_scores(numbers, PRECISION, "n_trees=1", model=OURS)
-    few = mean_scores(numbers, PRECISION, f"n_trees={FEW}", model=OURS)
-    last = mean_scores(numbers, PRECISION, model=OURS)
+    one = scores(numbers, PRECISION, "n_trees=1", model=OURS)
+    few = scores(numbers, PRECISION, f"n_trees={FEW}", model=OURS)
+    last = scores(numbers, PRECISION, model=OURS)
     trees = scores(numbers, "n_trees", model=OURS)
     return about((2 * few - one - last).where(trees > FEW), "")
 
@@ -186,4 +175,4 @@ def bound_of_the_purity(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(lowest + scores(numbers, "lambda_2", ABOUT, model=LDSM)[0])
 
 
-claims = claims_table(claims_of("ldsm2020", globals()))
+claims = claims_of("ldsm2020", globals())

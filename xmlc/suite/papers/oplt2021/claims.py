@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.claims import about, claims_of, fact, least, ratio, scores, union
-from xmlc.suite.papers.claims_table import claims_table
+from xmlc.suite.papers.claims import claims_of
+from xmlc.suite.papers.effects import about, fact, least, ratio, scores, union
 from xmlc.suite.results.titles import model_title, without_passes
 
 WIKI10 = 30_938  # Number of labels of Wiki10. The paper calls datasets with more labels "larger".
@@ -111,4 +111,4 @@ def balance_helps(numbers: pd.DataFrame) -> pd.DataFrame:
     return about(apart.where(depth < 0), "")
 
 
-claims = claims_table(claims_of("oplt2021", globals()))
+claims = claims_of("oplt2021", globals())

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from xmlc.suite.papers.claims import about, claims_of, common, fact, ratio, scores
-from xmlc.suite.papers.claims_table import claims_table
+from xmlc.suite.papers.claims import claims_of
+from xmlc.suite.papers.effects import about, common, fact, ratio, scores
 
 PLTS = EXACT, HASHED = "plt", "plt-hashed"
 FOREST = "fastxml"
@@ -139,4 +139,4 @@ def cheapest_alternative(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
     return about(ratio(cheapest, fta))
 
 
-claims = claims_table(claims_of("plt2016", globals()))
+claims = claims_of("plt2016", globals())

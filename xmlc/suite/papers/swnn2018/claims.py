@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.claims import about, claims_of, fact, mean_scores
-from xmlc.suite.papers.claims_table import claims_table
+from xmlc.suite.papers.claims import claims_of
+from xmlc.suite.papers.effects import about, fact, scores
 from xmlc.suite.papers.outcome import Effect
 
 OURS = "swnn-searched"
@@ -43,8 +43,8 @@ def precision_above_one_versus_rest(numbers: pd.DataFrame, sign: int = 1) -> pd.
     With few labels, the claim contradicts Section 5, according to which SWNN suits datasets with
     fewer labels best.
     """
-    ours = mean_scores(numbers, METRICS, model=OURS)
-    other = mean_scores(numbers, METRICS, model=ONE_VERSUS_REST)
+    ours = scores(numbers, METRICS, model=OURS)
+    other = scores(numbers, METRICS, model=ONE_VERSUS_REST)
     return about(sign * (ours - other), "")
 
 
@@ -144,4 +144,4 @@ def short_index_lists(numbers: pd.DataFrame) -> list[Effect]:
     return _exact(_statistic(numbers, "n_train") / length)
 
 
-claims = claims_table(claims_of("swnn2018", globals()))
+claims = claims_of("swnn2018", globals())
