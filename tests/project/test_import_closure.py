@@ -14,7 +14,9 @@ from xmlc.suite.provenance.code import NO_EFFECT, estimator_files, step_files
 RECORDS = ", ".join(
     f"xmlc.suite.results.records.{file.stem}" for file in PACKAGE.glob("suite/results/records/[a-z]*.py")
 )
-LISTING = "from xmlc.suite.papers import every_table, figure_of; figure_of('1', 'plt2016'); every_table()"
+LISTING = (
+    "from xmlc.suite.papers import figure_of, rooms, tables_of; figure_of('1', 'plt2016'); [*map(tables_of, rooms())]"
+)
 
 
 def files_of(estimator):

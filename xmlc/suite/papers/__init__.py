@@ -50,13 +50,9 @@ def figure_of(name: str, paper: str) -> FigureSpec:
     return found
 
 
-def every_table() -> list[tuple[str, TableSpec]]:
-    """List (package, definition) for all tables. A table in several packages is listed once for each package."""
-    enter_rooms()
-    tables = []
-    for room in rooms():
-        tables += [(room, found) for found in _definitions(room, "table").values()]
-    return tables
+def tables_of(paper: str) -> list[TableSpec]:
+    """Return the definitions of a paper's tables and of the common tables. A paper's table replaces a common one."""
+    return [*_definitions(paper, "table").values()]
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
@@ -89,18 +85,17 @@ def enter_rooms() -> None:
 def _of(name: str, paper: str, noun: str) -> Any:
     if name.isdecimal():
         name = noun + name
-    enter_rooms()
-    known = _definitions(COMMON, noun)
-    if paper in rooms():
-        known |= _definitions(paper, noun)
+    known = _definitions(paper, noun)
     if name in known:
         return known[name]
     raise XmlcError(f"{paper}: found no {noun} {name!r}, expected {nearest(name, known)}")
 
 
-def _definitions(room: str, noun: str) -> dict[str, Any]:
-    name = f"{__name__}.{room}.{noun}s"
-    if not find_spec(name):
-        return {}
-    parts = vars(importlib.import_module(name)).values()
-    return {part.name: part for part in parts if isinstance(part, Declared)}
+def _definitions(paper: str, noun: str) -> dict[str, Any]:
+    """Return the definitions of a paper's tables or figures by name."""
+    enter_rooms()
+    found: dict[str, Any] = {}
+    for module in reversed(modules_of(paper, noun)):
+        parts = vars(importlib.import_module(module)).values()
+        found |= {part.name: part for part in parts if isinstance(part, Declared)}
+    return found

@@ -16,7 +16,7 @@ from xmlc.core.checksums import check_listed, listed_in
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_text
 from xmlc.suite.config.folders import STUDY
-from xmlc.suite.config.planned import Declared, Where
+from xmlc.suite.config.planned import Declared
 from xmlc.suite.config.suite import read_suite
 from xmlc.suite.papers import figure_of, table_of
 from xmlc.suite.papers.notes import notes_of
@@ -25,7 +25,7 @@ from xmlc.suite.papers.tables import Table, TableSpec
 from xmlc.suite.results import records
 from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.numbers import NOT_PRINTED, index_of, read, read_published
-from xmlc.suite.results.records.base import Record, RecordFile, check_header, parsed
+from xmlc.suite.results.records.base import RecordFile, check_header, parsed
 from xmlc.suite.results.records.search import SearchRecord
 from xmlc.suite.results.records.statistics import Statistics
 from xmlc.suite.results.titles import name_models
@@ -58,10 +58,9 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
     # No paper runs together with a study, so a study's names of models may replace the names that papers register.
     name_models(made.titles, over=made.paper == STUDY)
     numbers = read_needs(spec, made.records, spec.partial, known)
+    suite = None
     if made.suite and spec.takes_suite:
         suite = read_suite(made.suite)
-    else:
-        suite = None
     table = spec.build(made.paper, numbers, published_numbers(made), suite)
     if not spec.partial:
         table.notes = notes_of(table)
@@ -148,23 +147,40 @@ def read_needs(
     frames = [read({}).assign(need=0)]
     editions: dict[str, tuple[str, Path]] = {}
     for place, need in enumerate(declared.needs):
-        chosen = choose_records(need, records)
-        if not chosen and place == 0 and not partial:
-            command = kinds().get(need.kind, Statistics).COMMAND
-            wrote = f"`xmlc {command}` wrote"
-            if not command:
-                wrote = "your script wrote"
-            about = f"found no record of kind {need.kind!r}, split {need.split!r} among {len(records)} files"
-            raise XmlcError(f"{about}. Pass files that {wrote} for these models and methods")
-        for path, record in chosen.items():
-            name = record.dataset_name
-            digest, where = editions.setdefault(name, (record.data_digest, path))
+        kind = kinds().get(need.kind, Statistics)
+        settings: dict[tuple[str, str], tuple[object, Path]] = {}
+        runs: dict[tuple[str, ...], Path] = {}
+        chosen: Known = {}
+        for path, record in records.items():
+            is_chosen = isinstance(record, kind) and getattr(record, "split", need.split) == need.split
+            if not is_chosen or not need.takes(record.model_name, record.method_name):
+                continue
+            dataset = record.dataset_name
+            digest, where = editions.setdefault(dataset, (record.data_digest, path))
             if digest != record.data_digest:
                 raise XmlcError(
-                    f"{path}: dataset {name!r} has digest {record.data_digest[:12]}, expected {digest[:12]} as in "
+                    f"{path}: dataset {dataset!r} has digest {record.data_digest:.12}, expected {digest:.12} as in "
                     f"{where}. Recompute the outdated record, or give each edition a separate name and entry in "
                     "datasets.yaml"
                 )
+            setting = getattr(record, "hyperparameters", None)
+            other, where = settings.setdefault((dataset, record.model_name), (setting, path))
+            if setting != other:
+                raise XmlcError(
+                    f"{path}: found other hyperparameters of {record.model_name} on {dataset} than in {where}. "
+                    "Recompute the older record"
+                )
+            run = dataset, record.model_name, record.method_name, f"seed {getattr(record, 'seed', 0)}"
+            if runs.setdefault(run, path) != path:
+                named = ", ".join(filter(None, run))
+                raise XmlcError(f"{path}: found a second record of {named}, after {runs[run]}. Pass each record once")
+            chosen[path] = record
+        if not chosen and place == 0 and not partial:
+            wrote = "your script wrote"
+            if kind.COMMAND:
+                wrote = f"`xmlc {kind.COMMAND}` wrote"
+            about = f"found no record of kind {need.kind!r}, split {need.split!r} among {len(records)} files"
+            raise XmlcError(f"{about}. Pass files that {wrote} for these models and methods")
         frames.append(read(chosen, details=not isinstance(declared, TableSpec)).assign(need=place))
     return pd.concat(frames, ignore_index=True)
 
@@ -187,7 +203,7 @@ def read_records(files: Iterable[Path], known: Known | None = None) -> dict[Path
             continue
         content = parsed(file, "record")
         kind: type[RecordFile] = Statistics
-        if not isinstance(content, dict) or "kind" in content or "train" not in content:
+        if "kind" in content or "train" not in content:
             kind = kinds()[check_header(file, content, kinds(), "score`, `xmlc thresholds` or `xmlc infer")]
         known[file] = kind.of(file, content)
     return {file: known[file] for file in files}
@@ -204,40 +220,6 @@ def kinds() -> dict[str, type[RecordFile]]:
     return found
 
 
-def choose_records(need: Where, records: Known) -> Known:
-    """Return the records that ``need`` selects, in the order of ``records``.
-
-    Raises
-    ------
-    XmlcError
-        Two records are of one run, or seeds of a model have different hyperparameters.
-    """
-    kind = kinds().get(need.kind, Statistics)
-    runs: dict[tuple[object, ...], Path] = {}
-    settings: dict[tuple[str, str], tuple[object, Path]] = {}
-    chosen: Known = {}
-    for path, record in records.items():
-        if not isinstance(record, kind) or not need.takes(record.model_name, record.method_name):
-            continue
-        if isinstance(record, Record):
-            if record.split != need.split:
-                continue
-            run = record.dataset_name, record.model_name
-            setting, where = settings.setdefault(run, (record.hyperparameters, path))
-            if setting != record.hyperparameters:
-                raise XmlcError(
-                    f"{path}: found other hyperparameters of {record.model} on {record.dataset.name} than in {where}. "
-                    "Recompute the older record"
-                )
-        identity = record.dataset_name, record.model_name, record.method_name, f"seed {getattr(record, 'seed', 0)}"
-        if identity in runs:
-            named = ", ".join(filter(None, identity))
-            raise XmlcError(f"{path}: found a second record of {named}, after {runs[identity]}. Pass each record once")
-        runs[identity] = path
-        chosen[path] = record
-    return chosen
-
-
 def published_numbers(made: Manifest) -> pd.DataFrame:
     """Return the published numbers of one table from its CSV files in ``<published>/<paper>/``, one row for each.
 
@@ -248,12 +230,12 @@ def published_numbers(made: Manifest) -> pd.DataFrame:
     keys = list(spec.keys)
     cells = pd.DataFrame(columns=[*keys, "quantity", "value"], dtype=object)
     for name in spec.printed_in or (spec.name,):
-        file = (made.published or Path()) / made.paper / f"{name}.csv"
+        file = Path(made.published or "", made.paper, f"{name}.csv")
         if made.published and file.is_file():
             more = read_published(file, keys)[cells.columns]
             cells = pd.concat([cells[~index_of(cells, keys).isin(index_of(more, keys))], more], ignore_index=True)
-    cells = cells[~cells["value"].isin(NOT_PRINTED)]
     models = {*chain(*(need.models for need in spec.needs))}
+    is_shown = ~cells["value"].isin(NOT_PRINTED)
     if models and "model" in keys:
-        cells = cells[cells["model"].isin(models)]
-    return cells.reset_index(drop=True)
+        is_shown &= cells["model"].isin(models)
+    return cells[is_shown].reset_index(drop=True)

@@ -337,7 +337,7 @@ class TableSpec(Declared):
     def quantities(self) -> tuple[str, ...]:
         """Return the quantities in the CSV file."""
         shown = chain(*(panel.quantities for panel in self.panels), self.more)
-        return self.columns or tuple(dict.fromkeys(shown))
+        return tuple(dict.fromkeys(self.columns or shown))
 
     def build(self, paper: str, numbers: pd.DataFrame, published: pd.DataFrame, suite: Suite | None = None) -> Table:
         """Build the table, without the footnotes that all tables have."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from tabulate import tabulate
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_text
 from xmlc.suite.files import similar_path
-from xmlc.suite.papers import every_table, table_of
+from xmlc.suite.papers import rooms, table_of, tables_of
 from xmlc.suite.papers.claims import CLAIMS
 from xmlc.suite.papers.printing import escaped
 from xmlc.suite.report.verdicts import NO_CHANCE, Judge, NumberKind, Spread, half_width, judge_exactly, judged
@@ -172,7 +173,7 @@ def _tables(left: Path, right: Path) -> list[str]:
 
     Other CSV files, and suites that only the right side has, are left out.
     """
-    defined = {spec.name for _, spec in every_table()}
+    defined = {spec.name for spec in chain(*map(tables_of, rooms()))}
     names = set()
     for side in (left, right):
         for file in (*side.glob("*.csv"), *side.glob("*/*.csv")):

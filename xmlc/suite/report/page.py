@@ -19,7 +19,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import find_suite
-from xmlc.suite.papers import every_table
+from xmlc.suite.papers import tables_of
 from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.papers.claims import CLAIMS, FITTED, counted
 from xmlc.suite.papers.printing import fingerprint_of, title_of, to_csv
@@ -128,9 +128,9 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) 
     tables = {made.table: build_table(made, own) for made in finished}
     known |= own
     numbers = [pd.DataFrame(columns=["kind", "verdict", "dataset", "fitted"])]
-    for paper, spec in every_table():
+    for spec in tables_of(name):
         file = Path(paths.PUBLISHED, name, f"{spec.name}.csv")
-        if paper == name and file.is_file():
+        if file.is_file():
             published = read_published(file, spec.keys)
             means = published.iloc[:0]
             if spec.name in tables:

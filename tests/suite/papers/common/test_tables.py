@@ -5,7 +5,7 @@ import yaml
 from built_tables import build_from, lines
 from report_cases import every_measure, every_method, inferred_from_estimates, ranking
 
-from xmlc.suite.papers.common.rankings import MODEL_KEYS
+from xmlc.suite.papers.common.tables import MODEL_KEYS
 from xmlc.suite.papers.printing import to_csv, to_latex, to_markdown
 
 

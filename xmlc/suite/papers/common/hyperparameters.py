@@ -17,6 +17,7 @@ from xmlc.suite.results.numbers import ABOUT
 from xmlc.suite.results.titles import search_title
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
+Rows = dict[tuple[str, str, str], dict[str, Any]]  # Values by quantity, for each key of a row.
 EVERY_DATASET = "all"  # In rows of ranges, this name replaces the dataset, because ranges apply to all datasets.
 
 
@@ -30,54 +31,48 @@ def _ranges_and_values(table: Table) -> pd.DataFrame:
     """
     if table.suite is None:
         raise XmlcError("table3: found no file with ranges, expected one, as in --suite config/papers/x.yaml")
-    models = {name: model for name, model in table.suite.models.items() if model.search.ranges or model.search.auto}
-    cells: list[tuple[Any, ...]] = []
+    ranges: Rows = {}
+    values: Rows = {}
     shown = []
-    ranges_of = []
     for record, numbers in table.numbers.groupby("record", sort=False):
         dataset, name = numbers[["dataset", "model"]].iloc[0]
-        result, hyperparameters = (_values_of(numbers, variant) for variant in ("", ABOUT))
-        if name not in models or not (models[name].search.ranges or result["search_method"] == AUTO):
-            continue
-        if name not in ranges_of:
-            ranges_of.append(name)
-        # All seeds have the same hyperparameters.
-        if not any(cell[:2] == (dataset, name) for cell in cells):
-            cells += _values(dataset, name, result, hyperparameters, models[name])
-        shown.append(record)
-    if not any(model.search.ranges for model in models.values()) or not shown:
+        about = numbers["variant"] == ABOUT
+        result = numbers[~about].set_index("quantity")["value"]
+        model = table.suite.models.get(name)
+        if model and (model.search.ranges or (model.search.auto and result["search_method"] == AUTO)):
+            shown.append(record)
+            ranges |= _ranges(name, model)
+            # All seeds have the same hyperparameters.
+            hyperparameters = numbers[about].set_index("quantity")["value"].to_dict()
+            for key, row in _values(dataset, name, result, hyperparameters, model).items():
+                values.setdefault(key, row)
+    if not any(model.search.ranges for model in table.suite.models.values()) or not shown:
         raise XmlcError(f"{table.suite.file}: found no record of a model with search.ranges, expected one for table3")
     table.numbers = table.numbers[table.numbers["record"].isin(shown)]
-    rows = [*chain(*(_ranges(name, models[name]) for name in ranges_of)), *cells]
-    found = pd.DataFrame(rows, columns=[*HYPERPARAMETER_KEYS, "quantity", "value"])
-    return found.assign(deviation=math.nan, seeds=math.nan, records=[()] * len(rows))
+    cells = []
+    for key, row in (ranges | values).items():
+        cells += [(*key, quantity, value) for quantity, value in row.items()]
+    found = pd.DataFrame(cells, columns=[*HYPERPARAMETER_KEYS, "quantity", "value"])
+    return found.assign(deviation=math.nan, seeds=math.nan, records=[()] * len(cells))
 
 
-def _values_of(numbers: pd.DataFrame, variant: str) -> dict[str, Any]:
-    own = numbers[numbers["variant"] == variant]
-    return dict(zip(own["quantity"], own["value"], strict=True))
-
-
-def _ranges(name: str, model: ModelSpec) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = []
+def _ranges(name: str, model: ModelSpec) -> Rows:
+    rows: Rows = {}
     for hyperparameter, values in model.search.ranges.items():
         key = EVERY_DATASET, name, hyperparameter
         if isinstance(values, list):
-            drawn = f"one of {', '.join(map(str, values))}"
-        else:
-            drawn = "uniform"
-            if values.log:
-                drawn = "logarithmic"
-            if values.integer:
-                drawn += ", integers"
-            rows += [(*key, "low", values.low), (*key, "high", values.high)]
-        rows.append((*key, "drawn", drawn))
+            rows[key] = {"drawn": f"one of {', '.join(map(str, values))}"}
+            continue
+        drawn = "uniform"
+        if values.log:
+            drawn = "logarithmic"
+        if values.integer:
+            drawn += ", integers"
+        rows[key] = {"low": values.low, "high": values.high, "drawn": drawn}
     return rows
 
 
-def _values(
-    dataset: str, name: str, result: dict[str, Any], hyperparameters: dict[str, Any], model: ModelSpec
-) -> list[tuple[Any, ...]]:
+def _values(dataset: str, name: str, result: pd.Series, hyperparameters: dict[str, Any], model: ModelSpec) -> Rows:
     """Return the rows of a model's values on a dataset, with their source and their P@1 on the validation set.
 
     The source is a search by the workflow, or the source that the suite's configuration states, or None.
@@ -94,15 +89,14 @@ def _values(
         by = stated.by
         if stated.p_at_1 is not None:
             p1 = 100 * stated.p_at_1
-    rows = []
+    rows: Rows = {}
     # Hyperparameters with ranges come first.
-    for hyperparameter in dict.fromkeys(chain(model.search.ranges, *chain(*model.search.stages))):
+    for hyperparameter in chain(model.search.ranges, *chain(*model.search.stages)):
         value = hyperparameters.get(hyperparameter)
         # Truth values are printed as in YAML, because a table would show True as 1.
         if isinstance(value, bool):
             value = str(value).lower()
-        key = dataset, name, hyperparameter
-        rows += [(*key, "value", value), (*key, "found_by", by), (*key, "validation_p@1", p1)]
+        rows[dataset, name, hyperparameter] = {"value": value, "found_by": by, "validation_p@1": p1}
     return rows
 
 
@@ -112,14 +106,7 @@ table3 = TableSpec(
     keys=HYPERPARAMETER_KEYS,
     rows=_ranges_and_values,
     panels=(
-        columns(
-            "Ranges",
-            "low",
-            "high",
-            "drawn",
-            names=("model", "hyperparameter"),
-            contests={},
-        ),
+        columns("Ranges", "low", "high", "drawn", names=("model", "hyperparameter"), contests={}),
         columns(
             "Values: ",
             *("value", "validation_p@1", "found_by"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xmlc.metrics.measures import FURTHER_SET_METRICS, SET_METRICS
 from xmlc.suite.config.planned import INFERRED
-from xmlc.suite.papers.common.inference import INFERENCE_KEYS, INSTANCE_F_CONVENTION, timeouts
+from xmlc.suite.papers.common.tables import INSTANCE_F_CONVENTION, METHOD_KEYS, timeouts
 from xmlc.suite.papers.gfm2011.claims import claims as claims
 from xmlc.suite.papers.tables import Table, TableSpec, columns, datasets
 from xmlc.suite.results.titles import model_title
@@ -26,10 +26,11 @@ def _drawn(table: Table) -> list[str]:
 table1 = TableSpec(
     name="table1",
     needs=(INFERRED,),
-    keys=INFERENCE_KEYS,
+    keys=METHOD_KEYS,
     columns=(
         *(*MEASURED, "draw_ms", "estimate_ms", "infer_ms", "inference_threads", "expected_f"),
-        *(name for name in (*SET_METRICS, *FURTHER_SET_METRICS) if name not in MEASURED),
+        *SET_METRICS,
+        *FURTHER_SET_METRICS,
         *("predicted_per_instance", *SIZES, "note"),
     ),
     panels=(

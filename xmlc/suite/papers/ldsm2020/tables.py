@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from xmlc.suite.config.planned import RANKINGS, Where
-from xmlc.suite.papers.common.rankings import MODEL_KEYS, PRECISION, THREADS
+from xmlc.suite.papers.common.tables import MODEL_KEYS, PRECISION, THREADS
 from xmlc.suite.papers.ldsm2020.claims import claims as claims
 from xmlc.suite.papers.tables import Table, TableSpec, columns, not_run, table_of_datasets
 from xmlc.suite.results.numbers import ABOUT

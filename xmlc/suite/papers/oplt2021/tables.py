@@ -8,14 +8,7 @@ import pandas as pd
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.common.rankings import (
-    CPU,
-    MODEL_KEYS,
-    PRECISION,
-    PROPENSITY_SCORED,
-    THREADS,
-)
-from xmlc.suite.papers.common.rankings import passes as passes
+from xmlc.suite.papers.common.tables import CPU, MODEL_KEYS, PRECISION, PROPENSITY_SCORED, THREADS
 from xmlc.suite.papers.oplt2021.claims import claims as claims
 from xmlc.suite.papers.tables import Table, TableSpec, columns, not_run, table_of_datasets
 from xmlc.suite.results.numbers import grouped, mean_over_seeds

@@ -8,7 +8,7 @@ import pandas as pd
 
 from xmlc.metrics.measures import MAXIMA
 from xmlc.suite.config.planned import RANKINGS
-from xmlc.suite.papers.common.rankings import MODEL_KEYS, PRECISION
+from xmlc.suite.papers.common.tables import MODEL_KEYS, PRECISION
 from xmlc.suite.papers.swnn2018.claims import claims as claims
 from xmlc.suite.papers.tables import Table, TableSpec, columns, not_run, table_of_datasets
 from xmlc.suite.results.numbers import mean_over_seeds
