@@ -1,6 +1,7 @@
 """Test `make bits`: it detects one changed bit, names the right model, and reports a run that tests nothing."""
 
 import json
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def test_overall_digest_changes_with_any_task():
 
 
 def test_tasks_cover_every_method():
-    names = [name for group in pieces.GROUPS.values() for name in group]
+    names = list(chain.from_iterable(pieces.GROUPS.values()))
     assert len(names) == len(set(names))
     assert {f"thresholds {name}" for name in THRESHOLDS} | {f"inference {name}" for name in INFERENCE} <= set(names)
 

@@ -18,7 +18,8 @@ def test_every_dataset_and_model_has_a_line():
     assert len(gains) > 5
     for name, models in gains.items():
         assert models.keys() <= {"PLT", "PLT (SGD)", "FastXML", "SWNN"} or name == "attentionxml-eurlex"
-        assert all(low - 0.005 <= gain <= high + 0.005 for of in models.values() for gain, low, high in of.values())
+        for gains in models.values():
+            assert all(low - 0.005 <= gain <= high + 0.005 for gain, low, high in gains.values())
 
 
 def test_table_shows_measurements():
@@ -26,4 +27,5 @@ def test_table_shows_measurements():
     measured = {(row["dataset"], row["value"]) for row in every if row["contender"] == "PLT"}
     lines = re.findall(r"(?m)^\| ([\w-]+) \| [\d,]+ \| ([\d. |]+) \|$", (ROOT / "docs/label_sets.md").read_text())
     assert len(lines) == 5
-    assert {(name, cell) for name, cells in lines for cell in cells.split(" | ")} <= measured
+    for name, cells in lines:
+        assert {(name, cell) for cell in cells.split(" | ")} <= measured

@@ -19,15 +19,18 @@ def prepared(tmp_path, monkeypatch):
 
 def stand_ins():
     """Return models of xmlc under the names of the baselines."""
-    return {name: PLT(tree="random", arity=2, n_jobs=1) for names in bench.BASELINES_OF.values() for name in names}
+    found = {}
+    for names in bench.BASELINES_OF.values():
+        for name in names:
+            found[name] = PLT(tree="random", arity=2, n_jobs=1)
+    return found
 
 
 def test_benchmark_measures_every_model_and_search(prepared, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(bench, "make_baselines", stand_ins)
     rows = run_benchmark(tmp_path, "plt", "--data", prepared, "--rounds", 2)
-    trained, ranked = (
-        {key: row for key, row in rows.items() if key[1:3] == (task, "time")} for task in (TRAINING, PREDICTION)
-    )
+    trained = {key: row for key, row in rows.items() if key[1:3] == (TRAINING, "time")}
+    ranked = {key: row for key, row in rows.items() if key[1:3] == (PREDICTION, "time")}
     assert len(trained) == 2 * 2 + 3
     assert len(ranked) == 2 * 2 * len(bench.SEARCHES) + 3 + 1
     assert {len(row["rounds"]) for row in [*trained.values(), *ranked.values()]} == {2}

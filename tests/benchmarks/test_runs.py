@@ -39,5 +39,5 @@ def test_each_contender_has_rows(run, tmp_path):
     name, *options = run
     rows = run_benchmark(tmp_path, name, "--data", prepare_tiny(tmp_path, "delicious"), *options)
     assert {key[0] for key in rows} >= RUNS[run]
-    assert all(row["value"] >= 0 for row in [row for (_, _, measure, _), row in rows.items() if measure == "time"])
+    assert all(row["value"] >= 0 for (_, _, measure, _), row in rows.items() if measure == "time")
     assert all(row["value"] == 1 for (_, _, measure, _), row in rows.items() if measure == "same bits")

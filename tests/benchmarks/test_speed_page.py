@@ -29,7 +29,9 @@ def test_page_states_range_of_ratios_and_differences_of_p1():
     pairs = MAKER["RATIOS"]
     assert f"between {100 * min(r[-1] for r in ratios):.0f} and {100 * max(r[-1] for r in ratios):.0f} %" in PAGE
     rows = MAKER["measured"]("plt.csv", "ldsm.csv", "nearest.csv", "oplt.csv").items()
-    contenders = {contender for of_task in pairs.values() for contender in of_task.values()}
+    contenders = set()
+    for of_task in pairs.values():
+        contenders.update(of_task.values())
     points = [(c, float(row["value"])) for (_, c, _, measure), row in rows if measure == "P@1" and c in contenders]
     batch = [value for contender, value in points if contender.startswith("PLT, batch")]
     assert f"*PLT, batch* is {min(batch):.1f} to {max(batch):.1f} points better" in PAGE

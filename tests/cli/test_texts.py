@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -40,7 +41,10 @@ def lines(capsys, key="labels"):
 
 
 def names_of(rows):
-    return [[name for name, _ in row] for row in rows]
+    found = []
+    for row in rows:
+        found.append([name for name, _ in row])
+    return found
 
 
 def scores_of(capsys):
@@ -70,7 +74,7 @@ def test_predictions_equal_text_classifier(train, tmp_path, capsys):
 @pytest.mark.parametrize("to", ["jsonl", "csv"])
 def test_perfect_model_scores_perfectly_in_each_format(to, fitted, tmp_path, capsys):
     words = {"cooking": "boil fry oven", "garden": "rose soil plant", 'a "b", c': "chord choir song", "d": "goal run"}
-    rows = [([one, other], f"{words[one]} {words[other]}") for one in words for other in words]
+    rows = [([one, other], f"{words[one]} {words[other]}") for one, other in product(words, repeat=2)]
     content = "text,labels,id\n" + "".join(
         '{},"{}",{}\n'.format(text, ";".join(names).replace('"', '""'), f"no {i % 5}")
         for i, (names, text) in enumerate(rows * 5)
@@ -110,7 +114,7 @@ def test_csv_tsv_and_json_columns_are_kept(train, tmp_path, capsys):
         assert run("predict", *given, "-k", 2, "--to", "csv") == 0
         header, *rows = csv.reader(io.StringIO(capsys.readouterr().out))
         assert header == ["instance", "no", "label", "score", "in_set"]
-        assert [row[:2] for row in rows] == [[str(i), each] for i, each in enumerate(values) for _ in range(2)]
+        assert [row[:2] for row in rows] == [[str(i), each] for (i, each), _ in product(enumerate(values), range(2))]
     (tmp_path / "numbers.jsonl").write_text('{"text": "onions", "no": {"a": [1, null]}}\n')
     assert run("predict", tmp_path / "numbers.jsonl", "--model", tmp_path / "model", "--keep", "no") == 0
     assert json.loads(capsys.readouterr().out)["no"] == {"a": [1, None]}
@@ -137,7 +141,9 @@ def test_marked_sets_may_skip_labels_and_unmarked_lists_are_sets(train, tmp_path
     marked = [["cooking"], ["cooking", "vegetables"], ["vegetables", "garden"], []]
     row = [["garden", 0.9], ["cooking", 0.8], ["vegetables", 0.8]]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"set": names, "labels": row}) + "\n" for names in marked))
-    cells = [f"{i},{name},{score},{int(name in names)}\n" for i, names in enumerate(marked) for name, score in row]
+    cells = [
+        f"{i},{name},{score},{int(name in names)}\n" for (i, names), (name, score) in product(enumerate(marked), row)
+    ]
     (tmp_path / "a.csv").write_text("instance,label,score,in_set\n" + "".join(cells))
     (tmp_path / "b.csv").write_text("in_set,x,score,label,instance\n" + "1,,0.5,cooking,0\n,,,,1\n,,,,2\n,,,,3\n")
     for name, micro, first in (("a.jsonl", "90.91", "50.00"), ("a.csv", "90.91", "50.00"), ("b.csv", "28.57", "25.00")):
@@ -152,7 +158,8 @@ def test_trusted_estimators_of_other_libraries_are_loaded(train, tmp_path, capsy
     assert run("predict", train, "--model", tmp_path / "model") == 1
     assert "--trusted" in capsys.readouterr().err
     assert run("predict", train, "--model", tmp_path / "model", "-k", 2, "--trusted") == 0
-    assert [{name for name, _ in row} for row in lines(capsys)] == [{"cooking"}, *map(set, NAMES[1:3]), {"garden"}]
+    found = [set(dict(row)) for row in lines(capsys)]
+    assert found == [{"cooking"}, *map(set, NAMES[1:3]), {"garden"}]
 
 
 def test_rankings_and_lists_as_sets_are_scored(train, tmp_path, capsys):

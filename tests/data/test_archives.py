@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import tarfile
+from itertools import product
 
 import numpy as np
 import pytest
@@ -107,7 +108,9 @@ def test_compressed_member_is_decompressed(run, pack, compress):
         run(pack(packed | {f"d/train.txt{suffix}": packed[f"d/train.txt{suffix}"] + b"foreign"}))
 
 
-@pytest.mark.parametrize("other", [f"{folder}train.txt{suffix}" for folder in ("d/", "e/") for suffix in SUFFIXES[1:]])
+@pytest.mark.parametrize(
+    "other", [f"{folder}train.txt{suffix}" for folder, suffix in product(("d/", "e/"), SUFFIXES[1:])]
+)
 def test_member_in_plain_and_compressed_form_is_refused(run, other):
     with raises_with(XmlcError, "train.txt"):
         run(zip_of(FILES | {other: b""}))

@@ -73,7 +73,9 @@ def write_csv(rng, end):
 
 def write_given(rng, end):
     mark = rng.choice(["|", "||", ",", "\t", "__", "\u2028"])
-    rows = [(text, [n for n in names if not {*mark} & {*n}]) for text, names in rows_of(rng, "\0\ud800", "\0\ud800<")]
+    rows = []
+    for text, names in rows_of(rng, "\0\ud800", "\0\ud800<"):
+        rows.append((text, [n for n in names if not {*mark} & {*n}]))
     delimiter = rng.choice(",;\t#")
     return (
         rows,

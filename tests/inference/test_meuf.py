@@ -1,5 +1,7 @@
 """Three forms of MEUF, compared with all label sets, with each other and with GFM on the full matrix P."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from facts import raises_with
@@ -33,7 +35,7 @@ def wide_marginals():
     """Return instances of 90 labels with various marginals: equal, skewed, certain, tied, all zero, one positive."""
     rng = np.random.default_rng(0)
     rows = [np.full(90, q) for q in (0.01, 0.12, 0.5, 0.97)]
-    rows += [np.minimum(1, rng.pareto(shape, 90) * scale) for shape in (0.5, 1, 3) for scale in (0.001, 0.01, 0.1)]
+    rows += [np.minimum(1, rng.pareto(shape, 90) * scale) for shape, scale in product((0.5, 1, 3), (0.001, 0.01, 0.1))]
     rows += [rng.random(90) ** power for power in (0.2, 1, 4)]
     rows += [np.repeat([1.0, 0.0], 45), np.repeat([0.5, 0.05, 1e-9], 30), np.zeros(90), np.eye(90)[7] * 0.3]
     # All 20 labels have a larger value than the empty set, although the first few have not.

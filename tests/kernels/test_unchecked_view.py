@@ -33,7 +33,11 @@ def stale_reads(function):
     """List (line, name of the array) for each read of a view whose array may be deleted by then."""
     code = ssa.reconstruct_ssa(compiler.run_frontend(function))
     postproc.PostProcessor(code).run(emit_dels=True)
-    assigned = [s for block in code.blocks.values() for s in block.body if isinstance(s, ir.Assign)]
+    assigned = []
+    for block in code.blocks.values():
+        for s in block.body:
+            if isinstance(s, ir.Assign):
+                assigned.append(s)
     named = {s.target.name: s.value for s in assigned if isinstance(s.value, ir.Global | ir.FreeVar)}
     # For each variable: the arrays that it refers to, and the arrays that it is a view of.
     held = defaultdict(set)

@@ -1,6 +1,7 @@
 """Figures of measures: their lines, compared with counts label by label."""
 
 import sys
+from itertools import product
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ def test_reliability_plot_groups_labels_by_frequency():
     assert [line.get_label().split(":")[0] for line in lines] == list(groups)
     assert len(lines[0].get_xdata()) < len(lines[1].get_xdata()) == 10
     for line, labels in zip(lines, groups.values()):
-        pairs = sorted((float(spe[i, j]), bool(Y[i, j])) for i in range(n) for j in labels if spe[i, j] > 0)
+        pairs = sorted((float(spe[i, j]), bool(Y[i, j])) for i, j in product(range(n), labels) if spe[i, j] > 0)
         total = sum(p for p, _ in pairs)
         assert line.get_label().endswith(f": {total / Y[:, labels].sum():.2f}")
         n_bins = min(10, max(1, int(total / 10)))

@@ -92,9 +92,9 @@ def test_bootstrap_error_of_macro_f_is_too_small_if_labels_are_rare(m, most, pos
     def difference(scores):
         return scores[0]["macro_f"] - scores[1]["macro_f"]
 
-    of_new_sets = [
-        difference([classification_metrics(Y, each) for each in sets]) for Y, sets in (draw() for _ in range(200))
-    ]
+    of_new_sets = []
+    for Y, sets in (draw() for _ in range(200)):
+        of_new_sets.append(difference([classification_metrics(Y, each) for each in sets]))
     estimated = []
     for Y, sets in (draw() for _ in range(8)):
         scores = [classification_metrics(Y, each) for each in sets]

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from facts import contents
 from joblib import Parallel, delayed
 from small_models import OURS, SMALL
 
@@ -75,10 +76,8 @@ def test_model_fitted_to_disk_equals_saved_model(name, multilabel, tmp_path):
     given = SMALL.get(name, {})
     estimator(**given).fit(X, Y).save(tmp_path / "saved")
     model = estimator(**given).fit_to_disk(tmp_path / "fitted", X, Y)
-    saved, fitted = (
-        {file.relative_to(tmp_path / at): file.read_bytes() for file in (tmp_path / at).rglob("*") if file.is_file()}
-        for at in ("saved", "fitted")
-    )
+    saved = contents(tmp_path / "saved")
+    fitted = contents(tmp_path / "fitted")
     assert saved == fitted
     assert (model.predict_proba(X) != estimator.load(tmp_path / "saved").predict_proba(X)).nnz == 0
 

@@ -61,7 +61,10 @@ MODELS = {
     "pcc": [{"C": 1.0, "n_samples": 3}],
     "swnn": [{"beta": 1.0}, {"beta": 50.0, "S": 3, "alpha": 1}, {"beta": 1e4, "alpha": 1e4, "S": PASSES}, {"beta": 0}],
 }
-CASES = [(name, at) for name, settings in MODELS.items() for at in range(len(settings))]
+CASES = []
+for name, settings in MODELS.items():
+    for at in range(len(settings)):
+        CASES.append((name, at))
 
 
 def check_predictions(model, X):

@@ -1,5 +1,7 @@
 """A model depends on the values of a matrix, not on the form in which they are stored."""
 
+from itertools import chain, product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,10 +24,10 @@ def in_another_form(matrix, seed=0):
         entries = [(column, value) for column, value in enumerate(row) if value]
         zeros = np.flatnonzero(row == 0)[:4]
         entries += [(column, -0.0 if column % 2 else 0.0) for column in zeros]
-        entries += [(column, value) for column in zeros[:1] for value in (1.5, -1.5)]
+        entries += [(column, value) for column, value in product(zeros[:1], (1.5, -1.5))]
         rows.append([entries[place] for place in rng.permutation(len(entries))])
-    columns = np.array([column for row in rows for column, _ in row])
-    values = np.array([value for row in rows for _, value in row], dtype=matrix.dtype)
+    columns = np.array([column for column, _ in chain.from_iterable(rows)])
+    values = np.array([value for _, value in chain.from_iterable(rows)], dtype=matrix.dtype)
     ends = np.cumsum([0, *map(len, rows)])
     return sparse.csr_array((values, columns, ends), shape=matrix.shape)
 

@@ -1,7 +1,7 @@
 """Stacking: candidates, features and regression, compared with plain implementations."""
 
 import math
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -50,7 +50,10 @@ def candidates_twin(lists):
 def features_twin(scores, log_share):
     mean = min(max(sum(scores) / len(scores), 1e-6), 1 - 1e-6)
     logs = [math.log(score + 1e-3) for score in scores] + [log_share]
-    products = [logs[a] * logs[b] for a in range(len(logs)) for b in range(a + 1)]
+    products = []
+    for a in range(len(logs)):
+        for b in range(a + 1):
+            products.append(logs[a] * logs[b])
     return [math.log(mean / (1 - mean)), 1.0, *logs, *products]
 
 
@@ -66,7 +69,7 @@ def data():
 
 def test_candidates_are_labels_of_any_member_with_all_scores():
     rng = np.random.default_rng(0)
-    labels = np.array([[rng.permutation(9)[:4] for _ in range(7)] for _ in range(3)], dtype=np.int32)
+    labels = np.array([rng.permutation(9)[:4] for _ in range(3 * 7)], dtype=np.int32).reshape(3, 7, 4)
     scores = -np.sort(-rng.random(labels.shape), axis=2).astype(np.float32)
     labels[1, 2, 2:] = -1
     scores[1, 2, 2:] = 0
@@ -75,8 +78,8 @@ def test_candidates_are_labels_of_any_member_with_all_scores():
     twin = candidates_twin(list(zip(labels, scores)))
     counts, candidates, values = merge_lists(*joined(list(zip(labels, scores))))
     assert counts.tolist() == [len(own) for own in twin]
-    assert candidates.tolist() == [label for own in twin for label in own]
-    assert values.tolist() == [own for each in twin for own in each.values()]
+    assert candidates.tolist() == list(chain.from_iterable(twin))
+    assert values.tolist() == list(chain.from_iterable(own.values() for own in twin))
 
 
 @pytest.mark.parametrize("n_members", [1, 2, 3])

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sys
+from itertools import product
 from threading import Thread
 
 import numpy as np
@@ -188,7 +189,7 @@ def test_threads_of_members_follow_set_params_and_load(data, tmp_path):
 
 def test_texts_have_the_same_labels_in_threads():
     words = ["rice", "onion", "rose", "tulip", "pan", "spade", "soup", "hedge"]
-    texts = [f"{a} {b} {i}" for i, a in enumerate(words * 4) for b in words[:3]]
+    texts = [f"{a} {b} {i}" for (i, a), b in product(enumerate(words * 4), words[:3])]
     sets = [["cooking"] if text.split()[0] in words[:2] + words[4:7:2] else ["garden", "home"] for text in texts]
     model = TextClassifier().fit(texts, sets)
     stored = pickle.dumps(model)

@@ -47,7 +47,7 @@ def test_a_package_imports_only_lower_layers(own):
 def test_the_library_does_not_import_the_suite():
     library = [file for file in MODULES if "suite" not in file.relative_to(PACKAGE).parts]
     assert len(library) > 100
-    assert [file for file in library if any(name.startswith("xmlc.suite") for name in imported_modules(file))] == []
+    assert [file for file in library if "xmlc.suite" in " ".join(imported_modules(file))] == []
     assert "xmlc.suite" not in (PACKAGE / "__init__.py").read_text()  # The package imports public names on demand.
 
 
@@ -78,7 +78,8 @@ for name in {names!r}:
 def test_shared_paper_code_imports_no_paper():
     shared = [*(PACKAGE / "suite/papers").glob("*.py"), *(PACKAGE / "suite/papers/common").glob("*.py")]
     papers = re.compile(r"xmlc\.suite\.papers\.[a-z]+\d{4}\b")
-    assert {file: name for file in shared for name in imported_modules(file) if papers.match(name)} == {}
+    for file in shared:
+        assert [name for name in imported_modules(file) if papers.match(name)] == [], file
 
 
 def test_the_package_imports_no_benchmark():

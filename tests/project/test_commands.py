@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 from dataclasses import fields
+from itertools import chain
 
 import click
 import numpy as np
@@ -41,11 +42,11 @@ def commands_of(page):
     return [re.sub(r" +#.*| \.\.\.$", "", line) for line in found]
 
 
-LINES = sorted({line for page in PAGES for line in commands_of(page)})
-MAKE, SNAKEMAKE, XMLC, BENCHMARKS = (
-    [line for line in LINES if line.startswith(f"{name} ")]
-    for name in ("make", "snakemake", "xmlc", "python -m benchmarks")
-)
+LINES = sorted(set(chain.from_iterable(map(commands_of, PAGES))))
+MAKE = [line for line in LINES if line.startswith("make ")]
+SNAKEMAKE = [line for line in LINES if line.startswith("snakemake ")]
+XMLC = [line for line in LINES if line.startswith("xmlc ")]
+BENCHMARKS = [line for line in LINES if line.startswith("python -m benchmarks ")]
 
 
 def words_of(line):

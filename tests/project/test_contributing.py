@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -98,7 +99,7 @@ def house(tmp_path_factory):
     house = House(tmp_path_factory.mktemp("house"))
     for section in SECTIONS:
         assert blocks_of(section), section
-    blocks = examples() + [block for section in SECTIONS for block in blocks_of(section)]
+    blocks = [*examples(), *chain.from_iterable(map(blocks_of, SECTIONS))]
     for name, text in [*blocks, ("xmlc/models/centroids.py", dict(blocks)["my_model.py"])]:
         house.write(name, text)
     return house

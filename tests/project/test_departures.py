@@ -177,18 +177,20 @@ def without_patterns(paper, setting):
 def settings_of(paper, choice):
     """Return the settings of a choice without patterns."""
     settings = as_list(choice.get("setting", []))
-    return [one for setting in settings for one in without_patterns(paper, setting)]
+    found = []
+    for setting in settings:
+        found += without_patterns(paper, setting)
+    return found
 
 
 def departing(paper, choice):
     """Return the datasets on which a setting departs. One "" means all datasets of the choice."""
     datasets = choice.get("datasets") or list(choice.get("by_dataset", project().suites[paper].datasets))
-    found = {
-        dataset
-        for setting in settings_of(paper, choice)
-        for dataset, value in values(paper, setting, datasets).items()
-        if not follows(choice, dataset, value)
-    }
+    found = set()
+    for setting in settings_of(paper, choice):
+        for dataset, value in values(paper, setting, datasets).items():
+            if not follows(choice, dataset, value):
+                found.add(dataset)
     return {""} if found == set(datasets) else found
 
 
@@ -249,7 +251,9 @@ def settings_of_suite(paper):
 
 def without_entry(paper, settings, chosen):
     """Return the settings that no choice names, itself or by a key of the suite or of a search that contains it."""
-    named = {setting for choice in chosen for setting in settings_of(paper, choice)}
+    named = set()
+    for choice in chosen:
+        named.update(settings_of(paper, choice))
     containing = tuple(f"{one}." for one in named if ".search." in one or not one.startswith("models"))
     return sorted(one for one in settings if one not in named and not one.startswith(containing))
 
@@ -263,9 +267,10 @@ def test_every_setting_of_a_suite_has_a_choice(paper):
 def test_hyperparameters_from_the_paper_have_a_choice(paper):
     """A choice that the paper leaves open is no source of a hyperparameter."""
     printed = [choice for choice in choices(paper).values() if choice["printed"] != OPEN]
-    settings = {
-        f"models.{name}.{key}" for name, model in models_of(paper).items() for key in hyperparameters_from_paper(model)
-    }
+    settings = set()
+    for name, model in models_of(paper).items():
+        for key in hyperparameters_from_paper(model):
+            settings.add(f"models.{name}.{key}")
     assert without_entry(paper, settings, printed) == []
 
 
@@ -273,7 +278,10 @@ def test_hyperparameters_from_the_paper_have_a_choice(paper):
 def test_exactly_the_departures_have_reasons(paper):
     printed = {key: choice for key, choice in choices(paper).items() if choice["printed"] != OPEN}
     explained = {key: choice for key, choice in printed.items() if choice.keys() & {"here", "reason"}}
-    listed = {(key, dataset) for key, choice in explained.items() for dataset in choice.get("departs_on", [""])}
+    listed = set()
+    for key, choice in explained.items():
+        for dataset in choice.get("departs_on", [""]):
+            listed.add((key, dataset))
     missing = departures(paper) - listed
     over = listed - departures(paper)
     assert not missing, f"{paper}/choices.yaml: these choices have no `here`, but the suite departs: {sorted(missing)}"

@@ -12,8 +12,14 @@ from xmlc.suite.config.suite import read_suites
 from xmlc.suite.steps.tune import command as tune
 
 SUITES = read_suites(ROOT / "config")
-MODELS = [(suite, name, model) for suite in SUITES.values() for name, model in suite.all_models.items()]
-FOUND = [(name, dataset, found) for _, name, model in MODELS for dataset, found in model.selected.items()]
+MODELS = []
+for suite in SUITES.values():
+    for name, model in suite.all_models.items():
+        MODELS.append((suite, name, model))
+FOUND = []
+for _, name, model in MODELS:
+    for dataset, found in model.selected.items():
+        FOUND.append((name, dataset, found))
 
 
 @pytest.mark.parametrize(("suite", "name", "model"), MODELS, ids=[f"{suite.name}-{name}" for suite, name, _ in MODELS])
@@ -23,7 +29,10 @@ def test_every_hyperparameter_has_provenance(suite, name, model):
     own = {dataset for dataset, values in model.datasets.items() if values != model.hyperparameters}
     assert "datasets" in said or own <= set(model.selected), "values of a dataset without provenance"
     stages = model.search.stages if model.search.always else []
-    searched = {key for stage in stages for trial in stage for key in trial}
+    searched = set()
+    for stage in stages:
+        for trial in stage:
+            searched.update(trial)
     assert all(said.get(key, said.get("all", "")).startswith("search: ") for key in searched)
 
 

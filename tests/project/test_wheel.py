@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,9 @@ def released():
     """Return the files of the clone. The files behind a link of the package replace the link."""
     names = in_the_clone()
     links = {name: (ROOT / name).resolve().relative_to(ROOT).as_posix() for name in names if (ROOT / name).is_symlink()}
-    linked = {link + name[len(to) :] for link, to in links.items() for name in names if f"{name}/".startswith(f"{to}/")}
+    linked = {
+        link + name[len(to) :] for (link, to), name in product(links.items(), names) if f"{name}/".startswith(f"{to}/")
+    }
     return names - set(links) | linked
 
 

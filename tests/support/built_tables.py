@@ -24,7 +24,10 @@ def build_from(folder, name, paper, records, published=None, models=None, **suit
 
 def texts(panel):
     """Return the printed texts of a panel, row by row."""
-    return [[text for text, _ in line] for line in lines(panel)]
+    found = []
+    for line in lines(panel):
+        found.append([text for text, _ in line])
+    return found
 
 
 def headings(panel):

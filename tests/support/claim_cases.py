@@ -12,7 +12,10 @@ from xmlc.suite.results.numbers import read
 
 def numbers_of(*given):
     """Return the numbers of lists of records, or of the contents of their files."""
-    records = [as_record(one) if isinstance(one, dict) else one for some in given for one in some]
+    records = []
+    for some in given:
+        for one in some:
+            records.append(as_record(one) if isinstance(one, dict) else one)
     files = {Path(f"{record.KIND}-{place}.json"): record for place, record in enumerate(records)}
     return read(files, details=False)
 

@@ -6,6 +6,7 @@ This script runs in a separate process. A kernel that another test compiled woul
 import gc
 import json
 import sys
+from itertools import chain
 from pathlib import Path
 
 from numba.core.dispatcher import Dispatcher
@@ -38,8 +39,10 @@ def run_steps(suite, folder):
     data = ("--data", folder / "data")
     out = ("--out", data[1], "--statistics", folder / "statistics.json")
     run("prepare", "demo", "--source", folder / "resources", *out)
-    inferring = sorted({method for name in suite.models for method in suite.inferred(name)})
-    named = [word for method in inferring for word in ("--method", method)]
+    inferring = sorted(set(chain.from_iterable(map(suite.inferred, suite.models))))
+    named = []
+    for method in inferring:
+        named += ("--method", method)
     models = {name: (model.estimator, model.hyperparameters) for name, model in suite.models.items()}
     for name, (estimator, hyperparameters) in {**models, "oracle": ("oracle", {})}.items():
         model = folder / name

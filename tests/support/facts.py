@@ -11,7 +11,9 @@ def absent(text, *facts):
 
     A fact is found only as whole words: "row 1" is not in "row 12". A list is several facts.
     """
-    each = [fact for one in facts for fact in (one if isinstance(one, list) else [one])]
+    each = []
+    for one in facts:
+        each += one if isinstance(one, list) else [one]
     return [fact for fact in map(str, each) if not re.search(_whole(fact), text)]
 
 
@@ -37,3 +39,8 @@ def _whole(fact):
     before = r"(?<!\w)" if re.match(r"\w", fact) else ""
     after = r"(?!\w)" if re.search(r"\w$", fact) else ""
     return before + re.escape(fact) + after
+
+
+def contents(folder):
+    """Return the bytes of each file below a folder, by the file's path in the folder."""
+    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}

@@ -26,7 +26,9 @@ def partition(label_sets, weights, side, normalised=True):
     """
     n_labels = len(weights)
     side = list(side)
-    ideal = [round(FIXED_POINT / sum(1 / math.log2(2 + r) for r in range(len(s)))) if s else 0 for s in label_sets]
+    ideal = []
+    for s in label_sets:
+        ideal.append(round(FIXED_POINT / sum(1 / math.log2(2 + r) for r in range(len(s)))) if s else 0)
     if not normalised:
         ideal = [FIXED_POINT if s else 0 for s in label_sets]
     previous = -1.0

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 from scipy import sparse
@@ -89,13 +90,16 @@ def counted_by_size(samples):
 
 def exact_by_size(p, weights):
     """Return P[i][s - 1] and p(Y = 0) of labels with weighted sizes, in fractions, by definition."""
-    p, weights = [[Fraction(float(x)) for x in each] for each in (p, weights)]
+    p = [Fraction(float(x)) for x in p]
+    weights = [Fraction(float(x)) for x in weights]
     weights = [weights[min(s, len(weights) - 1)] for s in range(len(p) + 1)]
     if (mass := sum(q * weight for q, weight in zip(exact_pmf(p), weights))) == 0:
         weights = [1] * (len(p) + 1)
         mass = 1
     others = [exact_pmf(p[:i] + p[i + 1 :]) for i in range(len(p))]
-    P = [[p_i * q * weight / mass for q, weight in zip(pmf, weights[1:])] for p_i, pmf in zip(p, others)]
+    P = []
+    for p_i, pmf in zip(p, others):
+        P.append([p_i * q * weight / mass for q, weight in zip(pmf, weights[1:])])
     return P, exact_pmf(p)[0] * weights[0] / mass
 
 
@@ -110,7 +114,7 @@ def exact_pmf(p):
 def exact_value_of(predicted, P, p_empty):
     """Return the expected F of one prediction, a bool mask, in fractions."""
     k = int(predicted.sum())
-    hits = [P[i][s - 1] * 2 / (s + k) for i in np.flatnonzero(predicted) for s in range(1, len(P) + 1)]
+    hits = [P[i][s - 1] * 2 / (s + k) for i, s in product(np.flatnonzero(predicted), range(1, len(P) + 1))]
     return sum(hits) if k else p_empty
 
 
@@ -118,6 +122,8 @@ def exact_best(P, p_empty):
     """Return the highest expected F of all predictions, in fractions, by GFM as printed in Algorithm 1."""
     best = p_empty
     for k in range(1, len(P) + 1):
-        f = [sum(q * 2 / (s + k) for s, q in enumerate(row, 1)) for row in P]
+        f = []
+        for row in P:
+            f.append(sum(q * 2 / (s + k) for s, q in enumerate(row, 1)))
         best = max(best, sum(sorted(f, reverse=True)[:k]))
     return best

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -13,14 +13,16 @@ def objective(P, P_i, pi, lambda_1, lambda_2):
     """Return J by Equation (1), for P of shape (M,), P_i of shape (M, K) and pi of shape (K,)."""
     pairs = list(combinations(range(len(P)), 2))
     balance = sum(abs(P[j] - P[other]) for j, other in pairs)
-    integrity = sum(pi[i] * abs(P_i[j][i] - P_i[other][i]) for i in range(len(pi)) for j, other in pairs)
+    integrity = sum(pi[i] * abs(P_i[j][i] - P_i[other][i]) for i, (j, other) in product(range(len(pi)), pairs))
     return balance - lambda_1 * integrity + lambda_2 * abs(sum(P) - 1)
 
 
 def probabilities(sums, seen):
     """Return P, P_i and pi from sums of predictions by direction and label, and counts of seen labels."""
     n_seen = max(1, sum(seen))
-    P_i = [[own / max(1, times) for own, times in zip(row, seen)] for row in sums]
+    P_i = []
+    for row in sums:
+        P_i.append([own / max(1, times) for own, times in zip(row, seen)])
     return [sum(row) / n_seen for row in sums], P_i, [times / n_seen for times in seen]
 
 

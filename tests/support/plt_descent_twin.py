@@ -129,5 +129,7 @@ def best_of_beam(nodes, estimates, k, beam):
         leaves = best([*leaves, *(node for node in level if nodes.label[node] >= 0)])[:k]
         inner = best([node for node in level if nodes.label[node] < 0])
         missed = max([missed, *estimates[inner[beam:]]])
-        level = [child for node in inner[:beam] for child in range(*nodes.children[node : node + 2])]
+        level = []
+        for node in inner[:beam]:
+            level += range(*nodes.children[node : node + 2])
     return nodes.label[leaves], estimates[leaves], missed

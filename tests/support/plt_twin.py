@@ -14,7 +14,10 @@ def ancestors(tree, node):
 
 def positive_nodes(tree, labels):
     """Return the nodes with z_t = 1 for a label set."""
-    return {node for label in labels for node in ancestors(tree, tree.leaf[label])}
+    found = set()
+    for label in labels:
+        found.update(ancestors(tree, tree.leaf[label]))
+    return found
 
 
 def train(tree, X, label_sets, order, gamma, lam, epochs):

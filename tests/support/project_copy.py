@@ -21,7 +21,10 @@ COUNTS = re.compile(r"^[\d,]+ jobs? would run: (.*)$", re.MULTILINE)  # A dry ru
 
 def counts_of(said):
     """Return the number of jobs of each rule in the output of a dry run."""
-    pairs = [job.split(" ") for line in COUNTS.findall(said) for job in line.split(", ")]
+    pairs = []
+    for line in COUNTS.findall(said):
+        for job in line.split(", "):
+            pairs.append(job.split(" "))
     return {rule: int(count) for count, rule in pairs}
 
 
@@ -123,10 +126,10 @@ class Project:
     def tables(self):
         """Return every table without its cost columns."""
         frames = {file.name: pd.read_csv(file) for file in sorted(self.folder.glob("results/tables/demo/*.csv"))}
-        return {
-            name: frame[[c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]].to_csv()
-            for name, frame in frames.items()
-        }
+        found = {}
+        for name, frame in frames.items():
+            found[name] = frame[[c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]].to_csv()
+        return found
 
 
 def finished_demo(folder):

@@ -1,12 +1,15 @@
 """Provide hand-made records, small enough to compute every table by hand."""
 
 import json
+from itertools import product
 
 from xmlc.core.checksums import stamped
 
 GRID = (2, 10, 100)
 SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
-MEASURES = tuple(f"{average}_{name}" for average in ("macro", "micro", "instance") for name in ("f", "f2", "jaccard"))
+MEASURES = tuple(
+    f"{average}_{name}" for average, name in product(("macro", "micro", "instance"), ("f", "f2", "jaccard"))
+)
 
 TRAINED = dict.fromkeys(("train_seconds", "train_threads", "train_peak_bytes", "model_bytes"))
 
@@ -18,7 +21,7 @@ def dataset(name="yeast", digest=None):
 
 
 def ranking(name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_products=120.4, **changes):
-    metrics = {f"{metric}@{k}": p1 / k for metric in ("p", "ndcg", "psp") for k in (1, 3, 5)}
+    metrics = {f"{metric}@{k}": p1 / k for metric, k in product(("p", "ndcg", "psp"), (1, 3, 5))}
     costs = {
         "train_seconds": seconds,
         "predict_ms_per_instance": 0.0123,
@@ -122,18 +125,21 @@ def calibration(name="yeast", model="plt", seed=0, **changes):
 
 
 def _scores(p1):
-    return {f"{metric}@{k}": p1 / k for metric in ("p", "ndcg") for k in (1, 3, 5)}
+    return {f"{metric}@{k}": p1 / k for metric, k in product(("p", "ndcg"), (1, 3, 5))}
 
 
 def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
     """Return a record of `xmlc forest` on one, two and three trees. Objectives decrease level by level."""
     rows = [{"n_trees": n, "metrics": _scores(p1 + 0.05 * n), "predict_ms_per_instance": 0.01 * n} for n in (1, 2, 3)]
-    objectives = [
-        {"tree": tree, "level": level, "nodes": 2 ** (level - 1)}
-        | {key: [low - 0.1 * level, low - 0.2 * level] for key, low in (("minimum", -0.5), ("mean", 0), ("maximum", 1))}
-        for tree in (0, 1)
-        for level in (1, 2, 3)
-    ]
+    objectives = []
+    for tree, level in product((0, 1), (1, 2, 3)):
+        objectives.append(
+            {"tree": tree, "level": level, "nodes": 2 ** (level - 1)}
+            | {
+                key: [low - 0.1 * level, low - 0.2 * level]
+                for key, low in (("minimum", -0.5), ("mean", 0), ("maximum", 1))
+            }
+        )
     record = {"kind": "forest", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
     record |= {
         "hyperparameters": {"arity": 2, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3},

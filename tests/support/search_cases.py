@@ -37,4 +37,7 @@ def trials_of(method, budget, seed=0, space=SPACE, given=GIVEN, worth=hill):
 
 def what(result):
     """Return trials without their times."""
-    return [{key: value for key, value in trial.items() if key != "train_seconds"} for trial in result["trials"]]
+    found = []
+    for trial in result["trials"]:
+        found.append({key: value for key, value in trial.items() if key != "train_seconds"})
+    return found

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from base64 import urlsafe_b64decode
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
@@ -63,7 +64,7 @@ class SmallRun(Project):
     def unmake(self, first="download"):
         """Remove the files of a step and all later steps. For the first step, remove all files of any run."""
         steps = list(STEPS)
-        for name in [name for step in steps[steps.index(first) :] for name in STEPS[step]]:
+        for name in chain.from_iterable(STEPS[step] for step in steps[steps.index(first) :]):
             path = self.folder / name
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         if first == "download":
@@ -89,7 +90,11 @@ class SmallRun(Project):
 
     def files(self):
         """Return the names of all files that runs made, including hidden files."""
-        paths = [path for top in MADE for path in (self.folder / top).rglob("*") if path.is_file()]
+        paths = []
+        for top in MADE:
+            for path in (self.folder / top).rglob("*"):
+                if path.is_file():
+                    paths.append(path)
         names = {path.relative_to(self.folder).as_posix() for path in paths}
         return {name for name in names if not name.startswith("results/published/")}
 
@@ -124,7 +129,10 @@ class SmallRun(Project):
             except ValueError:
                 continue  # The note is incomplete, because the run was killed.
             jobs.setdefault(log, {})[note.name] = urlsafe_b64decode(note.name).decode()
-        made = [name for notes in jobs.values() if not unfinished & set(notes) for name in notes.values()]
+        made = []
+        for notes in jobs.values():
+            if not unfinished & set(notes):
+                made += notes.values()
         return {name: (self.folder / name).lstat().st_ino for name in made if (self.folder / name).exists()}
 
 

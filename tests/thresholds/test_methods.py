@@ -1,5 +1,7 @@
 """Threshold methods: strict comparison of stored estimates, and STO, compared with a plain search."""
 
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -133,7 +135,7 @@ def test_methods_follow_scikit_learn():
 @given(sizes=st.lists(st.integers(0, 40), max_size=30), entries=st.integers(1, 50))
 def test_pieces_cover_each_label_once_in_order(sizes, entries):
     tasks = label_tasks(np.array(sizes, dtype=np.int64), entries)
-    assert [label for start, end in tasks for label in range(start, end)] == list(range(len(sizes)))
+    assert list(chain.from_iterable(range(start, end) for start, end in tasks)) == list(range(len(sizes)))
     for start, end in tasks:  # the limit applies without the last label, and empty labels count
         assert sum(sizes[start : end - 1]) + (end - 1 - start) <= entries
 

@@ -133,7 +133,9 @@ def test_out_of_fold_refuses_fewer_instances_than_folds(multilabel):
 
 def test_out_of_fold_accepts_texts_with_a_pipeline(multilabel):
     X, Y = multilabel(40, 12, 3)
-    texts = [" ".join(f"word{j}" for j in X[[i]].indices) or "nothing" for i in range(40)]
+    texts = []
+    for i in range(40):
+        texts.append(" ".join(f"word{j}" for j in X[[i]].indices) or "nothing")
     model = OutOfFold(make_pipeline(CountVectorizer(), BinaryRelevance(C=1.0)), "fta").fit(texts, Y)
     assert macro_f(Y, model.predict(texts)) > 0.5
 

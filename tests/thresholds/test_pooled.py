@@ -145,10 +145,13 @@ def test_gains_are_differences_between_successive_thresholds(n, m, seed, entries
     candidates = candidates_of(spe, Y, common=True)
     gains = np.zeros(candidates.lowest.size, dtype=np.int64)
     add_gains(kernel_csr(spe), kernel_csr(Y), candidates.lowest, UNIT, *F1, gains)
-    values = [
-        sum(overlap_units(UNIT, *F1, *map(sum, (t & p, t, p))) for t, p in zip(Y.toarray(), spe.toarray() >= lowest))
-        for lowest in [*candidates.lowest.view(np.float32), 2]
-    ]
+    values = []
+    for lowest in [*candidates.lowest.view(np.float32), 2]:
+        values.append(
+            sum(
+                overlap_units(UNIT, *F1, *map(sum, (t & p, t, p))) for t, p in zip(Y.toarray(), spe.toarray() >= lowest)
+            )
+        )
     assert gains.tolist() == (-np.diff(values)).tolist()
 
 

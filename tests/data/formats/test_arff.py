@@ -129,12 +129,14 @@ def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, 
         [repr(a), repr(b), y1, repr(c), y2, repr(d)] for (a, b, c, d), (y1, y2) in zip(rows, sets)
     ]  # fmt: skip
     dense = "".join(",".join(row) + "\n" for row in cells)
-    thin = "".join("{" + ", ".join(f"{i} {c}" for i, c in enumerate(row) if float(c)) + "}\n" for row in cells)
+    thin = ""
+    for row in cells:
+        thin += "{" + ", ".join(f"{i} {c}" for i, c in enumerate(row) if float(c)) + "}\n"
     folder = tmp_path_factory.mktemp("arff")
     xml = '<labels><label name="y2"/><label name="y1"/></labels>'
     X, Y = arff(folder, dense, header, xml)
     table, _ = scipy_arff.loadarff(io.StringIO(header + dense))
-    expected = np.array([[row[f"a{i}"] for i in range(4)] for row in table]).astype(np.float32)
+    expected = np.column_stack([table[f"a{i}"] for i in range(4)]).astype(np.float32)
     np.testing.assert_array_equal(X.toarray(), expected)
     np.testing.assert_array_equal(Y.toarray(), [[row["y1"] == b"1", row["y2"] == b"1"] for row in table])
     for one, other in zip((X, Y), arff(folder, thin, header, xml)):

@@ -44,7 +44,8 @@ def test_matrix_equals_result_of_plain_loop(tmp_path_factory, pairs, value):
     expected = np.zeros((max(row for row, _ in pairs), max(column for _, column in pairs)))
     for row, column in pairs:
         expected[row - 1, column - 1] = value
-    rows, columns = (" ".join(str(pair[place]) for pair in sorted(pairs)) for place in (0, 1))
+    rows = " ".join(str(row) for row, _ in sorted(pairs))
+    columns = " ".join(str(column) for _, column in sorted(pairs))
     files = {"row": rows, "feature": columns, "value": " ".join([str(value)] * len(pairs))}
     X, Y = read_coordinates(
         written(tmp_path_factory.mktemp("files"), **files, label_row="1 " * len(expected), label="1 " * len(expected))

@@ -29,7 +29,7 @@ FILES = {
     "b.tsv": 'labels\ttext\ncooking;easy meals\trice, boiled\n\ta "quoted" rose\ngarden\tsoil\n',
     "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\n" for text, names, _ in DOCUMENTS),
     "a.ndjson": "".join(json.dumps({"text": text, "labels": ";".join(names)}) + "\n" for text, names, _ in DOCUMENTS),
-    "a.json": json.dumps([{"text": text, "labels": {name: 1.0 for name in names}} for text, names, _ in DOCUMENTS]),
+    "a.json": json.dumps([{"text": text, "labels": dict.fromkeys(names, 1.0)} for text, names, _ in DOCUMENTS]),
     "b.json": json.dumps([{"text": text, "labels": names or None} for text, names, _ in DOCUMENTS], indent=4) + "\n\n",
     "c.json": "".join(json.dumps({"text": text, "labels": json.dumps(names)}) + "\n" for text, names, _ in DOCUMENTS),
     "excel.csv": 'sep=;\nid;text;labels\n1;rice, boiled;"cooking;easy meals"\n2;"a ""quoted"" rose";\n3;soil;garden\n',

@@ -1,6 +1,7 @@
 """Test that tables and claims mark synthetic data, and show no published numbers for such data."""
 
 import shutil
+from itertools import product
 from zipfile import ZipFile
 
 import pytest
@@ -109,7 +110,7 @@ def test_synthetic_data_have_no_published_numbers(tmp_path):
 
 
 def test_no_claim_is_tested_on_synthetic_data(tmp_path):
-    records = [ranking(MARKED, name, seed, 0.5 + 0.01 * seed) for name in ("plt", "fastxml") for seed in range(5)]
+    records = [ranking(MARKED, name, seed, 0.5 + 0.01 * seed) for name, seed in product(("plt", "fastxml"), range(5))]
     table = build_from(tmp_path, "claims", "plt2016", records, models={"plt": {}})
     verdicts = table.means[table.means["quantity"].isin(["verdict", "cost_verdict"])]["value"].dropna()
     assert {*verdicts} == {"not run"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import fastxml_twin as twin
 import numpy as np
 import pytest
@@ -24,7 +26,8 @@ SMALL = settings(max_examples=40, deadline=None)
 
 def node_csr(label_sets):
     starts = np.concatenate(([0], np.cumsum([len(s) for s in label_sets]))).astype(np.int64)
-    return starts, np.array([label for s in label_sets for label in sorted(s)], dtype=np.uint32)
+    labels = list(chain.from_iterable(map(sorted, label_sets)))
+    return starts, np.array(labels, dtype=np.uint32)
 
 
 @SMALL

@@ -148,7 +148,10 @@ def test_one_node_and_stored_zeros_are_learned(multilabel):
 
 def test_defaults_depend_on_size_of_training_set(multilabel):
     X, Y = multilabel(3000, 5, 300)  # with 300 rows, labels have fewer than ten positives on average
-    chosen = [(model.max_nodes_, model.lambda_1_) for n in (3000, 300) for model in [LdSM(n_trees=1).fit(X[:n], Y[:n])]]
+    chosen = []
+    for n in (3000, 300):
+        for model in [LdSM(n_trees=1).fit(X[:n], Y[:n])]:
+            chosen.append((model.max_nodes_, model.lambda_1_))
     assert Y[:300].nnz < 10 * 300 <= Y.nnz
     assert chosen == [(1500, 2.0), (1000, 4.0)]
 

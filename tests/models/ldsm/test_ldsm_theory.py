@@ -174,11 +174,14 @@ def grown(sets, arity, lambda_1=2.0, lambda_2=0.5):
     seen = sets.sum(axis=0)
     present = seen > 0
     for ways in product(range(1, 2**arity), repeat=len(sets)):
-        sent = np.array([[way >> j & 1 for way in ways] for j in range(arity)])
+        sent = np.array(ways) >> np.arange(arity)[:, np.newaxis] & 1
         P_i = (sent @ sets)[:, present] / seen[present]
         pi = seen[present] / seen.sum()
         if twin.objective(P_i @ pi, P_i, pi, lambda_1, lambda_2) < -lambda_1 * (arity - 1) + 1e-9:
-            return [leaf for own in sent for leaf in grown(sets[own == 1], arity)]
+            found = []
+            for own in sent:
+                found += grown(sets[own == 1], arity)
+            return found
     return [sets]
 
 

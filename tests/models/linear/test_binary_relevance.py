@@ -122,7 +122,9 @@ def test_sigmoids_above_equal_plain_loops():
     scores[2, 1] = scores[3, 1] = 0.25
     thresholds[1] = np.float32(sigmoid(0.25))  # An estimate equal to its threshold is not above the threshold.
     counts, labels, estimates = sigmoids_above(scores, thresholds)
-    expected = [[(j, np.float32(sigmoid(s))) for j, s in enumerate(row)] for row in scores]
+    expected = []
+    for row in scores:
+        expected.append([(j, np.float32(sigmoid(s))) for j, s in enumerate(row)])
     expected = [[(j, p) for j, p in row if p > thresholds[j]] for row in expected]
     assert counts.tolist() == [len(row) for row in expected]
     assert list(zip(labels.tolist(), estimates, strict=True)) == list(itertools.chain.from_iterable(expected))

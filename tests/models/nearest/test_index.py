@@ -17,7 +17,9 @@ def naive_index(X, n_words, block_rows):
     places = {j: place for place, j in enumerate(order)}
     n_lists = max(np.count_nonzero(frequencies) - 64 * n_words, 0)
     steps = abs(X.toarray()).max(axis=0)[order[64 * n_words :][:n_lists]] * np.float32((1 + 1e-6) / 32767)
-    lists = [[[] for _ in range(n_lists)] for _ in range(-(-n // block_rows))]
+    lists = []
+    for _ in range(-(-n // block_rows)):
+        lists.append([[] for _ in range(n_lists)])
     row_places = []
     row_values = []
     words = np.zeros((n_words, n), dtype=np.uint64)
@@ -38,8 +40,13 @@ def naive_index(X, n_words, block_rows):
                 posting = (steps_down % 2**16) << 16 | i % block_rows
                 lists[i // block_rows][place - 64 * n_words].append(posting)
         lengths[:, i] = [np.ceil(np.sqrt(square) * 65000) for square in squares]
-    starts = [np.concatenate(([0], np.cumsum([len(own) for own in block]))) for block in lists]
-    flat = [posting for block in lists for own in block for posting in own]
+    starts = []
+    for block in lists:
+        starts.append(np.concatenate(([0], np.cumsum([len(own) for own in block]))))
+    flat = []
+    for block in lists:
+        for own in block:
+            flat += own
     block_starts = np.cumsum([0] + [start[-1] for start in starts])[:-1]
     return {
         "places": [places[j] for j in range(d)], "row_starts": X.indptr, "row_places": row_places,

@@ -1,4 +1,5 @@
 from copy import deepcopy
+from itertools import product
 
 import numpy as np
 import pytest
@@ -24,8 +25,9 @@ from xmlc.thresholds import OFO
 SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
 PROGRAM_SHAPES = [
     (policy, arity, max_leaf, "program")
-    for policy in ("best_greedy", "random")
-    for arity, max_leaf in ((2, 2), (2, 4), (2, 10), (3, 3), (3, 5), (3, 10), (4, 4), (4, 7))
+    for policy, (arity, max_leaf) in product(
+        ("best_greedy", "random"), ((2, 2), (2, 4), (2, 10), (3, 3), (3, 5), (3, 10), (4, 4), (4, 7))
+    )
 ]
 GROWN = [(*shape, "paper") for shape in SHAPES] + PROGRAM_SHAPES
 
@@ -65,7 +67,7 @@ def test_classifiers_equal_iplt_on_final_tree_after_any_prefix(policy, arity, ma
 
 GROWTHS = [("paper", None), ("paper", 0.3), ("program", None)]
 # In these cases, 2-means trees have an arity of 2.
-STARTED = [(*shape, *start) for shape in SHAPES for start in GROWTHS if start[1] is None or shape[1] == 2]
+STARTED = [(*shape, *start) for shape, start in product(SHAPES, GROWTHS) if start[1] is None or shape[1] == 2]
 
 
 @pytest.mark.parametrize("epochs", [1, 3])

@@ -49,7 +49,9 @@ def test_rows_in_use_never_overlap_and_start_with_zeros(requests):
         return slot
 
     used = serve(requests, take, lambda slot, padded: give_row(tree, padded, slot))
-    taken = [s for slot, padded in used.items() for s in range(slot, slot + slots_of(padded))]
+    taken = []
+    for slot, padded in used.items():
+        taken += range(slot, slot + slots_of(padded))
     assert len(taken) == len(set(taken))
     assert all(2 <= s < tree.counters[SLOTS_USED] for s in taken)
 
@@ -70,7 +72,9 @@ def test_tables_in_use_never_overlap_and_released_ones_are_reused(requests):
         assert take_table(tree, bits) == place
         give_table(tree, bits, place)
 
-    taken = [e for place, bits in serve(requests, take, give).items() for e in range(place, place + 2**bits)]
+    taken = []
+    for place, bits in serve(requests, take, give).items():
+        taken += range(place, place + 2**bits)
     assert len(taken) == len(set(taken))
     assert all(0 < e < tree.counters[ENTRIES_USED] for e in taken)
 

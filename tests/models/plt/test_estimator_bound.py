@@ -20,7 +20,9 @@ from xmlc.models.plt.weights import LOGISTIC_LINK
 from xmlc.models.trees import LabelTree, random_complete_tree
 
 M = 5
-SETS = [[j for j in range(M) if mask >> j & 1] for mask in range(2**M)]
+SETS = []
+for mask in range(2**M):
+    SETS.append([j for j in range(M) if mask >> j & 1])
 INSTANCES = np.eye(6, dtype=np.float32) + 0.2  # the only six instances, each with its own feature
 
 
@@ -30,23 +32,29 @@ def joint_distributions(seed):
     return weights / weights.sum(axis=1, keepdims=True)
 
 
+def mass(joint, sets, member):
+    """Return the probability of the sets with a member, given each instance."""
+    return joint[:, [member in one for one in sets]].sum(axis=1)
+
+
 def posteriors(joint):
     """Return eta(x, j), the sum over the sets that contain j."""
-    return np.array([[sum(p for p, s in zip(row, SETS) if j in s) for j in range(M)] for row in joint])
+    return np.column_stack([mass(joint, SETS, j) for j in range(M)])
 
 
 def node_posteriors(tree, joint):
     """Return P(z_v = 1 | z_pa(v) = 1, x) by sums over sets (0 for impossible parents), and P(z_pa(v) = 1 | x)."""
     positive = [positive_nodes(tree, labels) for labels in SETS]
-    reached = np.array(
-        [[sum(p for p, z in zip(row, positive) if t in z) for t in range(tree.n_nodes)] for row in joint]
-    )
+    reached = np.column_stack([mass(joint, positive, t) for t in range(tree.n_nodes)])
     above = np.column_stack((np.ones(len(joint)), reached[:, tree.parent[1:]]))
     return np.divide(reached, above, out=np.zeros_like(reached), where=above > 0), above
 
 
 def along_paths(tree, values, combine):
-    return np.array([[combine([row[t] for t in ancestors(tree, leaf)]) for leaf in tree.leaf] for row in values])
+    found = []
+    for row in values:
+        found.append([combine(row[list(ancestors(tree, leaf))]) for leaf in tree.leaf])
+    return np.array(found)
 
 
 def bounds(tree, joint, guessed):
@@ -97,7 +105,8 @@ def draw_sample():
     rng = np.random.default_rng(11)
     rows = rng.integers(0, len(INSTANCES), 400)
     drawn = [SETS[rng.choice(len(SETS), p=joint[row])] for row in rows]
-    return INSTANCES[rows], np.array([[j in labels for j in range(M)] for labels in drawn]), joint
+    Y = np.array([np.isin(np.arange(M), labels) for labels in drawn])
+    return INSTANCES[rows], Y, joint
 
 
 def check_bounds(model, joint):

@@ -105,7 +105,8 @@ def coordinate(seed, cost, size):
 
 
 def assert_same_bits(kernel, twin, arrays, *numbers):
-    found, expected = ([array.copy() for array in arrays] for _ in range(2))
+    found = [array.copy() for array in arrays]
+    expected = [array.copy() for array in arrays]
     assert kernel(*found, *numbers) == twin(*expected, *numbers)
     for one, other in zip(found, expected, strict=True):
         assert one.tobytes() == other.tobytes()

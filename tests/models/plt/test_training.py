@@ -69,13 +69,15 @@ def test_features_and_nonzeros_of_blocks_are_counted(multilabel, n_features):
     starts = np.concatenate(([0], np.cumsum([own.size for own in reaching])))
     positions = np.concatenate(reaching).astype(np.uint32)
     blocks = np.array([3, 0, 1, 2])
-    rows = [[x.indices[x.indptr[row] : x.indptr[row + 1]] for row in order[reaching[block]]] for block in blocks]
+    rows = []
+    for block in blocks:
+        rows.append([x.indices[x.indptr[row] : x.indptr[row + 1]] for row in order[reaching[block]]])
     expected = [np.unique(np.concatenate([*own, np.empty(0, np.uint32)])) for own in rows]
     reach = Reach(order, starts, positions)
     nonzeros = count_nonzeros(x.indptr, reach)
     distinct, features = list_features(x, reach, blocks, nonzeros, n_features)
     assert distinct.tolist() == [own.size for own in expected]
-    assert nonzeros[blocks].tolist() == [sum(row.size for row in own) for own in rows]
+    assert nonzeros[blocks].tolist() == [sum(map(len, own)) for own in rows]
     np.testing.assert_array_equal(features, np.concatenate(expected))
 
 

@@ -2,6 +2,7 @@
 
 import random
 import warnings
+from itertools import product
 
 import pytest
 from facts import warns_with
@@ -67,7 +68,7 @@ def test_words_of_chinese_are_learned_at_chance_with_a_warning():
 
 def test_codes_without_a_common_word_are_reported():
     names = [
-        f"{first}_{second}_{i}" for i, first in enumerate(["get", "set"]) for second in ("user", "file", "name")
+        f"{first}_{second}_{i}" for (i, first), second in product(enumerate(["get", "set"]), ("user", "file", "name"))
     ] * 10
     texts = [f"{name}{i}" for i, name in enumerate(names)]
     with warns_with(UserWarning, "60 of 60"):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,9 @@ from xmlc.thresholds import LabelSets, priors
 
 WORDS = "rice onion flour rose tulip soil spring oven".split()
 TEXTS = [f"{WORDS[i % 8]} {WORDS[3 * i % 8]} {WORDS[(i // 8) % 8]}" for i in range(64)]
-NAMES = [sorted({f"about {word}" for word in text.split() if word != "oven"}) for text in TEXTS]
+NAMES = []
+for text in TEXTS:
+    NAMES.append(sorted({f"about {word}" for word in text.split() if word != "oven"}))
 
 
 def test_predictions_equal_vectorizer_binarizer_and_estimator_by_hand():
@@ -34,7 +37,9 @@ def test_predictions_equal_vectorizer_binarizer_and_estimator_by_hand():
     binarizer = MultiLabelBinarizer(sparse_output=True)
     by_hand = PLT(random_state=1).fit(tfidf.fit_transform(TEXTS), binarizer.fit_transform(NAMES))
     labels, scores = by_hand.predict_top_k(tfidf.transform(TEXTS), 3)
-    pairs = [[(binarizer.classes_[j], s) for j, s in zip(row, of)] for row, of in zip(labels, scores.tolist())]
+    pairs = []
+    for row, of in zip(labels, scores.tolist()):
+        pairs.append([(binarizer.classes_[j], s) for j, s in zip(row, of)])
     assert model.predict(TEXTS, 3) == pairs
     for thresholds in (None, 0.3):
         sets = binarizer.inverse_transform(by_hand.predict(tfidf.transform(TEXTS), thresholds))
@@ -46,7 +51,7 @@ def test_predictions_equal_vectorizer_binarizer_and_estimator_by_hand():
 def test_predict_without_k_ranks_the_labels_of_the_set():
     model = TextClassifier(PLT(random_state=1)).fit(TEXTS, NAMES)
     found = model.predict(TEXTS)
-    assert [sorted(name for name, _ in pairs) for pairs in found] == model.predict_sets(TEXTS)
+    assert [sorted(dict(pairs)) for pairs in found] == model.predict_sets(TEXTS)
     for pairs, ranking in zip(found, model.predict(TEXTS, 7)):
         assert pairs == ranking[: len(pairs)]
     assert len({len(pairs) for pairs in found}) > 1
@@ -89,7 +94,7 @@ def test_stream_accepts_new_names_and_continues_after_loading(tmp_path):
     assert len(parts.classes_) < len(whole.classes_)
     parts.save(tmp_path / "model")
     resumed = TextClassifier.load(tmp_path / "model").partial_fit(TEXTS[5:], NAMES[5:])
-    assert list(resumed.classes_) == list(dict.fromkeys(name for names in NAMES for name in names))
+    assert list(resumed.classes_) == list(dict.fromkeys(chain.from_iterable(NAMES)))
     assert resumed.predict(TEXTS) == whole.predict(TEXTS)
 
 
@@ -312,7 +317,7 @@ def test_set_of_a_text_is_equal_alone_and_in_a_batch(estimator, measure, tmp_pat
     with ThreadPoolExecutor(8) as pool:
         for one in (model, loaded):
             assert [*pool.map(lambda text, one=one: one.predict_sets([text])[0], TEXTS)] == whole
-    assert [sorted(name for name, _ in pairs) for pairs in loaded.predict(TEXTS)] == [sorted(names) for names in whole]
+    assert [sorted(dict(pairs)) for pairs in loaded.predict(TEXTS)] == [sorted(names) for names in whole]
 
 
 def test_measure_is_checked_and_belongs_to_a_training():

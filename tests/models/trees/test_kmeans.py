@@ -132,7 +132,10 @@ def test_kmeans_tree_equals_bisections_by_plain_implementation(arity):
         if len(labels) < 2 or left == 0:
             return labels.tolist()
         sides = np.array(twin_bisection(rows[labels], np.uint64(stream_key(key, np.int64(number))))[0])
-        return [x for side in (0, 1) for x in below(labels[sides == side], 2 * number + side, left - 1)]
+        found = []
+        for side in (0, 1):
+            found += below(labels[sides == side], 2 * number + side, left - 1)
+        return found
 
     assert leaves_in_order(kmeans_tree(representations, arity, 5, seed=3)) == below(np.arange(90), 1, 0)
 
@@ -141,7 +144,10 @@ def leaves_in_order(tree, node=0):
     """Return the labels below a node in depth-first order."""
     if tree.label[node] >= 0:
         return [int(tree.label[node])]
-    return [x for child in range(tree.children[node], tree.children[node + 1]) for x in leaves_in_order(tree, child)]
+    found = []
+    for child in range(tree.children[node], tree.children[node + 1]):
+        found += leaves_in_order(tree, child)
+    return found
 
 
 def test_labels_without_instances_keep_their_order():

@@ -89,7 +89,10 @@ def test_vectors_have_as_many_features_as_fit(n, d, m, most_values, seed):
     nonzeros = np.diff(as_features(X).indptr)
     dense = as_labels(Y).toarray()
     lengths = [min(d, int(nonzeros[dense[:, label]].sum())) for label in range(m)]
-    fitting = [most for most in range(1, d + 1) if sum(min(length, most) for length in lengths) <= most_values]
+    fitting = []
+    for most in range(1, d + 1):
+        if sum(min(length, most) for length in lengths) <= most_values:
+            fitting.append(most)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(representations, "MOST_VALUES", most_values)
         found = label_representations(X, Y)

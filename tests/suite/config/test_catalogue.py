@@ -32,7 +32,9 @@ def test_published_averages_agree_with_published_counts():
 
 def test_shipped_catalogue_has_no_dead_sources():
     entries = load_catalogue(SHIPPED).values()
-    places = [entry for listed in entries for entry in (listed, *listed.alternatives)]
+    places = []
+    for listed in entries:
+        places += (listed, *listed.alternatives)
     drive = [entry.drive for entry in places if entry.drive]
     assert not [address for address in drive if address.startswith("0B3lPMIHmG6vG")]
     assert len(drive) == len(set(drive))

@@ -124,7 +124,9 @@ def test_tables_without_records_are_left_out(project, paper, model, missing):
 def test_few_shot_tables_and_figures_need_few_shot_datasets():
     files = {name: result_files(Project.read({"papers": [], "datasets": [name]}, CONFIG), "oplt2021")
              for name in ("aloi", "yeast")}  # fmt: skip
-    made = {name: {Path(file).stem for file in found} for name, found in files.items()}
+    made = {}
+    for name, found in files.items():
+        made[name] = {Path(file).stem for file in found}
     assert (made["aloi"] - made["yeast"], made["yeast"] - made["aloi"]) == ({"table3", "figure2"}, {"table2"})
 
 
@@ -154,13 +156,15 @@ def test_score_files_give_rankings_and_thresholds_if_validation_scores_exist(tmp
     assert project.given("ranked", "few", [0, 3]) == ["scores/few/test.npz"]
     record = "results/few/{}/seed{}/{}".format
     assert RANKINGS.files(project, "scale") == [
-        record(name, seed, "full/ranking.json") for name in models for seed in (0, 3)
+        record(name, seed, "full/ranking.json") for name, seed in product(models, (0, 3))
     ]
     assert THRESHOLDS.files(project, "scale") == [
-        record("tuned", seed, f"80/evaluation/{method}.json") for seed in (0, 3) for method in ("sto", "expected-f")
+        record("tuned", seed, f"80/evaluation/{method}.json") for seed, method in product((0, 3), ("sto", "expected-f"))
     ]
     unlabelled = Where("thresholds", "full").files(project, "scale")
-    assert unlabelled == [record(name, seed, "full/evaluation/expected-f.json") for name in models for seed in (0, 3)]
+    assert unlabelled == [
+        record(name, seed, "full/evaluation/expected-f.json") for name, seed in product(models, (0, 3))
+    ]
 
 
 def test_table_of_selected_datasets_needs_only_their_records(project):
@@ -185,7 +189,7 @@ def test_suite_can_compare_with_models_of_other_suites(tmp_path):
     suites = {"a": suite({"plt": {}}, seeds=[0, 4]), "b": suite({"br": {}}), "c": left_out}
     project = project_of(tmp_path, catalogue=catalogue, **suites)
     ranked = BESIDE_BR.files
-    both = [f"results/yeast/{model}/seed{seed}/full/ranking.json" for model in ("plt", "br") for seed in (0, 4)]
+    both = [f"results/yeast/{model}/seed{seed}/full/ranking.json" for model, seed in product(("plt", "br"), (0, 4))]
     assert ranked(project, "a", ["yeast"]) == both
     # Left out by its own suite, too many labels, unknown number of labels.
     for name in ("scene", "many", "unknown"):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,10 @@ def test_large_datasets_of_papers_are_selected_by_size(tmp_path):
 
 def test_make_rehearsal_uses_large_datasets_of_papers():
     project = Project.read({"papers": [], "datasets": "large"}, ROOT / "config")
-    large = {name for paper, suite in project.suites.items() if not suite.own for name in project.datasets_of(paper)}
+    large = set()
+    for paper, configured in project.suites.items():
+        if not configured.own:
+            large.update(project.datasets_of(paper))
     rehearsed = re.search(r"^LARGE = (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
     assert sorted(rehearsed) == sorted(large)
     assert all(project.entry(name).in_its_shape(64)["n_train"] for name in large)
@@ -370,10 +374,8 @@ def test_model_steps_depend_on_command_and_custom_estimator(tmp_path):
     mine.write_text("from xmlc.models.base import SparseProbabilityEstimator as Mine\n")
     models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
     project = project_of(tmp_path / "config", catalogue=MADE, a=suite(models, datasets=["made"]))
-    of_rank, of_train = (
-        {name: {*step_files(command, *project.modules_for(command, name))} for name in models}
-        for command in ("rank", "train")
-    )
+    of_rank = {name: {*step_files("rank", *project.modules_for("rank", name))} for name in models}
+    of_train = {name: {*step_files("train", *project.modules_for("train", name))} for name in models}
     for files in (of_rank["plt"], of_rank["mine"]):
         assert not any(file.endswith("models/oracle.py") for file in files)
     assert any(file.endswith("models/oracle.py") for file in of_rank["oracle"])
@@ -400,7 +402,7 @@ def test_shipped_configuration_has_no_contradictions():
     project = Project.read({"papers": ["plt2016"]}, ROOT / "config")
     assert list(project.suites)[-2:] == ["demo", "scale"]
     assert project.extensions == []
-    assert {model for suite in project.suites.values() for model in suite.all_models} == set(project.models)
+    assert set(chain.from_iterable(suite.all_models for suite in project.suites.values())) == set(project.models)
 
 
 OF_POWERED = ["my_model.py:Powered", "powr", "power"]

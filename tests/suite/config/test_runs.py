@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,7 @@ def test_temporary_files_of_ended_processes_are_deleted(tmp_path):
 def test_models_that_are_trained_again_after_deletion_are_counted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     one, other = (Path(f"results/yeast/plt/seed{seed}/80") for seed in (0, 1))
-    made = [str(run / name) for run in (one, other) for name in ("temporary", "train.json")]
+    made = [str(run / name) for run, name in product((one, other), ("temporary", "train.json"))]
     assert trained_again(made) == []
     one.mkdir(parents=True)
     (one / "train.json").touch()

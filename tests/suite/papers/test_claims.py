@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from importlib import import_module
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -268,9 +269,11 @@ AGAINST = tuple(-value for value in CLEAR)
 
 def effects(**cases):
     """Return effects of cases ``dataset_subject``, with a value for each seed."""
-    return [
-        Effect(*name.split("_"), seed, value) for name, values in cases.items() for seed, value in enumerate(values)
-    ]
+    found = []
+    for name, values in cases.items():
+        for seed, value in enumerate(values):
+            found.append(Effect(*name.split("_"), seed, value))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -347,7 +350,7 @@ def share_above(numbers):
 
 def test_effects_have_bootstrap_standard_error_of_test_set():
     rng = np.random.default_rng(0)
-    drawn = {(name, seed): rng.uniform(-0.05, 0.05, 50) for name in ("mine", "other") for seed in range(3)}
+    drawn = {(name, seed): rng.uniform(-0.05, 0.05, 50) for name, seed in product(("mine", "other"), range(3))}
     records = [ranking("yeast", *run, 0.6, resampled={"p@1": list(values)}) for run, values in drawn.items()]
     apart = [100 * (drawn["mine", seed] - drawn["other", seed]) for seed in range(3)]  # in percentage points
     one = declared(measure=ahead)
@@ -421,9 +424,7 @@ def simulated(rng, datasets, subjects, seeds, effect, shared):
     noise = math.sqrt(shared) * common + math.sqrt(1 - shared) * own
     return [
         Effect(f"d{d}", f"s{s}", k, effect + float(noise[d, s, k]))
-        for d in range(datasets)
-        for s in range(subjects)
-        for k in range(seeds)
+        for d, s, k in product(range(datasets), range(subjects), range(seeds))
     ]
 
 

@@ -1,7 +1,7 @@
 """Test that figures fit one or two columns of a paper, and that their files are reproducible."""
 
 import re
-from itertools import combinations
+from itertools import combinations, product
 
 import matplotlib as mpl
 import pandas as pd
@@ -17,12 +17,15 @@ from xmlc.suite.papers.plan import FIGURE_FILES
 from xmlc.suite.papers.plotting import BLUE, BOTH, COLUMN, GREEN, draw_lines, means, panels, write_figure
 
 DATASETS = ("yeast", "bibtex", "delicious")
-FORESTS = [forest(name, **more) for name in DATASETS for more in ({}, {"model": "ldsm-mean"}, {"model": "fastxml"})]
+FORESTS = [forest(name, **more) for name, more in product(DATASETS, ({}, {"model": "ldsm-mean"}, {"model": "fastxml"}))]
 RANKINGS = [
-    ranking(name, model, seconds=2.0) for name in DATASETS for model in ("ldsm-single", "plt", "omikuji-parabel")
+    ranking(name, model, seconds=2.0) for name, model in product(DATASETS, ("ldsm-single", "plt", "omikuji-parabel"))
 ]
 SWEEPS = [sweep(name) for name in DATASETS]
-THRESHOLDS = [record for name in DATASETS for model in ("plt", "oracle") for record in every_method(name, model)]
+THRESHOLDS = []
+for name in DATASETS:
+    for model in ("plt", "oracle"):
+        THRESHOLDS += every_method(name, model)
 FIGURES = [("plt2016", "1", THRESHOLDS), ("plt2016", "1", THRESHOLDS[:3])]
 FIGURES += [("demo", "pareto", RANKINGS), ("demo", "pareto", RANKINGS[1:3])]
 FIGURES += [("ldsm2020", str(number), [*FORESTS, *SWEEPS, *RANKINGS]) for number in range(1, 8)]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from archive_cases import unpack_tar
 from command_line import run
-from facts import absent, raises_with
+from facts import absent, contents, raises_with
 from page_cases import PAPER, make_table, small_run
 from record_cases import search, statistics
 from report_cases import ranking, write
@@ -75,10 +75,8 @@ def test_page_can_be_rebuilt_from_the_archive(run_folder, monkeypatch):
         (run_folder / "elsewhere" / name).symlink_to(Path(name).resolve())
     monkeypatch.chdir(run_folder / "elsewhere")
     assert run("report", "--out", run_folder / "after") == 0
-    before, after = (
-        {file.relative_to(folder): file.read_text() for file in folder.rglob("*") if file.is_file()}
-        for folder in (run_folder / "before", run_folder / "after")
-    )
+    before = contents(run_folder / "before")
+    after = contents(run_folder / "after")
     assert after == before
     assert {Path("index.html"), Path(f"{PAPER}.html"), Path(PAPER, "table2.csv")} <= before.keys()
 

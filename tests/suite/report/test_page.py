@@ -3,6 +3,7 @@
 import base64
 import re
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -152,7 +153,9 @@ def test_every_value_is_escaped(pages, name):
 def test_page_is_self_contained_and_blocks_external_content(pages, name):
     html = getattr(pages, name)
     reader = Reader(html)
-    addresses = [a[name] for _, a in reader.tags for name in ("src", "href", "xlink:href", "action") if a.get(name)]
+    addresses = [
+        a[name] for (_, a), name in product(reader.tags, ("src", "href", "xlink:href", "action")) if a.get(name)
+    ]
     links = {address for address in addresses if not address.startswith(("#", "data:"))}
     assert {"index.html", f"{PAPER}.html"} <= links <= {*pages.files}
     assert not re.search(r"@import|url\((?!#|%23)", html)

@@ -1,6 +1,7 @@
 """Test kinds of published numbers, and verdicts by interval, on constants, and against earlier runs."""
 
 import math
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -92,7 +93,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
-    [(*pair, verdict) for verdict, pairs in NUMBERS.items() for pair in pairs]
+    [(old, new, verdict) for verdict, pairs in NUMBERS.items() for old, new in pairs]
     + [(text, text, Verdict.EQUAL) for text in ("10/100", "", "inf", "good")],
 )
 def test_number_is_compared_exactly_with_earlier_run(old, new, expected):
@@ -183,8 +184,9 @@ def test_published_number_counts_on_only_one_of_two_splits():
     judge = Judge.of_project(ROOT / "config", {})
     found = {
         (row, name): verdict_on(judge, 71.91, ("ldsm2020", "table7", row, name), "71.91")
-        for row in (("delicious", "ldsm"), ("delicious-ldsm", "ldsm"), ("delicious", "fastxml"))
-        for name in ("p@1", "n_test")
+        for row, name in product(
+            (("delicious", "ldsm"), ("delicious-ldsm", "ldsm"), ("delicious", "fastxml")), ("p@1", "n_test")
+        )
     }
     assert [one.kind for (_, name), one in found.items() if name == "p@1"] == [
         NumberKind.OTHER_SPLIT, NumberKind.MEASURED, NumberKind.QUOTED

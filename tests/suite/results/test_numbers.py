@@ -1,6 +1,7 @@
 """Test the numbers of records, their means over seeds, published numbers, and tables read as numbers."""
 
 import math
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +99,7 @@ def test_means_equal_sums_in_the_order_of_seeds():
 
 
 def test_pivot_has_a_row_for_each_key_and_equals_a_loop_over_cells():
-    records = [ranking(name, model, seed, 0.1 * seed + 0.2) for name in "zy" for model in "ba" for seed in (0, 1)]
+    records = [ranking(name, model, seed, 0.1 * seed + 0.2) for name, model, seed in product("zy", "ba", (0, 1))]
     means = means_of(*records, inference(name="y", model="c"))
     table = pivot(means, MODELS, ("p@1", "missing", "samples"))
     assert list(table) == ["dataset", "model", "p@1", "p@1_std", "samples", "seeds"]
@@ -163,7 +164,9 @@ def test_different_choices_are_listed_instead_of_averaged():
     records = [thresholds(method="ofo", seed=1, chosen=100), thresholds(method="ofo", seed=0, chosen=10)]
     table = table_of(*records, keys=METHODS, wanted=("a", "b"))
     assert table[["a", "b"]].to_numpy().tolist() == [[1, "10/100"]]
-    records = [record for seed in (0, 1) for record in every_method(seed=seed)]
+    records = []
+    for seed in (0, 1):
+        records += every_method(seed=seed)
     table = table_of(*records, keys=METHODS, wanted=("b",))
     # Equal whole numbers stay whole, so that CSV files have 10 and not 10.0.
     assert table["b"].fillna(-1).astype(str).tolist() == ["-1", "-1", "10", "10", "-1"]

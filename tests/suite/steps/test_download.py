@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import time
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from archive_cases import put, tar_of, zip_of
@@ -133,7 +134,7 @@ def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resourc
 
 
 def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(server, resources, tmp_path):
-    server.files = {f"/{base}tiny/{name}": content for base in ("", "b/") for name, content in FILES.items()}
+    server.files = {f"/{base}tiny/{name}": content for base, (name, content) in product(("", "b/"), FILES.items())}
     server.files["/tiny.zip"] = GOOD
     local = tmp_path / "mirror"
     put(local / "tiny", FILES)
@@ -214,7 +215,7 @@ def test_full_disk_stops_download_and_leaves_no_files(tmp_path, server, resource
 
 
 def test_search_continues_if_mirror_returns_a_page_for_a_missing_file(server, resources):
-    server.files = {f"/tiny/{part}.txt{suffix}": HTML for part in ("train", "test") for suffix in ("", ".gz")}
+    server.files = {f"/tiny/{part}.txt{suffix}": HTML for part, suffix in product(("train", "test"), ("", ".gz"))}
     with raises_with(XmlcError, "/tiny/train.txt"):
         download(Dataset("tiny"), resources / "tiny", server.url)
     assert not (resources / "tiny").exists()

@@ -80,7 +80,9 @@ def infer(tiny, trained, *arguments):
 
 def infer_from(estimates, tiny, trained, *methods, more=()):
     """Infer from estimates."""
-    named = [word for method in methods for word in ("--method", method)]
+    named = []
+    for method in methods:
+        named += ("--method", method)
     return infer(tiny, (estimates, trained[1]), *named, *more)
 
 

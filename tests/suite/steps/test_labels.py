@@ -28,7 +28,9 @@ def files(tmp_path, monkeypatch):
 
 def test_thresholds_label_sets_and_scores_equal_the_library(files, tmp_path, capsys):
     methods = ("sto", "ofo", "meuf", "gfm-sizes")
-    named = [word for method in methods for word in ("--method", method)]
+    named = []
+    for method in methods:
+        named += ("--method", method)
     more = ["--test-truth", "test-y.npz", "--training-truth", "training-y.npz", "--measure", "macro_f_present"]
     assert run("labels", *named, *files, *more) == 0
     scores = read_json("sets/measures.json")

@@ -222,7 +222,9 @@ def test_every_format_gives_the_same_arrays(tmp_path, folder, format):
     for name, text in texts[format].items():
         (folder / name).write_text(text)
     several = len(texts[format]) > 3
-    names = {part: tuple(name for name in texts[format] if name[1] == k) for part, k in (("train", "1"), ("test", "2"))}
+    names = {}
+    for part, k in (("train", "1"), ("test", "2")):
+        names[part] = tuple(name for name in texts[format] if name[1] == k)
     entry = Dataset("set", format=format, zero_based=False, labels="names.xml" if format == "arff" else None)
     _, prepared = run(tmp_path, folder, replace(entry, **names) if several else entry)
     X, Y = prepared.part("train")

@@ -1,5 +1,7 @@
 """Test `xmlc train` and `xmlc rank` with several seeds in one process."""
 
+from itertools import chain, product
+
 from command_line import run
 from small_data import prepare_tiny, train
 
@@ -13,12 +15,15 @@ def test_several_seeds_in_one_process_equal_single_runs(tmp_path):
 
     def each(folder, seeds, **options):
         runs = [
-            (f"--{option}", tmp_path / folder / str(seed) / name) for seed in seeds for option, name in options.items()
+            (f"--{option}", tmp_path / folder / str(seed) / name)
+            for seed, (option, name) in product(seeds, options.items())
         ]
-        return [word for pair in runs for word in pair]
+        return list(chain.from_iterable(runs))
 
     for folder, *seeds in (("both", 0, 3), ("alone", 0), ("alone", 3)):
-        given = [word for seed in seeds for word in ("--seed", seed)]
+        given = []
+        for seed in seeds:
+            given += ("--seed", seed)
         assert run("train", *data, *model, *given, *each(folder, seeds, out="model", record="train.json")) == 0
         assert run("rank", *data, *each(folder, seeds, model="model", training="train.json", out="ranking")) == 0
         for seed in seeds:
@@ -30,7 +35,8 @@ def test_several_seeds_in_one_process_equal_single_runs(tmp_path):
         names = {file.name for file in both.glob("model/*.npy")}
         assert names == {file.name for file in alone.glob("model/*.npy")} != set()
         assert all((both / "model" / name).read_bytes() == (alone / "model" / name).read_bytes() for name in names)
-        ranked, swept = ([read_json(at / name) for at in (both, alone)] for name in ("ranking/rank.json", "sweep.json"))
+        ranked = [read_json(at / "ranking/rank.json") for at in (both, alone)]
+        swept = [read_json(at / "sweep.json") for at in (both, alone)]
         assert [record["seed"] for record in ranked + swept] == 4 * [int(seed)]
         assert (both / "ranking/labels.npy").read_bytes() == (alone / "ranking/labels.npy").read_bytes()
         assert swept[0]["rows"][0]["metrics"] == swept[1]["rows"][0]["metrics"]

@@ -81,7 +81,9 @@ def test_ranking_and_macro_f_share_a_row(build_baselines):
 
 
 def test_missing_program_has_a_note_with_the_reason(build_baselines):
-    records = [record for name in ("yeast", "scene") for record in (ranking(name), ranking(name, "omikuji-parabel"))]
+    records = []
+    for name in ("yeast", "scene"):
+        records += (ranking(name), ranking(name, "omikuji-parabel"))
     table = build_baselines([*records, ranking("yeast", "napkinxc-plt-liblinear")])
     assert table.content["model"].tolist() == [
         "plt", "napkinxc-plt-liblinear", "omikuji-parabel", "plt", "omikuji-parabel"

@@ -1,5 +1,7 @@
 """Test the claims of gfm2011 on handmade records. Each claim holds on some records and fails on other records."""
 
+from itertools import product
+
 import pytest
 from claim_cases import claims_by_name, decided, outcome_of
 from record_cases import simulation
@@ -39,7 +41,9 @@ def test_worst_f_maximizer_is_compared_with_h():
 
 
 def test_method_that_ran_out_of_time_is_left_out():
-    records = [inference(method=method, f=f, seed=seed) for method, f in (("h", 0.6), ("gfm", 0.7)) for seed in SEEDS]
+    records = [
+        inference(method=method, f=f, seed=seed) for (method, f), seed in product((("h", 0.6), ("gfm", 0.7)), SEEDS)
+    ]
     records += [inference(method="meuf-cubic", finished=False, seed=seed) for seed in SEEDS]
     assert decided(claims.inference_for_f_pays, records) == (10, "holds")
 
@@ -71,7 +75,7 @@ def test_simplified_variants_are_compared_with_originals():
     assert decided(claims.variants_as_good, record(-0.02)) == (-2, "does not hold")
     assert decided(claims.variants_as_good, record(0.005, error=0.05))[1] == "undecided"
     assert [(case.dataset, case.subject) for case in outcome_of(claims.variants_as_good, record(0)).cases] == [
-        (model, variant) for model in ("independent", "dependent") for variant in ("gfm-t", "meuf-approx")
+        (model, variant) for model, variant in product(("independent", "dependent"), ("gfm-t", "meuf-approx"))
     ]
 
 

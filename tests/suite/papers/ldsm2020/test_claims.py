@@ -1,6 +1,7 @@
 """Test the claims of ldsm2020 on handmade records. Each claim holds on some records and fails on other records."""
 
 import math
+from itertools import product
 
 import ldsm_twin as twin
 import numpy as np
@@ -39,7 +40,7 @@ def grown(model="ldsm", name="bibtex", hyperparameters=None, **p1):
         record["rows"] = [
             shape
             | {"n_trees": int(n[1:])}
-            | {"metrics": {f"{metric}@{k}": score / 100 / k for metric in ("p", "ndcg") for k in (1, 3, 5)}}
+            | {"metrics": {f"{metric}@{k}": score / 100 / k for metric, k in product(("p", "ndcg"), (1, 3, 5))}}
             for n, score in p1.items()
         ] or record["rows"]
         record["hyperparameters"] |= hyperparameters or {}
@@ -158,7 +159,7 @@ def test_lemma_1_holds_if_one_direction_per_label_is_best(arity, lambda_2):
     """Equation (19): splits are balanced, and label i goes in n directions, starting with the i-th."""
     values = []
     for n in range(1, arity + 1):
-        P_i = np.array([[(j - i) % arity < n for i in range(arity)] for j in range(arity)], dtype=float)
+        P_i = np.array([np.arange(j, j - arity, -1) % arity < n for j in range(arity)], dtype=float)
         values.append(twin.objective(P_i.mean(axis=1), P_i, [1 / arity] * arity, 2.0, lambda_2))
     assert (values[0] < min(values[1:]) - 1e-9) == tables.lemma_1_holds(arity, 2.0, lambda_2)
 

@@ -1,6 +1,7 @@
 """The figures of ldsm2020 show the numbers of the records."""
 
 import math
+from itertools import product
 
 import pytest
 from facts import raises_with
@@ -64,7 +65,7 @@ def test_depth_is_drawn_over_number_of_labels_with_balanced_trees(tmp_path):
         assert min(double.get_xdata()) < 14 < max(double.get_xdata())
     assert {text.get_text() for text in axes.texts} == {"yeast, M = 2", "bibtex, M = 4"}
     labels = {text.get_text() for text in axes.figure.legends[0].get_texts()}
-    assert labels == {"LdSM", *(f"{f} log{a} K" for a in "₂₄" for f in (1, 2, 3))}
+    assert labels == {"LdSM", *(f"{f} log{a} K" for a, f in product("₂₄", (1, 2, 3)))}
 
 
 def test_single_trees_are_drawn_next_to_ensembles(tmp_path):

@@ -158,12 +158,10 @@ def test_plt_with_fta_is_compared_with_cheapest_of_others(cheapest):
     scores = dict.fromkeys(("fta", "sto", "ofo"), 30)
 
     def all_of(ours, name=LARGE):
-        plt = [
-            part
-            for method in scores
-            for n in [ours if method == "fta" else counts[method]]
-            for part in tuned(**{method: 30}, inner_products={method: n}, ms=n / 100, name_=name)
-        ]
+        plt = []
+        for method in scores:
+            for n in [ours if method == "fta" else counts[method]]:
+                plt += tuned(**{method: 30}, inner_products={method: n}, ms=n / 100, name_=name)
         products = dict.fromkeys(scores, counts["fastxml"])
         return plt + tuned("fastxml", **scores, inner_products=products, ms=counts["fastxml"] / 100, name_=name)
 

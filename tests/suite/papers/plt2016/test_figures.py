@@ -1,5 +1,7 @@
 """Figure 1 of plt2016 shows the numbers of the records."""
 
+from itertools import product
+
 import pytest
 from facts import raises_with
 from matplotlib.colors import to_hex
@@ -17,7 +19,7 @@ def lines_of(axes):
 def test_lines_have_values_and_styles_of_their_methods(tmp_path):
     figure = draw_figure("1", "demo", write(tmp_path, [ranking(), *every_method()]))
     lines = lines_of(figure.axes[0])
-    labels = {f"{method}, {part}" for method in ("STO", "FTA", "OFO") for part in ("validation", "test", "chosen")}
+    labels = {f"{method}, {part}" for method, part in product(("STO", "FTA", "OFO"), ("validation", "test", "chosen"))}
     assert {*lines} == labels == {text.get_text() for text in figure.legends[0].get_texts()}
     for method, score in (("fta", 40), ("sto", 35), ("ofo", 42)):
         validation = lines[f"{method.upper()}, validation"]

@@ -1,5 +1,6 @@
 """Test the claims of swnn2018 on handmade records. Each claim holds on some records and fails on other records."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ NARROW = 1e-6  # a paired error
 def ranked(swnn=60, br=60):
     """Return rankings of SWNN and one-versus-rest classifiers from P@1 in percent."""
     scores = {"swnn-searched": swnn, "br": br}
-    return [ranking(model=name, seed=seed, p1=p1 / 100) for name, p1 in scores.items() for seed in (0, 1, 2)]
+    return [ranking(model=name, seed=seed, p1=p1 / 100) for (name, p1), seed in product(scores.items(), (0, 1, 2))]
 
 
 def labelled(records):

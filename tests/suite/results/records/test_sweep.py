@@ -19,7 +19,9 @@ class TestFile(RecordFile):
 
 
 def test_value_can_have_the_name_of_its_hyperparameter(tmp_path):
-    rows = [{"max_nodes" if name == "value" else name: part for name, part in row.items()} for row in ROWS]
+    rows = []
+    for row in ROWS:
+        rows.append({"max_nodes" if name == "value" else name: part for name, part in row.items()})
     assert [row.value for row in SweepRecord.read(save(tmp_path, CONTENT | {"rows": rows})).rows] == [16, 64, 256]
 
 
