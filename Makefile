@@ -177,6 +177,7 @@ lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" ruff check .
 	PATH="$(BIN):$$PATH" ruff format --check .
 	PATH="$(BIN):$$PATH" python .ci/prose.py
+	PATH="$(BIN):$$PATH" python .ci/density.py
 	PATH="$(BIN):$$PATH" mypy
 	PATH="$(BIN):$$PATH" snakefmt --check Snakefile workflow
 	PATH="$(BIN):$$PATH" snakemake --lint
