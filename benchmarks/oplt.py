@@ -17,7 +17,7 @@ from benchmarks.settings import paper_setting
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
-from xmlc.suite.provenance.machine import timed
+from xmlc.suite.provenance.environment import timed
 
 OURS = "xmlc"
 PROGRAM = "napkinXC"

@@ -39,7 +39,7 @@ from xmlc.models.plt import PLT
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
-from xmlc.suite.provenance.machine import timed
+from xmlc.suite.provenance.environment import timed
 
 Models = dict[tuple[str, int], PLT]  # Maps a solver and a number of threads to a model.
 Baselines = dict[str, SparseProbabilityEstimator]

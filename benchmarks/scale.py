@@ -27,8 +27,7 @@ from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.models.registry import make_estimator
 from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Size, catalogue_entry, load_catalogue
-from xmlc.suite.provenance.environment import commit
-from xmlc.suite.provenance.machine import cpu_seconds
+from xmlc.suite.provenance.environment import commit, cpu_seconds
 
 COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
 # Number of instances that are ranked, and number of instances in the warm-up.

@@ -53,7 +53,7 @@ SUMS = {
 }  # fmt: skip
 # Number of reviewed sums in each file. These sums add whole numbers or whole arrays in order, or affect no result.
 LOOKED_AT = {
-    "cli/texts.py": 3, "core/files.py": 1, "core/parallel.py": 1, "suite/provenance/machine.py": 1,
+    "cli/texts.py": 3, "core/files.py": 1, "core/parallel.py": 1, "suite/provenance/environment.py": 1,
     "data/formats/rows.py": 2, "data/synthetic/subjects.py": 3,
     "inference/distributions.py": 2, "inference/methods.py": 1, "metrics/classification.py": 8,
     "metrics/ranking.py": 1, "models/base.py": 1, "models/ldsm/estimator.py": 1,

@@ -153,16 +153,14 @@ def _last_lines(logs: list[str]) -> list[str]:
     lines = []
     for log in logs:
         lines.append(f"  {log}:")
-        lines += _end_of(Path(log)) if Path(log).is_file() else ["    no such file"]
+        if not Path(log).is_file():
+            lines.append("    no such file")
+            continue
+        with open(log, "rb") as file:
+            file.seek(max(0, os.path.getsize(log) - LOG_BYTES))
+            text = file.read().decode(errors="replace")
+        lines += [f"    {readable(line)}" for line in text.split("\n") if line.strip()][-LOG_LINES:]
     return lines
-
-
-def _end_of(log: Path) -> list[str]:
-    """Return the last lines of a log file, readable and indented."""
-    with log.open("rb") as file:
-        file.seek(max(0, os.path.getsize(log) - LOG_BYTES))
-        text = file.read().decode(errors="replace")
-    return [f"    {readable(line)}" for line in text.split("\n") if line.strip()][-LOG_LINES:]
 
 
 def readable(line: str) -> str:

@@ -12,8 +12,10 @@ from xmlc.cli.options import FILE, FOLDER, parse_parameters
 from xmlc.core.extensions import import_file
 from xmlc.suite.config.folders import config_files, config_folder
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-def file_option(name: str, help: str, **further: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+
+def file_option(name: str, help: str, **further: Any) -> Decorator:
     """Return an option whose value is the path of a file. The arguments are passed to `click.option`."""
     return click.option(name, type=FILE, help=help, **further)
 
@@ -30,7 +32,7 @@ estimator_option = click.option(
 name_option = click.option("--name", required=True, help="Name of the model in tables and figures.")
 
 
-def json_option(name: str, help: str, default: str | None = "{}") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def json_option(name: str, help: str, default: str | None = "{}") -> Decorator:
     """Return an option whose value is a JSON object."""
     return click.option(name, default=default, callback=lambda ctx, _, text: text and parse_parameters(text), help=help)
 
@@ -88,7 +90,7 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(command)
 
 
-def prefix_option(suffixes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def prefix_option(suffixes: str) -> Decorator:
     """Return the option ``--out`` of a command that writes files with the same path and several suffixes."""
     help = f"Path of the {suffixes} files to write, without suffix."
     return click.option("--out", type=click.Path(path_type=Path), required=True, help=help)

@@ -14,8 +14,8 @@ from report_cases import ranking
 from xmlc.core.files import read_json, write_json
 from xmlc.data.synthetic import DEMO, is_made, is_synthetic, name_in_records, without_mark
 from xmlc.suite.papers.printing import to_csv, to_markdown
+from xmlc.suite.results.records.base import TrainingRecord
 from xmlc.suite.results.records.statistics import Statistics
-from xmlc.suite.results.records.training import TrainingRecord
 from xmlc.suite.steps.prepared import Prepared
 
 SIZES = "n_train: 60, n_test: 30, n_features: 40, n_labels: 9, labels_per_instance: 2.0, nonzeros: 9, seed: 3"

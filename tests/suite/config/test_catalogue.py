@@ -9,7 +9,7 @@ from repository import ROOT
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import propensity_parameters
-from xmlc.suite.config.catalogue import DATA_KEYS, Dataset, catalogue_entry, check_entry, load_catalogue
+from xmlc.suite.config.catalogue import DATA_KEYS, Dataset, catalogue_entry, load_catalogue
 
 SYNTHETIC = "{n_train: 1, n_test: 1, n_features: 1, n_labels: 1}"
 SHIPPED = ROOT / "config/datasets.yaml"
@@ -161,7 +161,7 @@ def test_layout_of_the_catalogue_rebuilds_nothing(tmp_path, text, same):
 
 def test_entry_that_was_edited_after_planning_is_refused():
     planned, edited = (entry.data_settings for entry in (Dataset("mine"), Dataset("mine", filter="pairs.txt")))
-    check_entry(Dataset("mine", licence="CC0"), planned)
-    check_entry(Dataset("mine"), None)  # A user runs the step by hand.
+    catalogue_entry("mine", {"mine": Dataset("mine", licence="CC0")}, planned)
+    catalogue_entry("mine", {}, None)  # A user runs the step by hand.
     with raises_with(XmlcError, "mine", "pairs.txt"):
-        check_entry(Dataset("mine"), edited)
+        catalogue_entry("mine", {}, edited)

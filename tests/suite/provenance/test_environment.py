@@ -9,8 +9,7 @@ import numpy as np
 
 from xmlc.core.memory import peak_bytes
 from xmlc.suite.provenance import environment
-from xmlc.suite.provenance.environment import in_turns, step_costs
-from xmlc.suite.provenance.machine import cpu_seconds
+from xmlc.suite.provenance.environment import cpu_seconds, in_turns, step_costs
 
 
 def test_seconds_count_from_process_start():

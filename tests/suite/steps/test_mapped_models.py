@@ -15,7 +15,7 @@ from small_data import train
 
 from xmlc.core.files import folder_bytes
 from xmlc.suite.config.catalogue import Dataset
-from xmlc.suite.results.records.ranked import RankedRecord
+from xmlc.suite.results.records.ranking import RankedRecord
 from xmlc.suite.steps.prepare import prepare
 from xmlc.suite.steps.synth import make_dataset
 

@@ -8,8 +8,7 @@ from xmlc.core.files import read_json
 from xmlc.metrics.ranking import K, ndcg_at_k, precision_at_k
 from xmlc.models.plt import PLT
 from xmlc.suite.provenance.code import step_files
-from xmlc.suite.results.records.ranked import RankedRecord
-from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.records.ranking import RankedRecord, RankingRecord
 from xmlc.suite.steps.prepared import Prepared
 
 

@@ -367,7 +367,7 @@ def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
     return catalogue
 
 
-def catalogue_entry(name: str, catalogue: dict[str, Dataset]) -> Dataset:
+def catalogue_entry(name: str, catalogue: dict[str, Dataset], planned: str | None = None) -> Dataset:
     """Return a dataset's entry in the catalogue.
 
     For a dataset without an entry, return an entry with default values.
@@ -375,23 +375,15 @@ def catalogue_entry(name: str, catalogue: dict[str, Dataset]) -> Dataset:
     Raises
     ------
     XmlcError
-        The name cannot be the name of a folder.
+        The name cannot be the name of a folder, or the entry has other `data_settings` than when a job was planned.
     """
     converted(name, DatasetName, "dataset")
-    return catalogue.get(name) or Dataset(name)
-
-
-def check_entry(entry: Dataset, planned: str | None) -> None:
-    """Raise an error if a dataset's catalogue entry was edited after its job was planned.
-
-    Raises
-    ------
-    XmlcError
-    """
-    if planned is not None and entry.data_settings != planned:
+    entry = catalogue.get(name) or Dataset(name)
+    if planned not in (None, entry.data_settings):
         found = f"found {entry.data_settings}, expected {planned}"
         said = f"the entry in the catalogue was edited after this job was planned: {found}"
-        raise XmlcError(f"{entry.name}: {said}. Nothing was computed. Run the same command again")
+        raise XmlcError(f"{name}: {said}. Nothing was computed. Run the same command again")
+    return entry
 
 
 def file_facts(folder: Path) -> dict[str, FileFacts]:

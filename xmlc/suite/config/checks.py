@@ -176,10 +176,12 @@ def _check_model(suite: Suite, keys: tuple[str, str], model: ModelSpec) -> None:
         given += [{name: end} for end in ends_of(range_)]
     domains = estimator_class(estimator).domains
     for trial in trials:
-        # The search replaces this text with a number.
-        replaced = {key for key, value in trial.items() if value == LABELS_PER_INSTANCE}
-        numbers = {key for key in replaced if isinstance(domains.get(key), NumberRange)}
-        given.append({key: value for key, value in trial.items() if key not in numbers})
+        known = {}
+        for key, value in trial.items():
+            # The search replaces this text with a number.
+            if value != LABELS_PER_INSTANCE or not isinstance(domains.get(key), NumberRange):
+                known[key] = value
+        given.append(known)
     for values in given:
         _check_values(estimator, values)
     _check_together(estimator, [{}], [model.hyperparameters, *model.datasets.values()])

@@ -205,8 +205,9 @@ class Costs:
             name = f"{largest.step} {largest.model} on {largest.dataset}"
             most_memory = known[largest].memory
             lines.append(
-                f"estimated costs, to a factor of 3: {_amount(hours)} CPU hours, {_gb(most_disk)} GB of disk,"
-                f" {_gb(fetched)} GB to download, {_gb(most_memory)} GB of memory for the largest job, {name}"
+                f"estimated costs, to a factor of 3: {_amount(hours)} CPU hours, "
+                f"{_amount(most_disk / 1e3)} GB of disk, {_amount(fetched / 1e3)} GB to download, "
+                f"{_amount(most_memory / 1e3)} GB of memory for the largest job, {name}"
             )
             for resource, needed, here in (("memory", most_memory, memory), ("disk", most_disk, disk)):
                 if needed > here:
@@ -225,10 +226,6 @@ class Costs:
 
 def _distance(size: Size, other: Size) -> float:
     return abs(math.log(size.bytes / other.bytes)) + abs(math.log(size.m / other.m))
-
-
-def _gb(megabytes: float) -> str:
-    return _amount(megabytes / 1e3)
 
 
 def _amount(value: float) -> str:

@@ -84,19 +84,13 @@ class Where:
         files: list[str] = []
         for run in runs:
             tuned = project.tuned_by(run.model, run.dataset)
+            model = suite.all_models.get(run.model)
+            is_searched = model and (model.search.ranges or (model.search.auto and tuned))
             if self.kind == "search":
                 files += filter(None, [tuned])
-            elif self._wants(suite, run, tuned):
+            elif self.task in (None, suite.task_of(run.dataset)) and (is_searched or not self.searched):
                 files += [file for method, file in self._of_run(suite, run) if self.takes(run.model, method)]
         return list(dict.fromkeys(files))
-
-    def _wants(self, suite: Suite, run: Run, tuned: str | None) -> bool:
-        if self.task and suite.task_of(run.dataset) != self.task:
-            return False
-        if not self.searched:
-            return True
-        model = suite.all_models.get(run.model)
-        return model is not None and bool(model.search.ranges or (model.search.auto and tuned))
 
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
         """Return the method and the path of each record of a run.
@@ -121,10 +115,7 @@ class Where:
                 inference = paths.Pattern(paths.INFERENCE.of(split=self.split))
                 return [(name, run.file(inference, method=name)) for name in suite.inferred(run.model, self.split)]
             case "thresholds":
-                if self.split == "full":
-                    pattern = paths.EVALUATION_OF_FULL
-                else:
-                    pattern = paths.EVALUATION
+                pattern = {"full": paths.EVALUATION_OF_FULL, "80": paths.EVALUATION}[self.split]
                 return [(name, run.file(pattern, method=name)) for name in _methods(suite, run, self.split)]
         return [("", run.file(paths.IN_RUN, split=self.split, rest=f"{self.kind}.json"))]
 
@@ -192,15 +183,14 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
     model = suite.all_models.get(run.model)
     if {run.dataset, run.model} & {*suite.skip_thresholds} or (baseline and baseline.skip_thresholds):
         return []
-    if model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset):
-        # If a model has estimates for the test set only, no thresholds can be tuned.
-        if split == "full":
-            return unlabelled(suite.methods)
-        return []
-    if baseline:
+    # If a model has estimates for the test set only, no thresholds can be tuned.
+    untuned = model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset)
+    if baseline and not untuned:
         return [method for method in BASELINE_METHODS if method in suite.methods]
     if split == "full":
         return unlabelled(suite.methods)
+    if untuned:
+        return []
     return [*suite.measure_methods, *suite.methods]
 
 

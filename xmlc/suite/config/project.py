@@ -215,13 +215,11 @@ class Project:
         for name, spec in suite.models.items():
             if spec.estimator != "estimates":
                 continue
-            missing = []
             wanted = [of for of in self.datasets_of(paper) if name in (self.settings.models_on(of) or [name])]
+            missing = [dataset for dataset in wanted if not self.has_estimates(name, dataset)]
             for dataset in wanted:
-                if self.has_estimates(name, dataset):
+                if dataset not in missing:
                     self.existing_files(name, dataset, suite.seeds)
-                else:
-                    missing.append(dataset)
             if missing and missing == wanted:
                 files = ", ".join(map(str, spec.hyperparameters.values()))
                 raise XmlcError(

@@ -128,9 +128,7 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     Snakemake has locked the project's folder, so no other run can be writing to the folder.
     """
     file = config_folder() / "config.yaml"
-    usual = {}
-    if file.is_file():
-        usual = read_config(file)
+    usual = read_config(file) if file.is_file() else {}
     options = {key: value for key, value in config.items() if value != usual.get(key)}
     made = sorted(map(in_project, files))
     LastRun(options, [*map(str, targets)], made, socket.gethostname(), os.getpid(), ended=False).write()
@@ -170,8 +168,7 @@ def made_by(project: Project) -> str:
 
 def trained_again(made: Iterable[str]) -> list[str]:
     """Return a remark on deleted models that a run trains again. ``made`` lists its outputs."""
-    records = [Path(path).with_name("train.json") for path in made if paths.TEMPORARY.read(path)]
-    again = [record for record in records if record.exists()]
+    again = [path for path in made if paths.TEMPORARY.read(path) and Path(path).with_name("train.json").exists()]
     if not again:
         return []
     why = "because they and their estimates were deleted (`keep_models`)"

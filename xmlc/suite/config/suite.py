@@ -329,9 +329,8 @@ class Suite(Experiments):
 
     def inferred(self, model: str, split: str | None = None) -> list[str]:
         """Return the inference methods of a model trained on ``split``, or on any split if ``split`` is None."""
-        block = self.inference
-        if block and split in (None, block.split):
-            return block.methods.get(model, [])
+        if self.inference and split in (None, self.inference.split):
+            return self.inference.methods.get(model, [])
         return []
 
     def swept(self, model: str) -> list[Hyperparameters]:

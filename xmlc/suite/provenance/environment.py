@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import math
 import os
 import platform
@@ -10,14 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, TypeVar
 
 from xmlc import __version__
 from xmlc.core.files import folder_bytes
-from xmlc.core.memory import peak_bytes
+from xmlc.core.memory import peak_bytes, system_entry
 from xmlc.core.sources import PACKAGE
-from xmlc.suite.provenance.machine import cpu_name, cpu_seconds, timed
 
 T = TypeVar("T")
 LOADED = time.monotonic()  # Approximate start of this process, for systems that do not record when a process starts.
@@ -92,19 +92,37 @@ def environment(threads: int) -> Environment:
     """Return the program, versions and machine of a step that ran with ``threads`` threads."""
     used: Environment = {}
     if "sklearn" in sys.modules:
-        used = {"sklearn": importlib.metadata.version("scikit-learn")}
+        used = {"sklearn": version("scikit-learn")}
     return {
         "xmlc": __version__,
         "python": platform.python_version(),
-        "numpy": importlib.metadata.version("numpy"),
-        "scipy": importlib.metadata.version("scipy"),
-        "numba": importlib.metadata.version("numba"),
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+        "numba": version("numba"),
         **used,
         "machine": platform.machine(),
         "cpu": cpu_name(),
         "threads": threads,
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
+
+
+@cache
+def cpu_name() -> str:
+    """Return the processor's name from the operating system."""
+    return system_entry("/proc/cpuinfo", "model name") or platform.processor() or platform.machine()
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds, user and system, of all threads of this process and of its ended children."""
+    return time.process_time() + sum(os.times()[2:4])
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """Call ``work``, and return its result and the wall seconds that it took."""
+    started = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - started
 
 
 def commit() -> str:
@@ -171,23 +189,20 @@ def step_costs(
         The arguments of this function and four measured costs: ``seconds`` (wall, of `process_seconds`),
         ``cpu_seconds``, ``peak_bytes`` (resident memory) and ``written_bytes``.
     """
-    until = process_seconds()
-    cpu_until = cpu_seconds()
-    seconds = until - _charged[0]
-    cpu = cpu_until - _charged[1]
-    _charged[:] = until, cpu_until
+    before = [*_charged]
+    _charged[:] = process_seconds(), cpu_seconds()
     return {
         "name": name,
         "dataset": dataset,
         "model": model,
         "split": split,
         "method": method,
-        "seconds": seconds,
+        "seconds": _charged[0] - before[0],
         "peak_bytes": peak_bytes(),
         "written_bytes": None if written is None else folder_bytes(written),
         "threads": threads,
         "cpu": cpu_name(),
-        "cpu_seconds": cpu,
+        "cpu_seconds": _charged[1] - before[1],
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from xmlc.suite.files import write_record
-from xmlc.suite.results.records.base import read_checked
+from xmlc.suite.results.records.base import as_checked, parsed
 from xmlc.suite.results.settings import RecordedSettings
 
 SUFFIX = ".manifest.json"
@@ -61,7 +61,7 @@ class Manifest:
         XmlcError
             The file is not readable, or is not a manifest.
         """
-        return read_checked(path, cls, "a manifest of `xmlc table` of this version")
+        return as_checked(path, parsed(path), cls, "a manifest of `xmlc table` of this version")
 
     @classmethod
     def beside(cls, table: Path) -> Manifest | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr
 from functools import partial
 from io import StringIO
@@ -46,13 +46,9 @@ def kernels_of(suite: Suite, models: Collection[str] | None = None) -> dict[str,
 def compile_groups(groups: Collection[Compile], cores: int) -> None:
     """Call the functions of `kernels_of` in ``cores`` processes, because numba compiles on one core."""
     with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
-        running = [pool.submit(compile_quietly, group) for group in groups]
-        try:
-            for future in tqdm(as_completed(running), total=len(running), disable=None, leave=False):
-                future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # otherwise compilation would go on after Ctrl-C
-            raise
+        compiled = pool.map(compile_quietly, groups)  # cancels what has not begun after an error or Ctrl-C
+        for _ in tqdm(compiled, total=len(groups), disable=None, leave=False):
+            pass
 
 
 def compile_quietly(group: Compile) -> None:

@@ -19,7 +19,6 @@ from xmlc.suite.config.catalogue import (
     Dataset,
     FileFacts,
     catalogue_entry,
-    check_entry,
     file_facts,
     load_catalogue,
 )
@@ -214,7 +213,6 @@ def command(
     digests.
     """
     known = load_catalogue(*catalogue)
-    listed = catalogue_entry(dataset, known)
-    check_entry(listed, entry)
+    listed = catalogue_entry(dataset, known, entry)
     sources.check_source(listed, mirror, out.parent, known)
     click.echo(f"{dataset}: downloaded from {download(listed, out, mirror)}", err=True)

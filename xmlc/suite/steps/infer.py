@@ -26,7 +26,7 @@ from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option, extension_option, training_option
-from xmlc.suite.provenance.machine import timed
+from xmlc.suite.provenance.environment import timed
 from xmlc.suite.results.records.inference import InferenceCosts, InferenceRecord, TruncatedEstimates
 from xmlc.suite.results.records.thresholds import EstimatesRecord
 from xmlc.suite.steps.prepared import Prepared

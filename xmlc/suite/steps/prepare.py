@@ -23,7 +23,7 @@ from xmlc.data.formats.lines import WHOLE, MalformedLines, quoted, text_lines, w
 from xmlc.data.formats.vw import NoIds
 from xmlc.data.matrices import first_columns, load_csr, resize, save_csr, without
 from xmlc.data.synthetic import is_made, name_in_records
-from xmlc.suite.config.catalogue import Dataset, catalogue_entry, check_entry, load_catalogue
+from xmlc.suite.config.catalogue import Dataset, catalogue_entry, load_catalogue
 from xmlc.suite.files import sha256
 from xmlc.suite.options import catalogue_option, entry_option, file_option
 from xmlc.suite.provenance.environment import step_costs
@@ -339,8 +339,7 @@ def command(
     validation_share: float,
 ) -> None:
     """Prepare a dataset, and print notes such as differences from published counts."""
-    described = catalogue_entry(dataset, load_catalogue(*catalogue))
-    check_entry(described, entry)
+    described = catalogue_entry(dataset, load_catalogue(*catalogue), entry)
     meta, train, test = prepare(described, source, out, validation_share)
     Statistics(
         name=recorded_name(meta),

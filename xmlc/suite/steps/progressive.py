@@ -17,7 +17,7 @@ from xmlc.metrics.progressive import checkpoints, constant_accuracy, entropy_red
 from xmlc.models.abilities import Streaming
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option, estimator_option, name_option, parameters_option, record_option
-from xmlc.suite.provenance.machine import cpu_seconds
+from xmlc.suite.provenance.environment import cpu_seconds
 from xmlc.suite.results.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import step_to_train

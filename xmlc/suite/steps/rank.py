@@ -12,8 +12,7 @@ from xmlc.cli.options import FOLDER, out_option, threads_option
 from xmlc.core.files import atomic_folder
 from xmlc.core.memory import peak_bytes
 from xmlc.suite.options import data_option, each_in_turn, file_option
-from xmlc.suite.results.records.ranked import RankedRecord
-from xmlc.suite.results.records.ranking import RankingCosts
+from xmlc.suite.results.records.ranking import RankedRecord, RankingCosts
 from xmlc.suite.steps.run import TrainedStep, mean_of, rank_timed
 
 

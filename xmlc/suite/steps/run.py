@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from inspect import isfunction
 from pathlib import Path
@@ -28,10 +28,15 @@ from xmlc.models.warm_up import WARM_UP_ROWS, warm_up
 from xmlc.suite.files import read_in_parts
 from xmlc.suite.options import data_option, model_option, training_option
 from xmlc.suite.provenance.code import estimator_files, user_digest
-from xmlc.suite.provenance.environment import step_costs, with_environment
-from xmlc.suite.provenance.machine import cpu_seconds, timed
-from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset, TrainingSplit
-from xmlc.suite.results.records.training import ModelRecord, TrainingRecord
+from xmlc.suite.provenance.environment import cpu_seconds, step_costs, timed, with_environment
+from xmlc.suite.results.records.base import (
+    DATASET_COLUMNS,
+    ModelRecord,
+    Record,
+    RecordedDataset,
+    TrainingRecord,
+    TrainingSplit,
+)
 from xmlc.suite.steps.prepared import DataPart, Prepared, recorded_name
 
 T = TypeVar("T")
@@ -79,7 +84,7 @@ class Step:
         **content
             The fields that only records of this kind have.
         """
-        head = self.about.head_fields()
+        head = {field.name: getattr(self.about, field.name) for field in fields(Record)}
         if issubclass(kind, ModelRecord):
             head["tuning"] = getattr(self.about, "tuning", None)
         if isfunction(code):

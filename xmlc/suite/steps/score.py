@@ -13,8 +13,7 @@ from xmlc.metrics.propensity import propensities, propensity_parameters
 from xmlc.metrics.ranking import ranking_metrics, standard_errors
 from xmlc.metrics.resampling import resampled_ranking
 from xmlc.suite.options import data_option, record_option
-from xmlc.suite.results.records.ranked import RankedRecord
-from xmlc.suite.results.records.ranking import RankingRecord
+from xmlc.suite.results.records.ranking import RankedRecord, RankingRecord
 from xmlc.suite.steps.prepared import Prepared
 
 

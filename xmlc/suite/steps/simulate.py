@@ -198,32 +198,28 @@ def simulate(
     dict of ModelScores
         The scores for each distribution. The keys are the names in `MODELS`.
     """
-    return {
-        name: _simulate_model(conditionals(m), number, seed, n_trials, sample_sizes, n_jobs)
-        for number, (name, conditionals) in enumerate(MODELS.items())
-    }
-
-
-def _simulate_model(
-    conditionals: np.ndarray, number: int, seed: int, n_trials: int, sample_sizes: Sequence[int], n_jobs: int | None
-) -> ModelScores:
-    truth = exact_labels_by_size(conditionals)
-    best, optimum = gfm(truth, n_jobs=n_jobs)
-    scores = np.empty((len(sample_sizes), len(COMPARED), PAIRED * n_trials))
-    for place, n_samples in enumerate(sample_sizes):
-        samples = draw(conditionals, n_samples, PAIRED * n_trials, seed, (number * STREAMS + n_samples) * STREAMS)
-        for row, method in enumerate(COMPARED):
-            scores[place, row] = expected_f(_label_sets(method, samples, n_jobs), truth)
-    return {
-        "optimum": float(optimum[0]),
-        "optimal_size": int(best.nnz),
-        "p_empty": float(truth.p_empty[0]),
-        "methods": {
-            method: {**summary(scores[:, row, :n_trials]), "limit": _limit(method, truth)}
-            for row, method in enumerate(COMPARED)
-        },
-        "meuf_minus_gfm": summary(scores[:, COMPARED.index("meuf")] - scores[:, COMPARED.index("gfm")]),
-    }
+    found: dict[str, ModelScores] = {}
+    for number, (name, model) in enumerate(MODELS.items()):
+        conditionals = model(m)
+        truth = exact_labels_by_size(conditionals)
+        best, optimum = gfm(truth, n_jobs=n_jobs)
+        scores = np.empty((len(COMPARED), len(sample_sizes), PAIRED * n_trials))
+        for place, n_samples in enumerate(sample_sizes):
+            samples = draw(conditionals, n_samples, PAIRED * n_trials, seed, (number * STREAMS + n_samples) * STREAMS)
+            for row, method in enumerate(COMPARED):
+                scores[row, place] = expected_f(_label_sets(method, samples, n_jobs), truth)
+        by_method = dict(zip(COMPARED, scores, strict=True))
+        found[name] = {
+            "optimum": float(optimum[0]),
+            "optimal_size": int(best.nnz),
+            "p_empty": float(truth.p_empty[0]),
+            "methods": {
+                method: {**summary(of_method[:, :n_trials]), "limit": _limit(method, truth)}
+                for method, of_method in by_method.items()
+            },
+            "meuf_minus_gfm": summary(by_method["meuf"] - by_method["gfm"]),
+        }
+    return found
 
 
 def summary(scores: np.ndarray) -> TrialMeans:

@@ -19,7 +19,7 @@ from xmlc.data.synthetic.few_shot import ObjectViews, ShortTexts
 from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.data.synthetic.subjects import SubjectTexts
 from xmlc.data.writer import repository_writer
-from xmlc.suite.config.catalogue import Dataset, catalogue_entry, check_entry, file_facts, load_catalogue
+from xmlc.suite.config.catalogue import Dataset, catalogue_entry, file_facts, load_catalogue
 from xmlc.suite.files import write_record
 from xmlc.suite.options import catalogue_option, entry_option
 from xmlc.suite.provenance.environment import step_costs
@@ -104,8 +104,7 @@ def command(
     data. With --one-in, the key `shape` of the entry is used instead. This key contains the sizes of a real dataset.
     """
     known = load_catalogue(*catalogue)
-    described = catalogue_entry(dataset, known)
-    check_entry(described, entry)
+    described = catalogue_entry(dataset, known, entry)
     listed = described.synthetic if one_in is None else described.in_its_shape(one_in)
     if listed is None:
         expected = nearest(dataset, [name for name, one in known.items() if one.synthetic])

@@ -23,7 +23,7 @@ from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
 from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import extension_option, file_option
-from xmlc.suite.provenance.machine import timed
+from xmlc.suite.provenance.environment import timed
 from xmlc.suite.results.records.calibration import PRECISION, CalibrationRecord
 from xmlc.suite.results.records.thresholds import Chosen, EstimatesRecord, GridScores, ThresholdCosts, ThresholdRecord
 from xmlc.suite.steps.run import ModelStep, TrainedStep, estimate_timed, mean_of, on_trained_model, write_estimates

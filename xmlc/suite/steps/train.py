@@ -14,9 +14,8 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.models.abilities import looks_up
 from xmlc.models.warm_up import check_kept
 from xmlc.suite.options import data_option, each_in_turn, estimator_option, file_option, name_option, parameters_option
-from xmlc.suite.results.records.base import TrainingSplit
+from xmlc.suite.results.records.base import SearchSummary, TrainingCosts, TrainingRecord, TrainingSplit
 from xmlc.suite.results.records.search import SearchRecord
-from xmlc.suite.results.records.training import SearchSummary, TrainingCosts, TrainingRecord
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import fit_timed, step_to_train
 

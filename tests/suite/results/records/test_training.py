@@ -5,7 +5,7 @@ from record_cases import training
 from record_files import RecordFile, check_round_trip
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.results.records.training import TrainingRecord
+from xmlc.suite.results.records.base import TrainingRecord
 
 CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0.75})
 

@@ -1,12 +1,15 @@
-"""Define the fields that records share, and functions that read and write records."""
+"""Define the fields that records share, the record of `xmlc train`, and functions that read and write records.
+
+The record of `xmlc train` has no kind, because records of other kinds contain its fields.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
+from typing import Annotated, Any, ClassVar, Literal, Self, TypedDict, TypeVar, dataclass_transform
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +19,7 @@ from xmlc.core.errors import XmlcError, let_through
 from xmlc.data.synthetic import without_mark
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.files import write_record
+from xmlc.suite.provenance.environment import Environment, StepCosts
 
 SCHEMA = 1
 HIGHEST = 1 + 1e-9  # The mean of scores that are all 1 may exceed 1 because of rounding errors.
@@ -74,17 +78,6 @@ def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str],
             raise ValueError(f"{place}: found {name} {scores[name]}, expected a share between 0 and 1")
 
 
-def read_checked(path: Path, kind: type[T], expected: str) -> T:
-    """Read a JSON file as a dataclass. Error messages describe the expected file by ``expected``.
-
-    Raises
-    ------
-    XmlcError
-        The file is not readable, was edited, contains a number that JSON does not allow, or violates its schema.
-    """
-    return as_checked(path, parsed(path), kind, expected)
-
-
 def parsed(path: Path, what: str = "file") -> dict[str, object]:
     """Return the content of a JSON file that `xmlc.suite.files.write_record` wrote, without the checksum.
 
@@ -105,6 +98,8 @@ def parsed(path: Path, what: str = "file") -> dict[str, object]:
 
 def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
     """Convert the content of a file to a dataclass. Keys in the file that are not fields of the dataclass are ignored.
+
+    Error messages describe the expected file by ``expected``.
 
     Raises
     ------
@@ -131,6 +126,7 @@ JsonNumber = int | float  # If a record is read and written again, an integer in
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
 Fractions = dict[str, Fraction]  # Fractions are in a dict, because a name such as "p@1" cannot be the name of a field.
 TrainingSplit = Literal["full", "80"]
+Count = Annotated[int, Meta(ge=0)]
 Quantities = dict[str, object]  # Maps the name of a quantity to the value of the quantity.
 # Pairs of the name of a part of a record (a variant) and the quantities in this part. Most records consist of one part,
 # whose name is "".
@@ -261,10 +257,6 @@ class Record(RecordFile):
     split: TrainingSplit
     settings: dict[str, object] = field(default_factory=dict)  # Records of earlier versions lack ``settings``.
 
-    def head_fields(self) -> dict[str, Any]:
-        """Return the fields of `Record` as a dict of keyword arguments, for another record of the same model."""
-        return {field.name: getattr(self, field.name) for field in fields(Record)}
-
     @property
     def run_names(self) -> tuple[str, str, TrainingSplit]:
         """Return the dataset, the model and the training split of the record.
@@ -296,6 +288,50 @@ class Record(RecordFile):
             return value
         place = f"{self.model} on {self.dataset.name}"
         raise XmlcError(f"{place}: found hyperparameter {name} {value!r}, expected a number")
+
+
+# The method, the budget and the seed of a search, and the validation P@1 of its best trial.
+SearchSummary = TypedDict("SearchSummary", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
+
+
+@json_keys
+class TrainingCosts:
+    """Hold the costs of training a model. If the model is not trained, such as an oracle, the costs are None."""
+
+    train_seconds: JsonNumber | None
+    train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack the CPU seconds.
+    train_threads: int | None
+    train_peak_bytes: JsonNumber | None
+    model_bytes: JsonNumber | None
+
+
+@json_keys
+class ModelRecord(Record):
+    """Represent a record about a trained model, which also contains the costs of training.
+
+    Attributes
+    ----------
+    costs : TrainingCosts
+    environment : Environment
+    tuning : SearchSummary or None
+        Method, budget, seed and best P@1 of the search that found the hyperparameters, or None without a search.
+    step : StepCosts or None
+        Costs of the step that wrote the record. Records of earlier versions lack these costs.
+    """
+
+    costs: TrainingCosts
+    environment: Environment
+    tuning: SearchSummary | None = None
+    step: StepCosts | None = None
+
+
+@json_keys
+class TrainingRecord(ModelRecord, command="train"):
+    """The record of `xmlc train`."""
+
+    def __post_init__(self) -> None:
+        if not self.estimator:  # Other records may lack it.
+            raise ValueError("found no key `estimator`")
 
 
 def costs_in(costs: object, wanted: CostColumns) -> Quantities:

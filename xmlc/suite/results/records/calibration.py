@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from xmlc.metrics.ranking import CALIBRATION, K
-from xmlc.suite.results.records.base import Fractions, Numbers, Quantities, check_scores, json_keys
-from xmlc.suite.results.records.training import ModelRecord
+from xmlc.suite.results.records.base import Fractions, ModelRecord, Numbers, Quantities, check_scores, json_keys
 
 PRECISION = tuple(f"p@{k}" for k in K)
 ERRORS = tuple(measure.name for measure in CALIBRATION)

@@ -10,6 +10,7 @@ from msgspec import Meta
 from xmlc.metrics.resampling import OF_RANKINGS, Resampled
 from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import (
+    Count,
     Fractions,
     JsonNumber,
     Numbers,
@@ -20,7 +21,6 @@ from xmlc.suite.results.records.base import (
 )
 from xmlc.suite.results.records.ranking import resampled_columns
 
-Count = Annotated[int, Meta(ge=0)]
 Counts = Annotated[tuple[Count, ...], Meta(min_length=1)]
 Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 

@@ -10,10 +10,9 @@ from typing import Any
 
 from xmlc.metrics.measures import OF_SETS, SET_METRICS
 from xmlc.metrics.resampling import Resampled
-from xmlc.suite.results.records.base import JsonNumber, Numbers, costs_in, json_keys, or_nan
+from xmlc.suite.results.records.base import JsonNumber, ModelRecord, Numbers, TrainingCosts, costs_in, json_keys, or_nan
 from xmlc.suite.results.records.ranking import measured_columns, resampled_columns
 from xmlc.suite.results.records.thresholds import PREDICTED, check_label_set_scores
-from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
 
 COST_COLUMNS = {
     "inference_seconds": ("inference_seconds", 1),
@@ -114,12 +113,10 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
         found = self.dataset_sizes | measured_columns(self.metrics, (*SET_METRICS, PREDICTED), OF_SETS)
         found |= {"expected_f": 100 * or_nan(self.expected_f), "truncation_loss": 100 * or_nan(self.truncation_loss)}
         found |= {name: or_nan(getattr(self.estimates, name, None)) for name in ESTIMATES}
-        if self.finished:
-            note = None
-        else:
-            note = f"stopped after {self.time_limit:g} s"
-        found |= {"samples": self.samples, "time_limit": self.time_limit}
-        yield "", found | costs_in(self.costs, COST_COLUMNS) | {"note": note}
+        found |= {"samples": self.samples, "time_limit": self.time_limit, "note": None}
+        if not self.finished:
+            found["note"] = f"stopped after {self.time_limit:g} s"
+        yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def resampled_numbers(self) -> dict[str, dict[str, Any]]:
         """Return the measures on resampled test sets."""

@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import Fraction, JsonNumber, Numbers, Quantities, Record, json_keys
+from xmlc.suite.results.records.base import Count, Fraction, JsonNumber, Numbers, Quantities, Record, json_keys
 
 
 @json_keys
@@ -25,7 +25,7 @@ class ProgressiveRow:
         Entropy reduction in bits.
     """
 
-    instances: Annotated[int, Meta(ge=0)]
+    instances: Count
     accuracy: Fraction
     entropy_reduction: JsonNumber | None
 

@@ -1,10 +1,10 @@
-"""Define the record of `xmlc score`, which contains scores of rankings and costs of a model."""
+"""Define the records of `xmlc rank`, next to the ranked labels, and of `xmlc score`, which adds scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,14 +14,15 @@ from xmlc.suite.results.records.base import (
     Fraction,
     Fractions,
     JsonNumber,
+    ModelRecord,
     Numbers,
     Quantities,
+    TrainingCosts,
     check_scores,
     costs_in,
     json_keys,
     or_nan,
 )
-from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
 
 COST_COLUMNS = {
     "train_minutes": ("train_seconds", 1 / 60),
@@ -47,6 +48,21 @@ class RankingCosts(TrainingCosts):
     inner_products_per_instance: JsonNumber | None
     predict_threads: int | None
     predict_peak_bytes: JsonNumber | None
+
+
+@json_keys
+class RankedRecord(ModelRecord, command="rank"):
+    """The part of a ranking's record without measures, which `xmlc score` adds.
+
+    ``certified`` is described in `RankingRecord`.
+    """
+
+    FILE: ClassVar[str] = "rank.json"
+    LABELS: ClassVar[str] = "labels.npy"  # int32 (n_test, DEPTH), best first, padded with -1
+    DEPTH: ClassVar[int] = 5  # The papers' measures are of the five best labels.
+
+    costs: RankingCosts
+    certified: Fraction | None = None
 
 
 @json_keys

@@ -9,12 +9,11 @@ import numpy as np
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import StepCosts
-from xmlc.suite.results.records.base import Numbers, RecordFile, json_keys
+from xmlc.suite.results.records.base import Count, Numbers, RecordFile, json_keys
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Count = Annotated[int, Meta(ge=0)]
 Amount = Annotated[float, Meta(ge=0)]
 AVERAGES = ("labels_per_instance", "instances_per_label")
 COUNTED = (

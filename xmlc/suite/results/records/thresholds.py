@@ -15,16 +15,17 @@ from xmlc.suite.provenance.environment import Environment, StepCosts
 from xmlc.suite.results.records.base import (
     Fractions,
     JsonNumber,
+    ModelRecord,
     Numbers,
     Quantities,
     RecordFile,
+    TrainingCosts,
     check_scores,
     costs_in,
     json_keys,
     or_nan,
 )
 from xmlc.suite.results.records.ranking import measured_columns, resampled_columns, shares_of
-from xmlc.suite.results.records.training import ModelRecord, TrainingCosts
 
 PREDICTED = "predicted_per_instance"
 MACRO_F = ("macro_f", "macro_f_zero", "macro_f_present")  # Variants of macro-F, whose validation scores claims use.
