@@ -22,6 +22,10 @@ NOT_FINITE = (
 )
 
 
+class NotFiniteError(InvalidDataError):
+    """A learned weight is NaN or infinite."""
+
+
 class Appendable:
     """Collect named arrays, to which rows can be appended. New parts are appended to each array along the first axis.
 
@@ -50,7 +54,7 @@ class Appendable:
 
         Raises
         ------
-        InvalidDataError
+        NotFiniteError
             Some weights are not finite (`check_finite`). Weights are checked as soon as they are appended, because the
             files are not read again.
         """
@@ -137,7 +141,7 @@ def address(array: np.ndarray) -> int:
 
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:
-    """Raise an `InvalidDataError` if a learned weight is not finite. Only float32 arrays contain weights."""
+    """Raise a `NotFiniteError` if a learned weight is not finite. Only float32 arrays contain weights."""
     for array in arrays:  # If an array contains NaN, its minimum and maximum are NaN, too.
         if array.dtype == np.float32 and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all():
-            raise InvalidDataError(NOT_FINITE)
+            raise NotFiniteError(NOT_FINITE)

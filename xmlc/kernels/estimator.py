@@ -98,7 +98,7 @@ class Estimator:
                 known = nearest(name, self.get_params())
                 raise InvalidParameterError(f"{type(self).__name__}: found hyperparameter {name!r}, expected {known}")
             if inner:
-                part.set_params(**{inner: params[name]})
+                set_nested(part, **{inner: params[name]})
             else:
                 setattr(self, name, params[name])
         return self
@@ -185,6 +185,16 @@ class Estimator:
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+
+def set_nested(part: Any, **params: Any) -> None:
+    """Set hyperparameters of an estimator of any library, and raise an InvalidParameterError if it refuses them."""
+    try:
+        part.set_params(**params)
+    except ValueError as error:  # the message of scikit-learn lists the valid hyperparameters
+        if isinstance(error, InvalidParameterError):
+            raise
+        raise InvalidParameterError(f"{type(part).__name__}: {error}") from error
 
 
 @cache  # some predictions take less time than reading a signature

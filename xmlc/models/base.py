@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from xmlc.core.appendable import NotFiniteError
 from xmlc.core.errors import InvalidDataError, InvalidParameterError, XmlcError, shown
 from xmlc.core.files import atomic_folder
 from xmlc.core.parallel import row_blocks
@@ -32,6 +33,7 @@ from xmlc.kernels.csr import (
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters
 from xmlc.kernels.rows import is_canonical
 from xmlc.kernels.unit_length import unit_rows
+from xmlc.models.label_sets import estimates_of_sets
 from xmlc.models.storage import StoredEstimator
 
 if TYPE_CHECKING:
@@ -60,9 +62,13 @@ def all_or_nothing(learn: Learn) -> Learn:
         before = dict(vars(self))
         try:
             return learn(self, *args, **kwargs)
-        except BaseException:
+        except BaseException as error:
             vars(self).clear()
             vars(self).update(before)
+            if isinstance(error, NotFiniteError):
+                sizes = abs(as_features(signature(learn).bind(self, *args, **kwargs).arguments["X"]).data)
+                found = f"absolute values of X are from {sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}"
+                raise InvalidDataError(f"{type(self).__name__}: {error} The {found}.") from None
             raise
 
     return cast("Learn", restoring)
@@ -294,8 +300,6 @@ class SparseProbabilityEstimator(StoredEstimator):
             The predicted label sets. The stored entries of the matrix are the predicted labels.
         """
         if thresholds is None:
-            from xmlc.models.label_sets import estimates_of_sets  # which imports this module
-
             spe = estimates_of_sets(self, X, measure)
         elif measure != "instance_f":
             found = f"found thresholds and measure={measure!r}, expected only one of them"

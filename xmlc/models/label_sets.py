@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from scipy import sparse
@@ -15,9 +15,11 @@ from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix
 from xmlc.kernels.domains import OneOf, check
 from xmlc.kernels.rows import top_k_of_row
-from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.label_sets import LabelSets, SetMeasure
+
+if TYPE_CHECKING:
+    from xmlc.models.base import SparseProbabilityEstimator
 
 MEASURE = OneOf(get_args(SetMeasure))
 INSTANCE_F: SetMeasure = "instance_f"

@@ -18,7 +18,7 @@ from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFil
 from xmlc.core.files import checked_path, write_json
 from xmlc.core.parallel import row_blocks
 from xmlc.kernels.csr import ROUNDING, Matrix, check_probabilities, top_k_of
-from xmlc.kernels.estimator import Hyperparameters
+from xmlc.kernels.estimator import Hyperparameters, set_nested
 from xmlc.models import pickled
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.storage import DESCRIPTION
@@ -87,10 +87,7 @@ class Wrapped(SparseProbabilityEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set hyperparameters of the wrapped estimator and of its fitted copy."""
         for each in (self.estimator, getattr(self, "estimator_", self.estimator)):
-            try:
-                each.set_params(**params)
-            except ValueError as error:  # the message of scikit-learn lists the valid hyperparameters
-                raise InvalidParameterError(f"Wrapped: {error}") from error
+            set_nested(each, **params)
         return self
 
     @all_or_nothing

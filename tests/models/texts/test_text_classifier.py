@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from facts import raises_with
 from sklearn.base import clone
@@ -144,6 +145,7 @@ def test_fit_accepts_texts_without_labels_and_duplicate_names():
         (["rice", "rose"], [[0, 1], [1, 0]], ["text 0", "0"]),
         (["rice", None], [["a"], ["b"]], ["text 1", "None"]),
         (["rice", "rose"], [{"a": 1.0, "b": 0.0}, {"a": 0.0}], ["text 0", "dict"]),
+        (["rice", "rose"], [pd.Series(["a"]), ["b"]], ["text 0", "Series"]),
         (["rice", "\ud83d rose"], [["a"], ["b"]], "'\\ud83d rose'"),
     ],
 )
@@ -184,6 +186,9 @@ def test_hyperparameters_of_parts_can_be_set_and_searched():
     assert (model.estimator.members()["plt"].arity, model.vectorizer.ngram_range) == (4, (1, 2))
     assert model.get_params()["estimator__plt__arity"] == clone(model).get_params()["estimator__plt__arity"] == 4
     assert "estimator__plt__arity" not in model.get_params(deep=False)
+    for name in ("vectorizer__x", "estimator__x", "x"):
+        with raises_with(InvalidParameterError, name.rpartition("_")[2]):
+            model.set_params(**{name: 1})
     search = GridSearchCV(
         TextClassifier(PLT(n_jobs=1)), {"estimator__arity": [2, 4], "vectorizer__binary": [True]}, cv=2
     )

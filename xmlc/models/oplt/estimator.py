@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.appendable import NOT_FINITE, Appendable
-from xmlc.core.errors import InvalidDataError, InvalidParameterError, XmlcError
+from xmlc.core.appendable import NOT_FINITE, Appendable, NotFiniteError
+from xmlc.core.errors import InvalidParameterError, XmlcError
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates
@@ -462,7 +462,7 @@ class OPLT(SparseProbabilityEstimator):
         largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
         score = (self.gamma or 1.0) * steps * largest * (np.diff(x.indptr).max(initial=0) + 1)
         if not max(score, steps * largest * largest) < MOST:
-            raise InvalidDataError(NOT_FINITE)
+            raise NotFiniteError(NOT_FINITE)
         return x
 
     def _learn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -494,7 +494,8 @@ def _checked(
 def _names_of_text(i: int, names: Any) -> list[str]:
     """Return the label names of text ``i`` as a list."""
     where = f"labels of text {i}: found"
-    if isinstance(names, str | Mapping) or not isinstance(names, Iterable):
+    # a mapping or a pandas Series assigns values to keys, so it may be a row of a label matrix
+    if isinstance(names, str) or hasattr(names, "keys") or not isinstance(names, Iterable):
         advice = "Use [[name] for name in labels] or [cell.split(';') for cell in labels]."
         raise InvalidDataError(f"{where} {shown(names)}, expected a list of names, or [] for none. {advice}")
     found = list(names)
