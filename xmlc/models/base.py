@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.appendable import NotFiniteError
+from xmlc.core.appendable import NOT_FINITE, NotFiniteError
 from xmlc.core.errors import InvalidDataError, InvalidParameterError, XmlcError, shown
 from xmlc.core.files import atomic_folder
 from xmlc.core.parallel import row_blocks
@@ -66,12 +66,17 @@ def all_or_nothing(learn: Learn) -> Learn:
             vars(self).clear()
             vars(self).update(before)
             if isinstance(error, NotFiniteError):
-                sizes = abs(as_features(signature(learn).bind(self, *args, **kwargs).arguments["X"]).data)
-                found = f"absolute values of X are from {sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}"
-                raise InvalidDataError(f"{type(self).__name__}: {error} The {found}.") from None
+                raise not_finite(self, signature(learn).bind(self, *args, **kwargs).arguments["X"]) from None
             raise
 
     return cast("Learn", restoring)
+
+
+def not_finite(model: object, X: Matrix) -> InvalidDataError:
+    """Return the error that training on X leads to weights that are not finite."""
+    sizes = abs(as_features(X).data)
+    found = f"absolute values of X are from {sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}"
+    return InvalidDataError(f"{type(model).__name__}: {NOT_FINITE} The {found}.")
 
 
 class SparseProbabilityEstimator(StoredEstimator):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.appendable import NOT_FINITE, Appendable, NotFiniteError
+from xmlc.core.appendable import Appendable
 from xmlc.core.errors import InvalidParameterError, XmlcError
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
@@ -32,7 +32,7 @@ from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.kernels.unit_length import unit_row, unit_rows
-from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing, not_finite
 from xmlc.models.model_selection import cross_validated
 from xmlc.models.oplt.final_tree import final_tree
 from xmlc.models.oplt.growth import initial_tree
@@ -462,7 +462,7 @@ class OPLT(SparseProbabilityEstimator):
         largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
         score = (self.gamma or 1.0) * steps * largest * (np.diff(x.indptr).max(initial=0) + 1)
         if not max(score, steps * largest * largest) < MOST:
-            raise NotFiniteError(NOT_FINITE)
+            raise not_finite(self, X)
         return x
 
     def _learn(
