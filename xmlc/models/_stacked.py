@@ -116,22 +116,6 @@ def scores_of(features, coefficients):
 
 
 @njit
-def stacked_scores(labels, scores, log_shares, coefficients):
-    """Return the number of candidates of each instance, all candidates, and their scores z.
-
-    Parameters
-    ----------
-    labels, scores
-        As for `merge_lists`.
-    log_shares, coefficients
-        As for `features_of` and `scores_of`.
-    """
-    counts, candidates, values = merge_lists(labels, scores)
-    features = features_of(candidates, values, log_shares)
-    return counts, candidates, scores_of(features, coefficients)
-
-
-@njit
 def row_features(counts, z):
     """Return two features of each instance: its best score, and the log of the expected number of its labels.
 

@@ -32,7 +32,6 @@ from xmlc.models._stacked import (
     n_features_of,
     row_features,
     scores_of,
-    stacked_scores,
 )
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.registry import load_model, make_estimator, registered_name
@@ -43,18 +42,9 @@ ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
 UNCALIBRATED = (1.0, 0.0, 0.0, 0.0)
 
 
-class Lists(NamedTuple):
-    """The labels that M members rank for n instances, at most K each.
-
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (n, M, K)
-        Labels, best first, and -1 in places without a label.
-    scores : ndarray of float32, shape (n, M, K)
-    """
-
-    labels: np.ndarray
-    scores: np.ndarray
+# The labels that M members rank for n instances, best first, and -1 in places without a label, int32 (n, M, K). Their
+# scores, float32 (n, M, K).
+Lists = tuple[np.ndarray, np.ndarray]
 
 
 class Pairs(NamedTuple):
@@ -204,7 +194,7 @@ class Stacking(SparseProbabilityEstimator):
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         members = self.members(Y.shape[1])
         given: Any = {} if sample_weight is None else {"sample_weight": weights}
-        pairs = list[Pairs]()
+        pairs = []
         for part, held_out in held_out_parts(X.shape[0], int(self.n_held_out), self.random_state):
             of_part = {name: values[part] for name, values in given.items()}
             lists = []
@@ -214,7 +204,7 @@ class Stacking(SparseProbabilityEstimator):
                 lists.append(first.predict_top_k(X[held_out], self._n_ranked()))
                 del first  # a member may be large, so only one member is in memory at a time
             shares = log_shares(Y[part], weights[part])
-            pairs.append(pairs_of(held_out, lists, Y[held_out], weights[held_out], shares))
+            pairs.append(pairs_of(held_out, joined(lists), Y, weights, shares))
         self._learn(pairs, len(members))
         for name, member in members.items():
             if self._into is None:
@@ -239,8 +229,8 @@ class Stacking(SparseProbabilityEstimator):
         self.coefficients_ = fit_stacked(pairs.features, pairs.true, pairs.weights, self.coefficients_)
         z = scores_of(pairs.features, self.coefficients_)
         of_rows = row_features(pairs.counts, z)
-        features = np.column_stack((z, np.ones(z.size), np.repeat(of_rows, pairs.counts, axis=0)))
-        calibration = fit_stacked(features, pairs.true, pairs.weights, self.calibration_)
+        logits = np.column_stack((z, np.ones(z.size), np.repeat(of_rows, pairs.counts, axis=0)))
+        calibration = fit_stacked(logits, pairs.true, pairs.weights, self.calibration_)
         if calibration[0] > 0:  # a better score must not have a smaller estimate
             self.calibration_ = calibration
         estimates = calibrated_estimates(pairs.counts, z, of_rows, self.calibration_)
@@ -293,10 +283,9 @@ class Stacking(SparseProbabilityEstimator):
             tasks = [(lists, every, *rows) for rows in row_blocks(end - start, ROWS_PER_TASK)]
             found += run_tasks(self._combined, tasks or [(lists, every, 0, 0)], self.n_jobs)
         counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
-        counted = all(member.inner_products_ is not None for member in members)
-        self.inner_products_ = None
-        if counted:
-            self.inner_products_ = inner_products
+        self.inner_products_ = inner_products
+        if any(member.inner_products_ is None for member in members):
+            self.inner_products_ = None
         return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
 
     def _combined(self, lists: Lists, every: Lists, start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -314,11 +303,10 @@ class Stacking(SparseProbabilityEstimator):
 
     def _scored(self, lists: Lists, start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the numbers of candidates of some instances, all candidates, and their scores z."""
-        labels = lists.labels[start:end]
-        scores = lists.scores[start:end]
-        found: tuple[np.ndarray, np.ndarray, np.ndarray]
-        found = stacked_scores(labels, scores, self.log_shares_, self.coefficients_)
-        return found
+        labels, scores = lists
+        counts, candidates, values = merge_lists(labels[start:end], scores[start:end])
+        z = scores_of(features_of(candidates, values, self.log_shares_), self.coefficients_)
+        return counts, candidates, z
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         labels, scores = self._estimate_row(x, 0.0, label_weights)
@@ -332,9 +320,9 @@ class Stacking(SparseProbabilityEstimator):
         def ranked(allowed: np.ndarray) -> Lists:
             return joined([member._rank_row(x, self._n_ranked(), allowed) for member in self.members_.values()])
 
-        allowed = allowed_labels(label_weights)
         every = ranked(NO_WEIGHTS)
         lists = every
+        allowed = allowed_labels(label_weights)
         if allowed.size:
             lists = ranked(allowed)
         _, candidates, estimates = self._combined(lists, every, 0, 1)
@@ -528,19 +516,11 @@ def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndar
 def joined(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lists:
     """Return the results of `predict_top_k` of all members, instance by instance."""
     labels, scores = zip(*lists, strict=True)
-    by_row = (1, 0, 2)
-    return Lists(
-        np.ascontiguousarray(np.array(labels).transpose(by_row)),
-        np.ascontiguousarray(np.array(scores).transpose(by_row)),
-    )
+    return np.ascontiguousarray(np.stack(labels, axis=1)), np.ascontiguousarray(np.stack(scores, axis=1))
 
 
 def pairs_of(
-    held_out: np.ndarray,
-    lists: Sequence[tuple[np.ndarray, np.ndarray]],
-    Y: sparse.csr_array,
-    weights: np.ndarray,
-    shares: np.ndarray,
+    held_out: np.ndarray, lists: Lists, Y: sparse.csr_array, weights: np.ndarray, shares: np.ndarray
 ) -> Pairs:
     """Return the candidates of held-out instances.
 
@@ -548,15 +528,15 @@ def pairs_of(
     ----------
     held_out : ndarray of int64, shape (n,)
         Numbers of the instances in the training set.
-    lists : sequence of (labels, scores), length M
-        The results of `predict_top_k` of the members.
-    Y : boolean CSR, shape (n, m)
-    weights : ndarray of float32, shape (n,)
+    lists : Lists
+        The labels that the members rank for the held-out instances.
+    Y : boolean CSR, weights : ndarray of float32
+        Label sets and weights of the training set.
     shares : ndarray of float64, shape (m,)
         The logarithms of the labels' shares of the instances on which the members were trained.
     """
-    counts, candidates, values = merge_lists(*joined(lists))
-    rows = np.repeat(np.arange(held_out.size), counts)
+    counts, candidates, values = merge_lists(*lists)
+    rows = np.repeat(held_out, counts)
     true = np.zeros(candidates.size, dtype=bool)
     if candidates.size:  # SciPy returns a sparse array for an empty selection
         true[:] = np.asarray(Y[rows, candidates]).reshape(-1)
