@@ -393,13 +393,10 @@ class SparseProbabilityEstimator(StoredEstimator):
         XmlcError
             As for `fit` and `save`. After an error, an existing folder is unchanged, and no new folder exists.
         """
-        weights: Any = {}  # some estimators have no weights
-        if sample_weight is not None:
-            weights["sample_weight"] = sample_weight
         with atomic_folder(path) as folder:
             try:
                 self._into = folder
-                self.fit(X, Y, **weights)
+                self._fit_rows(X, Y, sample_weight)
             finally:
                 self._into = None
             self._write(folder)
@@ -415,6 +412,17 @@ class SparseProbabilityEstimator(StoredEstimator):
             classifier_tags=ClassifierTags(multi_class=False, multi_label=True),
             input_tags=InputTags(sparse=True),
         )
+
+    def _fit_rows(self, X: Any, Y: Any, sample_weight: Any, rows: np.ndarray | None = None) -> Self:
+        """Learn all or some rows of a training set. Without weights, the estimator may be one that accepts none."""
+        given: Any = {}
+        if sample_weight is not None:
+            given["sample_weight"] = sample_weight
+        if rows is not None:
+            X = X[rows]
+            Y = Y[rows]
+            given = {name: weights[rows] for name, weights in given.items()}
+        return self.fit(X, Y, **given)
 
     def _selected(self) -> Hyperparameters:
         """Return the hyperparameters that `fit` selected on the training set, so that another `fit` can use them."""

@@ -144,10 +144,7 @@ def _estimates_without(
     order = random_permutation(n, getattr(model, "random_state", 0), Stream.STACKING)
     rows, part = np.split(order, [min(MOST_HELD_OUT, n // 5)])
     copy = model.unfitted().set_params(**model._selected())
-    weights: Any = {}
-    if given is not None:
-        weights["sample_weight"] = given[part]
-    copy.fit(X[part], Y[part], **weights)
+    copy._fit_rows(X, Y, given, part)
     return rows, copy.predict_proba(X[rows], MIN_PROBABILITY)
 
 

@@ -47,10 +47,8 @@ def cross_validated(
         return usual
     X = X[rows]
     Y = Y[rows][:, labels]
-    given = {}
     if weights is not None:
         weights = weights[rows]
-        given["sample_weight"] = weights
     fold_of = np.arange(rows.size) % FOLDS
     hits = {value: np.zeros(rows.size, dtype=bool) for value in (usual, other)}
     with warnings.catch_warnings():
@@ -59,8 +57,7 @@ def cross_validated(
         for value, is_hit in hits.items():
             for fold in range(FOLDS):
                 held_out = fold_of == fold
-                of_fold = {name: values[~held_out] for name, values in given.items()}
-                model = make(value).fit(X[~held_out], Y[~held_out], **of_fold)
+                model = make(value)._fit_rows(X, Y, weights, ~held_out)
                 ranked, _ = model.predict_top_k(X[held_out], 1)
                 is_hit[held_out] = are_right(ranked, Y[held_out])
     if is_better(hits[other], hits[usual], weights):

@@ -193,13 +193,12 @@ class Stacking(SparseProbabilityEstimator):
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         members = self.members(Y.shape[1])
-        given: Any = {} if sample_weight is None else {"sample_weight": weights}
+        given = None if sample_weight is None else weights
         pairs = []
         for part, held_out in held_out_parts(X.shape[0], int(self.n_held_out), self.random_state):
-            of_part = {name: values[part] for name, values in given.items()}
             lists = []
             for member in members.values():
-                first = member.unfitted().fit(X[part], Y[part], **of_part)
+                first = member.unfitted()._fit_rows(X, Y, given, part)
                 member.set_params(**first._selected())  # the choice of the first part is kept
                 lists.append(first.predict_top_k(X[held_out], self._n_ranked()))
                 del first  # a member may be large, so only one member is in memory at a time
@@ -208,9 +207,9 @@ class Stacking(SparseProbabilityEstimator):
         self._learn(pairs, len(members))
         for name, member in members.items():
             if self._into is None:
-                member.fit(X, Y, **given)
+                member._fit_rows(X, Y, given)
             else:
-                member.fit_to_disk(self._into / name, X, Y, **given)
+                member.fit_to_disk(self._into / name, X, Y, given)
         self.members_ = members
         self.log_shares_ = log_shares(Y, weights)
         self.propensities_ = propensities(Y)
@@ -430,11 +429,7 @@ class Stacking(SparseProbabilityEstimator):
         return arrays, {"members": members, "by_name": by_name}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        super()._restore(arrays, {"members_": meta["members"]})
-        if self.estimators is not None:
-            # A member given as an estimator is completed by `_read_parts`.
-            by_name = meta.get("by_name", [])
-            self.estimators = [(name, given if name in by_name else None) for name, given in self.estimators]
+        super()._restore(arrays, {})  # `_read_parts` uses the description of the members
 
     def _write(self, folder: Path) -> None:
         super()._write(folder)
@@ -442,30 +437,29 @@ class Stacking(SparseProbabilityEstimator):
             if not (folder / name).exists():  # `fit_to_disk` may already have written the member
                 member.save(folder / name)
 
-    def _read_parts(self, folder: Path, trusted: bool) -> None:
-        # `_restore` has set `members_` to a dictionary of each member's hyperparameters
-        given: dict[str, Any] = self.members_
-        for name, values in given.items():
+    def _read_parts(self, folder: Path, meta: dict[str, Any], trusted: bool) -> None:
+        members = meta["members"]
+        self.members_ = {}
+        for name, values in members.items():
             if Path(name).name != name or not isinstance(values, dict):
                 raise XmlcError(f"{folder}: found the member {name!r}, expected the name of a subfolder")
             check_no_link(folder / name)
-        self.members_ = {name: load_model(folder / name, trusted) for name in given}
-        expected = self.n_features_in_, self.n_labels_
+            self.members_[name] = load_model(folder / name, trusted)
         for name, member in self.members_.items():
-            if (member.n_features_in_, member.n_labels_) != expected:
-                found = f"{member.n_features_in_} features and {member.n_labels_} labels in member {name}"
-                raise Malformed(str(folder), f"found {found}, expected {expected[0]} and {expected[1]}")
-        size = n_features_of(len(given))
+            if (member.n_features_in_, member.n_labels_) != (self.n_features_in_, self.n_labels_):
+                found = f"found {member.n_features_in_} features and {member.n_labels_} labels in member {name}"
+                raise Malformed(str(folder), f"{found}, expected {self.n_features_in_} and {self.n_labels_}")
+        size = n_features_of(len(members))
         if self.coefficients_.size != size:
-            found = f"found {self.coefficients_.size} coefficients of {len(given)} members"
-            raise Malformed(str(folder / "coefficients_.npy"), f"{found}, expected {size}")
+            found = f"found {self.coefficients_.size} coefficients of {len(members)} members, expected {size}"
+            raise Malformed(str(folder / "coefficients_.npy"), found)
         self._set_threads(self.members_)
-        if self.estimators is not None:
-            specified = dict(self.estimators)
-            for name, member in self.members_.items():
-                if specified.get(name) is None:
-                    specified[name] = member.unfitted().set_params(**given[name])
-            self.estimators = [(name, specified[name]) for name in self.members_]
+        if self.estimators is None:
+            return
+        specified = dict(self.estimators)
+        for name in members.keys() - {*meta.get("by_name", [])}:
+            specified[name] = self.members_[name].unfitted().set_params(**members[name])
+        self.estimators = [(name, specified[name]) for name in members]
 
 
 def _kind_and_values(given: str | Mapping[str, Hyperparameters]) -> tuple[str, Hyperparameters]:
@@ -519,9 +513,7 @@ def joined(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lists:
     return np.ascontiguousarray(np.stack(labels, axis=1)), np.ascontiguousarray(np.stack(scores, axis=1))
 
 
-def pairs_of(
-    held_out: np.ndarray, lists: Lists, Y: sparse.csr_array, weights: np.ndarray, shares: np.ndarray
-) -> Pairs:
+def pairs_of(held_out: np.ndarray, lists: Lists, Y: sparse.csr_array, weights: np.ndarray, shares: np.ndarray) -> Pairs:
     """Return the candidates of held-out instances.
 
     Parameters

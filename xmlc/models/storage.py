@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -15,12 +15,27 @@ from xmlc.kernels.indices import MOST_COLUMNS, Malformed
 from xmlc.kernels.stored import Field, check_fields, is_json, load_array, load_description, writeable_maps
 
 DESCRIPTION = "model.json"
-ENTRIES = {"estimator": str, "format": int, "hyperparameters": dict, "n_features": int, "n_labels": int, "arrays": list}
-ENTRIES |= {"meta": dict}
+ENTRIES = {
+    "estimator": str,
+    "format": int,
+    "hyperparameters": dict,
+    "n_features": int,
+    "n_labels": int,
+    "arrays": list,
+    "meta": dict,
+}
 NAMES = ("feature_names_in_", "label_names_in_")
 # `_state` leaves out these attributes: they are in the model's description, or describe the last prediction.
-KEPT_ELSEWHERE: tuple[str, ...] = ("n_features_in_", "n_labels_", "all_labelled_", "label_counts_", "n_counted_")
-KEPT_ELSEWHERE += ("inner_products_", "certified_", *NAMES)
+KEPT_ELSEWHERE = (
+    "n_features_in_",
+    "n_labels_",
+    "all_labelled_",
+    "label_counts_",
+    "n_counted_",
+    "inner_products_",
+    "certified_",
+    *NAMES,
+)
 LABEL_COUNTS = Field("label_counts", np.int64, ("n_labels",), below="more")
 
 
@@ -130,7 +145,7 @@ class StoredEstimator(Estimator):
             # numba is slow to recognise the type `numpy.memmap`, so the model has array views of the memory maps.
             arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
             model._restore(arrays, content["meta"])
-            model._read_parts(folder, trusted)
+            model._read_parts(folder, content["meta"], trusted)
         except (Malformed, InvalidParameterError) as fault:
             raise XmlcError(f"{folder}: found no valid model ({fault}). Train the model again.") from None
         except (KeyError, TypeError, OverflowError) as fault:
@@ -173,10 +188,9 @@ class StoredEstimator(Estimator):
         """Return two dictionaries: the learned arrays, and all other learned values in a form for JSON."""
         arrays = {}
         meta = {}
-        made = {*vars(self.unfitted())}  # the attributes that `__init__` sets
+        made = {name for name in vars(self.unfitted()) if not name.endswith("_")}  # set by `__init__`
         for name, value in vars(self).copy().items():
-            elsewhere = name in KEPT_ELSEWHERE or name in self._hyperparameter_names()
-            if elsewhere or name.startswith("_") or (name in made and not name.endswith("_")):
+            if name.startswith("_") or name in made.union(KEPT_ELSEWHERE):
                 continue
             is_array = isinstance(value, np.generic) or type(value) in (np.ndarray, np.memmap)
             if name.endswith("_") and is_array and not value.dtype.hasobject:
@@ -197,11 +211,9 @@ class StoredEstimator(Estimator):
             self._check_arrays(arrays)
         self.__dict__.update(meta | {name: array if array.ndim else array[()] for name, array in arrays.items()})
 
-    def _check_arrays(self, arrays: Mapping[str, np.ndarray], fields: Iterable[Field] | None = None) -> None:
-        """Raise an error if stored arrays do not match ``fields``, by default the fields of this class."""
-        if fields is None:
-            fields = self.FIELDS
-        check_fields(arrays, fields, n_features=self.n_features_in_, n_labels=self.n_labels_)
+    def _check_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Raise an error if stored arrays do not match the fields of this class."""
+        check_fields(arrays, self.FIELDS, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
-    def _read_parts(self, folder: Path, trusted: bool) -> None:
+    def _read_parts(self, folder: Path, meta: dict[str, Any], trusted: bool) -> None:
         """Read the parts of a stored model that are estimators, each from a subfolder of ``folder``."""

@@ -116,11 +116,12 @@ class Wrapped(SparseProbabilityEstimator):
         self.estimator_ = deepcopy(self.estimator)
         learned = Y[:, self.varied_].astype(np.int8)
         sparsely = self.varied_.size > 1 and takes_sparse_labels(self.estimator_)
-        if not sparsely and (needed := 8 * n * self.varied_.size) > MOST_BYTES:
-            found = f"{needed / 1e9:.1f} GB of dense label sets of shape {learned.shape}"
+        needed = 8 * n * self.varied_.size
+        if not sparsely and needed > MOST_BYTES:
+            found = f"found {needed / 1e9:.1f} GB of dense label sets of shape {learned.shape}"
             said = f"Use {ONE_VS_REST}, or a subclass of xmlc.models.base.SparseProbabilityEstimator."
             expected = f"expected at most {MOST_BYTES / 1e9:g} GB. {said}"
-            raise InvalidDataError(f"{type(self.estimator).__name__}: found {found}, {expected}")
+            raise InvalidDataError(f"{type(self.estimator).__name__}: {found}, {expected}")
         try:
             self.estimator_.fit(X, learned if sparsely else learned.toarray(), **given)
         except (TypeError, ValueError, NotImplementedError) as error:
@@ -174,11 +175,10 @@ class Wrapped(SparseProbabilityEstimator):
         # some estimators return estimates as a sparse matrix
         if hasattr(found, "toarray"):
             found = found.toarray()
-        parts = found
         if expected[1] == 1 and not isinstance(found, list):
-            parts = [found]
-        if isinstance(parts, list):  # the array of each label has two columns, for the values 0 and 1
-            found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in parts])
+            found = [found]
+        if isinstance(found, list):  # the array of each label has two columns, for the values 0 and 1
+            found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in found])
         what = f"{type(self.estimator_).__name__}.predict_proba"
         estimates = np.asarray(found)
         if estimates.shape != expected:
@@ -252,7 +252,8 @@ def adapt(
         raise XmlcError(f"{name} cannot be constructed ({error}). {said}") from error
     # hyperparameters of outer estimators are set before hyperparameters of inner estimators
     for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):
-        if key not in (known := parameters_of(made)):
+        known = parameters_of(made)
+        if key not in known:
             expected = nearest(key, {*takes, *known})
             raise InvalidParameterError(f"{name}: found hyperparameter {key!r}, expected {expected}")
         made.set_params(**{key: values[key]})
@@ -296,35 +297,27 @@ def check_learner(estimator: Any, name: str) -> None:
     if estimates and tags and tags.estimator_type == "classifier" and not _learns_sets(tags):
         found = f"{name}: found an estimator of one label per instance, expected one of label sets"
         raise XmlcError(f"{found}. {with_label_sets(estimator)}.")
-    lacking = _innermost(estimator, lambda part: hasattr(part, "predict") and not hasattr(part, "predict_proba"))
-    inner = lacking
-    if estimates:
-        inner = estimator
-    check_wrapped_methods(name if inner is estimator else f"{name}: {type(inner).__name__}", inner)
+    if not estimates:
+        inner = _innermost(estimator, lambda part: hasattr(part, "predict") and not hasattr(part, "predict_proba"))
+        if inner is not estimator:
+            name = f"{name}: {type(inner).__name__}"
+        check_wrapped_methods(name, inner)
 
 
 def with_label_sets(estimator: Any) -> str:
     """Return a text for error messages: how to use an estimator of another library as a model."""
+    kind = type(estimator).__name__
     if isinstance(estimator, type):
         kind = estimator.__name__
-    else:
-        kind = type(estimator).__name__
-    if isinstance(estimator, type) and issubclass(estimator, SparseProbabilityEstimator):
-        return f"Call the class: {kind}()"
+        if issubclass(estimator, SparseProbabilityEstimator):
+            return f"Call the class: {kind}()"
     if not hasattr(estimator, "fit"):
         return "Use xmlc.models.wrapped.Wrapped(...) for an estimator with fit and predict_proba"
-    if isinstance(estimator, type):
-        tags = None
-    else:
-        tags = _tags(estimator)
-    if tags and not _learns_sets(tags):
-        inner = f"OneVsRestClassifier({kind}(...))"
-    else:
-        inner = f"{kind}(...)"
-    by_name = ""
-    if "OneVs" in inner:
-        by_name = f". In a configuration, use {ONE_VS_REST} and its hyperparameter estimator"
-    return f"Use Wrapped({inner}) of xmlc.models.wrapped{by_name}"
+    tags = _tags(estimator)
+    if not tags or _learns_sets(tags):
+        return f"Use Wrapped({kind}(...)) of xmlc.models.wrapped"
+    by_name = f"In a configuration, use {ONE_VS_REST} and its hyperparameter estimator"
+    return f"Use Wrapped(OneVsRestClassifier({kind}(...))) of xmlc.models.wrapped. {by_name}"
 
 
 def _tags(estimator: Any) -> Any:
@@ -391,22 +384,19 @@ def check_wrapped_methods(name: str, found: object) -> None:
     XmlcError
         The method ``fit`` or ``predict_proba`` is missing.
     """
-    hint = f". To get estimates, use {ONE_VS_REST} with a sklearn.calibration:CalibratedClassifierCV."
+    hint = ""
     if hasattr(found, "voting"):
         hint = ". Set voting='soft'."
+    elif hasattr(found, "decision_function"):
+        hint = f". To get estimates, use {ONE_VS_REST} with a sklearn.calibration:CalibratedClassifierCV."
     for method in ("fit", "predict_proba"):
         if not callable(getattr(found, method, None)):
-            said = ""
-            if hasattr(found, "decision_function") or hasattr(found, "voting"):
-                said = hint
-            raise XmlcError(f"{name}: found no method {method}, expected fit and predict_proba{said}")
+            raise XmlcError(f"{name}: found no method {method}, expected fit and predict_proba{hint}")
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
     """Return the hyperparameters that ``get_params`` lists, or an empty dict if the estimator has no ``get_params``."""
-    found: dict[str, Any] = {}
-    if hasattr(estimator, "get_params"):
-        found = estimator.get_params()
+    found: dict[str, Any] = getattr(estimator, "get_params", dict)()
     return found
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,10 +33,10 @@ from xmlc.models.texts.analyzers import settings_for, warn_if_nothing_in_common
 from xmlc.models.texts.vectorizers import (
     default_vectorizer,
     load_vectorizer,
-    make_vectorizer,
     save_vectorizer,
     unfitted_vectorizer,
 )
+from xmlc.models.wrapped import with_label_sets
 from xmlc.thresholds.label_sets import SetMeasure
 
 DESCRIPTION = "texts.json"
@@ -131,10 +130,7 @@ class TextClassifier(Estimator):
         X = _transformed(vectorizer, texts, learning=True)
         warn_if_nothing_in_common(X)
         Y = indicator(lists, {name: j for j, name in enumerate(classes)})
-        weights: Any = {}  # some estimators have no weights
-        if sample_weight is not None:
-            weights["sample_weight"] = sample_weight
-        estimator.fit(X, Y, **weights)
+        estimator._fit_rows(X, Y, sample_weight)
         thresholds = {}
         if self.measure != INSTANCE_F:
             thresholds[self.measure] = fitted_thresholds(estimator, X, Y, self.measure, sample_weight)
@@ -162,20 +158,18 @@ class TextClassifier(Estimator):
         is_first = not hasattr(self, "estimator_")
         if is_first:
             vectorizer, estimator = self._new_parts(texts, stream=True)
-            classes = []
+            column: dict[str, int] = {}
         else:
             self._go_on_learning()
             vectorizer = self.vectorizer_
             estimator = self.estimator_
-            classes = list(self.classes_)
+            column = {name: j for j, name in enumerate(self.classes_)}
         for part, example in ((estimator, "OPLT"), (vectorizer, "HashingVectorizer")):
             if not hasattr(part, "partial_fit"):
                 found = type(part).__name__
                 raise InvalidParameterError(f"found {found}, expected an object with partial_fit. Use {example}.")
-        column = {name: j for j, name in enumerate(classes)}
-        for names in lists:
-            for name in names:
-                column.setdefault(name, len(column))
+        for name in chain(*lists):
+            column.setdefault(name, len(column))
         X = _transformed(vectorizer, texts)
         estimator.partial_fit(X, indicator(lists, column))
         if is_first:
@@ -268,9 +262,8 @@ class TextClassifier(Estimator):
             The texts and the label names of each text, as for `fit`.
         """
         texts, lists = _checked(texts, label_lists, self.vectorizer)
-        n_right = 0
-        for pairs, names in zip(self.predict(texts, 1), lists, strict=True):
-            n_right += any(name in names for name, _ in pairs)
+        best = self.predict_top_k(texts, 1)[0][:, 0]
+        n_right = sum(j >= 0 and self.classes_[j] in names for j, names in zip(best, lists, strict=True))
         return n_right / max(len(texts), 1)
 
     def set_params(self, **params: Any) -> Self:
@@ -285,10 +278,11 @@ class TextClassifier(Estimator):
         InvalidParameterError
             A hyperparameter does not exist.
         """
-        defaults = {"estimator": estimator_class(DEFAULT), "vectorizer": partial(make_vectorizer, "TfidfVectorizer")}
-        for part, make in defaults.items():
-            if params.get(part, getattr(self, part)) is None and any(name.startswith(f"{part}__") for name in params):
-                params[part] = make()
+        for name in [*params]:
+            part, _, inner = name.partition("__")
+            if inner and params.get(part, getattr(self, part, "")) is None:
+                defaults = {"estimator": estimator_class(DEFAULT)(), "vectorizer": default_vectorizer({}, False)}
+                params[part] = defaults[part]
         return super().set_params(**params)
 
     def save(self, path: str | Path) -> None:
@@ -364,8 +358,6 @@ class TextClassifier(Estimator):
         if estimator is None:
             estimator = estimator_class(STREAMING if stream else DEFAULT)()
         elif not isinstance(estimator, SparseProbabilityEstimator):
-            from xmlc.models.wrapped import with_label_sets
-
             said = f"an estimator of xmlc.models, such as PLT(). {with_label_sets(estimator)}."
             raise InvalidParameterError(f"estimator: found {shown(estimator)}, expected {said}")
         return vectorizer, estimator.unfitted()
@@ -389,18 +381,15 @@ class TextClassifier(Estimator):
 
     def _sets(self, X: Any) -> sparse.csr_array:
         """Return the estimates of the labels in each instance's label set."""
-        model = self._fitted()
         thresholds = self.own_thresholds()
-        sets: sparse.csr_array
         if thresholds is None:
-            sets = estimates_of_sets(model, X)
-        else:
-            sets = model.predict_proba(X, thresholds)
-        return sets
+            return estimates_of_sets(self._fitted(), X)
+        return self._fitted().predict_proba(X, thresholds)
 
-    def _fitted(self) -> Any:
+    def _fitted(self) -> SparseProbabilityEstimator:
         self._check_learned("estimator_")
-        return self.estimator_
+        estimator: SparseProbabilityEstimator = self.estimator_
+        return estimator
 
     def features(self, texts: Iterable[str]) -> Any:
         """Return the features of texts as a sparse matrix of shape (n, d), the input of ``estimator_``."""
@@ -452,14 +441,19 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
         raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error
 
 
+def _as_list(what: str, values: Any, expected: str) -> list[Any]:
+    """Return one value per text as a list. A string would yield letters, and a table the names of its columns."""
+    if isinstance(values, str | bytes) or hasattr(values, "columns") or not isinstance(values, Iterable):
+        raise InvalidDataError(f"{what}: found {shown(values)}, expected {expected}")
+    if isinstance(values, set | frozenset):
+        raise InvalidDataError(f"{what}: found a set, expected a list, because the order of a set is arbitrary")
+    return list(values)
+
+
 def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
-    """Return texts as a list. A single string raises an error, because iterating over a string would yield letters."""
-    if isinstance(texts, str | bytes) or hasattr(texts, "columns") or not isinstance(texts, Iterable):
-        advice = "Write [text] for a single text, or select a column of a table."
-        raise InvalidDataError(f"texts: found {_shown(texts)}, expected a list of texts. {advice}")
-    if isinstance(texts, set | frozenset):
-        raise InvalidDataError("texts: found a set, expected a list, because the order of a set is arbitrary")
-    found = list[Any](texts)
+    """Return checked texts as a list."""
+    expected = "a list of texts. Write [text] for a single text, or select a column of a table."
+    found = _as_list("texts", texts, expected)
     if getattr(vectorizer, "input", None) == "file":
         return found
     for i, text in enumerate(found):
@@ -473,12 +467,8 @@ def _checked(
     texts: Iterable[str], label_lists: Iterable[Iterable[str]], vectorizer: Any
 ) -> tuple[list[str], list[list[str]]]:
     """Check the texts and the label names of each text, and return a list of texts and a list of label lists."""
-    if isinstance(label_lists, str) or hasattr(label_lists, "columns") or not isinstance(label_lists, Iterable):
-        said = "expected [['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
-        raise InvalidDataError(f"labels: found {_shown(label_lists)}, {said}")
-    if isinstance(label_lists, set | frozenset):
-        raise InvalidDataError("labels: found a set, expected a list, because the order of a set is arbitrary")
-    given = list[Any](label_lists)
+    expected = "[['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
+    given = _as_list("labels", label_lists, expected)
     if isinstance(texts, list | tuple) and texts and isinstance(texts[0], list | tuple | set):
         if given and isinstance(given[0], str):
             raise InvalidDataError("found (label_lists, texts), expected (texts, label_lists). Swap the arguments.")
@@ -500,11 +490,9 @@ def _names_of_text(i: int, names: Any) -> list[str]:
         raise InvalidDataError(f"{where} {shown(names)}, expected a list of names, or [] for none. {advice}")
     found = list(names)
     for name in found:
-        if not isinstance(name, str):  # numbers are probably a row of a label matrix
-            advice = "Convert numbers with str(), and list only the labels that are 1."
-            raise InvalidDataError(f"{where} {shown(name)}, expected a name. {advice}")
-        if not name.strip():  # the split of an empty cell is a list with an empty text
-            advice = "Use [name for name in cell.split(';') if name.strip()]."
+        # numbers are probably a row of a label matrix, and the split of an empty cell is a list with an empty text
+        if not isinstance(name, str) or not name.strip():
+            advice = "Write the labels that are 1 as str(number), and leave out empty names."
             raise InvalidDataError(f"{where} {shown(name)}, expected a name. {advice}")
     if isinstance(names, set | frozenset):  # the order of a set differs between processes
         found.sort()
@@ -517,12 +505,6 @@ def _check_characters(what: str, strings: Iterable[Any]) -> None:
         if isinstance(string, str) and not string.isascii() and string.encode("utf-8", "ignore").decode() != string:
             said = "expected valid Unicode. Read the file with the correct encoding."
             raise InvalidDataError(f"{what}: found {shown(string)} with an incomplete character, {said}")
-
-
-def _shown(given: Any) -> str:
-    if hasattr(given, "columns"):
-        return "a table"
-    return shown(given)
 
 
 def indicator(label_lists: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_array:
