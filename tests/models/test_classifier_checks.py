@@ -69,5 +69,5 @@ def test_all_scikit_learn_checks_pass_except_listed_ones(name):
     for status in ("xfail", "skipped"):
         by_status[status] = {one["check_name"] for one in results if one["status"] == status}
     assert by_status["xfail"] == set(expected)  # each listed check fails
-    assert by_status["skipped"] == set(SKIPPED)
+    assert by_status["skipped"] <= set(SKIPPED)  # older versions have fewer checks
     assert sum(one["status"] == "passed" for one in results) >= 34
