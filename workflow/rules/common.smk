@@ -110,12 +110,12 @@ def inferred_from(wildcards):
 
 def table_records(wildcards):
     """Return the outputs of other rules that a table needs."""
-    return plan.outputs_of_table(project, wildcards.paper, wildcards.table)
+    return plan.outputs_for(project, "table", wildcards.table, wildcards.paper)
 
 
 def figure_records(wildcards):
     """Return the outputs of other rules that a figure needs."""
-    return plan.outputs_of_figure(project, wildcards.paper, wildcards.figure)
+    return plan.outputs_for(project, "figure", wildcards.figure, wildcards.paper)
 
 
 def method_order(wildcards):

@@ -14,13 +14,11 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.costs import job_of
 from xmlc.suite.config.project import Project
 from xmlc.suite.papers.plan import (
-    figures_of,
     jobs_of_dropped_models,
+    outputs_for,
     outputs_of_dataset,
-    outputs_of_figure,
-    outputs_of_table,
     remarks,
-    tables_of,
+    results_of,
     targets,
     titles_of,
 )
@@ -47,8 +45,10 @@ def test_dataset_target_requests_its_outputs_for_all_tables_and_figures(configur
         wanted = set()
         for paper, one in configured.suites.items():
             if dataset in configured.datasets_of(paper):
-                wanted.update(*(outputs_of_table(configured, paper, name) for name in one.tables if paper != "neural"))
-                wanted.update(*(outputs_of_figure(configured, paper, name) for name in one.figures))
+                wanted.update(
+                    *(outputs_for(configured, "table", name, paper) for name in one.tables if paper != "neural")
+                )
+                wanted.update(*(outputs_for(configured, "figure", name, paper) for name in one.figures))
         own = {file for file in wanted if file.startswith(f"results/{dataset}/")}
         found = {file for file in outputs_of_dataset(configured, dataset) if file.startswith(f"results/{dataset}/")}
         assert found == own
@@ -66,7 +66,7 @@ def test_job_of_a_dropped_model_writes_each_record_that_a_table_needs(settings):
     jobs = []
     for paper, listed in project.suites.items():
         datasets = listed.datasets if listed.own else project.dropped  # a paper's suite can run on any dataset
-        for files in (tables_of(project, paper, datasets) | figures_of(project, paper, datasets)).values():
+        for files in results_of(project, paper, datasets).values():
             jobs += [job for job in map(job_of, files) if job and job.dataset in project.dropped]
     asked = [job for job in jobs if job.step in ("rank", "forest", "thresholds", "infer")]
     assert len(asked) > 100
@@ -142,7 +142,7 @@ print(project.settings)
 print(project.suites)
 for paper in project.settings.papers:
     for table in project.suites[paper].tables:
-        records = plan.outputs_of_table(project, paper, table)
+        records = plan.outputs_for(project, "table", table, paper)
         print(paper, table, plan.sources_of_table(project, paper, table), plan.order_of(records))
     print(plan.code_of("table", paper), plan.code_of("figure", paper))
 """

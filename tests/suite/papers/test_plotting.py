@@ -13,7 +13,7 @@ from report_cases import every_method, forest, ranking, sweep, write
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import plotting
 from xmlc.suite.papers.building import draw_figure
-from xmlc.suite.papers.plan import FIGURE_FILES
+from xmlc.suite.papers.plan import RESULTS
 from xmlc.suite.papers.plotting import BLUE, BOTH, COLUMN, GREEN, draw_lines, means, panels, write_figure
 
 DATASETS = ("yeast", "bibtex", "delicious")
@@ -59,7 +59,7 @@ def test_panels_share_a_row_while_they_are_wide_enough(number, columns, shape, w
 def test_same_figure_gives_identical_files_with_fonts(tmp_path):
     paths = write(tmp_path / "records", RANKINGS)
     one, two = (write_figure(draw_figure("pareto", "demo", paths), tmp_path / name) for name in ("one", "two"))
-    assert [file.name for file in one] == [f"one.{ending}" for ending in FIGURE_FILES]
+    assert [file.name for file in one] == [f"one.{ending}" for ending in RESULTS["figure"][1]]
     assert [file.read_bytes() for file in one] == [file.read_bytes() for file in two]
     pdf = (tmp_path / "one.pdf").read_bytes()
     assert b"/FontFile2" in pdf

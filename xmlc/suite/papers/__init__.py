@@ -37,7 +37,7 @@ def table_of(name: str, paper: str) -> TableSpec:
     XmlcError
         Neither the paper nor ``common`` has a table of this name.
     """
-    found: TableSpec = _of(name, paper, "table")
+    found: TableSpec = definition("table", name, paper)
     return found
 
 
@@ -46,8 +46,18 @@ def figure_of(name: str, paper: str) -> FigureSpec:
 
     If the paper has no figure of this name, return the common figure. The name ``2`` means ``figure2``.
     """
-    found: FigureSpec = _of(name, paper, "figure")
+    found: FigureSpec = definition("figure", name, paper)
     return found
+
+
+def definition(noun: str, name: str, paper: str) -> Any:
+    """Return the definition of a paper's "table" or "figure", which ``noun`` is (`table_of`, `figure_of`)."""
+    if name.isdecimal():
+        name = noun + name
+    known = _definitions(paper, noun)
+    if name in known:
+        return known[name]
+    raise XmlcError(f"{paper}: found no {noun} {name!r}, expected {nearest(name, known)}")
 
 
 def tables_of(paper: str) -> list[TableSpec]:
@@ -80,15 +90,6 @@ def enter_rooms() -> None:
     """Register the printed names of the models of all papers."""
     for file in TITLES:
         name_models(converted(read_yaml(file), dict[str, str], str(file)))
-
-
-def _of(name: str, paper: str, noun: str) -> Any:
-    if name.isdecimal():
-        name = noun + name
-    known = _definitions(paper, noun)
-    if name in known:
-        return known[name]
-    raise XmlcError(f"{paper}: found no {noun} {name!r}, expected {nearest(name, known)}")
 
 
 def _definitions(paper: str, noun: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
             for rule in workflow.rules:
                 if not is_target or not rule.has_wildcards():
                     rules.append(rule.name)
-            expected = next(filter(is_made, within(name)), None) or near(project, name, rules)
+            expected = instead_of(name, project, is_made, rules)
             problem = f"target {name}: found no rule or output of this name"
             raise XmlcError(f"{problem}, expected {expected}")
         return False
@@ -49,29 +49,25 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     return checked
 
 
-def within(name: str) -> list[str]:
-    """Return the path of a target and of the folders that contain it, without a final slash."""
+def instead_of(name: str, project: Project, is_made: Callable[[str], bool], rules: Sequence[str]) -> str:
+    """Return targets to suggest for an unknown one, as text that follows the word "expected".
+
+    These are the folder that contains it, the files of this name or stem, a similar file, or a rule.
+    """
     path = Path(os.path.relpath(name or "."))
-    return [str(path), *map(str, path.parents)]
-
-
-def near(project: Project, name: str, rules: Sequence[str]) -> str:
-    """Return a text with the target files of this name or stem, or else the most similar name."""
-    known = files(project)
-    same = [file for file in known if name in (Path(file).name, Path(file).stem)]
+    for folder in map(str, (path, *path.parents)):
+        if is_made(folder):
+            return folder
+    files = []
+    for dataset in project.catalogue:
+        files += [paths.DATA.of(dataset=dataset), paths.STATISTICS.of(dataset=dataset)]
+    for paper in project.suites:
+        files += plan.result_files(project, paper)
+        files += plan.outputs_of(plan.records_of(project, paper))
+    files = list(dict.fromkeys(files))
+    same = [file for file in files if name in (Path(file).name, Path(file).stem)]
     if same:
         return selection(same[:MOST], len(same))
-    if "/" in name and get_close_matches(name, known):
-        return nearest(name, known)
+    if "/" in name and get_close_matches(name, files):
+        return nearest(name, files)
     return nearest(name, rules)
-
-
-def files(project: Project) -> list[str]:
-    """List all possible targets: results and records of suites, and data and statistics of datasets."""
-    known = []
-    for name in project.catalogue:
-        known += [paths.DATA.of(dataset=name), paths.STATISTICS.of(dataset=name)]
-    for paper in project.suites:
-        known += plan.result_files(project, paper)
-        known += plan.outputs_of(plan.records_of(project, paper))
-    return list(dict.fromkeys(known))

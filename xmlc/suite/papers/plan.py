@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -14,15 +14,15 @@ from xmlc.core.sources import source_digest
 from xmlc.suite.config import paths
 from xmlc.suite.config.costs import job_of
 from xmlc.suite.config.project import Project
-from xmlc.suite.papers import TITLES, enter_rooms, figure_of, modules_of, statements_of, table_of
+from xmlc.suite.papers import TITLES, definition, enter_rooms, modules_of, statements_of, table_of
 from xmlc.suite.papers.claims import CLAIMS
 from xmlc.suite.papers.plotting import METADATA
 from xmlc.suite.provenance.planned_code import planned_code
 from xmlc.suite.results.titles import model_title
 from xmlc.suite.schemas import located
 
-TABLE_FILES = ("csv", "md", "tex")
-FIGURE_FILES = tuple(METADATA)
+# The path without a suffix, and the suffixes, of the files of a table and of a figure.
+RESULTS = {"table": (paths.TABLE, ("csv", "md", "tex")), "figure": (paths.FIGURE, tuple(METADATA))}
 # Maps each step that reads a model of a split, in the order of a job, to the rule of the step.
 AFTER_TRAINING = {
     "full": {
@@ -35,25 +35,6 @@ AFTER_TRAINING = {
 }
 NEED_TRAINING = ("train", "sweep", "rank", "forest", "estimate", "thresholds", "infer")
 TABLE = paths.Pattern(f"{paths.TABLE}.csv")
-Records = dict[str, list[str]]  # Records by the name of the table or figure that needs them.
-
-
-@dataclass(frozen=True)
-class SuitePlan:
-    """The tables and figures of a suite, with the records that each table and figure needs.
-
-    Attributes
-    ----------
-    tables, figures : dict of str to list of str
-        The records that each table or figure needs, by the name of the table or figure.
-    steps : list of str
-        Outputs of steps that run before the records are written: statistics, searches, trained
-        models and estimates.
-    """
-
-    tables: Records
-    figures: Records
-    steps: list[str] = field(default_factory=list)
 
 
 def check_tables(project: Project) -> None:
@@ -67,67 +48,57 @@ def check_tables(project: Project) -> None:
     XmlcError
     """
     for paper, suite in project.suites.items():
-        for key, names, find in (("tables", suite.tables, table_of), ("figures", suite.figures, figure_of)):
+        for noun, names in (("table", suite.tables), ("figure", suite.figures)):
             for name in names:
                 try:
-                    find(name, paper)
+                    definition(noun, name, paper)
                 except XmlcError as error:
-                    raise XmlcError(located(suite.file, (key,), str(error))) from error
+                    raise XmlcError(located(suite.file, (f"{noun}s",), str(error))) from error
         if paper in project.settings.papers and not suite.tables and not suite.figures:
             problem = "found no table and no figure, so nothing would be built. "
             problem += "Add a table, such as table1"
             raise XmlcError(located(suite.file, ("tables",), problem))
 
 
-def plan_of(project: Project) -> dict[str, SuitePlan]:
-    """Return the plan of each suite: its tables and figures that have records, and these records."""
-    plans = {}
-    for paper in project.suites:
-        steps: dict[str, None] = {}
-        for record in records_of(project, paper):
-            steps |= dict.fromkeys(_steps_to(project, record))
-        plans[paper] = SuitePlan(tables_of(project, paper), figures_of(project, paper), list(steps))
-    return plans
+def results_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> dict[tuple[str, str], list[str]]:
+    """Return the records that each result of a suite needs, on all or some datasets.
 
-
-def _steps_to(project: Project, record: str) -> list[str]:
-    """Return the outputs of the steps that run before a record is written, in their order."""
-    run = paths.IN_RUN.read(record)
-    if run is None:
-        return []
-    steps = [paths.STATISTICS.of(**run)]
-    tuned = project.tuned_by(run["model"], run["dataset"])
-    if tuned:
-        steps.append(tuned)
-    if record != paths.PROGRESSIVE.of(**run):
-        steps.append(paths.TRAINING.of(**run))
-    if run["split"] == "80" and not project.drops(run["dataset"]):
-        steps.append(paths.ESTIMATES.of(**run))
-    return steps
-
-
-def tables_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> Records:
-    """Return the records that each table of a suite needs, on all or some datasets.
-
-    A table is left out if the selected datasets and models do not produce its records.
+    A result is a "table" or "figure", and its name. It is left out if the selected datasets and
+    models do not produce its records.
     """
-    tables = [table_of(name, paper) for name in project.suites[paper].tables]
-    records = {table.name: table.files(project, paper, datasets) for table in tables}
-    return {name: files for name, files in records.items() if files}
+    suite = project.suites[paper]
+    results = {}
+    for noun, names in (("table", suite.tables), ("figure", suite.figures)):
+        for name in names:
+            found = definition(noun, name, paper)
+            records = found.files(project, paper, datasets)
+            if records:
+                results[noun, found.name] = records
+    return results
 
 
-def figures_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> Records:
-    """Return the records that each figure of a suite needs, like `tables_of`."""
-    figures = [figure_of(name, paper) for name in project.suites[paper].figures]
-    records = {figure.name: figure.files(project, paper, datasets) for figure in figures}
-    return {name: files for name, files in records.items() if files}
+def steps_of(project: Project, paper: str) -> list[str]:
+    """Return the outputs of steps that run before the records of a suite are written, in their order.
+
+    These are statistics, searches, trained models and estimates.
+    """
+    steps: dict[str, None] = {}
+    for record in records_of(project, paper):
+        run = paths.IN_RUN.read(record)
+        if run is None:
+            continue
+        outputs = [paths.STATISTICS.of(**run), project.tuned_by(run["model"], run["dataset"])]
+        if record != paths.PROGRESSIVE.of(**run):
+            outputs.append(paths.TRAINING.of(**run))
+        if run["split"] == "80" and not project.drops(run["dataset"]):
+            outputs.append(paths.ESTIMATES.of(**run))
+        steps |= dict.fromkeys(filter(None, outputs))
+    return list(steps)
 
 
 def records_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
     """Return the records that the tables and figures of a suite need."""
-    tables = tables_of(project, paper, datasets)
-    figures = figures_of(project, paper, datasets)
-    return [*chain(*tables.values(), *figures.values())]
+    return [*chain(*results_of(project, paper, datasets).values())]
 
 
 def jobs_of_dropped_models(project: Project) -> dict[tuple[str, tuple[str, ...]], list[str]]:
@@ -168,9 +139,8 @@ def jobs_of_dropped_models(project: Project) -> dict[tuple[str, tuple[str, ...]]
 
 def remarks(project: Project, made: Iterable[str]) -> list[str]:
     """Return remarks on models without estimates that the tables among the outputs ``made`` leave out."""
-    tables = [table["paper"] for table in map(TABLE.read, made) if table]
-    papers = [paper for paper in dict.fromkeys(tables) if paper in project.suites]
-    return [*filter(None, map(project.check_estimates, papers))]
+    papers = {table["paper"]: None for table in map(TABLE.read, made) if table}
+    return [*filter(None, (project.check_estimates(paper) for paper in papers if paper in project.suites))]
 
 
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
@@ -223,26 +193,18 @@ def baseline_files(project: Project) -> list[str]:
 def result_files(project: Project, paper: str, figures: bool = True) -> list[str]:
     """List the files of a suite's tables and figures that have records."""
     made = []
-    for name in tables_of(project, paper):
-        stem = paths.TABLE.of(paper=paper, table=name)
-        made += [f"{stem}.{ending}" for ending in TABLE_FILES]
-    if figures:
-        for name in figures_of(project, paper):
-            stem = paths.FIGURE.of(paper=paper, figure=name)
-            made += [f"{stem}.{ending}" for ending in FIGURE_FILES]
+    for noun, name in results_of(project, paper):
+        if noun == "table" or figures:
+            pattern, suffixes = RESULTS[noun]
+            stem = pattern.of(**{"paper": paper, noun: name})
+            made += [f"{stem}.{suffix}" for suffix in suffixes]
     return made
 
 
-def outputs_of_table(project: Project, paper: str, table: str) -> list[str]:
-    """List the outputs of Snakemake rules that must exist before a table is built."""
+def outputs_for(project: Project, noun: str, name: str, paper: str) -> list[str]:
+    """List the outputs of Snakemake rules that must exist before a table or figure is made."""
     project.check_estimates(paper)
-    return outputs_of(table_of(table, paper).files(project, paper))
-
-
-def outputs_of_figure(project: Project, paper: str, figure: str) -> list[str]:
-    """List the outputs of Snakemake rules that must exist before a figure is drawn."""
-    project.check_estimates(paper)
-    return outputs_of(figure_of(figure, paper).files(project, paper))
+    return outputs_of(definition(noun, name, paper).files(project, paper))
 
 
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
@@ -303,10 +265,10 @@ def sources_of_table(project: Project, paper: str, table: str) -> str:
 
     The digest does not depend on the table's records.
     """
-    files = sorted(str(file) for file in Path(paths.PUBLISHED, paper).glob("*.csv"))
+    files = sorted(map(str, Path(paths.PUBLISHED, paper).glob("*.csv")))
     if table == CLAIMS:
         files.append(str(statements_of(paper)))
-    configured = []
-    if table_of(table, paper).takes_suite:
-        configured = [repr(project.suites[paper])]
-    return source_digest(files, *configured)
+    texts = []
+    if suite_of_table(project, paper, table):
+        texts = [repr(project.suites[paper])]
+    return source_digest(files, *texts)

@@ -20,10 +20,11 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config import paths
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
-from xmlc.suite.papers.plan import plan_of
+from xmlc.suite.papers.plan import results_of, steps_of
 from xmlc.suite.words import count_of, some
 
 AT_WORK = Path(".snakemake/incomplete")  # The folder in which Snakemake lists the outputs of unfinished jobs.
+SHOWN_FILES = {"table": paths.Pattern(f"{paths.TABLE}.md"), "figure": paths.Pattern(f"{paths.FIGURE}.svg")}
 MADE = "tables, figures"  # The dataset of tables and figures.
 MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
 TRACEBACK = "Traceback (most recent call last):"
@@ -74,13 +75,12 @@ def planned_files(project: Project, made: Collection[str] = ()) -> pd.DataFrame:
         The files that the last run makes, which restrict the plan. If there are none, the settings restrict it.
     """
     rows = []
-    for paper, suite in plan_of(project).items():
-        for file in dict.fromkeys([*suite.steps, *chain(*suite.tables.values(), *suite.figures.values())]):
+    for paper in project.suites:
+        results = results_of(project, paper)
+        for file in dict.fromkeys([*steps_of(project, paper), *chain(*results.values())]):
             rows.append((paper, Path(file).parts[1], file))
-        for table in suite.tables:
-            rows.append((paper, MADE, f"{paths.TABLE.of(paper=paper, table=table)}.md"))
-        for figure in suite.figures:
-            rows.append((paper, MADE, f"{paths.FIGURE.of(paper=paper, figure=figure)}.svg"))
+        for noun, name in results:
+            rows.append((paper, MADE, SHOWN_FILES[noun].of(**{"paper": paper, noun: name})))
     planned = pd.DataFrame(rows, columns=["paper", "dataset", "file"])
     if made:
         planned = planned[planned["file"].map(paths.output_of).isin(made)]
