@@ -77,6 +77,17 @@ def scores(
     return pd.DataFrame(values, index, range(1 + REPLICATES), dtype=float)
 
 
+def lead(
+    numbers: pd.DataFrame,
+    quantity: str | Sequence[str],
+    model: str,
+    rival: str,
+    variant: str = "",
+) -> pd.DataFrame:
+    """Return the `scores` of a model minus those of its rival."""
+    return scores(numbers, quantity, variant, model=model) - scores(numbers, quantity, variant, model=rival)
+
+
 def parts(numbers: pd.DataFrame, prefix: str, *quantities: str) -> pd.DataFrame:
     """Return a row for each part of a record, and a column for each quantity.
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.claims import claims_of
-from xmlc.suite.papers.effects import RUN, about, common, fact, least, parts, scores, union
+from xmlc.suite.papers.effects import RUN, about, common, fact, lead, least, parts, scores, union
 from xmlc.suite.papers.outcome import same_instances
 from xmlc.suite.results.numbers import ABOUT
 
@@ -51,30 +51,22 @@ def as_good_as_other_trees(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare LdSM with each other tree method, by the means over k of P@k and of nDCG@k."""
     effects = []
     for names in (PRECISION, NDCG):
-        ours = scores(numbers, names, model=OURS)
         for other in OTHER_TREES:
-            effects.append(about(ours - scores(numbers, names, model=other), other))
+            effects.append(about(lead(numbers, names, OURS, other), other))
     return least(*effects)
 
 
 def better_single_tree(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare LdSM and FastXML by the first trees of ensembles and the best trees of a search."""
-    first = scores(numbers, PRECISION, "n_trees=1", model=OURS)
-    rival = scores(numbers, PRECISION, "n_trees=1", model=FASTXML)
-    best = scores(numbers, PRECISION, model=f"{OURS}-single")
-    best_rival = scores(numbers, PRECISION, model=f"{FASTXML}-single")
-    return union(
-        about(first - rival, "first of the ensemble"),
-        about(best - best_rival, "best of a search"),
-    )
+    first = lead(numbers, PRECISION, OURS, FASTXML, "n_trees=1")
+    best = lead(numbers, PRECISION, "ldsm-single", "fastxml-single")
+    return union(about(first, "first of the ensemble"), about(best, "best of a search"))
 
 
 def better_ensemble(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the ensembles of LdSM and FastXML, if both have the same number of trees."""
-    ours = scores(numbers, PRECISION, model=OURS)
-    apart = ours - scores(numbers, PRECISION, model=FASTXML)
-    more = scores(numbers, "n_trees", model=OURS) - scores(numbers, "n_trees", model=FASTXML)
-    return about(apart.where(more == 0), "")
+    more_trees = lead(numbers, "n_trees", OURS, FASTXML)
+    return about(lead(numbers, PRECISION, OURS, FASTXML).where(more_trees == 0), "")
 
 
 def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -89,19 +81,13 @@ def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
 def more_trees_gain_little(numbers: pd.DataFrame) -> pd.DataFrame:
     """Measure the largest gain in any metric from the trees after the first `FEW` trees."""
     binary_on_bibtex = (numbers["dataset"] == "bibtex") & (fact(numbers, "arity") == 2)
-    return union(
-        _loss_without_later_trees(numbers[~binary_on_bibtex], FEW),
-        _loss_without_later_trees(numbers[binary_on_bibtex], FEW_ON_BIBTEX),
-    )
-
-
-def _loss_without_later_trees(numbers: pd.DataFrame, few: int) -> pd.DataFrame:
-    trees = scores(numbers, "n_trees", model=OURS)
     losses = []
-    for name in (*PRECISION, *NDCG):
-        first = scores(numbers, name, f"n_trees={few}", model=OURS)
-        loss = first - scores(numbers, name, model=OURS)
-        losses.append(about(loss.where(trees > few), f"from {few} trees"))
+    for own, few in ((numbers[~binary_on_bibtex], FEW), (numbers[binary_on_bibtex], FEW_ON_BIBTEX)):
+        trees = scores(own, "n_trees", model=OURS)
+        for name in (*PRECISION, *NDCG):
+            first = scores(own, name, f"n_trees={few}", model=OURS)
+            loss = first - scores(own, name, model=OURS)
+            losses.append(about(loss.where(trees > few), f"from {few} trees"))
     return least(*losses)
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.claims import claims_of
-from xmlc.suite.papers.effects import about, fact, scores
+from xmlc.suite.papers.effects import about, fact, lead
 from xmlc.suite.papers.outcome import Effect
 
 OURS = "swnn-searched"
@@ -43,9 +43,7 @@ def precision_above_one_versus_rest(numbers: pd.DataFrame, sign: int = 1) -> pd.
     With few labels, the claim contradicts Section 5, according to which SWNN suits datasets with
     fewer labels best.
     """
-    ours = scores(numbers, METRICS, model=OURS)
-    other = scores(numbers, METRICS, model=ONE_VERSUS_REST)
-    return about(sign * (ours - other), "")
+    return about(sign * lead(numbers, METRICS, OURS, ONE_VERSUS_REST), "")
 
 
 def _searches(numbers: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
