@@ -23,7 +23,6 @@ ELSEWHERE = (
     "suite/papers/plotting.py",
     "suite/papers/ldsm2020/figures.py",
     "suite/papers/common/figures.py",
-    "suite/papers/common/curves.py",
     "metrics/plots.py",
     "suite/config/costs.py",
 )

@@ -35,7 +35,7 @@ def test_touched_file_reruns_nothing_and_edited_file_its_dependents(finished):
 
 @pytest.mark.parametrize(
     ("name", "first"),
-    [("xmlc/models/plt/solvers.py", {"train": 2}), ("xmlc/suite/papers/common/curves.py", {"figure": 1})],
+    [("xmlc/models/plt/solvers.py", {"train": 2}), ("xmlc/suite/papers/common/figures.py", {"figure": 1})],
 )
 def test_edit_of_model_or_figure_does_not_rerun_preparation(finished, name, first):
     planned = finished.planned_after_an_edit(name)

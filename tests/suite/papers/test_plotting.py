@@ -66,7 +66,7 @@ def test_same_figure_gives_identical_files_with_fonts(tmp_path):
     assert b"Date" not in pdf
     (width,) = re.findall(rb"/MediaBox \[ 0 0 (\S+)", pdf)
     assert float(width) == pytest.approx(487 * 72 / 72.27)
-    assert ">omikuji Parabel</text>" in (tmp_path / "one.svg").read_text()
+    assert ">Pareto front</text>" in (tmp_path / "one.svg").read_text()
 
 
 def overlaps(texts):

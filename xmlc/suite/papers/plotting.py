@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BytesIO
 from itertools import product
 from pathlib import Path
@@ -65,9 +65,8 @@ METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-# Inches: heights of a line of the legend, of a name, and of the labels of an axis.
+# Inches: heights of a line of the legend, and of the labels of an axis.
 LEGEND = 0.15
-NAME = 0.11
 LABELS = 0.3
 TITLE_WIDTH = 16  # Characters.
 # Optional columns of points: keyword arguments of matplotlib for a line.
@@ -91,15 +90,19 @@ class Plot:
     ----------
     points : callable
         Function of the panel's numbers that returns points in the form that `draw_lines` expects.
+    x, y : str
+        Labels of the axes.
+    log : str
+        The logarithmic axes, such as "x".
     title : str
         Text after the name of the panel's dataset. Facts in braces are replaced by their values.
-    axes : dict
-        Keyword arguments of `matplotlib.axes.Axes.set`.
     """
 
     points: Callable[[pd.DataFrame], pd.DataFrame]
+    x: str
+    y: str = ""
+    log: str = ""
     title: str = ""
-    axes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,15 +146,16 @@ class FigureSpec(Declared):
         """
         import matplotlib as mpl
 
-        groups = [numbers.loc[numbers["need"] == 0, key].unique() for key in self.by]
+        first = numbers[numbers["need"] == 0]
+        groups = [[*first[key].unique()] for key in self.by]
         if self.only:
-            groups = [[self.only] if self.only in groups[0] else groups[0][:1]]
+            groups = [sorted(groups[0], key=lambda name: name != self.only)[:1]]
         places = list(product(*groups, self.plots))
-        models = ()
+        columns = 0
         if len(groups) > 1:
-            models = groups[1]
+            columns = len(groups[1])
         with mpl.rc_context(SETTINGS):
-            sheet, grid = panels(len(places), self.narrowest, self.height, len(models))
+            sheet, grid = panels(len(places), self.narrowest, self.height, columns)
             drawn: dict[Axes, pd.DataFrame] = {}
             for axes, (*names, plot) in zip(grid, places, strict=True):
                 own = numbers
@@ -165,27 +169,28 @@ class FigureSpec(Declared):
                 else:
                     draw_lines(axes, points)
                     drawn[axes] = points
-                axes.set(**plot.axes)
-                for axis in (axes.xaxis, axes.yaxis):
-                    if axis.get_scale() == "log":
-                        log_ticks(axis)
+                axes.set(xlabel=plot.x, ylabel=plot.y)
+                for axis in plot.log:
+                    axes.set(**{f"{axis}scale": "log"})
+                    log_ticks(getattr(axes, f"{axis}axis"))
                 title = ", ".join(filter(None, [*names, plot.title.format_map(facts(own))]))
-                if len(models):
+                if columns:
                     dataset, model = names
-                    axes.set_ylabel(f"{dataset}\n{axes.get_ylabel()}")
+                    axes.set_ylabel(f"{dataset}\n{plot.y}")
                     axes.label_outer()
-                    title = textwrap.fill(model_title(model), TITLE_WIDTH)
-                if not len(models) or dataset == groups[0][0]:
-                    axes.set_title(title)
+                    title = ""
+                    if dataset == groups[0][0]:
+                        title = textwrap.fill(model_title(model), TITLE_WIDTH)
+                axes.set_title(title)
             if not drawn:
                 raise XmlcError(f"{self.name}: found no numbers to draw, expected at least one")
-            if self.legend:
-                for axes in drawn:
-                    axes.legend(title=self.legend, loc="center left", bbox_to_anchor=(1, 0.5))
-            else:
+            if not self.legend:
                 add_legend(sheet, grid)
             for axes, points in drawn.items():
+                if self.legend:
+                    axes.legend(title=self.legend, loc="center left", bbox_to_anchor=(1, 0.5))
                 if "name" in points:
+                    axes.margins(x=0.12)
                     name_points(axes, points)
         return sheet
 
@@ -304,14 +309,12 @@ def name_points(axes: Axes, points: pd.DataFrame) -> None:
     """
     from textalloc import allocate
 
-    points = points.dropna(subset="name")
-    x = list(points["x"])
-    y = list(points["y"])
-    style: dict[str, Any] = {"linewidth": 0.5, "linecolor": "0.6", "textsize": 7, "margin": 0.007}
-    style |= {"min_distance": 0.015, "max_distance": 0.5, "nbr_candidates": 1000}
-    style |= {"textcolor": list(points["color"]), "avoid_label_lines_overlap": True}
+    named = points.dropna(subset="name")
+    style: dict[str, Any] = {"linewidth": 0.5, "linecolor": "0.6", "textsize": 7, "textcolor": [*named["color"]]}
+    style |= {"max_distance": 0.5, "nbr_candidates": 1000, "avoid_label_lines_overlap": True}
     axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())
-    _, _, texts, lines = allocate(axes, x, y, list(points["name"]), x_scatter=x, y_scatter=y, **style)
+    style |= {"x_scatter": [*points["x"]], "y_scatter": [*points["y"]]}
+    _, _, texts, lines = allocate(axes, [*named["x"]], [*named["y"]], [*named["name"]], **style)
     artists: list[Any] = [*texts, *lines]
     for artist in filter(None, artists):
         artist.set_in_layout(False)  # Names must not change the size of a panel.
@@ -334,11 +337,12 @@ def log_ticks(axis: Any) -> None:
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
     """Write PREFIX.svg and .pdf atomically, and return their paths."""
-    files = {ending: prefix.with_name(f"{prefix.name}.{ending}") for ending in METADATA}
-    for ending, file in files.items():
-        with atomic_file(file) as temporary:
+    files = []
+    for ending in METADATA:
+        files.append(prefix.with_name(f"{prefix.name}.{ending}"))
+        with atomic_file(files[-1]) as temporary:
             temporary.write_bytes(content_of(figure, ending))
-    return [*files.values()]
+    return files
 
 
 def content_of(figure: Figure, ending: str) -> bytes:

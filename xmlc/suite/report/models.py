@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xmlc.suite.papers.common.figures import with_front
-from xmlc.suite.papers.plotting import COLUMN, NAME, SETTINGS, content_of, draw_lines, log_ticks, name_points, panels
+from xmlc.suite.papers.common.figures import pareto
+from xmlc.suite.papers.plotting import content_of, means
 from xmlc.suite.papers.tables import Panel, Table, TableSpec, columns
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.numbers import mean_over_seeds, read
@@ -18,7 +18,6 @@ from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.inference import InferenceRecord
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.thresholds import ThresholdRecord
-from xmlc.suite.results.titles import LIMITS
 
 KEYS = ("dataset", "model")
 QUALITY = "p@1"
@@ -43,7 +42,11 @@ def comparisons(records: Mapping[Path, RecordFile]) -> list[Comparison]:
     results = {path: record for path, record in records.items() if isinstance(record, kinds)}
     numbers = read(results, details=False)
     table = COMPARISON.build("", numbers, pd.DataFrame(columns=[*KEYS, "quantity", "value"]))
-    return [Comparison(table, with_distinct_names(panel), draw(panel)) for panel in table.panels]
+    found = []
+    for panel in table.panels:
+        drawing = draw(numbers[numbers["dataset"] == panel.title])
+        found.append(Comparison(table, with_distinct_names(panel), drawing))
+    return found
 
 
 def with_distinct_names(panel: Panel) -> Panel:
@@ -92,24 +95,9 @@ COMPARISON = TableSpec(
 )
 
 
-def draw(panel: Panel) -> bytes | None:
+def draw(numbers: pd.DataFrame) -> bytes | None:
     """Draw P@1 of each model against the seconds of training, with the Pareto front, as an SVG."""
-    import matplotlib as mpl
-
-    models = []
-    for cells in panel.cells:
-        numbers = {cell.quantity: cell.value for cell in cells}
-        models.append((cells[0].key[1], numbers.get(TIME), numbers.get(QUALITY)))
-    points = pd.DataFrame(models, columns=["model", "x", "y"]).astype({"x": float, "y": float}).dropna()
-    points = points[(points["x"] > 0) & ~points["model"].isin(LIMITS)]
-    if len(points) < 2:
+    if means(numbers, "", ["model"], TIME, QUALITY).dropna()["model"].nunique() < 2:
         return None
-    with mpl.rc_context(SETTINGS):
-        sheet, (axes,) = panels(1, COLUMN, 2.2 + NAME * len(points))
-        drawn = with_front(points)
-        draw_lines(axes, drawn)
-        axes.set(xscale="log", xmargin=0.3, ymargin=0.1)
-        axes.set(xlabel="training (s), dashed: Pareto front", ylabel="P@1 (%)")
-        log_ticks(axes.xaxis)
-        name_points(axes, drawn)
-        return content_of(sheet, "svg")
+    spec = replace(pareto, by=(), plots=pareto.plots[:1])
+    return content_of(spec.draw(numbers.assign(need=0)), "svg")

@@ -9,7 +9,7 @@ from report_cases import GRID, every_method, ranking, thresholds, write
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.building import draw_figure
-from xmlc.suite.papers.common.curves import COLOURS, MARKERS
+from xmlc.suite.papers.common.figures import COLOURS, MARKERS
 
 
 def lines_of(axes):

@@ -8,14 +8,54 @@ from functools import partial
 import pandas as pd
 
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.common.curves import figure1 as figure1
 from xmlc.suite.papers.plotting import BLUE, GREEN, GREY, VERMILION, FigureSpec, Plot, means
-from xmlc.suite.results.titles import family, model_title
+from xmlc.suite.results.titles import family, method_title, model_title
+
+COLOURS = {"sto": VERMILION, "fta": BLUE, "ofo": GREEN}
+MARKERS = {"sto": "s", "fta": "o", "ofo": "^"}
+LINES = {"validation": "dashed", "test": "solid", "chosen": "none"}
+
+
+def macro_f(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return macro-F against 1/c, for each method, on the validation set and on the test set.
+
+    The line ``chosen`` consists of the points of the test set whose c is chosen on the validation set of a seed.
+    """
+    rows = means(numbers, "grid .*", ["method", "c"], "validation_macro_f", "macro_f").iloc[::-1]
+    best = numbers[(numbers["variant"] == "") & (numbers["quantity"] == "c")].astype({"value": float})
+    chosen = rows.merge(best.rename(columns={"value": "c"})[["method", "c"]].drop_duplicates())
+    parts = {
+        "validation": rows.assign(y=rows["validation_macro_f"]),
+        "test": rows.assign(y=rows["macro_f"]),
+        "chosen": chosen.assign(y=chosen["macro_f"]),
+    }
+    points = pd.concat(parts, names=["part"]).reset_index("part")
+    return points.assign(
+        x=1 / points["c"],
+        label=points["method"].map(method_title) + ", " + points["part"],
+        color=points["method"].map(COLOURS),
+        linestyle=points["part"].map(LINES),
+        marker=points["method"].map(MARKERS).where(points["part"] == "chosen"),
+    )
+
+
+figure1 = FigureSpec(
+    name="figure1",
+    needs=(Where("thresholds", "80", methods=tuple(COLOURS)),),
+    caption=(
+        "Macro-F of STO, FTA and OFO against 1/c, with a panel for each model and dataset. Markers show the values of "
+        "c that are chosen on the validation sets of the seeds."
+    ),
+    by=("dataset", "model"),
+    height=1.0,
+    plots=(Plot(points=macro_f, x="1/c", y="macro-F (%)", log="x"),),
+)
 
 # Models of one program share a colour and a marker.
-COLOURS = {"xmlc": BLUE, "napkinXC": VERMILION, "omikuji": GREEN}
+PROGRAMS = pd.DataFrame(
+    [("xmlc", BLUE, "o"), ("napkinXC", VERMILION, "s"), ("omikuji", GREEN, "^")], columns=["label", "color", "marker"]
+)
 CONTROL = r"[\x00-\x1f\x7f-\x9f]"  # Characters that SVG files must not contain.
-MARKERS = {"xmlc": "o", "napkinXC": "s", "omikuji": "^"}
 
 
 def quality(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
@@ -25,14 +65,13 @@ def quality(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
 
 
 def with_front(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the points ``x`` and ``y`` of each ``model`` with names and styles, and their Pareto front."""
+    """Return the points ``x`` and ``y`` of each ``model`` with styles, and their Pareto front, with names of models."""
     front = pareto_front(points)
+    names = front["model"].map(model_title).str.replace(CONTROL, "", regex=True)
+    models = points.assign(label=points["model"].map(family), name=names, linestyle="none").merge(PROGRAMS)
     front = pd.concat([front, front.tail(1).assign(x=points["x"].max())])
     front = front.assign(label="Pareto front", color=GREY, linestyle="dashed", drawstyle="steps-post")
-    programs = points["model"].map(family)
-    names = points["model"].map(model_title).str.replace(CONTROL, "", regex=True)
-    style = {"color": programs.map(COLOURS), "marker": programs.map(MARKERS), "linestyle": "none"}
-    return pd.concat([points.assign(label=programs, name=names, **style), front])
+    return pd.concat([models, front])
 
 
 def pareto_front(points: pd.DataFrame) -> pd.DataFrame:
@@ -46,27 +85,21 @@ def pareto_front(points: pd.DataFrame) -> pd.DataFrame:
     return points[points["y"] > best_of_cheaper]
 
 
+def cost_of(cost: str, label: str) -> Plot:
+    """Specify a panel of P@1 against a cost."""
+    return Plot(points=partial(quality, cost=cost), title="{threads}", x=label, y="P@1 (%)", log="x")
+
+
 pareto = FigureSpec(
     name="pareto",
     needs=(Where("ranking", "full", baselines=True),),
-    caption="P@1 against training time and prediction time per instance. The dashed line is the Pareto front.",
+    caption=(
+        "P@1 against training time and prediction time per instance. The dashed line is the Pareto front, whose "
+        "models are named."
+    ),
     narrowest=2.4,
-    height=2.3,
-    plots=tuple(
-        Plot(
-            points=partial(quality, cost=cost),
-            title="{threads}",
-            axes={
-                "xscale": "log",
-                "xlabel": title,
-                "ylabel": "P@1 (%)",
-                "xmargin": 0.12,
-                "ymargin": 0.12,
-            },
-        )
-        for cost, title in {
-            "train_seconds": "training (s)",
-            "predict_ms": "prediction (ms per instance)",
-        }.items()
+    plots=(
+        cost_of("train_seconds", "training (s)"),
+        cost_of("predict_ms", "prediction (ms per instance)"),
     ),
 )

@@ -31,20 +31,16 @@ STYLES = pd.DataFrame(
     ],
     columns=["method", "color", "marker", "markerfacecolor", "linestyle"],
 )
+STYLES["label"] = STYLES["method"].map(method_title)
 
 
 def scores(numbers: pd.DataFrame, distribution: str) -> pd.DataFrame:
     """Return the expected F of each method against the sample size, and the highest possible expected F."""
     numbers = numbers.assign(method=numbers["variant"].str.split(", ").str[1])
-    points = means(
-        numbers,
-        f"{distribution}, .* samples",
-        ["method", "samples"],
-        "expected_f",
-        "standard_error",
-    )
-    points = _styled(points, "samples", points["expected_f"])
+    by = ["method", "samples"]
+    points = means(numbers, f"{distribution}, .* samples", by, "expected_f", "standard_error").merge(STYLES)
     error = points["standard_error"]
+    points = points.assign(x=points["samples"], y=points["expected_f"])
     points = points.assign(low=points["y"] - error, high=points["y"] + error)
     (optimum,) = numbers.loc[(numbers["variant"] == distribution) & (numbers["quantity"] == "optimum"), "value"]
     maximum = pd.DataFrame({"x": [0, points["x"].max()], "y": optimum})
@@ -53,13 +49,9 @@ def scores(numbers: pd.DataFrame, distribution: str) -> pd.DataFrame:
 
 def times(numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the microseconds of each method against the number of labels."""
-    times = numbers[numbers["variant"].str.fullmatch(r"\d+ labels") & (numbers["quantity"] != "labels")]
+    times = numbers[numbers["variant"].str.fullmatch(r"\d+ labels")]
     labels = times["variant"].str.removesuffix(" labels").astype(int)
-    return _styled(times.assign(method=times["quantity"], labels=labels), "labels", 1000 * times["value"])
-
-
-def _styled(rows: pd.DataFrame, x: str, y: pd.Series) -> pd.DataFrame:
-    return rows.assign(x=rows[x], y=y, label=rows["method"].map(method_title)).merge(STYLES, on="method")
+    return times.assign(method=times["quantity"], x=labels, y=1000 * times["value"]).merge(STYLES, on="method")
 
 
 DISTRIBUTIONS = {
@@ -81,17 +73,15 @@ figure1 = FigureSpec(
     narrowest=3,
     plots=(
         *(
-            Plot(
-                points=partial(scores, distribution=name),
-                title=title,
-                axes={"xlabel": "sample size", "ylabel": "expected F (%)"},
-            )
+            Plot(points=partial(scores, distribution=name), title=title, x="sample size", y="expected F (%)")
             for name, title in DISTRIBUTIONS.items()
         ),
         Plot(
             points=times,
             title="{n_samples} samples, {instances} trials, threads: {threads}",
-            axes={"yscale": "log", "xlabel": "number of labels m", "ylabel": "time (µs)"},
+            x="number of labels m",
+            y="time (µs)",
+            log="y",
         ),
     ),
 )

@@ -41,7 +41,6 @@ MEASURES = pd.DataFrame(
     columns=["quantity", "label", "color", "marker", "markerfacecolor", "linestyle"],
 )
 DEPTH = pd.DataFrame([("depth", "depth", BLACK, "v")], columns=["quantity", "label", "color", "marker"])
-MARKERS = MEASURES.assign(linestyle="none")
 LEVELS = ["#440154", "#3d4d8a", "#23898e", "#3bbb75", "#bddf26"]
 SHADES = (GREY, GREEN, VERMILION, SKY)  # Colours of lines in Figure 2, one for each arity.
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -61,32 +60,31 @@ def single_trees(numbers: pd.DataFrame) -> pd.DataFrame:
 
     In their names, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
     """
-    forests = means(numbers, "n_trees=.*", ["model", "n_trees"], *MEASURES["quantity"])
+    names = MEASURES["quantity"]
+    forests = means(numbers, "n_trees=.*", ["model", "n_trees"], *names)
     last = forests.groupby("model").tail(1)
-    best = means(numbers[numbers["model"].str.endswith(SINGLE)], "", ["model"], *MEASURES["quantity"])
+    best = means(numbers[numbers["model"].str.endswith(SINGLE)], "", ["model"], *names)
     parts = [
         last.assign(name=last["n_trees"].map("-{:g}".format)),
         best.assign(name="-1*", model=best["model"].str.removesuffix(SINGLE)),
         forests.groupby("model").head(1).assign(name="-1"),
     ]
     rows = pd.concat(parts, ignore_index=True)
-    rows = rows[rows["model"].isin(TITLES)]
-    rows = rows.assign(y=rows["model"].map(TITLES) + rows["name"])
-    return rows.melt("y", MEASURES["quantity"], "quantity", "x").merge(MARKERS)
+    rows = rows.assign(y=rows["model"].map(TITLES) + rows["name"]).dropna(subset="y")
+    return rows.melt("y", names, "quantity", "x").merge(MEASURES).assign(linestyle="none")
 
 
 def depths(numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the depth of the deepest tree on each dataset, and multiples of the depth of a balanced tree."""
     rows = means(numbers, "", ["dataset", "m", "arity"], "depth")
-    names = rows["dataset"] + rows["arity"].map(", M = {:g}".format)
-    trees = rows.assign(x=rows["m"], y=rows["depth"], name=names)
+    trees = rows.assign(x=rows["m"], y=rows["depth"], name=rows["dataset"] + rows["arity"].map(", M = {:g}".format))
     lines = [trees.assign(label="LdSM", color=BLUE, marker="o", linestyle="none")]
     # The lines are straight on a logarithmic scale, so two points suffice.
-    ends = np.array([rows["m"].min() / 2, 2 * rows["m"].max()])
-    for arity, colour in zip(sorted({*rows["arity"]}), SHADES, strict=False):
+    ends = pd.DataFrame({"x": [rows["m"].min() / 2, 2 * rows["m"].max()]})
+    for arity, colour in zip(rows["arity"].sort_values().unique(), SHADES, strict=False):
         name = f"log{arity:g}".translate(SUBSCRIPTS)
         for factor, style in {1: "solid", 2: "dashed", 3: "dotted"}.items():
-            line = pd.DataFrame({"x": ends, "y": factor * np.log(ends) / math.log(arity)})
+            line = ends.assign(y=factor * np.log(ends["x"]) / math.log(arity))
             lines.append(line.assign(label=f"{factor} {name} K", color=colour, linestyle=style))
     return pd.concat(lines)
 
@@ -103,12 +101,10 @@ def objectives(numbers: pd.DataFrame, tree: int) -> pd.DataFrame:
     if rows.empty:
         return rows
     levels = rows["level"].unique()
-    places = dict.fromkeys(round(place) for place in np.linspace(0, len(levels) - 1, len(LEVELS)))
     lines = []
-    for place, colour in zip(places, LEVELS, strict=False):
-        line = rows[rows["level"] == levels[place]]
-        label = "{level:g} ({level_nodes:g})".format_map(line.iloc[0])
-        lines.append(line.assign(label=label, color=colour))
+    for place, colour in zip(np.linspace(0, len(levels) - 1, len(LEVELS)).round(), LEVELS, strict=True):
+        line = rows[rows["level"] == levels[int(place)]]
+        lines.append(line.assign(label="{level:g} ({level_nodes:g})".format_map(line.iloc[0]), color=colour))
     for bound in (-about["lambda_1"], about["lambda_2"]):
         height = bound * (about["arity"] - 1)
         line = line.assign(y=height, low=height, high=height, color=GREY, linestyle="dotted")
@@ -118,28 +114,18 @@ def objectives(numbers: pd.DataFrame, tree: int) -> pd.DataFrame:
 
 def growth_of(model: str) -> Plot:
     """Specify a panel of scores against the number of trees."""
-    points = partial(scores, variants="n_trees=.*", x="n_trees", model=model)
-    return Plot(points=points, axes={"xlabel": "trees", "ylabel": "score (%)"})
+    return Plot(points=partial(scores, variants="n_trees=.*", x="n_trees", model=model), x="trees", y="score (%)")
 
 
 def objectives_of(tree: int) -> Plot:
     """Specify a panel of objectives."""
-    return Plot(
-        points=partial(objectives, tree=tree),
-        title=f"tree {tree + 1}",
-        axes={"xlabel": "epoch", "ylabel": "J"},
-    )
+    return Plot(points=partial(objectives, tree=tree), title=f"tree {tree + 1}", x="epoch", y="J")
 
 
-MAX_NODES = Plot(
-    points=partial(scores, variants="max_nodes=.*", x="value"),
-    axes={"xscale": "log", "xlabel": "T_max", "ylabel": "score (%)"},
-)
-DEPTHS = Plot(
-    points=partial(scores, variants="max_nodes=.*", x="value", quantities=DEPTH),
-    axes={"xscale": "log", "xlabel": "T_max", "ylabel": "depth"},
-)
-SINGLE_TREES = Plot(points=single_trees, axes={"xlabel": "score (%)"})
+OF_SIZES = partial(scores, variants="max_nodes=.*", x="value")
+MAX_NODES = Plot(points=OF_SIZES, x="T_max", y="score (%)", log="x")
+DEPTHS = Plot(points=partial(OF_SIZES, quantities=DEPTH), x="T_max", y="depth", log="x")
+SINGLE_TREES = Plot(points=single_trees, x="score (%)")
 
 figure1 = FigureSpec(
     name="figure1",
@@ -158,17 +144,7 @@ figure2 = FigureSpec(
     caption="Depth of the deepest tree against the number of labels K, with lines at 1, 2 and 3 times log_M K.",
     by=(),
     height=2.2,
-    plots=(
-        Plot(
-            points=depths,
-            axes={
-                "xscale": "log",
-                "ylim": (0, None),
-                "xlabel": "labels K",
-                "ylabel": "depth of the deepest tree",
-            },
-        ),
-    ),
+    plots=(Plot(points=depths, x="labels K", y="depth of the deepest tree", log="x"),),
 )
 figure3 = FigureSpec(
     name="figure3",

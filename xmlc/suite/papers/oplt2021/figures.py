@@ -47,14 +47,5 @@ figure2 = FigureSpec(
     caption="Entropy reduction against the number of instances seen, with a panel for each dataset.",
     narrowest=3,
     height=2.2,
-    plots=(
-        Plot(
-            points=learning,
-            axes={
-                "xscale": "log",
-                "xlabel": "instances seen",
-                "ylabel": "entropy reduction (bits)",
-            },
-        ),
-    ),
+    plots=(Plot(points=learning, x="instances seen", y="entropy reduction (bits)", log="x"),),
 )
