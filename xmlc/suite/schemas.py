@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -281,27 +282,31 @@ def wording(kind: Any, value: object) -> str:
 
 def _parts(value: Any, kind: Any) -> Iterator[tuple[str | int, Any, Any]]:
     """Yield the key, the value and the type of each part of a mapping or list. The keys of a dict are parts, too."""
-    origin = get_origin(kind)
-    of = get_args(kind)
-    # A value fits at most one type of a union, so all types of the union can be tried.
-    if origin in _UNIONS:
-        for one in of:
-            yield from _parts(value, one)
-    elif origin is Annotated:
-        yield from _parts(value, of[0])
-    elif isinstance(value, dict) and origin is dict:
-        for key, part in value.items():
-            yield key, key, of[0]
-            yield key, part, of[1]
-    elif isinstance(value, dict):
-        for name, (field, _) in fields_of(kind).items():
-            if name in value:
-                yield name, value[name], field
-    elif isinstance(value, list) and origin in (list, tuple):
-        if origin is list:
-            of *= len(value)
-        for i, (part, one) in enumerate(zip(value, of, strict=False)):
-            yield i, part, one
+    for one in _plain(kind):  # A value fits at most one of them, so all can be tried.
+        origin = get_origin(one)
+        of = get_args(one)
+        if isinstance(value, dict) and origin is dict:
+            for key, part in value.items():
+                yield key, key, of[0]
+                yield key, part, of[1]
+        elif isinstance(value, dict):
+            for name, (field, _) in fields_of(one).items():
+                if name in value:
+                    yield name, value[name], field
+        elif isinstance(value, list) and origin in (list, tuple):
+            if origin is list:
+                of *= len(value)
+            for i, (part, inner) in enumerate(zip(value, of, strict=False)):
+                yield i, part, inner
+
+
+def _plain(kind: Any) -> list[Any]:
+    """Return the types of a union, or a single type, without annotations."""
+    if get_origin(kind) is Annotated:
+        return _plain(get_args(kind)[0])
+    if get_origin(kind) in _UNIONS:
+        return [*chain(*map(_plain, get_args(kind)))]
+    return [kind]
 
 
 def name_misfits(value: Any, kind: Any, known: Mapping[str, Collection[str]], place: Keys = ()) -> Iterator[Misfit]:
@@ -309,18 +314,11 @@ def name_misfits(value: Any, kind: Any, known: Mapping[str, Collection[str]], pl
 
     A type of names has the key of its names in ``known`` as an annotation, see `xmlc.suite.config.suite`.
     """
-    origin = get_origin(kind)
-    of = get_args(kind)
-    if origin in _UNIONS:
-        for one in of:
-            yield from name_misfits(value, one, known, place)
-        return
-    if origin is Annotated:
-        names = (of[1].extra or {}).get("names")
-        if names and isinstance(value, str) and value not in known[names]:
+    if get_origin(kind) is Annotated:
+        names = (get_args(kind)[1].extra or {}).get("names")
+        if names and value not in known[names]:
             yield place, f"found {value}, expected {nearest(value, known[names])}"
-        kind = of[0]
-    if isinstance(value, list) and get_origin(kind) is list:
+    if isinstance(value, list) and any(get_origin(one) is list for one in _plain(kind)):
         for i, part in enumerate(value):
             if part in value[:i]:
                 yield place, f"found {shown_scalar(part)} twice, expected each entry once"
@@ -335,19 +333,14 @@ def fields_of(kind: Any) -> dict[str, tuple[Any, bool]]:
     With each type, a flag is returned that is true if the key is required. For a union, the keys of
     its first type with keys are returned.
     """
-    origin = get_origin(kind)
-    if origin is Annotated:
-        return fields_of(get_args(kind)[0])
-    if origin in _UNIONS:
-        return next(filter(None, map(fields_of, get_args(kind))), {})
     fields: dict[str, tuple[Any, bool]] = {}
-    infos = getattr(msgspec.inspect.type_info(kind), "fields", ())
-    hints = {}
-    if infos:
-        hints = get_type_hints(kind, include_extras=True)
-    for field in infos:
-        hint = hints[field.name]
-        if get_origin(hint) is NotRequired:
-            hint = get_args(hint)[0]
-        fields[field.encode_name] = (hint, field.required)
+    for one in _plain(kind):
+        infos = getattr(msgspec.inspect.type_info(one), "fields", ())
+        if infos and not fields:
+            hints = get_type_hints(one, include_extras=True)
+            for field in infos:
+                hint = hints[field.name]
+                if get_origin(hint) is NotRequired:
+                    hint = get_args(hint)[0]
+                fields[field.encode_name] = (hint, field.required)
     return fields

@@ -270,10 +270,10 @@ class Dataset:
     @property
     def files(self) -> tuple[str, ...]:
         """Return the distinct names of the dataset's files."""
-        of_split = []
+        names = [*self.train, *self.test, self.labels]
         if self.split_files:
-            of_split = [self.split_files["train"], self.split_files["test"]]
-        return tuple(dict.fromkeys(filter(None, [*self.train, *self.test, self.labels, *of_split, self.filter])))
+            names += [self.split_files["train"], self.split_files["test"]]
+        return tuple(dict.fromkeys(filter(None, [*names, self.filter])))
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:

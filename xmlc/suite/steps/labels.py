@@ -76,6 +76,7 @@ def command(
     prior = None if Y_train is None else priors(Y_train)
     with atomic_folder(out) as folder:
         scores: dict[str, dict[str, Any]] = {}
+        rows = []
         for method in methods:
             scores[method] = {}
             if method in TUNED:
@@ -96,13 +97,11 @@ def command(
                 sets, _ = INFERENCE[method].infer(spe_test, n_jobs=threads, **sizes)
             sparse.save_npz(folder / f"{method}.npz", sets)
             if Y_test is not None:
-                scores[method]["test"] = classification_metrics(Y_test, sets)
+                measures = classification_metrics(Y_test, sets)
+                scores[method]["test"] = measures
+                rows.append([method, *(f"{100 * measures[name]:.2f}" for name in SHOWN)])
         write_json(folder / "measures.json", scores)
-    if Y_test is not None:
-        rows = []
-        for method in methods:
-            test_scores = scores[method]["test"]
-            rows.append([method, *(f"{100 * test_scores[name]:.2f}" for name in SHOWN)])
+    if rows:
         click.echo(tabulate(rows, ["", *SHOWN], stralign="right", disable_numparse=True))
     click.echo(f"label sets: {out}")
 

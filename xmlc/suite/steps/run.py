@@ -253,11 +253,10 @@ def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) ->
     """
     X = instances_for(model, prepared, "test")
     left_out = prepared.left_out("test")
-    if left_out is None:
-        more = 0
-    else:
-        more = int(np.diff(left_out.indptr).max(initial=0))
-    (labels, _), ms = predict_timed(model, X, lambda rows: model.predict_top_k(rows, k + more))
+    ranked = k
+    if left_out is not None:
+        ranked += int(np.diff(left_out.indptr).max(initial=0))
+    (labels, _), ms = predict_timed(model, X, lambda rows: model.predict_top_k(rows, ranked))
     if left_out is not None:
         places = np.arange(len(labels), dtype=np.int64)[:, None] * left_out.shape[1] + labels
         labels = np.where(np.isin(places, places_of(left_out)), np.int32(-1), labels)
@@ -335,6 +334,6 @@ def write_estimates(
 
 def mean_of(counts: np.ndarray | None) -> float | None:
     """Return the mean of ``counts``, which contains one count per instance. Return None if there are no counts."""
-    if counts is None or counts.size == 0:
+    if counts is None or not counts.size:
         return None
     return fmean(counts)

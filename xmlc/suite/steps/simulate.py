@@ -27,7 +27,7 @@ from xmlc.kernels.elementwise import mean
 from xmlc.metrics.ranking import standard_error
 from xmlc.suite.options import record_option
 from xmlc.suite.provenance.environment import in_turns, step_costs, with_environment
-from xmlc.suite.results.records.simulation import ModelScores, SimulationRecord, TimesByLabels, TrialMeans
+from xmlc.suite.results.records.simulation import MethodScores, ModelScores, SimulationRecord, TimesByLabels, TrialMeans
 
 SEED = 0
 N_LABELS = 25
@@ -47,21 +47,17 @@ ROUNDS = 3
 AT_LEAST = 0.02  # In each round, a method runs repeatedly for at least this number of seconds.
 
 
-def independent_labels(m: int, prior: float = PRIOR) -> np.ndarray:
+def independent_labels(m: int) -> np.ndarray:
     """Return the conditional probabilities of m independent labels, as in the left plot of Figure 1.
 
-    Parameters
-    ----------
-    m : int
-    prior : float
-        The probability p(Y_i = 1) of each label i.
+    The probability p(Y_i = 1) of each label i is `PRIOR`.
 
     Returns
     -------
     ndarray of float64, shape (m, m)
         The entry in row i and column c is p(Y_i = 1 | c of the labels before i are 1).
     """
-    return np.full((m, m), float(prior))
+    return np.full((m, m), PRIOR)
 
 
 def dependent_labels(m: int) -> np.ndarray:
@@ -209,14 +205,19 @@ def simulate(
             for row, method in enumerate(COMPARED):
                 scores[row, place] = expected_f(_label_sets(method, samples, n_jobs), truth)
         by_method = dict(zip(COMPARED, scores, strict=True))
+        methods: dict[str, MethodScores] = {}
+        for method, of_method in by_method.items():
+            # The scores of a method approach those of a method that knows the distribution.
+            known: Any = truth
+            if METHODS[method].takes != "joint":
+                known = np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
+            limit = expected_f(_label_sets(method, known, None), truth)
+            methods[method] = {**summary(of_method[:, :n_trials]), "limit": float(limit[0])}
         found[name] = {
             "optimum": float(optimum[0]),
             "optimal_size": int(best.nnz),
             "p_empty": float(truth.p_empty[0]),
-            "methods": {
-                method: {**summary(of_method[:, :n_trials]), "limit": _limit(method, truth)}
-                for method, of_method in by_method.items()
-            },
+            "methods": methods,
             "meuf_minus_gfm": summary(by_method["meuf"] - by_method["gfm"]),
         }
     return found
@@ -225,18 +226,6 @@ def simulate(
 def summary(scores: np.ndarray) -> TrialMeans:
     """Return the means and their standard errors over the last axis of ``scores``, which contains the trials."""
     return {"mean": [mean(row) for row in scores], "standard_error": [standard_error(row) for row in scores]}
-
-
-def _limit(method: str, truth: LabelsBySize) -> float:
-    """Return the expected F-measure of a method that knows the distribution.
-
-    The scores of the method approach this F-measure if the number of samples grows.
-    """
-    if METHODS[method].takes == "joint":
-        known = truth
-    else:
-        known = np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
-    return float(expected_f(_label_sets(method, known, None), truth)[0])
 
 
 def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.csr_array:
