@@ -17,7 +17,7 @@ from repository import ROOT
 from xmlc.core import kernel_cache
 
 DECORATOR = re.compile(r"^\s*@(njit|overload|intrinsic)\b", re.MULTILINE)
-KERNEL = "from xmlc.core.kernel_cache import njit\n\n\n@njit(cache=True)\ndef "
+KERNEL = "from xmlc.core.kernel_cache import njit\n\n\n@njit\ndef "
 PROGRAM = {
     "xmlc/a/inner.py": f"{KERNEL}inner(x):\n    return x + 1\n",
     "xmlc/a/__init__.py": "from xmlc.a.constants import SUMMAND\n",
@@ -156,17 +156,17 @@ import numba
 from xmlc.core.kernel_cache import njit
 
 
-@njit(cache=False)
+@numba.njit
 def root(x):
     return math.sqrt(x)
 
 
-@njit(cache=True)
+@njit
 def factorial(x):
     return x * factorial(x - 1) if x > 1 else root(x)
 
 
-@njit(cache=True)
+@njit
 def outer(x):
     return factorial(x) / 7 + root(x)
 

@@ -5,9 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from imports import imported_modules
 
 from xmlc.core import sources
-from xmlc.core.sources import forget_sources, imported_modules, source_digest, source_files
+from xmlc.core.sources import forget_sources, source_digest, source_files
 
 
 def imported_at_run_time(module):

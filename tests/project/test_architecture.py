@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from imports import imported_modules
 from repository import ROOT
 
-from xmlc.core.sources import PACKAGE, imported_modules
+from xmlc.core.sources import PACKAGE
 
 TEXT = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 LAYERS = {name: int(layer) for layer, name in re.findall(r"^\| (\d+) \| `([\w.]+)` \|", TEXT, re.MULTILINE)}

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from imports import imported_modules
 
-from xmlc.core.sources import PACKAGE, imported_modules, source_files
+from xmlc.core.sources import PACKAGE, source_files
 from xmlc.models.registry import ESTIMATORS
 from xmlc.suite.provenance.code import NO_EFFECT, estimator_files, step_files
 

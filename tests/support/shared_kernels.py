@@ -15,7 +15,7 @@ from numba.core import caching
 NAMES = [f"sum_{number}" for number in range(4)]
 SOURCE = "import numpy as np\nfrom xmlc.core.kernel_cache import njit\n" + "\n".join(
     f"""
-@njit(cache=True)
+@njit
 def {name}(values):
     total = np.float32({number})
     for i in range(values.size):

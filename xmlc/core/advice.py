@@ -53,11 +53,9 @@ def sentence_of(error: OSError) -> str | None:
     name = (writes and error.filename2) or error.filename
     if name is None and writes:
         name = "standard output or error"
-    where = ""
+    message = error.strerror or str(error)
     if isinstance(name, str | bytes | os.PathLike):
-        where = f"{os.fsdecode(name)}: "
-    said = f"{where}{error.strerror or error}"
-    advice = ADVICE.get(error.errno)
-    if advice:
-        return f"{said}. {advice}"
-    return said
+        message = f"{os.fsdecode(name)}: {message}"
+    if error.errno in ADVICE:
+        return f"{message}. {ADVICE[error.errno]}"
+    return message

@@ -47,10 +47,10 @@ class Appendable:
         self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 
-    def append(self, **tasks: np.ndarray) -> None:
-        """Append one part to each of the named arrays.
+    def append(self, **blocks: np.ndarray) -> None:
+        """Append one block to each of the named arrays.
 
-        The first part of an array determines the array's dtype and the lengths of all axes except the first.
+        The first block of an array determines the array's dtype and the lengths of all axes except the first.
 
         Raises
         ------
@@ -58,27 +58,27 @@ class Appendable:
             Some weights are not finite (`check_finite`). Weights are checked as soon as they are appended, because the
             files are not read again.
         """
-        check_finite(tasks.values())
-        for name, task in tasks.items():
+        check_finite(blocks.values())
+        for name, block in blocks.items():
             if name not in self._arrays:
-                self._arrays[name] = np.empty((0, *task.shape[1:]), dtype=task.dtype)
+                self._arrays[name] = np.empty((0, *block.shape[1:]), dtype=block.dtype)
                 self._sizes[name] = 0
                 if self._folder is not None:
                     self._files[name] = open(self._folder / f"{name}{self._ending}.npy", "wb")
                     self._write_header(name)
             array = self._arrays[name]
-            size = self._sizes[name] + task.shape[0]
-            if task.shape[1:] != array.shape[1:] or task.dtype != array.dtype:
+            size = self._sizes[name] + block.shape[0]
+            if block.shape[1:] != array.shape[1:] or block.dtype != array.dtype:
                 expected = f"{array.dtype}{array.shape[1:]} as before"
-                raise TypeError(f"{name}: found {task.dtype}{task.shape[1:]}, expected {expected}")
+                raise TypeError(f"{name}: found {block.dtype}{block.shape[1:]}, expected {expected}")
             if self._folder is not None:
                 # `ndarray.tofile` is not used, because it does not report a full disk.
-                self._files[name].write(np.ascontiguousarray(task).reshape(-1).view(np.uint8).data)
+                self._files[name].write(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
             else:
                 if size > array.shape[0]:
-                    more = min(size // 4, MORE // (array.itemsize * max(task[:1].size, 1)))
+                    more = min(size // 4, MORE // (array.itemsize * max(block[:1].size, 1)))
                     array.resize((size + more, *array.shape[1:]), refcheck=False)
-                array[self._sizes[name] : size] = task
+                array[self._sizes[name] : size] = block
             self._sizes[name] = size
 
     def n_rows(self, name: str) -> int:
@@ -93,22 +93,17 @@ class Appendable:
         if self._folder is None:
             for name, array in self._arrays.items():
                 array.resize((self._sizes[name], *array.shape[1:]), refcheck=False)
-            return self._arrays
         for name, file in self._files.items():
             file.seek(0)
             self._write_header(name)
             file.close()
-        return {name: self._mapped(name) for name in self._files}
-
-    def _mapped(self, name: str) -> np.ndarray:
-        """Map a finished file as an array.
-
-        `np.memmap` is not used, because a pickled `np.memmap` contains a file name that may become invalid.
-        """
-        with open(self._files[name].name, "rb") as file:
-            npy.read_magic(file)
-            shape, _, dtype = npy.read_array_header_1_0(file)
-            return np.ndarray(shape, dtype, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), file.tell())
+            # `np.memmap` is not used, because a pickled `np.memmap` contains a file name that may become invalid.
+            with open(file.name, "rb") as written:
+                npy.read_magic(written)
+                shape, _, dtype = npy.read_array_header_1_0(written)
+                pages = mmap.mmap(written.fileno(), 0, access=mmap.ACCESS_COPY)
+                self._arrays[name] = np.ndarray(shape, dtype, pages, written.tell())
+        return self._arrays
 
     def _write_header(self, name: str) -> None:
         """Write the header of an array's file in the format of `numpy.save`.
@@ -130,14 +125,9 @@ def give_back(*arrays: np.ndarray) -> None:
         while isinstance(base, np.ndarray):
             base = base.base
         if isinstance(base, mmap.mmap) and array.size and hasattr(mmap, "MADV_DONTNEED"):
-            start = address(array) - address(np.frombuffer(base, dtype=np.uint8))
-            start, end = start // mmap.PAGESIZE * mmap.PAGESIZE, start + array.nbytes
-            base.madvise(mmap.MADV_DONTNEED, start, end - start)
-
-
-def address(array: np.ndarray) -> int:
-    """Return the address of an array in memory."""
-    return int(array.__array_interface__["data"][0])
+            start = array.ctypes.data - np.frombuffer(base, dtype=np.uint8).ctypes.data
+            before = start % mmap.PAGESIZE
+            base.madvise(mmap.MADV_DONTNEED, start - before, before + array.nbytes)
 
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:

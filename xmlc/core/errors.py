@@ -89,13 +89,11 @@ class NotFittedError(XmlcError, ValueError, AttributeError):
 
 def shown(value: object) -> str:
     """Return a user's value as text for a message, shortened if it is long."""
-    # The repr of a NumPy string contains its type.
-    if isinstance(value, str):
-        value = str(value)
-    if isinstance(value, str | bytes | int | float | None):
+    text = f"{type(value).__name__} {value}"
+    if isinstance(value, str):  # The repr of a NumPy string contains its type.
+        text = repr(str(value))
+    elif isinstance(value, bytes | int | float | None):
         text = repr(value)
-    else:
-        text = f"{type(value).__name__} {value}"
     text = " ".join(text.split())
     if len(text) <= 60:
         return text
@@ -127,12 +125,7 @@ def selection(listed: Sequence[str], total: int) -> str:
     return f"one of {', '.join(listed)}"
 
 
-def is_of_the_machine(error: BaseException) -> bool:
-    """Return whether an error is due to the machine, such as a full disk or missing rights, not to a file's content."""
-    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in OF_THE_MACHINE)
-
-
 def let_through(error: BaseException) -> None:
-    """Raise an error again if the machine caused it, because rebuilding the file would not help."""
-    if is_of_the_machine(error):
+    """Raise an error again if the machine caused it, such as a full disk, because a retry would not help."""
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) in OF_THE_MACHINE:
         raise error

@@ -33,38 +33,42 @@ def import_file(file: str | Path) -> ModuleType:
         raise XmlcError(f"{file}: found no such Python file. Check the path in the configuration.")
     folders = import_folders(file)
     name = _name_in(folders[-1], file)
-    known = None
+    other = None
     if name.isidentifier():
-        known = importlib.util.find_spec(name)
-    is_known = known is None or Path(known.origin or "").resolve() == file.resolve()
+        other = importlib.util.find_spec(name)
+    if other is not None and Path(other.origin or "").resolve() != file.resolve():
+        name = ""
     _check_helpers(file, folders)
     with _imports_from(folders):
         try:
             if "." in name:
                 return importlib.import_module(name)
-            return _run(file, name if is_known else "")
+            return _run(file, name)
         except ImportError as error:
-            said = "Install the package in this environment."
+            remedy = "Install the package in this environment."
             if "relative import" in str(error):
-                said = "Write `import name` without a dot, or add an empty __init__.py to its folder."
-            raise XmlcError(f"{file}: found an error in an import ({error}). {said}") from error
+                remedy = "Write `import name` without a dot, or add an empty __init__.py to its folder."
+            raise XmlcError(f"{file}: found an error in an import ({error}). {remedy}") from error
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
     """Raise an error if a file imports a helper module, but another module of that name is already imported."""
-    for helper in sorted({Path(name).resolve() for name in source_files(str(file), package=False)} - {file.resolve()}):
-        for name in {_name_in(folder, helper) for folder in folders if folder in helper.parents}:
+    for helper in source_files(str(file), package=False):
+        path = Path(helper).resolve()
+        for folder in folders:
+            if path == file.resolve() or folder not in path.parents:
+                continue
+            name = _name_in(folder, path)
             if name not in sys.modules:
                 continue
-            other = getattr(sys.modules[name], "__file__", None)
-            if Path(other or "").resolve() != helper:
-                raise XmlcError(f"{file}: found {other or 'Python'} for `import {name}`, expected {helper}. Rename it.")
+            other = getattr(sys.modules[name], "__file__", None) or "Python"
+            if Path(other).resolve() != path:
+                raise XmlcError(f"{file}: found {other} for `import {name}`, expected {path}. Rename it.")
 
 
 def _name_in(folder: Path, file: Path) -> str:
     """Return the module name with which a file can be imported from a folder."""
-    parts = file.resolve().relative_to(folder).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return ".".join(file.resolve().relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
 
 
 def _run(file: Path, name: str) -> ModuleType:
@@ -80,7 +84,8 @@ def _run(file: Path, name: str) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException:
         sys.modules.pop(name, None)
-        sys.modules.update({name: before} if before else {})
+        if before is not None:
+            sys.modules[name] = before
         raise
     return module
 

@@ -58,8 +58,11 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o666)
     try:
         is_locked = True
+        how = fcntl.LOCK_EX
+        if not wait:
+            how |= fcntl.LOCK_NB
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, how)
         except BlockingIOError:
             raise
         except OSError:
@@ -127,7 +130,8 @@ def temporary_place(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
         if error.filename is None and error.errno in WRITING_ONLY:
             error.filename = str(path)
         for name in ("filename", "filename2"):
-            if isinstance(named := getattr(error, name), str | os.PathLike):
+            named = getattr(error, name)
+            if isinstance(named, str | os.PathLike):
                 setattr(error, name, str(named).replace(str(temporary), str(path)))
         raise
 
@@ -142,7 +146,10 @@ def remove_leftovers(place: Path) -> set[str]:
     found = set(map(str, glob(".*+xmlc-*+*", root_dir=place)))
     for name in found:
         with suppress(OSError), locked(place / name, wait=False) as has_ended:
-            if time.time() - (place / name).stat().st_mtime > (SETTLED if has_ended and OURS in name else FORGOTTEN):
+            most = FORGOTTEN
+            if has_ended and OURS in name:
+                most = SETTLED
+            if time.time() - (place / name).stat().st_mtime > most:
                 _remove(place / name)
     return found
 
@@ -188,8 +195,8 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
             raise XmlcError(f"{place}: found a file or a read-only folder, expected {expected}")
     if path.exists() and path.resolve() in (Path.cwd(), *Path.cwd().parents):
         raise XmlcError(f"{path}: found the working directory or a parent of it, expected another folder")
-    if path.exists() and (names := unlisted_in(path)):
-        raise XmlcError(f"{path}: found {names[0]}, which xmlc did not write. Use another folder.")
+    if path.exists() and unlisted_in(path):
+        raise XmlcError(f"{path}: found {unlisted_in(path)[0]}, which xmlc did not write. Use another folder.")
 
 
 def replace_folder(new: Path, path: Path) -> None:
@@ -238,8 +245,8 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 def folder_bytes(folder: str | os.PathLike[str]) -> int:
     """Return the total bytes of the files in a folder, such as a model, without its list of checksums."""
-    files = (file for file in Path(folder).rglob("*") if file.is_file() and file.name != CHECKSUMS)
-    return sum(file.stat().st_size for file in files)
+    files = Path(folder).rglob("*")
+    return sum(file.stat().st_size for file in files if file.is_file() and file.name != CHECKSUMS)
 
 
 def as_json(content: Any) -> str:

@@ -18,7 +18,7 @@ import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,24 +32,17 @@ KEPT = 3  # Number of kernel folders that are kept, for example for recent branc
 WITHOUT_KERNELS = ("cli", "core", "suite")  # folders of the package whose edits compile nothing again
 
 
-def njit(function: Callable[..., Any] | None = None, **given: Any) -> Any:
+def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile like ``numba.njit``, as the decorator ``@njit`` or ``@njit(inline="always")``.
 
-    By default, a kernel is stored in `kernel_folder` (``cache=True``), and releases the interpreter's lock while it
-    runs (``nogil=True``).
+    A kernel is stored in `kernel_folder`, and releases the interpreter's lock while it runs.
     """
-    options = {"nogil": True} | given
-    cached = options.pop("cache", True)
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        kernel: Any = numba.njit(**options)(function)
-        if cached and kernel_folder().is_dir():  # The folder does not exist if no place is writable.
-            _keep(kernel)
-        return kernel
-
     if function is None:
-        return decorate
-    return decorate(function)
+        return partial(njit, **options)
+    kernel: Any = numba.njit(nogil=True, **options)(function)
+    if kernel_folder().is_dir():  # The folder does not exist if no place is writable.
+        _keep(kernel)
+    return kernel
 
 
 def _keep(kernel: Any) -> None:
@@ -116,10 +109,9 @@ class Locator:
         self._py_file = py_file  # Numba prints the attribute ``_py_file`` in warnings.
         folder = Path(py_file).parent
         self._inside = folder.is_relative_to(PACKAGE)
-        name = folder.name
+        self._folder = str(kernel_folder() / folder.name)
         if self._inside:
-            name = ".".join(folder.relative_to(PACKAGE).parts)
-        self._folder = str(kernel_folder() / name)
+            self._folder = str(kernel_folder() / ".".join(folder.relative_to(PACKAGE).parts))
 
     @classmethod
     def from_function(cls, py_func: Callable[..., object], py_file: str) -> Locator:
@@ -166,19 +158,6 @@ def kernel_folder() -> Path:
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))
 
 
-def kernel_digest() -> str:
-    """Return 16 hexadecimal digits that identify the code of the library."""
-    return source_digest(map(str, _library_files()))
-
-
-def _library_files() -> list[Path]:
-    files = [Path(__file__)]
-    for file in PACKAGE.rglob("*.py"):
-        if file.relative_to(PACKAGE).parts[0] not in WITHOUT_KERNELS:
-            files.append(file)
-    return sorted(files)
-
-
 @cache
 def _folder(given: str | None) -> Path:
     """Return the folder for compiled kernels, and create it if necessary.
@@ -186,12 +165,15 @@ def _folder(given: str | None) -> Path:
     An empty file in it has a digest of the source text as its name, so that unchanged files are not parsed again.
     """
     text = hashlib.sha256()
-    for file in _library_files():
-        text.update(f"{file.relative_to(PACKAGE)}\0".encode() + file.read_bytes() + b"\0")
+    files = [__file__]
+    for file in sorted(PACKAGE.rglob("*.py")):
+        if file.relative_to(PACKAGE).parts[0] not in WITHOUT_KERNELS:
+            files.append(str(file))
+    for name in files:
+        text.update(name.removeprefix(str(PACKAGE)).encode() + b"\0" + Path(name).read_bytes() + b"\0")
     note = f"text-{text.hexdigest()[:16]}"
     own = PACKAGE / "__pycache__"
-    for_user = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xmlc"
-    parents = [own, for_user]
+    parents = [own, Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xmlc"]
     if given:
         parents = [Path(given)]
     for parent in parents:
@@ -199,7 +181,7 @@ def _folder(given: str | None) -> Path:
         if notes:
             folder = notes[0].parent
         else:
-            folder = parent / f"kernels-{kernel_digest()}"
+            folder = parent / f"kernels-{source_digest(files)}"
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / note).touch()

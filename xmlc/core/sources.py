@@ -38,20 +38,20 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
     printed docstring, in ``texts``.
     """
     digest = hashlib.sha256()
-    for name, content in sorted(map(_content_digest, files)):
-        digest.update(f"{name}\0{content}\0".encode())
+    for name_and_content in sorted(map(_content_digest, files)):
+        digest.update(name_and_content.encode())
     digest.update("\0".join(texts).encode())
     return digest.hexdigest()[:16]
 
 
 @cache
-def _content_digest(file: str) -> tuple[str, str]:
+def _content_digest(file: str) -> str:
     path = Path(file).resolve()
     if path.suffix == ".py":
         content = _parsed(path)[1]
     else:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
-    return _short(Path(_short(path, PACKAGE.parent)), Path.cwd()), content
+    return f"{_short(_short(path, PACKAGE.parent), Path.cwd())}\0{content}\0"
 
 
 @cache
@@ -91,12 +91,11 @@ def _code(tree: ast.AST) -> str:
     return "\0".join(written)
 
 
-def source_files(
-    *modules: str, packages: bool = True, package: bool = True, without: tuple[str, ...] = ()
-) -> list[str]:
+def source_files(*modules: str, package: bool = True, without: tuple[str, ...] = ()) -> list[str]:
     """Return the sorted files that modules import, directly or indirectly.
 
-    The result includes the files of the given modules.
+    The result includes the files of the given modules, and the `__init__` of each package that contains an imported
+    module, because importing a module runs the `__init__` of its packages first.
 
     Imports of modules in the folder of a user's file are followed. Imports of other installed packages are not
     followed.
@@ -105,12 +104,8 @@ def source_files(
     ----------
     *modules : str
         Dotted names within the package, or paths of Python files.
-    packages : bool
-        Whether to include the `__init__` of each package that contains an imported module. Importing a module runs the
-        `__init__` of its packages first. Files with kernels do not depend on any `__init__`, because they import each
-        name from the module that defines it.
     package : bool
-        Whether to include the files of xmlc. If ``package`` is false, only users' files are returned.
+        Whether to include the files of xmlc that users' files import.
     without : tuple of str
         Modules and packages whose import by a module of xmlc is not followed. A user's import of
         them is followed.
@@ -120,39 +115,36 @@ def source_files(
     list of str
         Paths of the files. Paths inside the working directory are returned relative to the working directory.
     """
-    found = _closure(modules, Path.cwd(), packages, package, without)
-    if package:
-        return list(found)
-    return [file for file in found if PACKAGE not in Path(file).resolve().parents]
+    here = Path.cwd()
+    return sorted(_short(file, here) for file in _closure(modules, here, package, without))
 
 
 @cache
-def _closure(
-    modules: tuple[str, ...], here: Path, packages: bool, package: bool, without: tuple[str, ...]
-) -> tuple[str, ...]:
+def _closure(modules: tuple[str, ...], here: Path, package: bool, without: tuple[str, ...]) -> set[Path]:
+    waiting: list[tuple[Path, tuple[Path, ...]]] = []
+    for name in modules:
+        if not name.endswith(".py"):
+            waiting += [(file, ()) for file in _package_files([name])]
+            continue
+        file = Path(name).resolve()
+        top = import_folders(file)[-1]
+        inits = [folder / "__init__.py" for folder in file.parents if top in folder.parents]
+        waiting += [(own, import_folders(own)) for own in (file, *inits)]
+    left_out = tuple(f"{name}." for name in without)
     files: set[Path] = set()
-    dotted = tuple(f"{name}." for name in without)
-    waiting = [(file, import_folders(file)) for name in modules if name.endswith(".py") for file in _with_inits(name)]
-    waiting += [(file, ()) for file in _package_files((n for n in modules if not n.endswith(".py")), packages)]
     while waiting:
         file, folders = waiting.pop()
-        if file not in files:
-            files.add(file)
-            imported = _parsed(file)[0]
-            if package:
-                names = set(filter(_is_ours, imported))
-                if PACKAGE in file.parents:
-                    names -= {name for name in names if f"{name}.".startswith(dotted)}
-                waiting += [(found, ()) for found in _package_files(names, packages)]
-            waiting += [(found, folders) for found in _files_beside(file, folders, imported)]
-    return tuple(sorted({_short(file, here) for file in files}))
-
-
-def _with_inits(name: str) -> list[Path]:
-    """Return a user's file and the `__init__` files of the packages that contain it."""
-    file = Path(name).resolve()
-    top = import_folders(file)[-1]
-    return [file, *(folder / "__init__.py" for folder in file.parents if top in folder.parents)]
+        if file in files:
+            continue
+        files.add(file)
+        imported = _parsed(file)[0]
+        waiting += [(found, folders) for found in _files_beside(file, folders, imported)]
+        if package:
+            ours = [name for name in imported if _is_ours(name)]
+            if PACKAGE in file.parents:
+                ours = [name for name in ours if not f"{name}.".startswith(left_out)]
+            waiting += [(found, ()) for found in _package_files(ours)]
+    return files
 
 
 def import_folders(file: Path) -> tuple[Path, ...]:
@@ -163,36 +155,35 @@ def import_folders(file: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((file.resolve().parent, top)))
 
 
-def _package_files(names: Iterable[str], packages: bool) -> Iterator[Path]:
-    return filter(None, map(_module_file, _with_packages(names) if packages else names))
+def _package_files(names: Iterable[str]) -> Iterator[Path]:
+    """Yield the files of modules of xmlc, and the `__init__` files of the packages that contain them."""
+    for name in names:
+        parts = name.split(".")
+        for length in range(1, len(parts) + 1):
+            file = _module_file(".".join(parts[:length]))
+            if file is not None:
+                yield file
 
 
 def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -> Iterator[Path]:
-    """Return the files of the modules that a user's file imports from ``folders``.
+    """Yield the files of the modules that a user's file imports from ``folders``.
 
     The `__init__` files of the packages that contain the modules are included.
     """
-    for name in names if folders else ():
+    for name in names:
+        if not folders or _is_ours(name):
+            continue
         level = len(name) - len(name.lstrip("."))  # The number of leading dots of a relative import.
+        search = [str(folder) for folder in folders]
         if level:
             search = [str(file.resolve().parents[level - 1])]
-        else:
-            search = [*map(str, folders)]
         for part in name[level:].split("."):
-            if _is_ours(name) or not search:
-                spec = None
-            else:
-                spec = PathFinder.find_spec(part, search)
+            spec = PathFinder.find_spec(part, search)
             if spec is None:  # This part of the dotted name is an attribute, or a module that is installed elsewhere.
                 break
             if spec.origin:
                 yield Path(spec.origin)
-            search = list(spec.submodule_search_locations or ())
-
-
-def imported_modules(file: Path) -> frozenset[str]:
-    """Return the dotted names of the modules of xmlc that a file imports, and of these modules' parent packages."""
-    return _with_packages(filter(_is_ours, _parsed(file)[0]))
+            search = spec.submodule_search_locations or []
 
 
 def _is_ours(name: str) -> bool:
@@ -206,16 +197,13 @@ def _imports(tree: ast.Module) -> frozenset[str]:
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            start = "." * node.level + (f"{node.module}." if node.module else "")
+            start = "." * node.level
+            if node.module:
+                start += f"{node.module}."
+            if not node.level:
+                names.add(str(node.module))
             names.update(f"{start}{alias.name}" for alias in node.names)
-            names.update([node.module] if node.module and not node.level else [])
     return frozenset(names)
-
-
-def _with_packages(names: Iterable[str]) -> frozenset[str]:
-    """Return the names of the given modules, and of all packages whose `__init__` runs when they are imported."""
-    parts = [name.split(".") for name in names]
-    return frozenset(".".join(name[:i]) for name in parts for i in range(1, len(name) + 1))
 
 
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -225,13 +213,13 @@ def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     expression cannot contain an import.
     """
     for node in body:
-        if isinstance(node, ast.If) and getattr(node.test, "attr", getattr(node.test, "id", "")) == "TYPE_CHECKING":
-            yield from _running_statements(node.orelse)
-            continue
-        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
+        parts = ["body", "handlers", "orelse", "finalbody", "cases"]
+        if isinstance(node, ast.If) and ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING":
+            parts = ["orelse"]
+        elif isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
             continue
         yield node
-        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for part in parts:
             yield from _running_statements(getattr(node, part, ()))
 
 
@@ -243,6 +231,8 @@ def _module_file(name: str) -> Path | None:
 
 
 @cache
-def _short(file: Path, here: Path) -> str:
-    found = file.resolve()
-    return str(found.relative_to(here) if found.is_relative_to(here) else file)
+def _short(file: Path | str, here: Path) -> str:
+    found = Path(file).resolve()
+    if found.is_relative_to(here):
+        return str(found.relative_to(here))
+    return str(file)
