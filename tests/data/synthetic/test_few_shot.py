@@ -11,6 +11,7 @@ from small_data import equal_bits
 from xmlc.core.errors import XmlcError
 from xmlc.data import load
 from xmlc.data.synthetic import few_shot
+from xmlc.data.synthetic.drawing import popular_feature
 from xmlc.data.synthetic.few_shot import (
     AZIMUTHS,
     BACKGROUND,
@@ -27,7 +28,6 @@ from xmlc.data.synthetic.few_shot import (
     ObjectViews,
     ShortTexts,
 )
-from xmlc.data.synthetic.labels import popular_feature
 from xmlc.kernels import counter_random
 from xmlc.kernels.counter_random import Stream, random_unit
 from xmlc.suite.steps.synth import make_dataset

@@ -9,6 +9,7 @@ from facts import raises_with
 from small_data import equal_bits
 
 from xmlc.core.errors import XmlcError
+from xmlc.data.synthetic import drawing
 from xmlc.data.synthetic import subjects as made
 from xmlc.data.synthetic.subjects import SubjectTexts
 from xmlc.kernels import counter_random
@@ -111,7 +112,7 @@ def test_most_labels_are_rare_and_labels_of_an_area_occur_together():
 def test_rows_do_not_depend_on_blocks_or_threads(monkeypatch):
     model = SubjectTexts(**SHAPE)
     whole = model.draw(0, 300, n_jobs=1)
-    monkeypatch.setattr(made, "ROWS_PER_BLOCK", 64)
+    monkeypatch.setattr(drawing, "ROWS_PER_BLOCK", 64)
     assert all(map(equal_bits, whole, model.draw(0, 300, n_jobs=2)))
     assert all(map(equal_bits, [matrix[100:150] for matrix in whole], model.draw(100, 150)))
 

@@ -15,7 +15,7 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
-from xmlc.data.synthetic.labels import popular_feature
+from xmlc.data.synthetic.drawing import VALUE_STEPS, popular_feature
 from xmlc.kernels.arrays import sort
 from xmlc.kernels.counter_random import Stream, random_permutation, random_unit, stream_key
 from xmlc.kernels.csr import CSR, stack_estimates
@@ -23,8 +23,8 @@ from xmlc.kernels.float64 import cos, exp
 from xmlc.kernels.sums import in_turn
 
 ROWS_PER_BLOCK = 4096
-COLOUR_SHIFT = 0.01
-NOISE = 0.2
+COLOUR_SHIFT = 0.01  # Largest shift of a colour due to the light, in either direction, as a share of the colour scale.
+NOISE = 0.2  # Each bin is its expected share times a uniform random number in 1 - NOISE .. 1 + NOISE.
 TOPIC_WORDS = 60
 TOPIC_SHARE = 0.25
 # Number of views of each object, as in ALOI. The first views turn the object, the next views turn the light, and the
@@ -39,7 +39,6 @@ NUMBERS = 4  # Number of random numbers that describe a surface.
 # FROM_BEHIND + 1.
 FROM_BEHIND = 0.4
 BACKGROUND = 2e-3  # Minimum expected share of a bin, before the shares are scaled to the sum 1.
-VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
 
 
 class ObjectViews:
@@ -99,7 +98,7 @@ class ObjectViews:
             raise XmlcError(f"found rows {start} to {end - 1}, expected {expected}")
         pairs = self._pairs[start:end]
         blocks = row_blocks(pairs.size, ROWS_PER_BLOCK)
-        tasks = [(self.seed, pairs[a:b], self.n_features, COLOUR_SHIFT, NOISE) for a, b in blocks]
+        tasks = [(self.seed, pairs[first:last], self.n_features) for first, last in blocks]
         parts = run_tasks(draw_views, tasks, n_jobs, title="drawing views", unit="rows")
         return sparse.csr_array(np.concatenate(parts)), _one_label(pairs // VIEWS, self.n_labels), None
 
@@ -133,8 +132,9 @@ class ShortTexts:
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, None]:
         """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. The values of X are counts of words."""
-        common = (self.n_features, self.n_labels, self.nonzeros, TOPIC_WORDS, TOPIC_SHARE)
-        tasks = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
+        common = (self.n_features, self.n_labels, self.nonzeros)
+        blocks = row_blocks(end - start, ROWS_PER_BLOCK)
+        tasks = [(self.seed, start + first, start + last, *common) for first, last in blocks]
         parts = zip(*run_tasks(draw_texts, tasks, n_jobs, title="drawing texts", unit="rows"))
         lengths, words, counts = map(np.concatenate, parts)
         X = stack_estimates(lengths, words, counts, self.n_features)
@@ -147,7 +147,7 @@ def _one_label(classes: np.ndarray, n_labels: int) -> CSR:
 
 
 @njit
-def draw_views(seed, pairs, n_features, shift, noise):
+def draw_views(seed, pairs, n_features):
     """Draw one colour histogram for each given pair of object and view.
 
     Parameters
@@ -157,10 +157,6 @@ def draw_views(seed, pairs, n_features, shift, noise):
         Each pair of object and view as one number: the object's number times `VIEWS`, plus the view's number.
     n_features : int64
         Number of bins d.
-    shift : float64
-        Largest shift of a surface's colour due to the light, in either direction, as a share of the colour scale.
-    noise : float64
-        Each bin is its expected share times a uniform random number in 1 - noise .. 1 + noise.
 
     Returns
     -------
@@ -179,7 +175,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
         lit_from_a_side = AZIMUTHS <= view < AZIMUTHS + DIRECTIONS
         moved = 0.0
         if view >= AZIMUTHS + DIRECTIONS:
-            moved = shift * (2.0 * (view - AZIMUTHS - DIRECTIONS) / (COLOURS - 1) - 1.0)
+            moved = COLOUR_SHIFT * (2.0 * (view - AZIMUTHS - DIRECTIONS) / (COLOURS - 1) - 1.0)
         bins[:] = BACKGROUND
         for s in range(SURFACES):
             centre = random_unit(key, NUMBERS * s) + moved
@@ -193,7 +189,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
                 bins[f] += shown * exp(-0.5 * distance * distance)
         own = stream_key(seed, Stream.SYNTHETIC_ROW.value + pairs[i])
         for f in range(n_features):
-            bins[f] *= 1.0 + noise * (2.0 * random_unit(own, f) - 1.0)
+            bins[f] *= 1.0 + NOISE * (2.0 * random_unit(own, f) - 1.0)
         total = in_turn(bins)
         for f in range(n_features):
             rows[i, f] = np.float32(np.rint(bins[f] / total * VALUE_STEPS) / VALUE_STEPS)
@@ -201,7 +197,7 @@ def draw_views(seed, pairs, n_features, shift, noise):
 
 
 @njit
-def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, topic_share):
+def draw_texts(seed, start, end, n_features, n_labels, n_words):
     """Draw texts ``start .. end - 1`` as counts of words. Text i is about topic i modulo ``n_labels``.
 
     Parameters
@@ -209,11 +205,6 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
     seed, start, end, n_features, n_labels : int64
     n_words : int64
         Number of words in a text.
-    topic_words : int64
-        Number of special words of a topic. Special words are drawn with the same probabilities as all words, so that
-        topics share frequent words.
-    topic_share : float64
-        Share of the words in a text that come from its topic.
 
     Returns
     -------
@@ -234,8 +225,8 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words, topic_words, top
         own = stream_key(seed, Stream.SYNTHETIC_ROW.value + start + i)
         for w in range(n_words):
             u = random_unit(own, 2 * w + 1)
-            if random_unit(own, 2 * w) < topic_share:
-                u = random_unit(topic, np.int64(u * topic_words))
+            if random_unit(own, 2 * w) < TOPIC_SHARE:
+                u = random_unit(topic, np.int64(u * TOPIC_WORDS))
             drawn[w] = popular_feature(u, n_features)
         sort(drawn)
         first = filled

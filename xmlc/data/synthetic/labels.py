@@ -9,24 +9,18 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_tasks
+from xmlc.data.synthetic.drawing import VALUE_STEPS, check_sizes, draw_with_posteriors, popular_feature
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import copy_into, sort, stable_order
+from xmlc.kernels.arrays import sort, stable_order
 from xmlc.kernels.counter_random import Stream, random_below, random_unit, stream_key
-from xmlc.kernels.csr import CSR, stack_estimates
-from xmlc.kernels.float64 import sigmoid
+from xmlc.kernels.csr import CSR
 from xmlc.kernels.sums import pairwise
 
 POSTERIOR_FLOOR = 1e-3
 CANDIDATES_PER_LABEL = 8  # Number of labels that an instance triggers, as a multiple of its number of true labels.
 RANK_PENALTY = 0.35  # RANK_PENALTY times log(rank of a label) is subtracted from the label's logit.
 SAMPLE_ROWS = 2000
-ROWS_PER_BLOCK = 1024
-# A row's random numbers with counters below DRAW_COUNTER determine features and values. Random numbers with larger
-# counters determine labels.
-DRAW_COUNTER = 1 << 32
 MODIFIERS = 3
-VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
 
 
 class SyntheticModel:
@@ -76,9 +70,7 @@ class SyntheticModel:
         seed: int = 0,
         posteriors: bool = True,
     ):
-        if min(n_features, n_labels, nonzeros) < 1 or labels_per_instance <= 0:
-            found = f"{n_features=}, {n_labels=}, {nonzeros=}, {labels_per_instance=}"
-            raise XmlcError(f"found {found}, expected numbers above 0")
+        check_sizes(n_features, n_labels, nonzeros, labels_per_instance)
         if not 0 <= seed < 1 << 63:
             raise XmlcError(f"found seed={seed}, expected a number from 0 to 2**63 - 1")
         self.n_features = n_features
@@ -96,7 +88,7 @@ class SyntheticModel:
         starts = np.concatenate(([0], np.cumsum(np.bincount(features.ravel(), minlength=n_features))))
         bias = RANK_PENALTY * elementwise.log1p(np.arange(n_labels))
         self._model = LabelModel(starts, labels, weights.ravel()[order], modifier_features, modifier_weights, bias)
-        scores = sample_scores(seed, SAMPLE_ROWS, nonzeros, n_features, self._model)
+        scores = draw_scored_rows(seed, 0, SAMPLE_ROWS, nonzeros, n_features, self._model)[-1]
         self.intercept = _intercept(scores, labels_per_instance * SAMPLE_ROWS)
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, CSR | None]:
@@ -124,19 +116,20 @@ class SyntheticModel:
         XmlcError
             The range of rows is empty, or ``start`` is less than 0.
         """
-        if not 0 <= start < end:
-            raise XmlcError(f"found rows {start} to {end - 1}, expected a range from 0 with at least one row")
-        common = (self.nonzeros, self.n_features, self._model, self.intercept, np.float32(POSTERIOR_FLOOR))
-        tasks = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
-        costs = [task[2] - task[1] for task in tasks]
-        parts = zip(*run_tasks(draw_rows, tasks, n_jobs, costs, title="drawing instances", unit="rows"))
-        lengths, features, values, candidates, labels, posteriors, label_counts, drawn = map(np.concatenate, parts)
-        X = stack_estimates(lengths, features.view(np.int32), values, self.n_features)
-        Y = stack_estimates(label_counts, drawn, np.ones(drawn.size, dtype=bool), self.n_labels)
-        P = None
+        shape = (self.n_features, self.n_labels)
+        X, Y, P = draw_with_posteriors(self._draw_rows, self.seed, (start, end), shape, n_jobs, "drawing instances")
         if self.posteriors:
-            P = stack_estimates(candidates, labels, posteriors, self.n_labels)
-        return X, Y, P
+            return X, Y, P
+        return X, Y, None
+
+    def _draw_rows(self, start: int, end: int) -> tuple[np.ndarray, ...]:
+        drawn = draw_scored_rows(self.seed, start, end, self.nonzeros, self.n_features, self._model)
+        lengths, features, values, counts, labels, scores = drawn
+        posteriors = elementwise.sigmoid(scores - self.intercept).astype(np.float32)
+        kept = posteriors >= np.float32(POSTERIOR_FLOOR)
+        rows = np.repeat(np.arange(end - start), counts)
+        counts = np.bincount(rows[kept], minlength=end - start)
+        return lengths, features, values, counts, labels[kept], posteriors[kept]
 
 
 def _intercept(scores: np.ndarray, wanted: float) -> float:
@@ -183,19 +176,6 @@ class LabelModel(NamedTuple):
     modifier_features: np.ndarray
     modifier_weights: np.ndarray
     bias: np.ndarray
-
-
-@njit
-def popular_feature(u, n_features):
-    """Map a uniform random number to a feature. Feature f has a probability proportional to about (f + 1) ** (-2/3).
-
-    Parameters
-    ----------
-    u : float64
-        Number in [0, 1).
-    n_features : int64
-    """
-    return np.int64(n_features * u * u * u)
 
 
 @njit
@@ -281,7 +261,7 @@ def row_scores(features, values, model, dense, labels, scores):
     model : LabelModel
     dense : float32 (d,)
         Scratch array, all zero at the start and at the end.
-    labels, scores : int64, float64
+    labels, scores : int32, float64
         Output: the labels in ascending order, and their scores. `most_triggers` returns the size that the arrays
         ``labels`` and ``scores`` need.
     """
@@ -329,96 +309,42 @@ def most_triggers(features, model):
 
 
 @njit
-def draw_rows(seed, start, end, nonzeros, n_features, model, intercept, min_probability):
-    """Draw instances ``start .. end - 1`` with their posteriors and labels.
+def draw_scored_rows(seed, start, end, nonzeros, n_features, model):
+    """Draw instances ``start .. end - 1``, and compute the scores of the labels that they trigger (`row_scores`).
 
     Parameters
     ----------
     seed, start, end, nonzeros, n_features : int64
     model : LabelModel
-    intercept : float64
-        Intercept b, which all posteriors share.
-    min_probability : float32
-        Posteriors below this value are 0.
 
     Returns
     -------
-    row_lengths : int64, features : uint32, values : float32
-    posterior_lengths : int64, posterior_labels : int32, posteriors : float32
-    label_lengths : int64, labels : int32
+    lengths : int64 (n,), features : uint32, values : float32
+    counts : int64 (n,), labels : int32, scores : float64
     """
     n = end - start
-    row_lengths = np.zeros(n, dtype=np.int64)
-    posterior_lengths = np.zeros(n, dtype=np.int64)
-    label_lengths = np.zeros(n, dtype=np.int64)
+    lengths = np.empty(n, dtype=np.int64)
     features = np.empty(n * (nonzeros // 2 + nonzeros + 1), dtype=np.uint32)
     values = np.empty(features.size, dtype=np.float32)
+    counts = np.empty(n, dtype=np.int64)
+    labels = np.empty(1024, dtype=np.int32)
+    scores = np.empty(1024, dtype=np.float64)
     dense = np.zeros(n_features, dtype=np.float32)
-    posterior_labels = np.empty(1024, dtype=np.int32)
-    posteriors = np.empty(1024, dtype=np.float32)
-    drawn = np.empty(1024, dtype=np.int32)
-    candidates = np.empty(64, dtype=np.int64)
-    scores = np.empty(64, dtype=np.float64)
-    filled = stored = n_drawn = 0
+    filled = stored = 0
     for i in range(n):
-        count = draw_row(seed, start + i, nonzeros, n_features, features[filled:], values[filled:])
-        row_features = features[filled : filled + count]
-        row_values = values[filled : filled + count]
-        row_lengths[i] = count
-        filled += count
-        room = most_triggers(row_features, model)
-        if room > candidates.size:
-            candidates = np.empty(2 * room, dtype=np.int64)
-            scores = np.empty(2 * room, dtype=np.float64)
-        merged = row_scores(row_features, row_values, model, dense, candidates, scores)
-        while stored + merged > posteriors.size:
-            posterior_labels = np.concatenate((posterior_labels, np.empty_like(posterior_labels)))
-            posteriors = np.concatenate((posteriors, np.empty_like(posteriors)))
-            drawn = np.concatenate((drawn, np.empty_like(drawn)))
-        key = stream_key(seed, Stream.SYNTHETIC_ROW.value + start + i)
-        for c in range(merged):
-            posterior = np.float32(sigmoid(scores[c] - intercept))
-            if posterior < min_probability:
-                continue
-            posterior_labels[stored] = candidates[c]
-            posteriors[stored] = posterior
-            stored += 1
-            posterior_lengths[i] += 1
-            if random_unit(key, DRAW_COUNTER + candidates[c]) < posterior:
-                drawn[n_drawn] = candidates[c]
-                n_drawn += 1
-                label_lengths[i] += 1
+        lengths[i] = draw_row(seed, start + i, nonzeros, n_features, features[filled:], values[filled:])
+        own = slice(filled, filled + lengths[i])
+        while stored + most_triggers(features[own], model) > labels.size:
+            labels = np.concatenate((labels, np.empty_like(labels)))
+            scores = np.concatenate((scores, np.empty_like(scores)))
+        counts[i] = row_scores(features[own], values[own], model, dense, labels[stored:], scores[stored:])
+        filled += lengths[i]
+        stored += counts[i]
     return (
-        row_lengths, features[:filled].copy(), values[:filled].copy(),
-        posterior_lengths, posterior_labels[:stored].copy(), posteriors[:stored].copy(),
-        label_lengths, drawn[:n_drawn].copy(),
-    )  # fmt: skip
-
-
-@njit
-def sample_scores(seed, n_rows, nonzeros, n_features, model):
-    """Return the scores of all candidate labels of the first ``n_rows`` instances.
-
-    The intercept b is computed from the scores.
-
-    Parameters
-    ----------
-    seed, n_rows, nonzeros, n_features : int64
-    model : LabelModel
-    """
-    features = np.empty(2 * nonzeros + 2, dtype=np.uint32)
-    values = np.empty(2 * nonzeros + 2, dtype=np.float32)
-    dense = np.zeros(n_features, dtype=np.float32)
-    collected = np.empty(1024, dtype=np.float64)
-    filled = 0
-    for row in range(n_rows):
-        count = draw_row(seed, row, nonzeros, n_features, features, values)
-        room = most_triggers(features[:count], model)
-        labels = np.empty(room, dtype=np.int64)
-        scores = np.empty(room, dtype=np.float64)
-        merged = row_scores(features[:count], values[:count], model, dense, labels, scores)
-        while filled + merged > collected.size:
-            collected = np.concatenate((collected, np.empty_like(collected)))
-        copy_into(collected[filled:], scores[:merged])
-        filled += merged
-    return collected[:filled].copy()
+        lengths,
+        features[:filled].copy(),
+        values[:filled].copy(),
+        counts,
+        labels[:stored].copy(),
+        scores[:stored].copy(),
+    )

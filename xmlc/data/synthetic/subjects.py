@@ -11,15 +11,13 @@ import math
 
 import numpy as np
 
-from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import row_blocks, run_tasks
+from xmlc.data.synthetic.drawing import VALUE_STEPS, check_sizes, draw_with_posteriors
 from xmlc.kernels.arrays import sort, stable_order
 from xmlc.kernels.counter_random import Stream, random_unit, stream_key
-from xmlc.kernels.csr import CSR, stack_estimates
+from xmlc.kernels.csr import CSR
 from xmlc.kernels.float64 import exp, log, log1p
 
-ROWS_PER_BLOCK = 1024
 # The word with rank r, counted from 0, has a probability proportional to about 1 / (r + WORD_OFFSET), and the subject
 # with rank r one proportional to about 1 / (r + SUBJECT_OFFSET).
 WORD_OFFSET = 10.0
@@ -38,11 +36,9 @@ SUBJECT_SHARE = 0.3
 AREA_WORDS = 200
 SUBJECT_WORDS = 60
 FUNCTION_WORDS = 50  # Number of most frequent words, such as "the", which are typical of no subject.
-VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
 # A row's random numbers with counters below WORD_COUNTER determine sizes and subjects. Those from WORD_COUNTER on
-# determine words, and those from LABEL_COUNTER on determine labels.
+# determine words.
 WORD_COUNTER = 1 << 31
-LABEL_COUNTER = 1 << 32
 
 
 class SubjectTexts:
@@ -78,9 +74,7 @@ class SubjectTexts:
     def __init__(
         self, n_features: int, n_labels: int, labels_per_instance: float = 3.0, nonzeros: int = 100, seed: int = 0
     ):
-        if min(n_features, n_labels, nonzeros) < 1 or labels_per_instance <= 0:
-            found = f"{n_features=}, {n_labels=}, {nonzeros=}, {labels_per_instance=}"
-            raise XmlcError(f"found {found}, expected numbers above 0")
+        check_sizes(n_features, n_labels, nonzeros, labels_per_instance)
         self.n_features = n_features
         self.n_labels = n_labels
         self.seed = seed
@@ -110,19 +104,13 @@ class SubjectTexts:
         XmlcError
             The range of rows is empty, or ``start`` is less than 0.
         """
-        if not 0 <= start < end:
-            raise XmlcError(f"found rows {start} to {end - 1}, expected a range from 0 with at least one row")
         further_subjects = max(SUBJECTS_PER_LABEL * self.labels_per_instance - 1, 0.1)
-        common = (self.n_features, self.n_labels, further_subjects, float(self.nonzeros))
-        tasks = [(self.seed, start + a, start + b, *common) for a, b in row_blocks(end - start, ROWS_PER_BLOCK)]
-        parts = zip(*run_tasks(draw_texts, tasks, n_jobs, title="drawing texts", unit="rows"))
-        lengths, words, values, candidates, labels, posteriors, assigned = map(np.concatenate, parts)
-        X = stack_estimates(lengths, words, values, self.n_features)
-        P = stack_estimates(candidates, labels, posteriors, self.n_labels)
-        rows = np.repeat(np.arange(candidates.size), candidates)
-        counts = np.bincount(rows[assigned], minlength=candidates.size)
-        Y = stack_estimates(counts, labels[assigned], np.ones(counts.sum(), dtype=bool), self.n_labels)
-        return X, Y, P
+        shape = (self.n_features, self.n_labels)
+
+        def draw_rows(first: int, last: int) -> tuple[np.ndarray, ...]:
+            return draw_texts(self.seed, first, last, *shape, further_subjects, float(self.nonzeros))
+
+        return draw_with_posteriors(draw_rows, self.seed, (start, end), shape, n_jobs, "drawing texts")
 
 
 @njit
@@ -200,7 +188,9 @@ def assign_labels(subjects, n_areas, labels, posteriors):
     count = 0
     for s in range(subjects.size):
         candidates[count] = subjects[s]
-        probabilities[count] = FIRST if s == 0 else FURTHER
+        probabilities[count] = FURTHER
+        if s == 0:
+            probabilities[count] = FIRST
         count += 1
         place = subjects[s] // n_areas
         if place > 0:
@@ -298,8 +288,6 @@ def draw_texts(seed, start, end, n_features, n_labels, further_subjects, mean_wo
     lengths : int64 (n,), words : int32, values : float32
     candidates : int64 (n,), labels : int32, posteriors : float32
         Number of labels of each text that have a positive probability, these labels, and their probabilities.
-    assigned : bool
-        Whether the text has the label, for each element of ``labels``.
     """
     n = end - start
     n_words = np.empty(n, dtype=np.int64)
@@ -312,7 +300,6 @@ def draw_texts(seed, start, end, n_features, n_labels, further_subjects, mean_wo
     values = np.empty(features.size, dtype=np.float32)
     labels = np.empty(2 * n_subjects.sum(), dtype=np.int32)
     posteriors = np.empty(labels.size, dtype=np.float32)
-    assigned = np.empty(labels.size, dtype=np.bool_)
     lengths = np.empty(n, dtype=np.int64)
     candidates = np.empty(n, dtype=np.int64)
     n_areas = max(n_labels // AREA, 1)
@@ -322,8 +309,6 @@ def draw_texts(seed, start, end, n_features, n_labels, further_subjects, mean_wo
         key = stream_key(seed, Stream.SYNTHETIC_ROW.value + start + i)
         subjects = draw_subjects(key, n_subjects[i], n_labels, n_areas)
         candidates[i] = assign_labels(subjects, n_areas, labels[stored:], posteriors[stored:])
-        for c in range(stored, stored + candidates[i]):
-            assigned[c] = random_unit(key, LABEL_COUNTER + labels[c]) < posteriors[c]
         stored += candidates[i]
         words = np.empty(n_words[i], dtype=np.int64)
         draw_words(seed, key, subjects, n_areas, n_labels, n_features, words)
@@ -336,5 +321,4 @@ def draw_texts(seed, start, end, n_features, n_labels, further_subjects, mean_wo
         candidates,
         labels[:stored].copy(),
         posteriors[:stored].copy(),
-        assigned[:stored].copy(),
     )
