@@ -145,10 +145,10 @@ def test_broken_matrices_are_refused_and_error_names_the_array(name, wrong):
 def test_numbers_out_of_range_are_found_in_any_piece(monkeypatch, place, value):
     monkeypatch.setattr(indices, "VALUES_PER_TASK", 3)
     numbers = np.arange(8).reshape(4, 2) % 5
-    indices.check_below(numbers, "numbers", 5)
+    indices.check_within(numbers, "numbers", 0, 4)
     numbers.flat[place] = value
     with raises_with(Malformed, "numbers", f"entry {place}", value):
-        indices.check_below(numbers, "numbers", 5)
+        indices.check_within(numbers, "numbers", 0, 4)
 
 
 def test_wrong_sorted_flag_of_scipy_is_ignored():

@@ -46,20 +46,8 @@ def sort(values):
         first = values[0]
         middle = values[values.size // 2]
         last = values[-1]
-        if middle < first:
-            first, middle = middle, first
-        pivot = first if last < first else (last if last < middle else middle)
-        i = 0
-        j = values.size - 1
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while pivot < values[j]:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
+        pivot = max(min(first, middle), min(max(first, middle), last))
+        i, j = partition(values, pivot)
         left = unchecked_view(values, 0, j + 1)
         right = unchecked_view(values, i, values.size)
         if left.size > right.size:
@@ -73,6 +61,26 @@ def sort(values):
             values[place] = values[place - 1]
             place -= 1
         values[place] = value
+
+
+@njit(inline="always")
+def partition(values, pivot):
+    """Move numbers up to the pivot before numbers from the pivot on, and return the bounds of both parts (Hoare).
+
+    The first part ends with the second bound, and the other part begins with the first bound.
+    """
+    i = 0
+    j = values.size - 1
+    while i <= j:
+        while values[i] < pivot:
+            i += 1
+        while pivot < values[j]:
+            j -= 1
+        if i <= j:
+            values[i], values[j] = values[j], values[i]
+            i += 1
+            j -= 1
+    return i, j
 
 
 @njit
@@ -101,22 +109,12 @@ def kth_smallest(values, k):
     low = 0
     high = values.size - 1
     while low < high:
-        pivot = values[k]
-        i = low
-        j = high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while pivot < values[j]:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if j < k:
-            low = i
-        if k < i:
-            high = j
+        i, j = partition(unchecked_view(values, low, high + 1), values[k])
+        start = low
+        if start + j < k:
+            low = start + i
+        if k < start + i:
+            high = start + j
     return values[k]
 
 

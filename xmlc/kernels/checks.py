@@ -41,27 +41,27 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
     first = None
     if not sparse.issparse(array) and array.size:
         first = array.reshape(-1)[0]
-    if array.dtype.kind == "O":
-        kind = type(first).__name__
-    else:
-        kind = str(array.dtype)
+    found = f"values of type {array.dtype}"
     if isinstance(first, str):
-        values = f"texts such as {shown(first)}"
-    else:
-        values = f"values of type {kind}"
-    column = "class" if of_labels else "feature" if name == "X" else "label"
-    said = f"{'0 and 1' if of_labels else 'numbers'}, with one column per {column}"
+        found = f"texts such as {shown(first)}"
+    elif array.dtype.kind == "O":
+        found = f"values of type {type(first).__name__}"
+    expected = "numbers, with one column per label"
+    if of_labels:
+        expected = "0 and 1, with one column per class"
+    elif name == "X":
+        expected = "numbers, with one column per feature"
+    advice = _advice(given, array, first, of_labels)
     if array.ndim == 2 or (array.ndim and name == "X" and isinstance(first, str)):
-        said = f"{name}: found {values}, expected {said}"
-    else:  # the message has scikit-learn's wording
-        if array.ndim:
-            found = f"{values} with shape {array.shape}"
-        else:
-            found = shown(given)
-        said = f"{name}: found {found}, expected 2 dimensions: {said}. Reshape your data"
-        if of_labels:
-            said = f"Unknown label type: {said}"
-    return InvalidDataError(f"{said}. {_advice(given, array, first, of_labels)}.")
+        return InvalidDataError(f"{name}: found {found}, expected {expected}. {advice}.")
+    found = f"{found} with shape {array.shape}"
+    if array.ndim == 0:
+        found = shown(given)
+    # The message has scikit-learn's wording.
+    message = f"{name}: found {found}, expected 2 dimensions: {expected}. Reshape your data. {advice}."
+    if of_labels:
+        message = f"Unknown label type: {message}"
+    return InvalidDataError(message)
 
 
 def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
@@ -137,17 +137,16 @@ def sample_weights(values: Any, n: int) -> np.ndarray:
     weights = as_numbers(values, "sample_weight")
     weights = np.where(np.abs(weights) < 1 / HEAVIEST, 0, weights)
     wrong = ~((weights >= 0) & (weights <= HEAVIEST))
-    found = ""
     if weights.shape != (n,):
         found = f"shape {weights.shape}"
     elif wrong.any():
         found = f"{weights[wrong.argmax()]} in row {wrong.argmax()}"
-    elif not weights.any():
+    elif weights.any():
+        return weights.astype(np.float32)
+    else:
         found = "zero in all rows"  # scikit-learn expects the word "zero" in the message
-    if found:
-        said = f"{n} numbers from 0 to {HEAVIEST:g}, one per instance, not all 0. Use 1 as the usual weight."
-        raise InvalidDataError(f"sample_weight: found {found}, expected {said}")
-    return weights.astype(np.float32)
+    expected = f"{n} numbers from 0 to {HEAVIEST:g}, one per instance, not all 0. Use 1 as the usual weight."
+    raise InvalidDataError(f"sample_weight: found {found}, expected {expected}")
 
 
 def weights_of_labels(values: Any, m: int) -> np.ndarray:

@@ -112,7 +112,9 @@ def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
     """
     result = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
     result.has_sorted_indices = X.has_sorted_indices
-    return validated(result) if is_validated(X) else result
+    if is_validated(X):
+        validated(result)
+    return result
 
 
 def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
@@ -123,7 +125,9 @@ def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_arra
     indptr = matrix.indptr[start : end + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
     rows = assembled(matrix.data[entries], matrix.indices[entries], indptr - indptr[0], matrix.shape[1])
-    return validated(rows) if is_validated(matrix) else rows
+    if is_validated(matrix):
+        validated(rows)
+    return rows
 
 
 def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
@@ -134,8 +138,7 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
     is no problem for slicing and reading rows.
     """
     matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
-    narrow = indptr[-1] <= np.iinfo(np.int32).max
-    matrix.indptr = indptr.astype(np.int32 if narrow else np.int64)
+    matrix.indptr = indptr.astype(sparse.get_index_dtype(maxval=int(indptr[-1])))
     matrix.indices = indices
     matrix.data = data
     matrix.has_sorted_indices = matrix.has_canonical_format = True
@@ -181,8 +184,9 @@ def as_features(X: Matrix) -> sparse.csr_array:
         outside of ``X``.
     """
     X = as_csr(X, np.float32, "X")
-    if not np.isfinite(X.data).all():
-        row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right")) - 1
+    is_finite = np.isfinite(X.data)
+    if not is_finite.all():
+        row = int(np.searchsorted(X.indptr, is_finite.argmin(), side="right")) - 1
         remedy = "Fill these entries, or drop the rows."
         raise InvalidDataError(f"X: found NaN or inf in row {row}, expected finite numbers. {remedy}")
     return without_zeros(X)
@@ -243,7 +247,9 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
         If ``spe`` is not two-dimensional, an index lies outside of ``spe``, or a value is not a probability.
     """
     if dtype is None:
-        dtype = np.float64 if getattr(getattr(spe, "dtype", None), "itemsize", 8) > 4 else np.float32
+        dtype = np.float64
+        if hasattr(spe, "dtype") and spe.dtype.itemsize <= 4:
+            dtype = np.float32
     result = as_csr(spe, dtype, name)
     least = 1.0
     most = 0.0
@@ -252,8 +258,11 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
         least = min(least, part.data.min(initial=1))
         most = max(most, part.data.max(initial=0))
         release(part)
-    result = result if least > 0 else without_zeros(result)
-    return with_values(result, np.minimum(result.data, 1)) if most > 1 else result
+    if least == 0:
+        result = without_zeros(result)
+    if most > 1:
+        result = with_values(result, np.minimum(result.data, 1))
+    return result
 
 
 def rounded(thresholds: Any) -> np.ndarray:
@@ -312,8 +321,11 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
         If the shape is wrong, a value is NaN or not a number, or a value lies outside the range of ``kind``.
     """
     try:
-        given = "none" if value is None else value  # NumPy would convert None to NaN
-        values: np.ndarray = rounded(given) if dtype is np.float32 else np.asarray(given, dtype=dtype)
+        if value is None:  # NumPy would convert None to NaN
+            raise TypeError
+        values: np.ndarray = np.asarray(value, dtype=dtype)
+        if dtype is np.float32:
+            values = rounded(value)
     except (TypeError, ValueError):
         raise InvalidDataError(f"found {name}={value!r}, expected a number, or one per label") from None
     if values.shape not in ((), (n_labels,)):
@@ -352,11 +364,15 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         raise InvalidDataError(f"{name}: found a masked array, expected one without a mask. {remedy}")
     if is_frame(matrix):
         matrix = frame_values(matrix, name)
+    given = matrix
     try:
-        given, matrix = matrix, matrix if sparse.issparse(matrix) else np.asarray(matrix)
+        if not sparse.issparse(matrix):
+            matrix = np.asarray(matrix)
     except ValueError:
-        wanted = OF_LISTS if dtype is bool else "Make all rows equally long"
-        raise InvalidDataError(f"{name}: found rows of different lengths, expected a matrix. {wanted}.") from None
+        remedy = "Make all rows equally long"
+        if dtype is bool:
+            remedy = OF_LISTS
+        raise InvalidDataError(f"{name}: found rows of different lengths, expected a matrix. {remedy}.") from None
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise no_matrix(given, matrix, dtype is bool, name)
     kind = ""
@@ -388,10 +404,11 @@ def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
     """Return a matrix without stored zeros. The given matrix may be read-only and remains unchanged."""
     if matrix.data.all():
         return matrix
-    known = is_validated(matrix)
-    matrix = matrix.copy()
-    matrix.eliminate_zeros()
-    return validated(matrix) if known else matrix
+    result = matrix.copy()
+    result.eliminate_zeros()
+    if is_validated(matrix):
+        validated(result)
+    return result
 
 
 def entries_above(spe: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
@@ -407,14 +424,18 @@ def entries_above(spe: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_a
 
 def _check_truth_values(matrix: Any, name: str) -> None:
     """Raise an error if a stored value is neither 0 nor 1."""
-    values = matrix if isinstance(matrix, np.ndarray) else matrix.data
-    if values.dtype == bool or ((values == 0) | (values == 1)).all():
+    if matrix.dtype == bool:
+        return
+    values = matrix
+    if not isinstance(matrix, np.ndarray):
+        values = matrix.data
+    if np.isin(values, (0, 1)).all():
         return
     entries = sparse.coo_array(matrix)
-    if (wrong := np.flatnonzero((entries.data != 0) & (entries.data != 1))).size == 0:
-        return  # Only unused memory after the last entry contains wrong values.
-    first = wrong[np.argmin(entries.row[wrong])]
-    raise no_label_sets(entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name)
+    wrong = np.flatnonzero(~np.isin(entries.data, (0, 1)))
+    if wrong.size:  # Unused memory after the last entry may contain any values.
+        first = wrong[np.argmin(entries.row[wrong])]
+        raise no_label_sets(entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name)
 
 
 def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> sparse.csr_array:
@@ -469,8 +490,9 @@ def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: in
     rows = np.repeat(np.arange(counts.size), counts)
     rank = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)
     first = rank < k
+    places = (rows[first], rank[first])
     ranked = np.full((counts.size, k), -1, dtype=np.int32)
     values = np.zeros((counts.size, k), dtype=np.float32)
-    ranked[rows[first], rank[first]] = labels[first]
-    values[rows[first], rank[first]] = scores[first]
+    ranked[places] = labels[first]
+    values[places] = scores[first]
     return ranked, values

@@ -33,7 +33,9 @@ EXP_TAIL = tuple(np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
     """Emit code that computes a * b + c of float32 numbers or vectors with one rounding."""
     kind = a.type
-    name = f"llvm.fma.v{kind.count}f32" if isinstance(kind, ir.VectorType) else "llvm.fma.f32"
+    name = "llvm.fma.f32"
+    if isinstance(kind, ir.VectorType):
+        name = f"llvm.fma.v{kind.count}f32"
     function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * 3), name)
     return builder.call(function, [a, b, c])
 

@@ -74,8 +74,10 @@ def exp_of_sum(x, rest):
 def exp(x):
     """Return exp(x), with an error below 1 ulp. The result is 0 for x below -746 and infinite above 709.79."""
     x = np.float64(x)
-    x = OVERFLOW if x > OVERFLOW else x
-    x = UNDERFLOW if x < UNDERFLOW else x
+    if x > OVERFLOW:
+        x = OVERFLOW
+    if x < UNDERFLOW:
+        x = UNDERFLOW
     return exp_of_sum(x, 0.0)
 
 
@@ -84,7 +86,9 @@ def sigmoid(x):
     """Return 1 / (1 + exp(-x)), or NaN for NaN. For results near 0 and near 1, the error is below 2.5 ulp."""
     x = np.float64(x)
     e = exp(-abs(x))
-    return 1.0 / (1.0 + e) if x >= 0.0 else e / (1.0 + e)
+    if x >= 0.0:
+        return 1.0 / (1.0 + e)
+    return e / (1.0 + e)
 
 
 @njit(error_model="numpy", fastmath=False)
@@ -132,7 +136,9 @@ def log_of_no_positive(x):
     """Return the logarithm of 0, infinity, a negative number or NaN."""
     if x == 0.0:
         return -np.inf
-    return x if x > 0.0 else np.nan
+    if x > 0.0:
+        return x
+    return np.nan
 
 
 @njit(error_model="numpy", fastmath=False)
@@ -144,7 +150,9 @@ def log1p(x):
     if abs(x) < 2.0**-53:
         return x
     y = 1.0 + x
-    lost = x - (y - 1.0) if x < 1.0 else 1.0 - (y - x)  # ``lost`` is the rounding error of 1 + x.
+    lost = 1.0 - (y - x)  # The rounding error of 1 + x.
+    if x < 1.0:
+        lost = x - (y - 1.0)
     k, m = split(y)
     return _log_of_parts(k, m - 1.0, lost / y)
 
@@ -170,7 +178,9 @@ def cos(x):
         tail = 1.0 / 479001600.0 + z * (-1.0 / 87178291200.0 + z * (1.0 / 20922789888000.0))
         tail = 1.0 / 24.0 + z * (-1.0 / 720.0 + z * (1.0 / 40320.0 + z * (-1.0 / 3628800.0 + z * tail)))
         value = 1.0 + z * (z * tail - 0.5)
-    return -value if quarter in (1, 2) else value
+    if quarter in (1, 2):
+        return -value
+    return value
 
 
 # `power` and `log2` need more bits of the logarithm than `log` computes. `power` and `log2` therefore represent 2 s + s
@@ -253,12 +263,17 @@ def power(x, y):
         return 1.0
     if not x >= 0.0 or y != y:
         return np.nan
-    if x == 0.0 or x == np.inf:
-        return np.inf if (x > 1.0) == (y > 0.0) else 0.0
-    if y == 1.0 or y == 2.0 or y == 0.5:  # For y = 1, 2 and 0.5, the power is rounded only once.
-        return x if y == 1.0 else (x * x if y == 2.0 else np.sqrt(x))
-    if abs(y) > 2.0**70:  # abs(log(x)) is at least 2**-53, so x**y overflows or underflows.
-        return np.inf if (x > 1.0) == (y > 0.0) else 0.0
+    # abs(log(x)) is at least 2**-53, so x**y overflows or underflows for a large y.
+    if x == 0.0 or x == np.inf or abs(y) > 2.0**70:
+        if (x > 1.0) == (y > 0.0):
+            return np.inf
+        return 0.0
+    if y == 1.0:  # For y = 1, 2 and 0.5, the power is rounded only once.
+        return x
+    if y == 2.0:
+        return x * x
+    if y == 0.5:
+        return np.sqrt(x)
     if abs(y) < 2.0**-70:  # abs(log(x)) is below 746, so x**y rounds to 1.
         return 1.0
     k, m = split(x)
@@ -269,4 +284,6 @@ def power(x, y):
     lost += low * y
     if product > OVERFLOW:
         return np.inf
-    return exp_of_sum(product, lost) if product > UNDERFLOW else 0.0
+    if product > UNDERFLOW:
+        return exp_of_sum(product, lost)
+    return 0.0

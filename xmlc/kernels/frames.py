@@ -31,13 +31,10 @@ def frame_values(frame: Any, name: str) -> Any:
         if dtype.kind not in "biuf":
             expected = "numbers or truth values. Encode, convert or drop the column."
             raise InvalidDataError(f"{name}: found column {column!r} of type {dtype}, expected {expected}")
-    kinds = set(frame.dtypes)
-    kind = None
-    if len(kinds) == 1:
-        kind = kinds.pop()
-    if isinstance(kind, np.dtype):
+    kinds = [*set(frame.dtypes)]
+    if len(kinds) == 1 and isinstance(kinds[0], np.dtype):
         return np.asarray(frame)
-    if getattr(kind, "fill_value", None) == 0:  # SparseDtype
+    if len(kinds) == 1 and getattr(kinds[0], "fill_value", None) == 0:  # SparseDtype
         return frame.sparse.to_coo()
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -50,7 +47,9 @@ def rows_of(data: Any, rows: np.ndarray | slice) -> Any:
         if isinstance(rows, slice):
             return data[rows]
         return [data[i] for i in rows]
-    return (data.tocsr() if hasattr(data, "tocsr") else np.asarray(data))[rows]
+    if hasattr(data, "tocsr"):
+        return data.tocsr()[rows]
+    return np.asarray(data)[rows]
 
 
 def n_rows(data: Any) -> int:
@@ -88,12 +87,18 @@ def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> No
     """
     if np.array_equal(known, found):
         return
-    new = sorted(set(found) - set(known))
-    missing = sorted(set(known) - set(found))
-    lines = [f"The {of} names should match those that were passed during fit."]
-    for fault, names in (("unseen at fit time", new), ("seen at fit time, yet now missing", missing)):
-        lines += [f"{of.capitalize()} names {fault}:", *(f"- {one}" for one in names[:SHOWN])] if names else []
-        lines += ["- ..."] if len(names) > SHOWN else []
-    if not new and not missing:
-        lines.append(f"{of.capitalize()} names must be in the same order as they were in fit.")
-    raise InvalidDataError("\n".join(lines) + "\n")
+    faults = {
+        "unseen at fit time": sorted(set(found) - set(known)),
+        "seen at fit time, yet now missing": sorted(set(known) - set(found)),
+    }
+    message = f"The {of} names should match those that were passed during fit.\n"
+    for fault, names in faults.items():
+        if names:
+            message += f"{of.capitalize()} names {fault}:\n"
+        for name in names[:SHOWN]:
+            message += f"- {name}\n"
+        if len(names) > SHOWN:
+            message += "- ...\n"
+    if not any(faults.values()):
+        message += f"{of.capitalize()} names must be in the same order as they were in fit.\n"
+    raise InvalidDataError(message)

@@ -10,7 +10,7 @@ import numpy as np
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks
 
-VALUES_PER_TASK = 1 << 22  # `check_below` reads VALUES_PER_TASK values at once.
+VALUES_PER_TASK = 1 << 22  # `check_within` reads VALUES_PER_TASK values at once.
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 
@@ -59,7 +59,7 @@ def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None])
     dtype = np.dtype(dtype)
     fits = len(shape) == array.ndim and all(want in (None, size) for want, size in zip(shape, array.shape))
     if array.dtype != dtype or not fits:
-        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        wanted = ", ".join(map(str, shape)).replace("None", "any")
         raise Malformed(field, f"found {array.dtype} of shape {array.shape}, expected {dtype} of shape ({wanted})")
     if not array.flags.c_contiguous:
         raise Malformed(field, "found gaps between rows, expected contiguous rows")
@@ -93,34 +93,12 @@ def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
         raise Malformed(field, f"found {starts[-1]} in the last entry, expected {end}, the size of {of}")
 
 
-def check_below(
-    values: np.ndarray, field: str, limit: int, least: int = 0, after: Callable[..., None] | None = None
-) -> None:
-    """Check part by part that all integers of an array lie in ``least .. limit - 1``.
-
-    If ``after`` is given, the function calls ``after`` with each checked part.
-
-    Raises
-    ------
-    Malformed
-        If an integer lies outside of ``least .. limit - 1``.
-    """
-    flat = values.reshape(-1)
-    for start, end in row_blocks(flat.size, VALUES_PER_TASK):
-        part = flat[start:end]
-        if not (part.min() >= least and part.max() < limit):
-            first = start + int(np.argmax((part < least) | (part >= limit)))
-            raise Malformed(field, f"found {flat[first]} in entry {first}, expected {least} to {limit - 1}")
-        if after is not None:
-            after(part)
-
-
 def check_within(
     values: np.ndarray, field: str, least: float, most: float, after: Callable[..., None] | None = None
 ) -> None:
-    """Check part by part that all numbers of an array are finite and lie in ``least .. most``.
+    """Check block by block that all numbers of an array lie between two finite bounds.
 
-    If ``after`` is given, the function calls ``after`` with each checked part.
+    If ``after`` is given, the function calls ``after`` with each checked block.
 
     Raises
     ------
@@ -129,17 +107,13 @@ def check_within(
     """
     flat = values.reshape(-1)
     for start, end in row_blocks(flat.size, VALUES_PER_TASK):
-        part = flat[start:end]
-        low = float(part.min())
-        high = float(part.max())
-        # A comparison with NaN is false.
-        if not (low >= least and high <= most and np.isfinite(low) and np.isfinite(high)):
-            first = start + int(
-                np.argmin(np.isfinite(part) & (part.astype(np.float64) >= least) & (part.astype(np.float64) <= most))
-            )
-            raise Malformed(field, f"found {flat[first]} in entry {first}, expected a number from {least} to {most}")
+        block = flat[start:end]
+        # A comparison with NaN is false. Numbers of Python are compared without rounding the bounds to float32.
+        if not (block.min().item() >= least and block.max().item() <= most):
+            first = start + [least <= value <= most for value in block.tolist()].index(False)
+            raise Malformed(field, f"found {flat[first]} in entry {first}, expected {least} to {most}")
         if after is not None:
-            after(part)
+            after(block)
 
 
 def check_ascending(
@@ -167,7 +141,9 @@ def check_ascending(
     for start, end in row_blocks(max(values.size - 1, 0), VALUES_PER_TASK):
         before = values[start:end]
         here = values[start + 1 : end + 1]
-        falls = here <= before if strictly else here < before
+        falls = here < before
+        if strictly:
+            falls = here <= before
         # A part may begin with a smaller number than the part before it ends with.
         own = starts[np.searchsorted(starts, start + 1) : np.searchsorted(starts, end, side="right")]
         falls[own - start - 1] = False
@@ -199,7 +175,7 @@ def check_descents(codes: np.ndarray, field: str, n_inner: int, n_leaves: int) -
     Malformed
         If a code has no inner node or leaf, or an inner node has two parents.
     """
-    check_below(codes, field, n_inner, -n_leaves)
+    check_within(codes, field, -n_leaves, n_inner - 1)
     parents = np.bincount(codes[codes >= 0], minlength=1)
     if parents.max() > 1:
         node = int(parents.argmax())
@@ -246,15 +222,19 @@ def prove_sparse(matrix: Any, name: str) -> bool:
             if indices.size != matrix.data.shape[0]:
                 fault = f"found {indices.size} entries, expected {matrix.data.shape[0]}, one per value"
                 raise Malformed(f"{name}.{field}", fault)
-            check_below(indices, f"{name}.{field}", matrix.shape[axis])
+            check_within(indices, f"{name}.{field}", 0, matrix.shape[axis] - 1)
     return False
 
 
 def _prove_compressed(matrix: Any, name: str) -> bool:
-    n_parts, width = matrix.shape if matrix.format != "csc" else matrix.shape[::-1]
-    if matrix.format == "bsr":
-        n_parts, width = (size // side for size, side in zip(matrix.shape, matrix.blocksize))
-    starts, indices = (_as_indices(getattr(matrix, field), f"{name}.{field}") for field in ("indptr", "indices"))
+    n_parts, width = matrix.shape
+    if matrix.format == "csc":
+        width, n_parts = matrix.shape
+    elif matrix.format == "bsr":
+        n_parts //= matrix.blocksize[0]
+        width //= matrix.blocksize[1]
+    starts = _as_indices(matrix.indptr, f"{name}.indptr")
+    indices = _as_indices(matrix.indices, f"{name}.indices")
     if starts.size != n_parts + 1:
         raise Malformed(f"{name}.indptr", f"found {starts.size} entries, expected {n_parts + 1}")
     nnz = int(starts[-1])
@@ -263,7 +243,7 @@ def _prove_compressed(matrix: Any, name: str) -> bool:
         fault = f"found {nnz} in the last entry, expected at most {stored}, the number of values"
         raise Malformed(f"{name}.indptr", fault)
     check_starts(starts, f"{name}.indptr", nnz, f"{name}.indices")
-    check_below(indices[:nnz], f"{name}.indices", width)
+    check_within(indices[:nnz], f"{name}.indices", 0, width - 1)
     return ascend(indices[:nnz], starts)
 
 

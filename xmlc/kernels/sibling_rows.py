@@ -170,11 +170,12 @@ def _adagrad_updater(width: int) -> Any:
     return adagrad_rows
 
 
-add_rows_64, add_rows_48, add_rows_32, add_rows_16, add_rows_8, add_rows_4 = map(_rows_adder, (64, 48, 32, 16, 8, 4))
-update_rows_64, update_rows_48, update_rows_32, update_rows_16, update_rows_8, update_rows_4 = (
-    _rows_updater(width) for width in (64, 48, 32, 16, 8, 4)
+WIDTHS = (64, 48, 32, 16, 8, 4)
+add_rows_64, add_rows_48, add_rows_32, add_rows_16, add_rows_8, add_rows_4 = map(_rows_adder, WIDTHS)
+update_rows_64, update_rows_48, update_rows_32, update_rows_16, update_rows_8, update_rows_4 = map(
+    _rows_updater, WIDTHS
 )
-adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = (_adagrad_updater(width) for width in (16, 8, 4))
+adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = map(_adagrad_updater, (16, 8, 4))
 
 
 @njit

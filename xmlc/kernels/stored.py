@@ -7,26 +7,20 @@ another version of xmlc stored.
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from mmap import mmap
 from pathlib import Path
-from typing import Annotated, Any, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 import numpy as np
 
 from xmlc.core.appendable import give_back
 from xmlc.core.checksums import verify_file
 from xmlc.core.errors import let_through
-from xmlc.kernels.indices import (
-    Malformed,
-    check_array,
-    check_ascending,
-    check_below,
-    check_starts,
-    check_within,
-)
+from xmlc.kernels.indices import Malformed, check_array, check_ascending, check_starts, check_within
 
 #: The bounds of fields whose numbers only have to be finite.
 FINITE = (-float(np.finfo(np.float64).max), float(np.finfo(np.float64).max))
@@ -60,8 +54,11 @@ def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None
         If the file is not a complete ``.npy`` file, or the type or shape is wrong.
     """
     verify_file(path)
+    mode: Literal["c"] | None = None
+    if mmap:
+        mode = "c"
     try:
-        array = np.load(path, mmap_mode="c" if mmap else None, allow_pickle=False)
+        array = np.load(path, mmap_mode=mode, allow_pickle=False)
     except Exception as error:  # A damaged header can make NumPy raise nine types of errors.
         let_through(error)
         raise Malformed(str(path), f"found no complete NumPy array ({error})") from None
@@ -86,11 +83,13 @@ def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         let_through(error)
         raise Malformed(str(path), f"found no valid JSON ({error})") from None
+    if not isinstance(content, dict):
+        content = {}
     for name, kind in types.items():
-        found = content.get(name) if isinstance(content, dict) else None
+        found = content.get(name)
         if not isinstance(found, kind) or isinstance(found, bool) != (kind is bool):
             raise Malformed(str(path), f"found {name}={found!r}, expected {KINDS.get(kind, kind.__name__)}")
-    return dict(content)
+    return content
 
 
 @dataclass(frozen=True)
@@ -161,25 +160,32 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
     """
     expected = {field.name: field for field in fields}
     for name in sorted(set(arrays) ^ set(expected)):
-        if name in arrays or not expected[name].optional:
-            fault = "found an array that is not part of this model" if name in arrays else "found no such array"
-            raise Malformed(name, fault)
+        if name in arrays:
+            raise Malformed(name, "found an array that is not part of this model")
+        if not expected[name].optional:
+            raise Malformed(name, "found no such array")
     for name, array in arrays.items():
         field = expected[name]
-        found = (*array.shape, 0, 0, 0)
-        shape = [length(size, n, sizes) if isinstance(size, str) else size for size, n in zip(field.shape, found)]
+        shape: list[Any] = [*field.shape]
+        for axis, (size, found) in enumerate(zip(shape, (*array.shape, 0, 0, 0))):
+            if isinstance(size, str):
+                shape[axis] = length(size, found, sizes)
         check_array(array, name, field.dtype or array.dtype, shape)
     for name, array in arrays.items():
-        if (field := expected[name]).below is not None:
-            below = sizes[field.below] if isinstance(field.below, str) else field.below
-            check_below(array, name, below, field.least, after=give_back)
+        field = expected[name]
+        if field.below is not None:
+            below = field.below
+            if isinstance(below, str):
+                below = sizes[below]
+            check_within(array, name, field.least, below - 1, after=give_back)
         if field.starts is not None:
             check_starts(array, name, sizes[field.starts], field.starts)
         if field.within is not None:
             check_within(array, name, *field.within, after=give_back)
     # The start positions have been checked.
     for name, array in arrays.items():
-        if (starts := expected[name].ascending) is not None:
+        starts = expected[name].ascending
+        if starts is not None:
             check_ascending(array, name, arrays[starts], after=give_back)
 
 
@@ -221,29 +227,19 @@ def writeable_maps(state: Any) -> Any:
             return np.array(state)
         return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
     if isinstance(state, dict):
-        changed = _changed(state.copy().items())
-        return state | changed if changed else state
-    if isinstance(state, list | tuple):
-        parts = list(state)
-        changed = _changed(enumerate(parts))
-        if not changed:
+        parts = {name: writeable_maps(part) for name, part in state.copy().items()}
+        if any(part is not state.get(name) for name, part in parts.items()):
+            return state | parts
+    elif isinstance(state, list | tuple):
+        changed = [writeable_maps(part) for part in state]
+        if all(map(operator.is_, changed, state)):
             return state
-        for place, part in changed.items():
-            parts[place] = part
-        return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
-    if is_dataclass(state) and not isinstance(state, type):
-        vars(state).update(_changed(vars(state).copy().items()))  # `setattr` fails if the dataclass is frozen.
+        if hasattr(state, "_fields"):
+            return type(state)(*changed)
+        return type(state)(changed)
+    elif is_dataclass(state) and not isinstance(state, type):
+        vars(state).update(writeable_maps(vars(state)))  # `setattr` fails if the dataclass is frozen.
     return state
-
-
-def _changed(parts: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
-    """Return the parts that `writeable_maps` replaces, by their names or places."""
-    replaced = {}
-    for name, part in parts:
-        writeable = writeable_maps(part)
-        if writeable is not part:
-            replaced[name] = writeable
-    return replaced
 
 
 def is_json(value: object) -> bool:

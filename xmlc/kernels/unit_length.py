@@ -42,7 +42,9 @@ def scale_rows(indptr, values, scaled, start, end):
             for p in range(first, last):
                 squares[p - first] = np.float64(values[p]) * np.float64(values[p])
             square = squares[0] + pairwise(squares[1 : last - first])
-            length = np.sqrt(square) if square > 0 else 1.0
+            length = 1.0
+            if square > 0:
+                length = np.sqrt(square)
             for p in range(first, last):
                 scaled[p] = np.float32(np.float64(values[p]) / length)
 
