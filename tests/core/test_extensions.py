@@ -8,7 +8,8 @@ from facts import raises_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.extensions import import_file
-from xmlc.core.sources import PACKAGE, source_files
+from xmlc.core.sources import PACKAGE
+from xmlc.suite.provenance.sources import source_files
 
 FILES = {
     "mine_a.py": "import numpy\nfrom helper_a import POWER\nimport helper_b as b\nfrom kit_a.deep.low import DEPTH\n"

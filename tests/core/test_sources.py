@@ -8,7 +8,8 @@ import pytest
 from imports import imported_modules
 
 from xmlc.core import sources
-from xmlc.core.sources import forget_sources, source_digest, source_files
+from xmlc.core.sources import source_digest
+from xmlc.suite.provenance.sources import forget_sources, source_files
 
 
 def imported_at_run_time(module):
@@ -66,8 +67,8 @@ def digest():
     """Return a function that computes the digest of files, as in a new process without cached digests."""
 
     def of(*files):
-        sources._content_digest.cache_clear()
-        sources._parsed.cache_clear()
+        sources.content_digest.cache_clear()
+        sources.parsed.cache_clear()
         return source_digest(map(str, files))
 
     return of
@@ -129,7 +130,7 @@ def test_digest_ignores_comments_docstrings_and_layout(digest, tmp_path):
         found.append(digest(file))
     assert found[-1] == found[-2]
     assert len(set(found)) == 1 + len(EDITS)
-    assert sources._parsed(file)[1].startswith("393fa76ad69fe882"), "in every version of Python"
+    assert sources.parsed(file)[1].startswith("393fa76ad69fe882"), "in every version of Python"
 
 
 def test_digest_is_independent_of_package_location(digest, tmp_path, monkeypatch):

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from imports import imported_modules
 
-from xmlc.core.sources import PACKAGE, source_files
+from xmlc.core.sources import PACKAGE
 from xmlc.models.registry import ESTIMATORS
 from xmlc.suite.provenance.code import NO_EFFECT, estimator_files, step_files
+from xmlc.suite.provenance.sources import source_files
 
 RECORDS = ", ".join(
     f"xmlc.suite.results.records.{file.stem}" for file in PACKAGE.glob("suite/results/records/[a-z]*.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,6 @@ from pathlib import Path
 from types import ModuleType
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.sources import import_folders, source_files
 
 
 def import_file(file: str | Path) -> ModuleType:
@@ -38,12 +38,15 @@ def import_file(file: str | Path) -> ModuleType:
         other = importlib.util.find_spec(name)
     if other is not None and Path(other.origin or "").resolve() != file.resolve():
         name = ""
-    _check_helpers(file, folders)
+    _check_helpers(file.resolve(), folders, {file.resolve()})
     with _imports_from(folders):
         try:
             if "." in name:
                 return importlib.import_module(name)
             return _run(file, name)
+        except SyntaxError as error:
+            found = f"{error.filename}:{error.lineno}: found a syntax error ({error.msg})"
+            raise XmlcError(f"{found}, expected valid Python") from error
         except ImportError as error:
             remedy = "Install the package in this environment."
             if "relative import" in str(error):
@@ -51,19 +54,27 @@ def import_file(file: str | Path) -> ModuleType:
             raise XmlcError(f"{file}: found an error in an import ({error}). {remedy}") from error
 
 
-def _check_helpers(file: Path, folders: tuple[Path, ...]) -> None:
-    """Raise an error if a file imports a helper module, but another module of that name is already imported."""
-    for helper in source_files(str(file), package=False):
-        path = Path(helper).resolve()
-        for folder in folders:
-            if path == file.resolve() or folder not in path.parents:
+def import_folders(file: Path) -> tuple[Path, ...]:
+    """Return the folders from which a user's file imports: its own folder, and the folder of its package, if any."""
+    top = file.resolve().parent
+    while (top / "__init__.py").is_file():
+        top = top.parent
+    return tuple(dict.fromkeys((file.resolve().parent, top)))
+
+
+def _check_helpers(file: Path, folders: tuple[Path, ...], checked: set[Path]) -> None:
+    """Raise an error if a file imports a module next to it, but another module of that name is already imported."""
+    text = file.read_text(encoding="utf-8")
+    for folder in folders:
+        for helper in sorted({*folder.glob("*.py"), *folder.glob("*/__init__.py")} - checked):
+            name = _name_in(folder, helper)
+            is_own_package = helper.name == "__init__.py" and helper.parent in file.parents
+            if not (is_own_package or re.search(rf"^\s*(import|from)\s+{name}\b", text, re.MULTILINE)):
                 continue
-            name = _name_in(folder, path)
-            if name not in sys.modules:
-                continue
-            other = getattr(sys.modules[name], "__file__", None) or "Python"
-            if Path(other).resolve() != path:
-                raise XmlcError(f"{file}: found {other} for `import {name}`, expected {path}. Rename it.")
+            other = getattr(sys.modules.get(name), "__file__", None) or "Python"
+            if name in sys.modules and Path(other).resolve() != helper:
+                raise XmlcError(f"{file}: found {other} for `import {name}`, expected {helper}. Rename it.")
+            _check_helpers(helper, folders, checked | {helper})
 
 
 def _name_in(folder: Path, file: Path) -> str:

@@ -11,8 +11,9 @@ from facts import raises_with
 from xmlc.cli import COMMANDS, group, is_step
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, write_text
-from xmlc.core.sources import PACKAGE, forget_sources
+from xmlc.core.sources import PACKAGE
 from xmlc.suite.provenance.planned_code import ASIDE, OUTPUTS, VARIABLE, as_planned, planned_code, results_of
+from xmlc.suite.provenance.sources import forget_sources
 
 CODE = "POWER = 1\n"
 MINE = "from helper_of_job import POWER\n"

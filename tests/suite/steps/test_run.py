@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from xmlc.core import sources
 from xmlc.core.extensions import import_file
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.oracle import Oracle
 from xmlc.models.warm_up import WARM_UP_ROWS
+from xmlc.suite.provenance.sources import forget_sources
 from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset
 from xmlc.suite.results.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
 from xmlc.suite.steps.run import Step, mean_of, predict_timed, step_to_train
@@ -48,8 +48,7 @@ def settings(tmp_path, monkeypatch):
     prepared = SimpleNamespace(digest="f" * 64, meta=about)
 
     def settings_of_model(name, seed=0, **values):
-        for known in (sources._content_digest, sources._parsed, sources._closure):
-            known.cache_clear()
+        forget_sources()
         step, _ = step_to_train("train", prepared, name, "m", values, seed, 1)
         return step.about.settings
 

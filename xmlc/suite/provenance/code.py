@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from xmlc.core.errors import XmlcError
-from xmlc.core.sources import PACKAGE, source_digest, source_files
+from xmlc.core.sources import PACKAGE, source_digest
 from xmlc.models.registry import ESTIMATORS, registered_name
+from xmlc.suite.provenance.sources import source_files
 
 WRAPPED = "xmlc.models.wrapped"
 #: Modules whose edits make no result stale, although steps or estimators import them. They still
@@ -21,6 +22,7 @@ NO_EFFECT = (
     "xmlc.core.progress",
     "xmlc.core.sources",
     "xmlc.suite.provenance.code",
+    "xmlc.suite.provenance.sources",
     "xmlc.models.label_sets",  # the method `predict`, which no step calls
     WRAPPED,  # counts for models of other libraries, see `estimator_files`
 )

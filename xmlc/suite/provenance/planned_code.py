@@ -21,8 +21,9 @@ from pathlib import Path
 
 from xmlc.core.checksums import State, checksum_of, state_of
 from xmlc.core.errors import XmlcError
-from xmlc.core.sources import forget_sources, source_digest
+from xmlc.core.sources import source_digest
 from xmlc.suite.provenance.code import step_files
+from xmlc.suite.provenance.sources import forget_sources
 
 #: The variable with the plan of a job as a JSON list: the digest, and the modules or files beyond those of the step.
 VARIABLE = "XMLC_PLANNED_CODE"
