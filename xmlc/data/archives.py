@@ -131,7 +131,10 @@ def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
     stream = compression.new_stream()
     data = b""
     zeros = 0
-    while data := data or file.read(CHUNK):
+    while True:
+        data = data or file.read(CHUNK)
+        if not data:
+            break
         if stream.eof:
             rest = data.lstrip(b"\0")
             zeros += len(data) - len(rest)

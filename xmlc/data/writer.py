@@ -17,7 +17,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.core.parallel import row_blocks
 from xmlc.kernels.checks import check_same_instances
-from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, without_zeros
+from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr
 
 ROWS_PER_BLOCK = 1024
 # Below MOST, different multiples of 1 / 10000 are different numbers in single precision. Therefore a multiple of 1 /
@@ -83,7 +83,7 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
 
         def write(X: Matrix, Y: Matrix) -> None:
             nonlocal written
-            X = without_zeros(as_features(X))
+            X = as_features(X)
             Y = as_labels(Y)
             check_same_instances(X.shape[0], Y.shape[0])
             x = kernel_csr(X)

@@ -40,8 +40,13 @@ def compact_dense(P, p_empty, sizes):
     for s in range(rows.size):
         for j in range(ids.size):
             compact[s, j] = P[ids[j], rows[s]]
-    compact, ids = by_descending_marginal(compact, ids)
-    return compact, sizes[rows].astype(np.float64), p_empty, ids
+    order = np.empty(ids.size, dtype=np.int64)
+    rank_places(marginals_of_columns(compact), ids, order)
+    ranked = np.empty_like(compact)
+    for s in range(rows.size):
+        for i in range(ids.size):
+            ranked[s, i] = compact[s, order[i]]
+    return ranked, sizes[rows].astype(np.float64), p_empty, ids[order]
 
 
 @njit
@@ -137,19 +142,6 @@ def compact_marginals(p, ids, all_labels):
         for s in range(sizes.size):
             P[s, rank] = p[label] * rest[sizes[s] - 1]
     return P, sizes.astype(np.float64), p_empty, ranked
-
-
-@njit
-def by_descending_marginal(P, ids):
-    """Return P and ids after sorting the labels by descending marginal, the sum of the label's column of P."""
-    marginals = marginals_of_columns(P)
-    order = np.empty(ids.size, dtype=np.int64)
-    rank_places(marginals, ids, order)
-    ranked = np.empty_like(P)
-    for s in range(P.shape[0]):
-        for i in range(ids.size):
-            ranked[s, i] = P[s, order[i]]
-    return ranked, ids[order]
 
 
 @njit

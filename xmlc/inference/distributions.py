@@ -230,12 +230,11 @@ def truncation_bound(
         expected = f"shape {sizes.shape} for both, or one number for dropped, and dropped at least 0"
         raise InvalidDataError(f"expected_f and dropped: found {found}, expected {expected}")
     check("kappa", kappa, SHARE, "Use the minimum probability of the estimates.")
+    of_sets = delta / (sizes + 2.0)
+    of_empty_sets = np.minimum(delta, values)
     if independent:
-        of_sets = delta / (sizes + 2.0) * values
+        of_sets *= values
         of_empty_sets = np.minimum(delta, 1.0) * values
-    else:
-        of_sets = delta / (sizes + 2.0)
-        of_empty_sets = np.minimum(delta, values)
     return np.minimum(delta, 2.0 * kappa) + np.where(sizes > 0, of_sets, of_empty_sets)
 
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.inference.distributions import as_marginals, predict_from_marginals
-from xmlc.inference.meuf import best_of
+from xmlc.inference.meuf import best_of, probability_of_none
 from xmlc.kernels.csr import CSR, Matrix
 from xmlc.kernels.domains import MANY, check, whole
-from xmlc.kernels.heaps import make_heap, pop_first
 
 # The published procedures take milliseconds per instance, so even small tasks keep several threads busy.
 ROWS_PER_TASK = 16
@@ -33,21 +32,15 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
     place = 0
     for i in range(counts.size):
         own = slice(indptr[i], indptr[i + 1])
-        ids = labels[own]
         p = marginals[own]
-        heap = np.empty(p.size, dtype=np.int64)
+        order = np.argsort(-p, kind="mergesort")  # Labels ascend, and equal marginals stay in this order.
+        kept[place : place + p.size] = labels[own][order]
         ranked = np.zeros(m)
-        make_heap(heap, p, ids)
-        p_empty = 1.0
-        for rank in range(p.size):
-            best = pop_first(heap, p.size - rank, p, ids)
-            kept[place + rank] = ids[best]
-            ranked[rank] = p[best]
-            p_empty *= 1.0 - p[best]
+        ranked[: p.size] = p[order]
         expected = np.zeros(m + 1)
         for k in range(1, m + 1):
             expected[k] = expected_by_cells(ranked, k, n_cells or m - k + 2)
-        counts[i], values[i] = best_of(expected, p_empty)
+        counts[i], values[i] = best_of(expected, probability_of_none(ranked))
         place += counts[i]
     return kept[:place]
 

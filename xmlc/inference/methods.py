@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -149,13 +149,13 @@ def infer_blocks(
     rows = chosen.rows_per_block
     if isinstance(distribution, sparse.csr_array):
         rows = min(rows, ENTRIES_PER_BLOCK * n // max(distribution.nnz, 1) + 1)
-    if n <= rows:  # Slicing may copy the distribution and check it again.
-        result = infer(distribution, n_jobs=n_jobs)
-        return None if time.monotonic() > end_of_time else result
+    blocks: Iterable[object] = [distribution]
+    if n > rows:  # Slicing may copy the distribution and check it again.
+        blocks = (take_instances(distribution, slice(start, start + rows)) for start in range(0, n, rows))
     sets = []
     values = []
-    for start in range(0, n, rows):
-        Y_hat, expected_f = infer(take_instances(distribution, slice(start, start + rows)), n_jobs=n_jobs)
+    for block in blocks:
+        Y_hat, expected_f = infer(block, n_jobs=n_jobs)
         if time.monotonic() > end_of_time:
             return None
         if isinstance(distribution, sparse.csr_array):

@@ -43,15 +43,17 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
             mass += p[best]
             kept[place + k] = ids[best]
             k += 1
-        counts[i] = 0
         values[i] = probability_of_none(p)
-        if k > 0 and one_label:
-            counts[i] = k
-            values[i] = 2.0 * mass / (total * (1 + k))
-        elif k > 0 and 2.0 * mass / (total + k) > values[i]:
-            counts[i] = k
-            values[i] = 2.0 * mass / (total + k)
-        place += counts[i]
+        if k > 0:
+            value = 2.0 * mass / (total + k)
+            if one_label:
+                value = 2.0 * mass / (total * (1 + k))
+            if one_label or value > values[i]:
+                values[i] = value
+            else:
+                k = 0
+        counts[i] = k
+        place += k
     return kept[:place]
 
 

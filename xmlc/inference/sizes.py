@@ -91,7 +91,7 @@ def best_of_sizes(p, ids, weights, kept):
     prefix = np.zeros(pmf.size)
     rest = np.empty(pmf.size - 1)
     best_k = 0
-    best = sizes[0]
+    best = sizes[0]  # of the empty set, then of the first k labels: 2 sum_s prefix[s] / (s + k)
     for k in range(1, p.size + 1):
         label = pop_first(heap, p.size - k + 1, p, ids)
         kept[k - 1] = ids[label]
@@ -102,7 +102,10 @@ def best_of_sizes(p, ids, weights, kept):
         for s in range(1, pmf.size):
             if pmf[s] > 0.0:
                 prefix[s] += p[label] * rest[s - 1] * (sizes[s] / pmf[s])
-        value, bound = value_and_bound(prefix, sizes, k)
+        value = bound = 0.0
+        for s in range(1, sizes.size):
+            value += 2.0 * prefix[s] / (s + k)
+            bound += 2.0 * s * sizes[s] / (s + k)
         if value > best + TIE:
             best_k = k
             best = value
@@ -118,16 +121,6 @@ def weighted_pmf(pmf, weights):
     for s in range(pmf.size):
         result[s] = pmf[s] * weights[min(s, weights.size - 1)]
     return result
-
-
-@njit
-def value_and_bound(prefix, sizes, k):
-    """Return E_k = 2 sum_s prefix[s] / (s + k) and its bound B_k = 2 sum_s s sizes[s] / (s + k)."""
-    value = bound = 0.0
-    for s in range(1, sizes.size):
-        value += 2.0 * prefix[s] / (s + k)
-        bound += 2.0 * s * sizes[s] / (s + k)
-    return value, bound
 
 
 def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
@@ -161,7 +154,8 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     >>> fit_size_weights([[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]], [[1, 0, 0], [1, 1, 0]]).round(2)
     array([0.  , 0.38, 1.  , 0.  ])
     """
-    p, Y = as_marginals(marginals), as_labels(Y)
+    p = as_marginals(marginals)
+    Y = as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
         shapes = f"shapes {p.shape} and {Y.shape}"
         raise InvalidDataError(f"marginals and Y: found {shapes}, expected equal shapes with at least one row")

@@ -64,16 +64,13 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     Y = as_labels(Y, "Y", Y_hat, "the truth, then the predictions: f(Y, Y_hat)")
     Y_hat = as_labels(Y_hat, "Y_hat (the predictions)")
     check_same_shape(Y_hat, Y, "the prediction")
+    if times is None:
+        times = np.ones(Y.shape[0], dtype=np.int32)
     true = kernel_csr(Y)
     guess = kernel_csr(Y_hat)
-    weights = times
-    if weights is None:
-        weights = np.ones(Y.shape[0], dtype=np.int32)
-    counts = count_agreement(true.indptr, true.indices, guess.indptr, guess.indices, weights, Y.shape[1])
-    of_rows = [counts[3], np.diff(true.indptr), np.diff(guess.indptr)]
-    if times is not None:
-        of_rows = [np.repeat(count, times) for count in of_rows]
-    return Agreement(*counts[:3], *of_rows)
+    *of_labels, row_hits = count_agreement(*true[:2], *guess[:2], times, Y.shape[1])
+    of_rows = (np.repeat(count, times) for count in (row_hits, np.diff(true.indptr), np.diff(guess.indptr)))
+    return Agreement(*of_labels, *of_rows)
 
 
 Blocks = Iterable[tuple[CSR, CSR]]  # A block has the true and the predicted label sets of its instances.
@@ -101,14 +98,12 @@ def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agre
     ``times`` contains the weights of all instances, in the order of the blocks.
     """
     counts = []
-    first = 0
     for truth, predicted in blocks:
-        last = first + truth.shape[0]
-        own = None
-        if times is not None:
-            own = times[first:last]
-        counts.append(agreement(truth, predicted, own))
-        first = last
+        if times is None:
+            counts.append(agreement(truth, predicted))
+        else:
+            counts.append(agreement(truth, predicted, times[: truth.shape[0]]))
+            times = times[truth.shape[0] :]
     fields = list(zip(*counts, strict=True))
     of_labels = [sum(field[1:], field[0]) for field in fields[:3]]
     return Agreement(*of_labels, *map(np.concatenate, fields[3:]))
@@ -231,7 +226,7 @@ def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, aver
     present = counts.positives > 0
     chosen: dict[str, Any] = {"all": slice(None), "present": present, "seen": present | (counts.predicted > 0)}
     check("average", average, OneOf(tuple(chosen)))
-    scores = overlap.of(counts.hits, counts.positives, counts.predicted, _checked(zero_division))
+    scores = overlap.of(*counts[:3], _checked(zero_division))
     return _mean(scores[chosen[average]])
 
 
@@ -241,7 +236,7 @@ def _micro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> f
 
 
 def _instance(counts: Agreement, overlap: Overlap, zero_division: float = 1.0) -> float:
-    return _mean(overlap.of(counts.row_hits, counts.row_positives, counts.row_predicted, _checked(zero_division)))
+    return _mean(overlap.of(*counts[3:], _checked(zero_division)))
 
 
 def _hamming_loss(counts: Agreement) -> float:
@@ -341,10 +336,9 @@ def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
     """
     counts, groups = labels
     present = (lowest <= groups) & (groups <= highest) & (counts.positives > 0)
-    scores = F1.of(counts.hits[present], counts.positives[present], counts.predicted[present])
     if not present.any():
         return math.nan
-    return _mean(scores)
+    return _mean(F1.of(*counts[:3])[present])
 
 
 # Each measure by frequency is the macro-F of the labels in a frequency range that occur in the test set. Unlike P@k,

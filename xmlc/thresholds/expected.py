@@ -35,7 +35,7 @@ def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, 
     mass : ndarray of float64, shape (m,)
         Sum of all estimates of each label.
     counts : ndarray of int64, shape (m,)
-        Number of estimates of each label, which the function overwrites.
+        Number of estimates of each label.
     base : ndarray of float64, shape (m,)
         The constant ``base`` of each label's ratio.
 
@@ -44,26 +44,16 @@ def highest_ratios(blocks: Sequence[CSR], mass: np.ndarray, counts: np.ndarray, 
     ndarray of float64, shape (m,)
     """
     ratio = np.zeros_like(mass)
-    entries = max(part.nnz for part in blocks)
-    kept_labels = np.empty(entries, dtype=np.uint32)
-    kept = np.empty(entries, dtype=np.float32)
-    parts = [kernel_csr(part)[1:] for part in blocks]
     while True:
         higher = np.maximum(ratio, mass / np.maximum(base + counts, np.finfo(float).tiny))
         if (higher == ratio).all():
             return ratio
-        fit = counts.sum() <= entries  # If the kept estimates fit into one block, later passes read only these.
         ratio = higher
         mass = np.zeros_like(mass)
-        counts[:] = 0
-        n_kept = 0
-        for block, part in zip(blocks, parts):
-            start = n_kept if fit else 0
-            n_kept += keep_above(*part, ratio, kept_labels[start:], kept[start:], mass, counts)
+        counts = np.zeros_like(counts)
+        for block in blocks:
+            sum_above(*kernel_csr(block)[1:], ratio, mass, counts)
             release(block)
-        if fit:
-            blocks = blocks[:1]
-            parts = [(kept_labels[:n_kept], kept[:n_kept])]
 
 
 @hyperparameters
@@ -229,34 +219,23 @@ def sum_up(labels, estimates, mass, absent, largest, counts):
 
 
 @njit
-def keep_above(labels, estimates, ratio, kept_labels, kept, mass, counts):
-    """Copy the estimates above the ratio of their label, in the same order, and return the number of copied estimates.
+def sum_above(labels, estimates, ratio, mass, counts):
+    """Add each label's estimates above its ratio to their sum and number.
 
     Parameters
     ----------
     labels : uint32 (nnz,)
         Label of each estimate.
     estimates : float32 (nnz,)
-        Estimates of some instances.
     ratio : float64 (m,)
-        Ratio of each label. Only estimates above the ratio of their label are copied.
-    kept_labels : uint32 (nnz,)
-        Receives the labels of the kept estimates, from index 0 on. ``kept_labels`` may be ``labels`` itself.
-    kept : float32 (nnz,)
-        Receives the kept estimates, from index 0 on. ``kept`` may be ``estimates`` itself.
     mass : float64 (m,)
-        Sum of the kept estimates of each label, updated in place.
+        Sum of the label's estimates above its ratio, updated in place.
     counts : int64 (m,)
-        Number of the kept estimates of each label, updated in place.
+        Number of these estimates, updated in place.
     """
-    n_kept = 0
     for e in range(labels.size):
         label = labels[e]
         p = estimates[e]
         if p > ratio[label]:
             mass[label] += p
             counts[label] += 1
-            kept_labels[n_kept] = label
-            kept[n_kept] = p
-            n_kept += 1
-    return n_kept

@@ -95,8 +95,10 @@ def load(
         Features with ids of ``n_features`` or more are dropped.
     """
     path = checked_path(path)
-    base = 0 if zero_based else 1
-    second = None if labels is None else checked_path(labels)
+    base = int(not zero_based)
+    second = None
+    if labels is not None:
+        second = checked_path(labels)
     format = format or detect_format(path)
     if format not in FORMATS or format == "coordinates":  # `read_coordinates` reads the five files of coordinates.
         raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(FORMATS[:-1])}")
@@ -119,15 +121,18 @@ def load(
         return X, Y
     if format == "vw":
         X, Y = read_vw(path, zero_based, vocabulary, n_labels)
+    elif format == "libsvm":
+        X, Y = read_rows(path, 1, base, n_labels)
     else:
-        X, Y = read_rows(path, 1 if format == "libsvm" else base, base, n_labels)
+        X, Y = read_rows(path, base, base, n_labels)
     if n_features is not None:
         X, dropped = first_columns(X, n_features)
         if dropped:
             warnings.warn(f"{path}: {dropped}", stacklevel=2)
         if vocabulary is not None:  # Remove new features of the test file from the vocabulary.
-            for name in [name for name, number in vocabulary.items() if number >= n_features]:
-                del vocabulary[name]
+            for name, number in [*vocabulary.items()]:
+                if number >= n_features:
+                    del vocabulary[name]
     return X, Y
 
 

@@ -64,8 +64,11 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
     ids = array("i")
     values = array("f")
     counts = array("q")
-    omitted = {i: next(iter(a.codes.values())) for i, a in enumerate(attributes) if a.codes}
-    omitted = {i: value for i, value in omitted.items() if value}
+    omitted = {}
+    for i, attribute in enumerate(attributes):
+        first = next(iter(attribute.codes.values()), 0.0)
+        if first:
+            omitted[i] = first
 
     def read(text: str) -> dict[int, float]:
         if text[0] == "{":
@@ -124,15 +127,12 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
     lines = text_lines(path)
     for number, line in lines:
         text = line.strip(BLANKS)
-        keyword = ""
-        if text:
-            keyword = words(text)[0].lower()
+        keyword = "".join(words(text)[:1]).lower()
         if keyword == "@data":
             return _with_labels(path, list(attributes.values()), labels, declared), lines
-        if keyword == "@relation":
-            meka = MEKA.match(text)
-            if meka:
-                declared = int(meka[1])
+        meka = MEKA.match(text)
+        if meka:
+            declared = int(meka[1])
         if keyword != "@attribute":
             continue
         match = ATTRIBUTE.match(text)
@@ -145,10 +145,13 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
         name = _unquoted(match[1])
         if name in attributes:
             raise XmlcError(f"{path}:{number}: found attribute {name!r} twice, expected each name once")
-        try:
-            attributes[name] = Attribute(name, number, _codes(kind[1:-1]) if is_list else {})
-        except LineError as error:
-            raise XmlcError(f"{path}:{number}: {error}") from error
+        codes = {}
+        if is_list:
+            try:
+                codes = _codes(kind[1:-1])
+            except LineError as error:
+                raise XmlcError(f"{path}:{number}: {error}") from error
+        attributes[name] = Attribute(name, number, codes)
     raise XmlcError(f"{path}: found no @data line, expected one. The file may be incomplete.")
 
 
@@ -221,9 +224,11 @@ def _dense_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
 def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
     if not text.endswith("}"):
         raise LineError(quoted(text[-20:]), "} at the end of the row. The line may be incomplete.")
-    inside = text[1:-1]
+    pairs = _cells(text[1:-1])
     row: dict[int, float] = {}
-    for pair in _cells(inside) if inside.strip(BLANKS) else []:
+    if pairs == [""]:
+        return row
+    for pair in pairs:
         number, cell = (*words(pair, 1), "", "")[:2]
         attribute = len(attributes)
         if WHOLE.fullmatch(number):

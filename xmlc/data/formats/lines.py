@@ -12,6 +12,8 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -78,8 +80,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
         if b"\0" in first:
             expected = "UTF-8 text. Unpack archives, and save matrices with scipy.sparse.save_npz."
             raise XmlcError(f"{path}: found binary data, expected {expected}")
-        while block := first or file.read(block_bytes):
-            first = b""
+        for block in chain([first], iter(partial(file.read, block_bytes), b"")):
             cut = block.rfind(b"\n") + 1
             if cut:
                 yield b"".join([*rest, block[:cut]])
@@ -150,15 +151,13 @@ class MalformedLines:
         """Raise one error for all collected lines, if there are any."""
         if self.count:
             more = self.count - len(self.messages)
-            tail = ""
             if more:
-                tail = f"\n... and {more} more malformed lines"
+                self.messages.append(f"... and {more} more malformed lines")
+            found = f"{self.count} malformed lines"
             if self.count == 1:
-                head = "1 malformed line"
-            else:
-                head = f"{self.count} malformed lines"
+                found = "1 malformed line"
             messages = "\n".join(self.messages)
-            raise XmlcError(f"{self.path}: found {head}, nothing was read. Fix these lines:\n{messages}{tail}")
+            raise XmlcError(f"{self.path}: found {found}, nothing was read. Fix these lines:\n{messages}")
 
 
 def each_read(malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]) -> Iterator[T]:
@@ -176,7 +175,9 @@ def each_read(malformed: MalformedLines, lines: Iterable[tuple[int, str]], read:
 
 def quoted(text: str) -> str:
     """Quote text from a file for a message, on one line and shortened if it is long."""
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+    if len(text) > 60:
+        text = f"{text[:57]}..."
+    return repr(text)
 
 
 def decimal(text: str) -> float:
@@ -310,4 +311,6 @@ def parse_decimal(text, position, end):
         value *= EXACT_POWERS[exponent]
     elif exact:
         value /= EXACT_POWERS[-exponent]
-    return -value if negative else value, position, exact
+    if negative:
+        value = -value
+    return value, position, exact

@@ -15,7 +15,7 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, XmlcError, let_through
 from xmlc.data.archives import is_compressed
 from xmlc.data.formats.lines import check_readable, read_bytes
-from xmlc.kernels.csr import CSR, as_features, as_labels, without_zeros
+from xmlc.kernels.csr import CSR, as_features, as_labels
 
 
 def read_npz(features: Path, labels: Path) -> tuple[CSR, CSR]:
@@ -29,7 +29,7 @@ def read_npz(features: Path, labels: Path) -> tuple[CSR, CSR]:
         A file contains no sparse matrix, X contains a value that is not finite, or Y contains a value other than 0 and
         1.
     """
-    return without_zeros(read_matrix(features, as_features)), read_matrix(labels, as_labels)
+    return read_matrix(features, as_features), read_matrix(labels, as_labels)
 
 
 def read_matrix(path: Path, gate: Callable[[Any], CSR]) -> CSR:

@@ -7,6 +7,7 @@ entries of the row after the parsing.
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +32,7 @@ from xmlc.data.formats.lines import (
 from xmlc.data.matrices import resize
 from xmlc.kernels.csr import CSR
 
+TOKEN = re.compile(rb"[^ \t\r\n]*")
 NEWLINE = 10
 RETURN = 13
 SPACE = 32
@@ -142,23 +144,40 @@ class _RowReader:
         parsed = parse_rows(buffer, self.line, self._blank_line, self.layout, buffers)
         n_rows, self.line, self._blank_line, n_hard, n_errors = parsed
         row_ends = buffers.row_ends[:n_rows]
-        label_ends = buffers.label_ends[:n_rows]
-        infinite = self._read_hard(text, buffers.hard[:n_hard], row_ends)
-        self._note(text, n_errors, infinite)
+        malformed: dict[int, tuple[int, str]] = {}
+        for place, start, end in buffers.hard[:n_hard].tolist():
+            number = text[start:end].decode()
+            try:
+                buffers.values[place] = decimal(number)
+            except LineError:
+                row = np.searchsorted(row_ends, place, side="right")
+                malformed.setdefault(int(buffers.row_lines[row]), (NOT_FINITE, number))
+        for line, code, position in buffers.errors[:n_errors].tolist():
+            token = b""
+            if position >= 0:
+                token = next(TOKEN.finditer(text, position))[0]
+                # If there is a blank at the position, the token is the line up to the position.
+                token = token or text[text.rfind(b"\n", 0, position) + 1 : position]
+            malformed[line] = (code, token.decode("utf-8", errors="replace"))
+        for line, (code, found) in sorted(malformed.items()):
+            self.malformed.add(line, quoted(found), _expectation(code, self.layout, self.column))
+        self.malformed.count += max(n_errors - LISTED, 0)
         self.n_rows += n_rows
         # After the first malformed line, no results are kept, and parsing goes on only to find more malformed lines.
         if self.malformed.count == 0:
             lengths = np.diff(row_ends, prepend=0)
-            label_counts = np.diff(label_ends, prepend=0)
+            label_counts = np.diff(buffers.label_ends[:n_rows], prepend=0)
             n_ids = lengths.sum()
-            copies = (
-                buffers.ids[:n_ids].copy(),
-                buffers.values[:n_ids].copy(),
-                buffers.labels[: label_counts.sum()].copy(),
-                buffers.row_lines[:n_rows].copy(),
+            arrays = (
+                buffers.ids[:n_ids],
+                buffers.values[:n_ids],
+                buffers.labels[: label_counts.sum()],
+                buffers.row_lines[:n_rows],
+                lengths,
+                label_counts,
             )
-            for parts, part in zip(self._parts, (*copies, lengths, label_counts)):
-                parts.append(part)
+            for parts, part in zip(self._parts, arrays):
+                parts.append(part.copy())
 
     def matrices(self) -> tuple[CSR, CSR]:
         """Return (X, Y) from all parsed blocks, in canonical form and without zeros.
@@ -190,31 +209,6 @@ class _RowReader:
             self.malformed.add(lines[row], f"{self.column} {feature} twice", f"each {self.column} once")
         self.malformed.raise_any()
 
-    def _read_hard(self, text: bytes, hard: np.ndarray, row_ends: np.ndarray) -> dict[int, tuple[int, str]]:
-        """Parse and store the values that the kernel cannot compute exactly.
-
-        Return an error for each line that has a value outside the range of single precision.
-        """
-        infinite: dict[int, tuple[int, str]] = {}
-        for place, start, end in hard.tolist():
-            number = text[start:end].decode()
-            try:
-                self._buffers.values[place] = decimal(number)
-            except LineError:
-                row = np.searchsorted(row_ends, place, side="right")
-                infinite.setdefault(int(self._buffers.row_lines[row]), (NOT_FINITE, quoted(number)))
-        return infinite
-
-    def _note(self, text: bytes, n_errors: int, infinite: dict[int, tuple[int, str]]) -> None:
-        """Collect the malformed lines of a block in the order of the lines."""
-        errors = self._buffers.errors[:n_errors]
-        malformed = dict(infinite)
-        for line, code, position in errors.tolist():
-            malformed[line] = (code, quoted(_token(text, position)))
-        for line, (code, token) in sorted(malformed.items()):
-            self.malformed.add(line, token, _expectation(code, self.layout, self.column))
-        self.malformed.count += n_errors - len(errors)
-
 
 def read_repository(path: Path, label_base: int = 0) -> tuple[CSR, CSR]:
     """Read a file in the repository format, which begins with a header ``n d m``; see `load`."""
@@ -227,8 +221,10 @@ def read_rows(path: Path, base: int, label_base: int, n_labels: int | None) -> t
     Feature ids start from ``base``, and label ids start from ``label_base``. If ``n_labels`` is given, label ids must
     be less than ``label_base`` plus ``n_labels``.
     """
-    limit = LARGEST if n_labels is None else n_labels
-    reader = _RowReader(path, RowFormat(comments=True, base=base, label_base=label_base, n_labels=limit), first_line=1)
+    layout = RowFormat(comments=True, base=base, label_base=label_base)
+    if n_labels is not None:
+        layout = layout._replace(n_labels=n_labels)
+    reader = _RowReader(path, layout, first_line=1)
     for text in line_blocks(path):
         reader.parse(text)
     X, Y = reader.matrices()
@@ -276,28 +272,13 @@ def _read_with_header(path: Path, names: tuple[str, ...], layout: RowFormat) -> 
 
 def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
     parts = line.split()
-    good = len(parts) == len(names) and all(part.isdigit() and len(part) <= 18 for part in parts)
-    if not good or any(int(part) > LARGEST for part in parts):
+    numbers = [int(part) for part in parts if part.isdigit() and len(part) <= 18]
+    if not len(numbers) == len(parts) == len(names) or max(numbers) > LARGEST:
         shown = quoted(line[:99].decode("utf-8", errors="replace").rstrip("\r"))
         remedy = "For another format, set it, such as `format: svmlight`."
         expected = f"a header: the numbers of {', '.join(names)}. {remedy}"
         raise XmlcError(f"{path}:1: found {shown}, expected {expected}")
-    return tuple(int(part) for part in parts)
-
-
-def _token(text: bytes, position: int) -> str:
-    """Return the token between a position and the next blank.
-
-    If there is a blank at the position, return the text from the start of the line to the position.
-    """
-    if position < 0:
-        return ""
-    ends = [end for end in (text.find(gap, position) for gap in (b" ", b"\t", b"\r", b"\n")) if end >= 0]
-    if min(ends) > position:
-        begin = position
-    else:
-        begin = text.rfind(b"\n", 0, position) + 1
-    return text[begin : min(ends)].decode("utf-8", errors="replace")
+    return tuple(numbers)
 
 
 def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> CSR:
@@ -424,16 +405,18 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
         feature, after = parse_integer(text, position, end)
         if after == position:
             return count, n_hard, position, BAD_FEATURE
-        if after == end or text[after] != COLON:
-            return count, n_hard, position, NO_VALUE if after == end or is_gap(text[after]) else BAD_FEATURE
+        if after == end or is_gap(text[after]):
+            return count, n_hard, position, NO_VALUE
+        if text[after] != COLON:
+            return count, n_hard, position, BAD_FEATURE
         if feature < layout.base or feature - layout.base >= layout.n_features:
             return count, n_hard, position, FEATURE_RANGE
         start = after + 1
         value, behind, exact = parse_decimal(text, start, end)
-        if behind == start:
-            return count, n_hard, position, NO_VALUE if behind == end or is_gap(text[behind]) else BAD_VALUE
         if behind < end and not is_gap(text[behind]):
             return count, n_hard, position, BAD_VALUE
+        if behind == start:
+            return count, n_hard, position, NO_VALUE
         if exact and abs(value) >= LARGEST_FLOAT32:
             return count, n_hard, position, NOT_FINITE
         if not exact:

@@ -38,10 +38,14 @@ def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_l
     XmlcError
         Some lines are malformed, or a name is not a valid number although there is no ``vocabulary``.
     """
-    known = {} if vocabulary is None else vocabulary
+    known: dict[str, int] = {}
+    if vocabulary is not None:
+        known = vocabulary
     malformed = MalformedLines(path)
-    base = 0 if zero_based else 1
-    limit = LARGEST if n_labels is None else base + n_labels
+    base = int(not zero_based)
+    limit = LARGEST
+    if n_labels is not None:
+        limit = base + n_labels
     ids = array("i")
     values = array("f")
     labels = array("i")
@@ -63,10 +67,9 @@ def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_l
         if malformed.count == 0:
             for key in pairs:
                 if key not in known:
+                    known[key] = len(known)
                     if vocabulary is None:
                         known[key] = _number(f"{path}:{number}", key, known)
-                    else:
-                        known[key] = len(known)
             ids.extend(map(known.__getitem__, pairs))
             values.extend(pairs.values())
             labels.extend(label - base for label in row_labels)
@@ -129,8 +132,10 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
 def _weighted(token: str) -> tuple[str, float]:
     """Split ``name:number`` into name and number. Without a colon, the number is 1."""
     name, colon, number = token.partition(":")
+    value = 1.0
     try:
-        value = decimal(number) if colon else 1.0
+        if colon:
+            value = decimal(number)
     except LineError as error:
         raise LineError(quoted(token), f"{error.expected} after the colon") from None
     if not name:
