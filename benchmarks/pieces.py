@@ -345,7 +345,7 @@ def elementary(data: Data) -> Parts:
     return {
         "exp": elementwise.exp(x),
         "log": elementwise.log(positive),
-        "log1p": elementwise.log1p(positive),
+        "log1p": np.array([float64.log1p(v) for v in positive.tolist()]),
         "log2": elementwise.log2(positive),
         "sigmoid": elementwise.sigmoid(x),
         "power": [elementwise.power(positive, y) for y in (-1.3, 0.55, 1.5, 2.0)],

@@ -79,14 +79,12 @@ def check_listed(folder: Path, name: str) -> None:
     try:
         _check_regular(folder, name)
         n_bytes = os.stat(file).st_size
-        found = None
-        if n_bytes == entry["bytes"]:
-            found = checksum_now(file)
+        if n_bytes != entry["bytes"]:
+            raise Damaged(file, f"found {n_bytes} bytes, expected {entry['bytes']}", folder)
+        found = checksum_now(file)
     except OSError as error:
         let_through(error)
         raise Damaged(file, f"found an unreadable file ({error.strerror})", folder) from error
-    if found is None:
-        raise Damaged(file, f"found {n_bytes} bytes, expected {entry['bytes']}", folder)
     if found != entry["xxh3_128"]:
         raise Damaged(file, f"found checksum {found}, expected {entry['xxh3_128']}", folder)
 
@@ -131,13 +129,17 @@ def content_checksum(content: Mapping[str, object]) -> str:
 
     The checksum does not depend on the order of keys or on white space.
     """
-    rest = {name: value for name, value in content.items() if name != KEY}
-    return xxhash.xxh3_128_hexdigest(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode("ascii"))
+    text = json.dumps(_without_checksum(content), sort_keys=True, separators=(",", ":"))
+    return xxhash.xxh3_128_hexdigest(text.encode("ascii"))
+
+
+def _without_checksum(content: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in content.items() if name != KEY}
 
 
 def stamped(content: Mapping[str, object]) -> dict[str, object]:
     """Return the content of a record with its checksum as the last key."""
-    return {name: value for name, value in content.items() if name != KEY} | {KEY: content_checksum(content)}
+    return _without_checksum(content) | {KEY: content_checksum(content)}
 
 
 def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object]:
@@ -159,7 +161,7 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
         raise Damaged(path, f"found content that xmlc does not write ({error})", target) from error
     if content[KEY] != found:
         raise Damaged(path, f"found content with checksum {found}, expected {content[KEY]}", target)
-    return {name: value for name, value in content.items() if name != KEY}
+    return _without_checksum(content)
 
 
 def written_with(file: Path) -> Path:

@@ -52,7 +52,7 @@ class KernelCSR(NamedTuple):
     data: np.ndarray
 
 
-def kernel_csr(matrix: sparse.csr_array) -> KernelCSR:
+def kernel_csr(matrix: CSR) -> KernelCSR:
     """Return a CSR matrix as a `KernelCSR`, without a copy if the arrays already have the required types.
 
     `kernel_csr` is the last check before kernels, and validates a matrix that `as_csr` or `load_csr` did not validate.
@@ -81,43 +81,43 @@ def is_validated(matrix: object) -> bool:
     Other code may change the user's matrix in place.
     """
     mark = getattr(matrix, "_validated", None)
-    if mark is None or not isinstance(matrix, sparse.csr_array):
+    if mark is None or not isinstance(matrix, CSR):
         return False
     shape, arrays = mark
     return bool(shape == matrix.shape and arrays[0] is matrix.indptr and arrays[1] is matrix.indices)
 
 
-def validated(matrix: sparse.csr_array) -> sparse.csr_array:
+def validated(matrix: CSR) -> CSR:
     """Mark a matrix whose index arrays were validated, or built from validated arrays, and return the matrix."""
     # The mark is an attribute, not an entry of a table, so the mark disappears together with the matrix.
     matrix._validated = (matrix.shape, (matrix.indptr, matrix.indices))  # type: ignore[attr-defined]
     return matrix
 
 
-def trimmed(matrix: sparse.csr_array, ascending: bool) -> sparse.csr_array:
+def trimmed(matrix: CSR, ascending: bool) -> CSR:
     """Return a validated matrix without unused memory after the last entry.
 
     If ``ascending`` is true, scipy's flags mark the indices as sorted.
     """
     nnz = int(matrix.indptr[-1])
-    result = sparse.csr_array((matrix.data[:nnz], matrix.indices[:nnz], matrix.indptr), shape=matrix.shape)
+    result = CSR((matrix.data[:nnz], matrix.indices[:nnz], matrix.indptr), shape=matrix.shape)
     result.has_sorted_indices = result.has_canonical_format = ascending
     return result
 
 
-def with_values(X: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
+def with_values(X: CSR, values: np.ndarray) -> CSR:
     """Return a matrix with the given values at the positions of the non-zeros of ``X``.
 
     If ``X`` has the mark of `validated`, the new matrix also gets the mark.
     """
-    result = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
+    result = CSR((values, X.indices, X.indptr), shape=X.shape)
     result.has_sorted_indices = X.has_sorted_indices
     if is_validated(X):
         validated(result)
     return result
 
 
-def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
+def some_rows(matrix: CSR, start: int, end: int) -> CSR:
     """Return rows ``start .. end - 1`` of a canonical matrix without a copy.
 
     If the matrix has the mark of `validated`, the returned matrix also gets the mark.
@@ -130,14 +130,14 @@ def some_rows(matrix: sparse.csr_array, start: int, end: int) -> sparse.csr_arra
     return rows
 
 
-def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> sparse.csr_array:
+def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> CSR:
     """Return a canonical matrix of the given validated arrays, without a copy of ``data`` and ``indices``.
 
     scipy's constructor copies small parts of larger arrays. The constructor also copies ``indices`` to match an
     ``indptr`` that exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr`` may have different types, which
     is no problem for slicing and reading rows.
     """
-    matrix = sparse.csr_array((indptr.size - 1, n_columns), dtype=data.dtype)
+    matrix = CSR((indptr.size - 1, n_columns), dtype=data.dtype)
     matrix.indptr = indptr.astype(sparse.get_index_dtype(maxval=int(indptr[-1])))
     matrix.indices = indices
     matrix.data = data
@@ -145,19 +145,19 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
     return matrix
 
 
-def released(matrix: sparse.csr_array) -> sparse.csr_array:
+def released(matrix: CSR) -> CSR:
     """Mark and return a matrix that maps unchanged files, so that `release` may free its memory."""
     matrix._lent = True  # type: ignore[attr-defined]
     return matrix
 
 
-def release(matrix: sparse.csr_array) -> None:
+def release(matrix: CSR) -> None:
     """Free the memory of a matrix that `released` marked. Later reads load the data from the files again."""
     if getattr(matrix, "_lent", False):
         give_back(matrix.indices, matrix.data)
 
 
-def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[tuple[sparse.csr_array, ...]]:
+def blocks_of_rows(matrix: CSR, *others: CSR) -> list[tuple[CSR, ...]]:
     """Split canonical matrices with the same number of rows into one or more blocks of rows, without a copy.
 
     Each block is a tuple with the same rows of every matrix. Each block has about ``ENTRIES_PER_BLOCK`` entries of the
@@ -174,7 +174,7 @@ def blocks_of_rows(matrix: sparse.csr_array, *others: sparse.csr_array) -> list[
     return blocks
 
 
-def as_features(X: Matrix) -> sparse.csr_array:
+def as_features(X: Matrix) -> CSR:
     """Return instances as a canonical float32 CSR array, shape (n, d), without stored zeros.
 
     Raises
@@ -192,7 +192,7 @@ def as_features(X: Matrix) -> sparse.csr_array:
     return without_zeros(X)
 
 
-def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") -> sparse.csr_array:
+def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") -> CSR:
     """Return label sets as a canonical boolean CSR array of shape (n, m). The stored entries are the positives.
 
     Parameters
@@ -227,7 +227,7 @@ def _is_matrix(matrix: Any, dtype: type) -> bool:
         return False
 
 
-def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -> sparse.csr_array:
+def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -> CSR:
     """Return estimates as a canonical CSR array with values in (0, 1], without a copy of canonical estimates.
 
     Stored zeros are dropped. A value that exceeds 1 by a rounding error becomes 1.
@@ -340,7 +340,7 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
     return np.ascontiguousarray(np.broadcast_to(values, (n_labels,)))
 
 
-def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
+def as_csr(matrix: Any, dtype: type, name: str) -> CSR:
     """Return a user's matrix as a validated canonical CSR array of type ``dtype``, without a copy if possible.
 
     Parameters
@@ -381,26 +381,26 @@ def as_csr(matrix: Any, dtype: type, name: str) -> sparse.csr_array:
         ascending = prove_sparse(matrix, name)
         kind = matrix.format  # type: ignore[attr-defined]
         if kind not in INDEXED:
-            matrix = sparse.csr_array(matrix)  # type: ignore[call-overload]
+            matrix = CSR(matrix)  # type: ignore[call-overload]
             prove_sparse(matrix, name)
     if dtype is bool:
         _check_truth_values(matrix, name)
     if kind in INDEXED and not ascending and dtype is not bool and matrix.dtype != dtype:
         # Duplicates are summed before the sums are rounded, as in a dense matrix.
         kind = "csr"
-        matrix = sparse.csr_array(matrix, copy=True)
+        matrix = CSR(matrix, copy=True)
         matrix.sum_duplicates()
     if kind == "csr":
-        result = trimmed(sparse.csr_array(matrix, dtype=dtype), ascending)
+        result = trimmed(CSR(matrix, dtype=dtype), ascending)
     else:
-        result = sparse.csr_array(matrix.astype(dtype))
+        result = CSR(matrix.astype(dtype))
     if not result.has_canonical_format:
         result = result.copy()
         result.sum_duplicates()
     return validated(result)
 
 
-def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
+def without_zeros(matrix: CSR) -> CSR:
     """Return a matrix without stored zeros. The given matrix may be read-only and remains unchanged."""
     if matrix.data.all():
         return matrix
@@ -411,7 +411,7 @@ def without_zeros(matrix: sparse.csr_array) -> sparse.csr_array:
     return result
 
 
-def entries_above(spe: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
+def entries_above(spe: CSR, thresholds: np.ndarray) -> CSR:
     """Return a new matrix with the estimates that are strictly greater than the threshold of their label.
 
     Parameters
@@ -438,7 +438,7 @@ def _check_truth_values(matrix: Any, name: str) -> None:
         raise no_label_sets(entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name)
 
 
-def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> sparse.csr_array:
+def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> CSR:
     """Return an SPE or label sets as a CSR array, built from the labels of consecutive instances.
 
     Parameters
@@ -453,12 +453,12 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
         The number of columns.
     """
     indptr = np.concatenate(([0], np.cumsum(counts)))
-    spe = sparse.csr_array((estimates, labels, indptr), shape=(counts.size, n_labels))
+    spe = CSR((estimates, labels, indptr), shape=(counts.size, n_labels))
     spe.sort_indices()
     return spe
 
 
-def top_k_of(spe: sparse.csr_array, k: int, label_weights: np.ndarray = NO_WEIGHTS) -> tuple[np.ndarray, np.ndarray]:
+def top_k_of(spe: CSR, k: int, label_weights: np.ndarray = NO_WEIGHTS) -> tuple[np.ndarray, np.ndarray]:
     """Rank the labels of each instance by their stored estimates, multiplied by the label weights if there are any.
 
     Returns

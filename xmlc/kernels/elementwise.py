@@ -1,4 +1,4 @@
-"""Compute exp, log, log1p, log2, power, sigmoid and mean of arrays with bit-identical results on any processor.
+"""Compute exp, log, log2, power, sigmoid and mean of arrays with bit-identical results on any processor.
 
 NumPy selects one of several implementations for the processor, and the implementations' results differ in the last
 bits. `xmlc.kernels.float64` documents the formulas and their errors. All functions accept a number or an array and
@@ -30,11 +30,6 @@ def log(x: ArrayLike) -> np.ndarray:
     The logarithm of 0 is -infinity, and the logarithm of a negative number is NaN.
     """
     return _over(log_into, x)
-
-
-def log1p(x: ArrayLike) -> np.ndarray:
-    """Return log(1 + x) of each number, with an error below 1.5 ulp."""
-    return _over(log1p_into, x)
 
 
 def log2(x: ArrayLike) -> np.ndarray:
@@ -81,13 +76,6 @@ def log_into(x, out):
     """Write the natural logarithm of each float64 in ``x`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.log(x[i])
-
-
-@njit
-def log1p_into(x, out):
-    """Write log(1 + x) of each float64 in ``x`` to ``out``."""
-    for i in range(x.size):
-        out[i] = float64.log1p(x[i])
 
 
 @njit

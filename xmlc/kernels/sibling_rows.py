@@ -13,6 +13,8 @@ also update the weights in the padding, but do not use them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -55,6 +57,15 @@ def _registers(builder: Any, column: Any, width: int) -> list[Any]:
     return [builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)]
 
 
+@contextmanager
+def _features(vectors: Vectors, ids: Any, values: Any, length: Any) -> Iterator[tuple[Any, Any]]:
+    """Generate a loop over an instance's features, and yield the start of a feature's row and the feature's value."""
+    builder = vectors.builder
+    with cgutils.for_range(builder, ids.nitems) as loop:
+        start = builder.mul(index_at(builder, ids.data, loop.index, length.type), length)
+        yield start, vectors.entry(values.data, loop.index)
+
+
 def _rows_adder(width: int) -> Any:
     """Return a kernel that sums ``width`` neighbouring columns of selected rows, each multiplied by a factor.
 
@@ -78,9 +89,7 @@ def _rows_adder(width: int) -> Any:
             columns = _registers(builder, arguments[4], width)
             starts = [vectors.load(vectors.at(initial.data, column)) for column in columns]
             totals = [cgutils.alloca_once_value(builder, start) for start in starts]
-            with cgutils.for_range(builder, ids.nitems) as loop:
-                start = builder.mul(index_at(builder, ids.data, loop.index, length.type), length)
-                value = vectors.entry(values.data, loop.index)
+            with _features(vectors, ids, values, length) as (start, value):
                 for column, total in zip(columns, totals):
                     row = vectors.load(vectors.at(rows.data, builder.add(start, column)))
                     builder.store(vectors.fma(value, row, builder.load(total)), total)
@@ -114,9 +123,7 @@ def _rows_updater(width: int) -> Any:
             length = arguments[3]
             columns = _registers(builder, arguments[4], width)
             multiples = [vectors.load(vectors.at(multiples.data, column)) for column in columns]
-            with cgutils.for_range(builder, ids.nitems) as loop:
-                start = builder.mul(index_at(builder, ids.data, loop.index, length.type), length)
-                value = vectors.entry(values.data, loop.index)
+            with _features(vectors, ids, values, length) as (start, value):
                 for column, multiple in zip(columns, multiples):
                     row = vectors.at(rows.data, builder.add(start, column))
                     vectors.store(vectors.fma(value, multiple, vectors.load(row)), row)
@@ -151,12 +158,10 @@ def _adagrad_updater(width: int) -> Any:
             rate = vectors.broadcast(arguments[7])
             eps = vectors.broadcast(arguments[8])
             by_score = vectors.load(vectors.at(derivatives.data, column))
-            with cgutils.for_range(builder, ids.nitems) as loop:
-                start = builder.mul(index_at(builder, ids.data, loop.index, stride.type), stride)
+            with _features(vectors, ids, values, stride) as (start, value):
                 place = builder.add(start, column)
                 weights = vectors.at(rows.data, place)
                 sums = vectors.at(rows.data, builder.add(place, offset))
-                value = vectors.entry(values.data, loop.index)
                 derivative = builder.fmul(by_score, value)
                 squares = vectors.fma(derivative, derivative, vectors.load(sums))
                 vectors.store(squares, sums)

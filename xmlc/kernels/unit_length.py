@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
-from xmlc.kernels.csr import KernelCSR, with_values
+from xmlc.kernels.csr import CSR, KernelCSR, with_values
 from xmlc.kernels.sums import pairwise
 
 NONZEROS_PER_TASK = 1 << 17  # A task scales about this number of non-zeros.
@@ -49,7 +48,7 @@ def scale_rows(indptr, values, scaled, start, end):
                 scaled[p] = np.float32(np.float64(values[p]) / length)
 
 
-def unit_rows(X: sparse.csr_array, n_jobs: int | None = 1) -> sparse.csr_array:
+def unit_rows(X: CSR, n_jobs: int | None = 1) -> CSR:
     """Return the instances scaled to Euclidean length 1. An instance without features stays unchanged."""
     n = X.shape[0]
     indptr = np.asarray(X.indptr, dtype=np.int64)

@@ -464,37 +464,34 @@ def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
 RankingMeasures = tuple[Measure[Ranked], ...]
 
 
-def _at_each_k(name: str, title: str, of: Callable[..., float], **about: Any) -> RankingMeasures:
-    return tuple(Measure(f"{name}@{k}", f"{title}@{k}", partial(of, k=k), **about) for k in K)
+def _at_each_k(
+    name: str, title: str, of: Callable[..., float], fields: tuple[str, ...] = ("labels",), **about: Any
+) -> RankingMeasures:
+    """Return a measure for each k of `K`, which calls ``of`` with the truth, fields of `Ranked`, and k."""
+
+    def value(ranked: Ranked, k: int) -> float:
+        return of(ranked.Y, *(getattr(ranked, field) for field in fields), k)
+
+    return tuple(Measure(f"{name}@{k}", f"{title}@{k}", partial(value, k=k), **about) for k in K)
 
 
-def _of_ranking(name: str, title: str, of: Callable[..., float], **about: Any) -> RankingMeasures:
-    return _at_each_k(name, title, lambda ranked, k: of(ranked.Y, ranked.labels, k), **about)
-
-
-_PRECISION = _of_ranking("p", "P", precision_at_k)
-_NDCG = _of_ranking("ndcg", "nDCG", ndcg_at_k)
-_PSP = _at_each_k("psp", "PSP", lambda ranked, k: psp_at_k(ranked.Y, ranked.labels, ranked.propensity, k))
+_PRECISION = _at_each_k("p", "P", precision_at_k)
+_NDCG = _at_each_k("ndcg", "nDCG", ndcg_at_k)
+_PSP = _at_each_k("psp", "PSP", psp_at_k, ("labels", "propensity"))
 # The reference tables of the papers have no columns for R@k and PSnDCG@k.
-_RECALL = _of_ranking("r", "R", recall_at_k, in_tables=False)
-_PSNDCG = _at_each_k(
-    "psndcg", "PSnDCG", lambda ranked, k: psndcg_at_k(ranked.Y, ranked.labels, ranked.propensity, k), in_tables=False
-)
-_MAXIMA = _at_each_k(
-    "max_p", "Maximum P", lambda ranked, k: maximum_precision_at_k(ranked.Y, k), better=None, kind="constant"
-)
+_RECALL = _at_each_k("r", "R", recall_at_k, in_tables=False)
+_PSNDCG = _at_each_k("psndcg", "PSnDCG", psndcg_at_k, ("labels", "propensity"), in_tables=False)
+_MAXIMA = _at_each_k("max_p", "Maximum P", maximum_precision_at_k, (), better=None, kind="constant")
 OVER_LABELS = (
-    *_of_ranking("macro_p", "Macro-P", macro_precision_at_k, in_tables=False),
-    *_of_ranking("macro_r", "Macro-R", macro_recall_at_k, in_tables=False),
-    *_of_ranking("macro_f", "Macro-F", macro_f1_at_k, in_tables=False),
-    *_of_ranking("coverage", "Coverage", coverage_at_k, in_tables=False),
+    *_at_each_k("macro_p", "Macro-P", macro_precision_at_k, in_tables=False),
+    *_at_each_k("macro_r", "Macro-R", macro_recall_at_k, in_tables=False),
+    *_at_each_k("macro_f", "Macro-F", macro_f1_at_k, in_tables=False),
+    *_at_each_k("coverage", "Coverage", coverage_at_k, in_tables=False),
 )
 # Records and tables list measures in the order of MEASURES.
 MEASURES: RankingMeasures = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
 # The calibration errors need probability estimates, which some rankings lack.
-CALIBRATION = _at_each_k(
-    "ece", "ECE", lambda ranked, k: ece_at_k(ranked.Y, ranked.labels, ranked.scores, k), better="lower", in_tables=False
-)
+CALIBRATION = _at_each_k("ece", "ECE", ece_at_k, ("labels", "scores"), better="lower", in_tables=False)
 
 
 def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:

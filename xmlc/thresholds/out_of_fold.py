@@ -136,20 +136,19 @@ class OutOfFold(Estimator):
         # OFO depends on this order.
         places = np.argsort(np.argsort(fold_of, kind="stable"), kind="stable")
         self.estimates_ = as_estimates(sparse.csr_array(sparse.vstack(parts, format="csr"))[places], np.float32)
-        self.thresholds_ = np.maximum(self._learned(truth), np.float32(self.threshold))
+        if isinstance(self.method, str):
+            tuned = tune(self.method, self.estimates_, truth, min_probability=self.threshold, measure=self.measure)
+            learned = tuned.thresholds
+        else:
+            method = unfitted(self.method)
+            if getattr(method, "lower_bounds", 0) is None:
+                method.lower_bounds = lower_bounds(priors(truth))
+            learned = method.fit(self.estimates_, truth).thresholds_
+        self.thresholds_ = np.maximum(learned, np.float32(self.threshold))
         self.estimator_ = unfitted(self.estimator)
         self.estimator_.fit(X, Y)
         self.n_labels_ = truth.shape[1]
         return self
-
-    def _learned(self, Y: CSR) -> np.ndarray:
-        if isinstance(self.method, str):
-            tuned = tune(self.method, self.estimates_, Y, min_probability=self.threshold, measure=self.measure)
-            return tuned.thresholds
-        method = unfitted(self.method)
-        if getattr(method, "lower_bounds", 0) is None:
-            method.lower_bounds = lower_bounds(priors(Y))
-        return method.fit(self.estimates_, Y).thresholds_
 
     def predict_proba(self, X: Any, threshold: float | np.ndarray | None = None) -> CSR:
         """Return the estimates above a threshold, float32 CSR of shape (n, m).

@@ -73,7 +73,10 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
     def read(text: str) -> dict[int, float]:
         if text[0] == "{":
             return omitted | _sparse_row(text, attributes)
-        return _dense_row(text, attributes)
+        cells = _cells(text)
+        if len(cells) != len(attributes):
+            raise LineError(f"{len(cells)} values", f"{len(attributes)}. The line may be incomplete.")
+        return {i: _value(cell, attributes[i]) for i, cell in enumerate(cells)}
 
     rows = ((number, line) for number, line in lines if line.strip(BLANKS)[:1] not in ("", "%"))
     for row in each_read(MalformedLines(path), rows, read):
@@ -212,13 +215,6 @@ def _cells(text: str) -> list[str]:
         cells.append(match[1].strip(BLANKS))
         position = match.end() + (not match[0].endswith(","))
     return cells
-
-
-def _dense_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
-    cells = _cells(text)
-    if len(cells) != len(attributes):
-        raise LineError(f"{len(cells)} values", f"{len(attributes)}. The line may be incomplete.")
-    return {i: _value(cell, attributes[i]) for i, cell in enumerate(cells)}
 
 
 def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:

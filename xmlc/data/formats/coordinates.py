@@ -42,8 +42,11 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
         A line is not a valid number, files that belong together have different lengths, or a feature is repeated.
     """
     rows, features, values, label_rows, labels = files
-    row_ids, feature_ids, label_row_ids, label_ids = map(_ids, (rows, features, label_rows, labels))
-    numbers = np.asarray(_numbers(values, decimal), dtype=np.float32)
+    row_ids = _column(rows, _id, np.int32)
+    feature_ids = _column(features, _id, np.int32)
+    label_row_ids = _column(label_rows, _id, np.int32)
+    label_ids = _column(labels, _id, np.int32)
+    numbers = _column(values, decimal, np.float32)
     _check_lengths({rows: row_ids, features: feature_ids, values: numbers})
     _check_lengths({label_rows: label_row_ids, labels: label_ids})
     n_instances = int(max(row_ids.max(initial=0), label_row_ids.max(initial=0)))
@@ -58,18 +61,16 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     return X, _matrix(np.ones(label_ids.size, dtype=np.int32), label_row_ids, label_ids, n_instances).astype(bool)
 
 
-def _ids(path: Path) -> np.ndarray:
-    def read(text: str) -> int:
-        value = whole(text)
-        if not 1 <= value <= LARGEST:
-            raise LineError(quoted(text), f"a whole number from 1 to {LARGEST}")
-        return value
-
-    return np.asarray(_numbers(path, read), dtype=np.int32)
+def _column(path: Path, read: Callable[[str], float], dtype: type) -> np.ndarray:
+    numbers = array("d", each_read(MalformedLines(path), text_lines(path), read))  # All ids are exact in float64.
+    return np.asarray(numbers, dtype=dtype)
 
 
-def _numbers(path: Path, read: Callable[[str], float]) -> array[float]:
-    return array("d", each_read(MalformedLines(path), text_lines(path), read))  # All ids are exact in double precision.
+def _id(text: str) -> int:
+    value = whole(text)
+    if not 1 <= value <= LARGEST:
+        raise LineError(quoted(text), f"a whole number from 1 to {LARGEST}")
+    return value
 
 
 def _check_lengths(columns: dict[Path, np.ndarray]) -> None:

@@ -24,14 +24,8 @@ ANNIF = ("subject_uris", "subjects")
 STDIN = Path("-")
 DELIMITERS = ",;\t|"  # Delimiters of CSV, one of which is found in the header by default.
 SOME = 30  # Minimum number of texts for which xmlc warns if every label has only one text.
-MISSING = (
-    "nan",
-    "NaN",
-    "None",
-    "null",
-    "NULL",
-    "<NA>",
-)  # Texts for missing values in pandas, Python and databases.
+# Texts for missing values in pandas, Python and databases.
+MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")
 FORMAT_OF_SUFFIX = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -167,17 +161,18 @@ def format_of(path: Path) -> str:
 def _check_options(path: Path, format: str, columns: Columns) -> None:
     """Raise an error if the format is unknown, or has no use for an option."""
     if format not in READERS:
-        found = "no suffix of a known format"
-        if format:
-            found = f"format {format!r}"
+        found = f"format {format!r}"
+        if not format:
+            found = "no suffix of a known format"
         expected = f"one of {', '.join(READERS)}. Set --format."
         raise XmlcError(f"{path}: found {found}, expected {expected}")
     delimiter = columns.delimiter
-    for option, value, formats in (
+    options = [
         ("--delimiter", delimiter, ("csv", "tsv")),
         ("--separator", columns.separator, WITH_CELLS),
         ("--keep", columns.keep, WITH_CELLS),
-    ):
+    ]
+    for option, value, formats in options:
         if value and format not in formats:
             expected = f"one of {', '.join(formats)}. Leave out {option}."
             raise XmlcError(f"{path}: found {option} with the format {format}, expected {expected}")
@@ -204,7 +199,7 @@ def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
         counts = f"{n} texts, {len(seen)} labels"
         return f"found no label with two texts ({counts}). Texts and labels may be swapped."
     if format == "fasttext":
-        ended = len([name for name in seen if name.endswith(",")])
+        ended = sum(name.endswith(",") for name in seen)
         if seen and 2 * ended >= len(seen):
             expected = "expected only blanks between labels"
             return f"found {ended} of {len(seen)} labels with a comma at the end, {expected}"

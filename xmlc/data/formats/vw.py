@@ -107,7 +107,10 @@ def looks_like_vw(line: str) -> bool:
 
 
 def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
-    """Return the labels of a line, and the values of its features by name."""
+    """Return the labels of a line, and the values of its features by name.
+
+    The importance, the initial prediction and the tag of a line are ignored.
+    """
     head, bar, rest = line.partition("|")
     if not bar:
         raise LineError(quoted(line), "label | feature:value ..., with a bar before the features")
@@ -126,7 +129,16 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
             # The sum or product of finite values can be infinite in single precision, so each resulting value is
             # checked.
             decimal(repr(pairs[key]))
-    return _labels(head, base, limit), pairs
+    match = HEAD.fullmatch(head)
+    if match is None:
+        expected = "label[,label] [importance [initial]] ['tag] at the start of the line, and a space before the bar"
+        raise LineError(quoted(head + "|"), expected)
+    labels: set[int] = set()
+    if match[1]:
+        labels.update(map(int, match[1].split(",")))
+        if min(labels) < base or max(labels) >= limit:
+            raise LineError(quoted(match[1]), f"labels from {base} to {limit - 1}")
+    return labels, pairs
 
 
 def _weighted(token: str) -> tuple[str, float]:
@@ -141,20 +153,3 @@ def _weighted(token: str) -> tuple[str, float]:
     if not name:
         raise LineError(quoted(token), "a name before the colon")
     return name, value
-
-
-def _labels(head: str, base: int, limit: int) -> set[int]:
-    """Return the labels in the text before the bar.
-
-    The importance, the initial prediction and the tag of a line are ignored.
-    """
-    match = HEAD.fullmatch(head)
-    if match is None:
-        expected = "label[,label] [importance [initial]] ['tag] at the start of the line, and a space before the bar"
-        raise LineError(quoted(head + "|"), expected)
-    if not match[1]:
-        return set()
-    labels = {int(label) for label in match[1].split(",")}
-    if min(labels) < base or max(labels) >= limit:
-        raise LineError(quoted(match[1]), f"labels from {base} to {limit - 1}")
-    return labels

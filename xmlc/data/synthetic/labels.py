@@ -86,7 +86,7 @@ class SyntheticModel:
         order = np.argsort(features.ravel(), kind="stable")
         labels = (order // n_triggers).astype(np.int32)
         starts = np.concatenate(([0], np.cumsum(np.bincount(features.ravel(), minlength=n_features))))
-        bias = RANK_PENALTY * elementwise.log1p(np.arange(n_labels))
+        bias = RANK_PENALTY * elementwise.log(np.arange(1, n_labels + 1))
         self._model = LabelModel(starts, labels, weights.ravel()[order], modifier_features, modifier_weights, bias)
         scores = draw_scored_rows(seed, 0, SAMPLE_ROWS, nonzeros, n_features, self._model)[-1]
         self.intercept = _intercept(scores, labels_per_instance * SAMPLE_ROWS)

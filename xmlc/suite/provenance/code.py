@@ -84,7 +84,7 @@ def user_digest(files: Iterable[str]) -> str:
 
     If no user's files are given, return an empty text.
     """
-    own = source_files(*(file for file in files if PACKAGE not in Path(file).resolve().parents), package=False)
+    own = [file for file in files if file.endswith(".py") and PACKAGE not in Path(file).resolve().parents]
     if own:
-        return source_digest(own)
+        return source_digest(source_files(*own, package=False))
     return ""
