@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +18,11 @@ from xmlc.core.files import (
     atomic_folder,
     locked,
     read_json,
+    remove_leftovers,
+    temporary_place,
     write_json,
 )
-from xmlc.suite.files import sha256, similar_path, temporary_folder
+from xmlc.suite.files import sha256, similar_path
 
 WRITE = """
 import sys
@@ -175,26 +178,26 @@ def test_json_accepts_numpy_and_refuses_nan(tmp_path):
 
 def test_temporary_folder_is_next_to_file_and_removed_after_block(tmp_path):
     beside = tmp_path / "tuning/plt.json"
-    with temporary_folder(beside) as folder:
+    with temporary_place(beside, Path.mkdir) as folder:
         (folder / "model").mkdir()
         assert folder.parent == beside.parent
         assert OURS in folder.name
-    with pytest.raises(KeyboardInterrupt), temporary_folder(beside):
+    with pytest.raises(KeyboardInterrupt), temporary_place(beside, Path.mkdir):
         raise KeyboardInterrupt
     assert list(beside.parent.iterdir()) == []
 
 
 def test_next_process_removes_temporary_folder_of_killed_process(tmp_path):
-    code = "import sys\nfrom pathlib import Path\nfrom xmlc.suite.files import temporary_folder\n"
-    code += "with temporary_folder(Path(sys.argv[1])): print(flush=True), sys.stdin.read()"
+    code = "import sys\nfrom pathlib import Path\nfrom xmlc.core.files import temporary_place\n"
+    code += "with temporary_place(Path(sys.argv[1]), Path.mkdir): print(flush=True), sys.stdin.read()"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", code, tmp_path / "a.json"], **pipes) as killed:
         killed.stdout.readline()
         killed.kill()
     (left,) = tmp_path.iterdir()
     os.utime(left, (0, 0))
-    with temporary_folder(tmp_path / "a.json") as folder:
-        assert list(tmp_path.iterdir()) == [folder]
+    assert remove_leftovers(tmp_path) == {left.name}
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_sha256_equals_standard_digest(tmp_path):
