@@ -14,7 +14,7 @@ from xmlc.suite.config.planned import STATISTICS, Declared
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.results import titles
 from xmlc.suite.results.columns import MISSING, column
-from xmlc.suite.results.numbers import Key, as_floats, grouped, index_of, mean_over_seeds, pivot, with_published
+from xmlc.suite.results.numbers import Key, as_float, index_of, mean_over_seeds, pivot, with_published
 
 PAPER = "(paper)"
 MARK = "†"  # Methods whose model is trained on the whole training set, next to models of 80 % of it.
@@ -26,7 +26,6 @@ TITLES: dict[str, Callable[[str], str]] = {
     "hyperparameter": titles.hyperparameter_title,
     "tuned_for": titles.tuned_for_title,
 }
-SIGNS = {"higher": 1.0, "lower": -1.0, None: math.nan}  # Factors with which a higher score is a better one.
 
 
 class Cell(NamedTuple):
@@ -186,6 +185,8 @@ class PanelSpec:
         means = means[(shown != self.is_rest) & means["quantity"].isin(self.quantities)]
         if means.empty:
             return
+        if self.is_rest:
+            means = means.assign(value=means["published"].where(means["published"] != ""), published="")
         groups = [("", means)]
         if self.each:
             groups = means.groupby(self.each, sort=False)
@@ -233,31 +234,31 @@ class PanelSpec:
 
         Methods that train on all data compete only with each other.
         """
-        abouts = [*map(column, rows["quantity"])]
-        texts = [about.printed(value) for about, value in zip(abouts, rows["value"], strict=True)]
-        of_rows = [*rows[[*keys]].itertuples(index=False, name=None)]
-        is_limit = [bool({*key} & {*titles.LIMITS}) for key in of_rows]
-        is_full = [any(name.endswith(titles.FULL) for name in key) for key in of_rows]
-        contests = rows["quantity"]
-        if self.contests is not None:
-            contests = contests.map(self.contests)
-        scores = as_floats(pd.Series(texts, rows.index)) * [SIGNS[about.better] for about in abouts]
-        groups = scores.mask(is_limit).groupby([contests, rows.get("dataset", contests), is_full])
-        is_best = (scores == groups.transform("max")) & (scores > groups.transform("min"))
-        is_best |= rows["mark"] == "bold"
-        cells = []
-        columns = zip(of_rows, abouts, texts, is_best, strict=True)
-        numbers = rows[["value", "deviation", "published", "mark"]].itertuples(index=False, name=None)
-        for (key, about, text, best), (value, deviation, published, mark) in zip(columns, numbers, strict=True):
+        keys_of_rows = [*rows[[*keys]].itertuples(index=False, name=None)]
+        texts = []
+        scores = []
+        numbers = rows[["quantity", "value", "deviation", "mark"]].itertuples(index=False, name=None)
+        for key, (quantity, value, deviation, mark) in zip(keys_of_rows, numbers, strict=True):
+            about = column(quantity)
+            text = about.printed(value)
+            score = as_float(text)
+            if score is None or about.better is None or {*key} & {*titles.LIMITS}:
+                score = math.nan
+            elif about.better == "lower":
+                score = -score
+            scores.append(score)
             if not math.isnan(deviation):
                 text = f"{text} ± {about.printed(deviation, value)}"
             if mark == "brackets":
                 text = f"[{text}]"
-            if self.is_rest:
-                text = published or MISSING
-                published = ""
-            cells.append(Cell(key, about.name, text, value, published, best))
-        return cells
+            texts.append(text)
+        contests = rows["quantity"]
+        if self.contests is not None:
+            contests = contests.map(self.contests)
+        is_full = [any(name.endswith(titles.FULL) for name in key) for key in keys_of_rows]
+        groups = pd.Series(scores, rows.index).groupby([contests, rows.get("dataset", contests), is_full])
+        is_best = (scores == groups.transform("max")) & (scores > groups.transform("min")) | (rows["mark"] == "bold")
+        return [*map(Cell, keys_of_rows, rows["quantity"], texts, rows["value"], rows["published"], is_best)]
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelSpec:
@@ -272,7 +273,7 @@ def datasets(*quantities: str) -> PanelSpec:
 
 def not_run(*quantities: str) -> PanelSpec:
     """Specify a panel of the paper's rows that we did not run, which is left out if there are none."""
-    return columns("Published in the paper, not run here", *quantities, optional=quantities, is_rest=True)
+    return columns("Published in the paper, not run here", *quantities, optional=quantities, contests={}, is_rest=True)
 
 
 def by_method(quantity: str, title: str, **about: Any) -> PanelSpec:
@@ -343,10 +344,12 @@ class TableSpec(Declared):
         """Build the table, without the footnotes that all tables have."""
         table = Table(self, paper, numbers, published, suite)
         if self.rows is None:
-            means = mean_over_seeds(table.own, self.keys)
+            means = mean_over_seeds(numbers[numbers["variant"] == ""], self.keys)
         else:
             means = self.rows(table)
-        means = grouped(means, *(self.keys[:-1] or self.keys))
+        # Rows that differ only in the last key are consecutive.
+        places = means.groupby([*(self.keys[:-1] or self.keys)], sort=False).ngroup()
+        means = means.iloc[places.argsort(kind="stable")]
         table.content = pivot(means, self.keys, self.quantities)
         means = with_published(means.assign(is_run=True, mark=means.get("mark", "")), published, self.keys)
         table.means = means.assign(is_run=means["is_run"].notna())

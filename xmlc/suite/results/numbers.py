@@ -126,16 +126,6 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return pd.concat([means, found.astype({"deviation": float})], axis=1)
 
 
-def grouped(rows: pd.DataFrame, *keys: str, then: Sequence[str] = ()) -> pd.DataFrame:
-    """Reorder rows so that rows with equal ``keys`` are consecutive, at the place of their first row.
-
-    Rows of one group are sorted by the columns ``then``, which are dropped.
-    """
-    place = rows.groupby([*keys], sort=False).ngroup()
-    rows = rows.assign(place=place).sort_values(["place", *then], kind="stable")
-    return rows.drop(columns=["place", *then])
-
-
 def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
     """Return some columns as an index, to look up rows by their keys."""
     if len(keys) == 1:
