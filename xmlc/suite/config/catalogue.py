@@ -381,8 +381,10 @@ def catalogue_entry(name: str, catalogue: dict[str, Dataset], planned: str | Non
     entry = catalogue.get(name) or Dataset(name)
     if planned not in (None, entry.data_settings):
         found = f"found {entry.data_settings}, expected {planned}"
-        said = f"the entry in the catalogue was edited after this job was planned: {found}"
-        raise XmlcError(f"{name}: {said}. Nothing was computed. Run the same command again")
+        raise XmlcError(
+            f"{name}: the entry in the catalogue was edited after this job was planned: {found}. "
+            "Nothing was computed. Run the same command again"
+        )
     return entry
 
 

@@ -111,8 +111,8 @@ def _contradictions(suite: Suite) -> Iterator[Misfit]:
     if suite.progressive and not suite.few_shot:
         problem = f"found {', '.join(suite.progressive)}, but the suite has no few-shot dataset. Add few_shot"
         yield ("progressive",), problem
-    for keys, model in suite.places.items():
-        name = keys[1]
+    for name, model in suite.all_models.items():
+        keys = suite.place_of(name)
         if keys[0] == "baselines" and name in suite.models:
             yield keys, f"found {name}, which is also a model. Rename one of them"
         shared = model.share_search_with
@@ -142,21 +142,21 @@ def _wrong_models(suite: Suite) -> Iterator[Misfit]:
     and instantiated. Baselines and optional models are checked by the jobs that train them, because their program may
     be missing.
     """
-    for keys, model in suite.places.items():
+    for name, model in suite.all_models.items():
         try:
-            _check_model(suite, keys, model)
+            _check_model(suite, name, model)
         except Exception as error:  # A user's file may raise any error.
             let_through(error)
             problem = str(error).replace("None", "null")
             if not isinstance(error, XmlcError):
                 problem = f"{type(error).__name__}: {problem}"
-            yield keys, problem
+            yield suite.place_of(name), problem
 
 
-def _check_model(suite: Suite, keys: tuple[str, str], model: ModelSpec) -> None:
+def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
     estimator = model.estimator
     search = model.search
-    swept = suite.swept(keys[1])
+    swept = suite.swept(name)
     trials = [*chain(*search.stages, *chain(*search.extra_stages.values()))]
     given = [model.hyperparameters, *model.datasets.values(), search.trial_overrides, *swept]
     for key in chain(*given, *trials, search.ranges):
@@ -166,14 +166,14 @@ def _check_model(suite: Suite, keys: tuple[str, str], model: ModelSpec) -> None:
             raise XmlcError(f"found {key}, expected nothing, because the oracle has no hyperparameters")
         if estimator == "estimates" and key not in OF_ESTIMATES:
             raise XmlcError(f"found {key}, expected {nearest(key, OF_ESTIMATES)}")
-    if program_of(estimator) and (model.optional or keys[0] == "baselines"):
+    if program_of(estimator) and (model.optional or name in suite.baselines):
         return
     if estimator not in LEARNERS:
         if estimator not in ESTIMATORS:
             _check_class(model, [*given, *trials])
         return
-    for name, range_ in search.ranges.items():
-        given += [{name: end} for end in ends_of(range_)]
+    for key, range_ in search.ranges.items():
+        given += [{key: end} for end in ends_of(range_)]
     domains = estimator_class(estimator).domains
     for trial in trials:
         known = {}
@@ -197,8 +197,10 @@ def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
     if Path(f"{place}.py").is_file():  # Workflow jobs cannot import a module from the current folder.
         raise XmlcError(f"found {model.estimator}, a module in this folder, expected {place}.py:{name}")
     if not place:
-        own = "package.module:ClassName or path/to/file.py:ClassName"
-        raise XmlcError(f"found no estimator {name}, expected {nearest(name, ESTIMATORS)}, or {own}")
+        raise XmlcError(
+            f"found no estimator {name}, expected {nearest(name, ESTIMATORS)}, or "
+            "package.module:ClassName or path/to/file.py:ClassName"
+        )
     for values in given:
         make_estimator(model.estimator, model.hyperparameters | values, seed=0)
 

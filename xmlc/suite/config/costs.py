@@ -117,8 +117,9 @@ class Costs:
                     dataset, model, step, *amounts = row
                     cost = Cost(*map(float, amounts))
                 except (TypeError, ValueError) as error:
-                    problem = f"found {','.join(row)}, expected {','.join(COLUMNS)}"
-                    raise XmlcError(f"{path}, line {number}: {problem}") from error
+                    raise XmlcError(
+                        f"{path}, line {number}: found {','.join(row)}, expected {','.join(COLUMNS)}"
+                    ) from error
                 rows.setdefault((model, step), {})[dataset] = cost
         return cls(project, rows)
 
@@ -143,11 +144,15 @@ class Costs:
         if nearest not in known:
             size = size_of(self.project, job.dataset)
             catalogue = self.project.catalogue
-            others = {name: catalogue[name].size for name in known if name in catalogue}
-            if size == Size() or not others:
+            distances = {}
+            for name in known:
+                if name in catalogue:
+                    other = catalogue[name].size
+                    distances[name] = abs(math.log(size.bytes / other.bytes)) + abs(math.log(size.m / other.m))
+            if size == Size() or not distances:
                 return None
-            nearest = min(others, key=lambda name: _distance(size, others[name]))
-            ratio = size.bytes / others[nearest].bytes
+            nearest = min(distances, key=lambda name: distances[name])
+            ratio = size.bytes / catalogue[nearest].size.bytes
         if job.step == "train" and job.split == "80":
             ratio *= 1 - self.project.settings.validation_share
         seconds, memory, disk = known[nearest]
@@ -222,10 +227,6 @@ class Costs:
                 f" because the size of their dataset is unknown: {names}"
             )
         return lines
-
-
-def _distance(size: Size, other: Size) -> float:
-    return abs(math.log(size.bytes / other.bytes)) + abs(math.log(size.m / other.m))
 
 
 def _amount(value: float) -> str:

@@ -91,8 +91,10 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
     if search.ranges and isinstance(tuning, RequestedSearch):
         space = json.dumps(to_builtins(search.ranges), sort_keys=True)
         return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
-    example = "--config tuning='{method: smac, budget: 30}'"
-    raise XmlcError(f"config: tuning: found {tuning or 'null'}, expected a search for {model}. Add {example}")
+    raise XmlcError(
+        f"config: tuning: found {tuning or 'null'}, expected a search for {model}. Add --config "
+        "tuning='{method: smac, budget: 30}'"
+    )
 
 
 def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list[str]:

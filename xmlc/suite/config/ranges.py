@@ -32,8 +32,9 @@ class Interval(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.low < self.high or (self.log and self.low <= 0):
-            found = f"found low {self.low} and high {self.high}"
-            raise ValueError(f"{found}, expected low less than high, and above 0 if log is true")
+            raise ValueError(
+                f"found low {self.low} and high {self.high}, expected low less than high, and above 0 if log is true"
+            )
 
     def at(self, u: float) -> int | float:
         """Return the value at position ``u`` of the interval, with ``u`` in [0, 1)."""

@@ -107,7 +107,9 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
         if not equals:
             raise XmlcError(f"--config: found {setting!r}, expected key=value, such as datasets='[yeast]'")
         if not value:
-            expected = f"a value, such as {key}=null for the default of the suites"
-            raise XmlcError(f"--config: found {setting!r} without a value, expected {expected}")
+            raise XmlcError(
+                f"--config: found {setting!r} without a value, expected a value, such as {key}=null "
+                "for the default of the suites"
+            )
         content[key] = parsed_yaml(value, f"{key}=")
     return content

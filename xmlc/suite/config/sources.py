@@ -77,8 +77,9 @@ def sources_of(dataset: Dataset, mirror: str | None, resources: Path) -> Iterato
         elif copies or len(paths) > 1:
             names = ", ".join(path.name for path in paths)
             wanted = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in layouts)
-            expected = f"{wanted}, each plain or compressed (.gz, .xz, .bz2)"
-            raise XmlcError(f"{dataset.name}: {place}: found {names}, expected {expected}")
+            raise XmlcError(
+                f"{dataset.name}: {place}: found {names}, expected {wanted}, each plain or compressed (.gz, .xz, .bz2)"
+            )
         elif not paths and not place.startswith(WEB):
             continue
         for entry in layouts:
@@ -159,8 +160,7 @@ def check_source(entry: Dataset, mirror: str | None, resources: Path, known: Ite
         names |= {other.name for other in folder.iterdir() if other.is_dir()}
     near = nearest(entry.name, names - {entry.name})
     problem = f"found no address in the catalogue and {place}"
-    expected = f"a mirror with this dataset, or another name: {near}"
-    raise XmlcError(f"dataset {entry.name}: {problem}, expected {expected}")
+    raise XmlcError(f"dataset {entry.name}: {problem}, expected a mirror with this dataset, or another name: {near}")
 
 
 def states(files: Iterable[Path], known: States) -> States:
@@ -207,6 +207,8 @@ def mirror_at(mirror: str) -> str:
         return mirror.rstrip("/")
     folder = Path(mirror).expanduser()
     if not folder.is_dir():
-        expected = "a folder on this machine or an address with http:// or https://"
-        raise XmlcError(f"mirror: found {mirror}, expected {expected}{similar_path(folder)}")
+        raise XmlcError(
+            f"mirror: found {mirror}, expected a folder on this machine or an address with http:// "
+            f"or https://{similar_path(folder)}"
+        )
     return str(folder)

@@ -294,13 +294,8 @@ class Suite(Experiments):
         """Return the suite's models by name, followed by the suite's baselines."""
         return {**self.models, **self.baselines}
 
-    @property
-    def places(self) -> dict[tuple[str, str], ModelSpec]:
-        """Return all models and baselines by their keys in the suite's file, such as ``("models", "plt")``."""
-        return {self.place_of(name): model for name, model in self.all_models.items()}
-
     def place_of(self, model: str) -> tuple[str, str]:
-        """Return the keys of a model or baseline in the suite's file."""
+        """Return the keys of a model or baseline in the suite's file, such as ``("models", "plt")``."""
         return ("baselines" if model in self.baselines else "models", model)
 
     @property

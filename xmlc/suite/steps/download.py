@@ -97,8 +97,10 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
             click.echo(f"{name}: {error}", err=True)
     problem = "; ".join(problems) or "found no address in the catalogue, and no mirror"
     about = f"{dataset.homepage or ''} {dataset.edition or ''}".strip()
-    wanted = f"{', '.join(dataset.files)}, or their archive, into {out.parent / 'manual' / name}/"
-    raise XmlcError(f"{name}: {problem}. Download it by hand ({about}). Put {wanted}")
+    raise XmlcError(
+        f"{name}: {problem}. Download it by hand ({about}). Put {', '.join(dataset.files)}, or "
+        f"their archive, into {out.parent / 'manual' / name}/"
+    )
 
 
 def _fetch_files(source: sources.Source, out: Path) -> Dataset:
@@ -182,8 +184,10 @@ def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) ->
     expected = recorded.setdefault(origin, digests)
     if digests != expected:
         problem = f"found SHA-256 {digests}, expected {expected} as in the first download"
-        advice = f"If the new files are right, delete {record} and run the command again"
-        raise XmlcError(f"{origin}: {problem}. {advice}. Otherwise use another source")
+        raise XmlcError(
+            f"{origin}: {problem}. If the new files are right, delete {record} and run the command "
+            "again. Otherwise use another source"
+        )
     write_json(record, recorded)
 
 

@@ -85,15 +85,16 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
         for level in np.unique(levels).tolist():
             found = values[levels == level]
             # The sum adds the objectives of the nodes one by one, so that the order of additions is fixed.
-            row = LevelObjectives(
-                tree=tree,
-                level=level,
-                nodes=len(found),
-                minimum=tuple(found.min(axis=0).tolist()),
-                mean=tuple((sum(found) / len(found)).tolist()),
-                maximum=tuple(found.max(axis=0).tolist()),
+            rows.append(
+                LevelObjectives(
+                    tree=tree,
+                    level=level,
+                    nodes=len(found),
+                    minimum=tuple(found.min(axis=0).tolist()),
+                    mean=tuple((sum(found) / len(found)).tolist()),
+                    maximum=tuple(found.max(axis=0).tolist()),
+                )
             )
-            rows.append(row)
     return tuple(rows)
 
 

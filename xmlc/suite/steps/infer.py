@@ -62,8 +62,10 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
     If the model cannot draw label vectors, return the marginals that the model estimates.
     """
     if prepared.left_out("test") is not None:
-        said = f"found a model, expected estimates, because measures ignore some pairs of {prepared.folder}"
-        raise XmlcError(f'--from: {said}. Run `xmlc estimate` first, or use `split: "80"` in a suite')
+        raise XmlcError(
+            f"--from: found a model, expected estimates, because measures ignore some pairs of {prepared.folder}. "
+            'Run `xmlc estimate` first, or use `split: "80"` in a suite'
+        )
     X = instances_for(model, prepared, "test")
     if isinstance(model, DrawsSamples):
         drawn, ms = predict_timed(model, X, lambda rows: model.sample(rows, n_samples))
@@ -84,8 +86,10 @@ def basis_of_estimates(prepared: Prepared, folder: Path) -> Basis:
     Y = prepared.part("test")[1]
     spe = released(load_csr(folder, "test", made_by="estimate"))
     if spe.shape[0] != Y.shape[0]:
-        said = f"found estimates of {spe.shape[0]} instances, expected {Y.shape[0]} as in the test set"
-        raise XmlcError(f"{folder}: {said}. Delete this folder and run `xmlc estimate` again")
+        raise XmlcError(
+            f"{folder}: found estimates of {spe.shape[0]} instances, expected {Y.shape[0]} as in "
+            "the test set. Delete this folder and run `xmlc estimate` again"
+        )
     truncated = None
     if about.min_probability > 0:
         truncated = TruncatedEstimates(

@@ -115,6 +115,8 @@ def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int 
         return None
     found = read_matrix(path, gate)
     if found.shape[1] != m or n not in (None, found.shape[0]):
-        expected = f"({'any' if n is None else n}, {m}): a row for each instance, a column for each label"
-        raise XmlcError(f"{path}: found shape {found.shape}, expected {expected}, as in the other files")
+        raise XmlcError(
+            f"{path}: found shape {found.shape}, expected ({'any' if n is None else n}, {m}): a row "
+            "for each instance, a column for each label, as in the other files"
+        )
     return found

@@ -163,8 +163,9 @@ def files_of_source(dataset: Dataset, source: Path) -> Dataset:
         files = (dataset.layout_of(found) or dataset).renamed({name: file.name for name, file in found.items()})
     for name in files.files:
         if not (source / name).is_file():
-            advice = f"Run xmlc download {dataset.name}, or copy the file there"
-            raise XmlcError(f"{source / name}: found no such file. {advice}")
+            raise XmlcError(
+                f"{source / name}: found no such file. Run xmlc download {dataset.name}, or copy the file there"
+            )
         if (source / CHECKSUMS).exists():
             check_listed(source, name)
     return files

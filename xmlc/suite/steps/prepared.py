@@ -65,8 +65,9 @@ class Prepared:
             raise XmlcError(f"{self.folder}: found no meta.json, expected a prepared dataset. Run xmlc prepare")
         found = load_description(file, {"version": int})["version"]
         if found != FORMAT_VERSION:
-            said = f"found format version {found}, expected {FORMAT_VERSION}. Run xmlc prepare again"
-            raise XmlcError(f"{self.folder}: {said}")
+            raise XmlcError(
+                f"{self.folder}: found format version {found}, expected {FORMAT_VERSION}. Run xmlc prepare again"
+            )
         self.meta: Meta = load_description(file, DESCRIBED)
         self.digest: str = self.meta["digest"]
 
@@ -79,9 +80,8 @@ class Prepared:
         """
         if self.run == 0:
             return load_array(self.folder / "split.npy", bool, (self.meta["n_train"],), mmap=False)
-        share = self.meta["split"]["validation_share"]
-        seed = self.meta["split"]["seed"]
-        return fit_mask(self.meta["n_train"], share, seed + self.run)
+        split = self.meta["split"]
+        return fit_mask(self.meta["n_train"], split["validation_share"], split["seed"] + self.run)
 
     def part(self, name: str, most: int | None = None) -> DataPart:
         """Return the features X and the labels Y of the part ``name``.

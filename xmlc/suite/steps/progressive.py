@@ -50,8 +50,9 @@ def run_stream(model: object, X: sparse.csr_array, Y: sparse.csr_array) -> tuple
         The model does not support learning from a stream.
     """
     if not isinstance(model, Streaming):
-        said = f"found {type(model).__name__} without progressive_top_k, expected an online model such as oplt"
-        raise XmlcError(said)
+        raise XmlcError(
+            f"found {type(model).__name__} without progressive_top_k, expected an online model such as oplt"
+        )
     model.unfitted().progressive_top_k(X[:WARM_UP_ROWS], Y[:WARM_UP_ROWS])
     started = cpu_seconds()
     labels, _ = model.unfitted().progressive_top_k(X, Y)

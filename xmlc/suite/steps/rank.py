@@ -42,7 +42,6 @@ def command(
             predict_threads=threads,
             predict_peak_bytes=peak_bytes(),
         )
-        certified = mean_of(model.certified_)
         with atomic_folder(ranking) as written:
             np.save(written / RankedRecord.LABELS, labels)
-            step.write(RankedRecord, written / RankedRecord.FILE, costs=costs, certified=certified)
+            step.write(RankedRecord, written / RankedRecord.FILE, costs=costs, certified=mean_of(model.certified_))

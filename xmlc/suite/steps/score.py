@@ -39,10 +39,9 @@ def command(data: Path, ranking: Path, propensity: tuple[float, float] | None, o
     labels = load_array(ranking / RankedRecord.LABELS, np.int32, shape, mmap=False)
     metrics = ranking_metrics(Y, labels, propensities(Y_train, a, b))
     settings = {"settings": ranked.settings | {"propensity": f"{a:g} {b:g}"}}
-    record = RankingRecord(
+    RankingRecord(
         **vars(ranked) | settings,
         metrics=metrics,
         standard_errors=standard_errors(Y, labels),
         resampled=resampled_ranking(Y, labels, metrics),
-    )
-    record.write(out)
+    ).write(out)

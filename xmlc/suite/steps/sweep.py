@@ -55,13 +55,14 @@ def command(
         with trained_beside(out, model, step.data.part("train")) as seconds:
             labels, ms = rank_timed(model, step.data, max(K))
         trees = shape_of_trees(model)
-        row = SweepRow(
-            value=value,
-            metrics=precision_and_ndcg(step.data.part("test")[1], labels),
-            depth=max(trees.depths) if trees else None,
-            nodes=sum(trees.nodes) / len(trees.nodes) if trees else None,
-            train_seconds=seconds,
-            predict_ms_per_instance=ms,
+        rows.append(
+            SweepRow(
+                value=value,
+                metrics=precision_and_ndcg(step.data.part("test")[1], labels),
+                depth=max(trees.depths) if trees else None,
+                nodes=sum(trees.nodes) / len(trees.nodes) if trees else None,
+                train_seconds=seconds,
+                predict_ms_per_instance=ms,
+            )
         )
-        rows.append(row)
     step.write(SweepRecord, out, hyperparameter=hyperparameter, rows=tuple(rows), costs=Threads(threads=threads))

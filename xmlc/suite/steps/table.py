@@ -39,6 +39,5 @@ def command(
     made = Manifest(name, paper, files, published, suite, titles=titles)
     table = build_table(made, known)
     written = write_table(table, out)
-    settings = settings_of(known.values())
-    replace(made, table=table.spec.name, digests=table.digests, settings=settings).write(out)
+    replace(made, table=table.spec.name, digests=table.digests, settings=settings_of(known.values())).write(out)
     click.echo("\n".join(map(str, written)))

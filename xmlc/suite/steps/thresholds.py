@@ -96,8 +96,10 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
         saved = apply_thresholds(some_rows(spe, first, last), thresholds)
         if answer.nnz != saved.nnz or (answer.indices != saved.indices).any():
             found = f"found {saved.nnz} labels above the thresholds, expected {answer.nnz} from --model"
-            where = f"test instances {first} to {last - 1}. The estimates may be from another model"
-            raise XmlcError(f"--estimates: {found}, for {where}. Run `xmlc estimate` again")
+            raise XmlcError(
+                f"--estimates: {found}, for test instances {first} to {last - 1}. The estimates may "
+                "be from another model. Run `xmlc estimate` again"
+            )
         release(spe)
 
     return estimate_timed(step, "test", thresholds, compare)
@@ -116,8 +118,7 @@ def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_se
     ms = predict_test(step, spe["test"], tuned.thresholds)
     validation: Scores = {}
     if "val" in spe:
-        above = agreement_above(data.part("val")[1], as_estimates(spe["val"]), tuned.thresholds)
-        validation = measure_scores(above)
+        validation = measure_scores(agreement_above(data.part("val")[1], as_estimates(spe["val"]), tuned.thresholds))
     # The label sets are computed only once, because they are the same in all bootstrap replicates.
     sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), tuned.thresholds)]
     counts = agreement_of_blocks(sets)

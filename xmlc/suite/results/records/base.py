@@ -286,8 +286,9 @@ class Record(RecordFile):
         value = self.hyperparameters.get(name)
         if isinstance(value, int | float):
             return value
-        place = f"{self.model} on {self.dataset.name}"
-        raise XmlcError(f"{place}: found hyperparameter {name} {value!r}, expected a number")
+        raise XmlcError(
+            f"{self.model} on {self.dataset.name}: found hyperparameter {name} {value!r}, expected a number"
+        )
 
 
 # The method, the budget and the seed of a search, and the validation P@1 of its best trial.
