@@ -35,7 +35,7 @@ KINDS = {"simple": (0.0, 0.0), "effects vary": (1.0, 0.0), "noise is shared": (0
 
 def number_verdicts(level: float, deviation: float, shift: float, runs: int = RUNS) -> Counter[str]:
     """Count the verdicts on a number that the paper has from one run, and xmlc from five runs on the same split."""
-    judge = Judge(same_split=frozenset({(PAPER, DATASET)}))
+    judge = Judge(splits={(PAPER, DATASET): {"same": True}})
     drawn = level + deviation * np.random.default_rng(0).standard_normal((runs, 1 + SEEDS))
     means = shift + drawn[:, 1:].mean(axis=1)
     deviations = drawn[:, 1:].std(axis=1, ddof=1)

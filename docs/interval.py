@@ -8,7 +8,6 @@ from typing import Any
 
 from xmlc.suite.papers.plotting import BLUE, VERMILION
 from xmlc.suite.report.compare import compare
-from xmlc.suite.report.runs import read_spreads
 from xmlc.suite.report.verdicts import Judge
 
 ROOT = Path(__file__).parents[1]
@@ -29,7 +28,7 @@ LARGEST = 4
 
 def judged() -> list[dict[str, Any]]:
     """Return the cells of the five seeds with their intervals and verdicts."""
-    judge = Judge.of_project(ROOT / "config", read_spreads(ROOT / "config/runs.csv"))
+    judge = Judge.of_project(ROOT / "config")
     found = []
     for table, row, column in NUMBERS:
         file = f"{table}.csv"

@@ -16,7 +16,6 @@ from xmlc.suite.papers.building import build_table
 from xmlc.suite.papers.claims import CLAIMS, counted
 from xmlc.suite.papers.tables import Table
 from xmlc.suite.report.compare import compare, count_outcomes
-from xmlc.suite.report.runs import read_spreads
 from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.manifest import Manifest, finished_tables
 from xmlc.suite.results.verdicts import ClaimVerdict
@@ -51,7 +50,7 @@ def claims_of(finished: Sequence[Manifest]) -> dict[str, Table]:
 
 def outcomes() -> dict[str, dict[str, object]]:
     """Count the verdicts on the published numbers of each paper."""
-    judge = Judge.of_project(ROOT / "config", read_spreads(ROOT / "config/runs.csv"))
+    judge = Judge.of_project(ROOT / "config")
     counts = {}
     for paper in PAPERS:
         comparison = compare(ROOT / "results/published" / paper, ARCHIVE / paper, judge)

@@ -39,7 +39,7 @@ def compared(made, accepted):
     file = Path("built.csv")
     file.write_text(to_csv(table), encoding="utf-8")
     keys = table.spec.keys
-    sides = [read_cells(one, keys, deviations=True) for one in (accepted, file)]
+    sides = [read_cells(one, keys) for one in (accepted, file)]
     return compare_cells(keys, *sides)
 
 

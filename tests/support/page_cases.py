@@ -71,7 +71,7 @@ def small_run(run):
     return run
 
 
-SPLIT = frozenset({(PAPER, "yeast")})
+SPLIT = {(PAPER, "yeast"): {"same": True}}
 
 
 def pages_of_run(run, judge=None):
@@ -81,7 +81,7 @@ def pages_of_run(run, judge=None):
     """
     with contextlib.chdir(run):
         tables = finished_tables(Path("results/tables"))
-        files, numbers = pages_of(tables, failures(Path("logs")), judge or Judge(same_split=SPLIT))
+        files, numbers = pages_of(tables, failures(Path("logs")), judge or Judge(splits=SPLIT))
     return SimpleNamespace(index=files["index.html"], paper=files[f"{PAPER}.html"], files=files, numbers=numbers)
 
 

@@ -108,8 +108,8 @@ def test_same_instances_are_one_case_on_the_split_of_the_authors():
 
 
 def test_numbers_and_statements_count_the_same_splits():
-    judge = Judge.of_project(ROOT / "config", {})
-    counted = {(name, other) for (_, name), other in judge.report_on.items()}
+    judge = Judge.of_project(ROOT / "config")
+    counted = {(name, split["report_on"]) for (_, name), split in judge.splits.items() if "report_on" in split}
     assert counted == {(name, split) for split, name in OTHER_SPLITS.items()}
 
 

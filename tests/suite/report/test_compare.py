@@ -30,7 +30,7 @@ STO = ("yeast", "plt", "sto")
 DEVIATIONS = {(FTA, "macro_f"): 0.1, (STO, "macro_f"): 0.1, (FTA, "inner_products"): 0.0}
 JUDGE = Judge(
     {("left", "table2", *place): Spread(3, deviation) for place, deviation in DEVIATIONS.items()},
-    same_split=frozenset({("left", "yeast")}),
+    splits={("left", "yeast"): {"same": True}},
 )
 
 
@@ -83,7 +83,7 @@ def test_statistic_repeated_in_rows_of_a_dataset_is_one_cell(files):
 def test_additional_results_are_no_difference_from_a_paper(files):
     printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
     ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.46,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
-    judge = Judge({("left", "table1", ("a", "plt"), "p@1"): Spread(2, 0.07)}, same_split=frozenset({("left", "a")}))
+    judge = Judge({("left", "table1", ("a", "plt"), "p@1"): Spread(2, 0.07)}, splits={("left", "a"): {"same": True}})
     cells = compare(*files(printed, ours, "table1.csv"), judge).cells
     assert places(cells) == {("a / plt", "p@1"): Verdict.INSIDE, ("b / plt", "p@1"): Verdict.NOT_RUN}
 
@@ -201,7 +201,7 @@ def test_tables_are_equal_exactly_if_their_fingerprints_are(second, left, right)
         pd.DataFrame([("a", *cells[:2]), ("b", cells[2], "")], columns=["dataset", "p@1", second])
         for cells in (left, right)
     ]
-    found = compare_cells(("dataset",), *(cells_of(side, ("dataset",), deviations=True) for side in sides))
+    found = compare_cells(("dataset",), *(cells_of(side, ("dataset",)) for side in sides))
     assert ({*found["verdict"]} == {Verdict.EQUAL}) == (of_table(sides[0]) == of_table(sides[1]))
 
 
@@ -304,7 +304,9 @@ def test_variation_is_of_the_side_with_more_seeds_and_a_repeated_move_is_first_o
 
 def test_numbers_farthest_from_a_paper_come_first(files):
     for deviation in (0.1, 0.0):
-        judge = Judge({("left", "table2", STO, "macro_f"): Spread(3, deviation)}, same_split={("left", "yeast")})
+        judge = Judge(
+            {("left", "table2", STO, "macro_f"): Spread(3, deviation)}, splits={("left", "yeast"): {"same": True}}
+        )
         table = listing(compare(*files(TABLE, MIXED), judge).cells, True)
         interval = {0.1: "± 0.61", 0.0: "± 5.7e-07"}[deviation]
         first = ["table2", row(STO), "macro_f", "35.12", "36.0", "+0.88", "above", interval, NumberKind.MEASURED]

@@ -106,10 +106,12 @@ def test_long_table_has_numbers_of_records_and_statistics(tmp_path):
     assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
 
 
-def test_long_table_without_finished_tables_has_only_headings(tmp_path, monkeypatch):
+@pytest.mark.parametrize("command", ["report", "results", "archive"])
+def test_command_without_finished_tables_is_refused_with_advice(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
-    assert run("results", "--out", "results.csv") == 0
-    assert Path("results.csv").read_text() == ",".join(LONG_COLUMNS) + "\n"
+    assert run(command, "--out", "out") == 1
+    assert absent(capsys.readouterr().err, "results/tables", "make demo") == []
+    assert not Path("out").exists()
 
 
 def test_number_in_long_table_has_its_origin_and_settings(finished_run):

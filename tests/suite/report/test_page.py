@@ -7,14 +7,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from facts import absent, raises_with
+from facts import absent
 from page_cases import HOSTILE, PAPER, SPLIT, Reader, make_table, pages_of_run, small_run
 from report_cases import thresholds, write
 from repository import ROOT
 
-from xmlc.core.errors import XmlcError
 from xmlc.suite.report.compare import count_outcomes, published_lines
-from xmlc.suite.report.page import pages_of
 from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.fingerprint import fingerprint
 
@@ -126,16 +124,11 @@ def test_statistic_of_a_dataset_has_its_verdict_in_each_row(tmp_path):
 
 
 def test_numbers_fitted_to_published_results_are_marked_and_counted(run, pages):
-    judge = Judge(same_split=SPLIT, fitted={(PAPER, "plt"): "C: kept because the printed row comes out"})
+    judge = Judge(splits=SPLIT, fitted={(PAPER, "plt"): "C: kept because the printed row comes out"})
     fitted = pages_of_run(run, judge)
     assert absent(published_lines(fitted.numbers)[1], "2 of these agree", "fitted to published results") == []
     assert absent(fitted.paper, "C: kept because") == []
     assert (fitted.paper.count("</span> ‡"), pages.paper.count("</span> ‡")) == (3, 0)
-
-
-def test_report_without_results_is_refused_with_advice():
-    with raises_with(XmlcError, "make demo"):
-        pages_of([], [], Judge())
 
 
 @pytest.mark.parametrize("name", ["index", "paper"])
@@ -196,3 +189,13 @@ def test_every_verdict_has_a_style():
     style = Path(ROOT, "xmlc/suite/report/templates/report.css").read_text()
     words = ["equal", "inside", "above", "below", "undecided", "not run", "holds", "does not hold"]
     assert absent(style, *(f'data-verdict*="{word}"' for word in words)) == []
+
+
+def test_every_class_with_a_style_is_used():
+    folder = ROOT / "xmlc/suite/report/templates"
+    styled = set(re.findall(r"\.([a-z]+)(?=[ :>\[.,{)])", (folder / "report.css").read_text()))
+    used = {"best"}
+    for file in folder.glob("*.j2"):
+        for names in re.findall(r'class="([^"{]+)"', file.read_text()):
+            used |= set(names.split())
+    assert styled <= used

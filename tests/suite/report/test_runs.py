@@ -16,8 +16,8 @@ from repository import ROOT
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import build_table
-from xmlc.suite.report.runs import read_runs, read_spreads, runs_of, split_error, write_runs
-from xmlc.suite.report.verdicts import Spread, half_width
+from xmlc.suite.report.runs import runs_of, split_error, write_runs
+from xmlc.suite.report.verdicts import Spread, half_width, read_runs, read_spreads
 from xmlc.suite.results.columns import COLUMNS
 from xmlc.suite.results.manifest import finished_tables
 from xmlc.suite.results.numbers import read_cells
@@ -158,7 +158,7 @@ def test_split_error_matches_random_splits():
     record = as_record(ranking(standard_errors={"p@1": scores[:200].std(ddof=1) / math.sqrt(200)}))
     record = replace(record, dataset=replace(record.dataset, n_train=300, n_test=200))
     found = split_error([record], "p@1")
-    assert found == pytest.approx(100 * np.std([scores.mean() for scores in test_sets]), rel=0.05)
+    assert float(found) == pytest.approx(100 * np.std([scores.mean() for scores in test_sets]), rel=0.05)
 
 
 def test_command_keeps_runs_of_other_datasets_in_the_file(run, monkeypatch, capsys):

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import socket
 import subprocess
 from itertools import product
@@ -73,13 +74,25 @@ def test_exit_status_is_0_only_for_complete_runs(configured):
 
 
 def test_failed_steps_are_listed_with_their_logs(configured):
-    log = Path("logs/yeast/plt/seed1/full/train.log")
+    log = Path("logs/yeast/plt/seed0/full/train.log")
     log.parent.mkdir(parents=True)
     log.write_text("PLT: 10 % after 12 s\nxmlc: error: no room left on\n  the device\n")
     Path("logs/fine.log").write_text("100 %\n")
     output = status().output
     assert f"failed: {log}\n  no room left on the device\n" in output
     assert absent(output, "1 step failed", "7 of 7 results") == []
+
+
+def test_failed_steps_that_are_no_longer_planned_are_not_listed(configured):
+    names = ("yeast/prepare", "yeast/tuning/plt", "yeast/plt/seeds/full/train_and_rank", "tables/plt2016/table1")
+    dropped = ("gone/prepare", "yeast/gone/seed0/full/train", "yeast/plt/seed1/full/train", "tables/gone/table1")
+    for name in (*names, *dropped):
+        log = Path(f"logs/{name}.log")
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("xmlc: error: x\n")
+    output = status().output
+    assert re.findall(r"failed: logs/(.*)\.log", output) == sorted(names)
+    assert "seed1" in status("seeds=[0, 1]").output
 
 
 def test_status_uses_settings_of_last_run_by_default(configured):

@@ -11,28 +11,28 @@ from facts import absent
 from repository import ROOT
 
 from xmlc.suite.papers import table_of
+from xmlc.suite.report.compare import compare_cells
 from xmlc.suite.report.verdicts import (
     NO_CHANCE,
     NO_RUNS,
     Judge,
     NumberKind,
     Spread,
-    judge_constant,
-    judge_exactly,
-    judge_measured,
     judged,
     kind_of,
     unit_of_last_digit,
+    verdict_on,
 )
+from xmlc.suite.results.numbers import cells_of
 from xmlc.suite.results.verdicts import Verdict
 
 STO = ("plt2016", "table2", ("yeast", "plt", "sto"), "macro_f")
 LDSM = ("ldsm2020", "table7", ("delicious", "ldsm"), "p@1")
-SAME = frozenset({("plt2016", "yeast")})
+SAME = {("plt2016", "yeast"): {"same": True}}
 
 
 def judge_with(*values, split_error=None, same=SAME, place=STO, **about):
-    return Judge({place: Spread(len(values), np.std(values, ddof=1), split_error)}, same_split=same, **about)
+    return Judge({place: Spread(len(values), np.std(values, ddof=1), split_error)}, splits=same, **about)
 
 
 def cells(place, *values, **about):
@@ -44,7 +44,7 @@ def cells(place, *values, **about):
     return frame.assign(**({"deviation": math.nan, "seeds": 1} | about))
 
 
-def verdict_on(judge, value, place=STO, published="10.96", **about):
+def number_with(judge, value, place=STO, published="10.96", **about):
     """Return the row of one published number with its verdict."""
     paper, table, *_ = place
     numbers = cells(place, value, **about), cells(place, published)
@@ -69,15 +69,23 @@ def verdict_on(judge, value, place=STO, published="10.96", **about):
     ],
 )
 def test_measured_number_is_judged_by_its_interval(difference, interval, printed, verdict):
-    assert judge_measured(difference, interval, printed, 0.01) is verdict
+    assert verdict_on(difference, 0.005, interval, printed) is verdict
 
 
 @pytest.mark.parametrize(
-    ("difference", "unit", "verdict"),
-    [(0.005, 0.01, Verdict.EQUAL), (0.0051, 0.01, Verdict.ABOVE), (-27, 1, Verdict.BELOW)],
+    ("difference", "tolerance", "verdict"),
+    [(0.005, 0.005, Verdict.EQUAL), (0.0051, 0.005, Verdict.ABOVE), (-27, 0.5, Verdict.BELOW)],
 )
-def test_constant_is_equal_within_half_a_unit_of_last_digit(difference, unit, verdict):
-    assert judge_constant(difference, unit) is verdict
+def test_constant_is_equal_within_its_tolerance(difference, tolerance, verdict):
+    assert verdict_on(difference, tolerance) is verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(14.5, Verdict.EQUAL), (13.5, Verdict.EQUAL), (14.51, Verdict.ABOVE), (13.0, Verdict.BELOW)]
+)
+def test_statistic_is_equal_within_half_a_unit_of_last_digit(value, verdict):
+    place = ("plt2016", "table1", ("yeast", "plt"), "labels_per_instance")
+    assert number_with(Judge(), value, place, "14").verdict is verdict
 
 
 # Earlier and new numbers by verdict. Both 0.1 are the same float64, the two 0.3 are neighbours.
@@ -97,12 +105,14 @@ NUMBERS = {
     + [(text, text, Verdict.EQUAL) for text in ("10/100", "", "inf", "good")],
 )
 def test_number_is_compared_exactly_with_earlier_run(old, new, expected):
-    assert judge_exactly(old, new) is expected
+    sides = [pd.DataFrame({"dataset": ["a"], "x": [text]}) for text in (old, new)]
+    cells = compare_cells(["dataset"], *(cells_of(side, ["dataset"]) for side in sides))
+    assert cells.set_index("quantity").loc["x", "verdict"] == expected
 
 
 def test_unit_of_last_digit_is_read_from_text():
-    found = [unit_of_last_digit(text) for text in ("72.4", "72.40", "2456", "1e-05", "0.000001", "2e3", "nan")]
-    assert found == pytest.approx([0.1, 0.01, 1, 1e-5, 1e-6, 1, 0])
+    found = [unit_of_last_digit(text) for text in ("72.4", "72.40", "2456", "1e-05", "0.000001", "2e3")]
+    assert found == pytest.approx([0.1, 0.01, 1, 1e-5, 1e-6, 1])
 
 
 @pytest.mark.parametrize(
@@ -132,22 +142,22 @@ def test_kind_of_published_number_follows_from_table_column_and_model(paper, tab
 
 def test_number_is_inside_its_interval_above_or_below():
     judge = judge_with(10.96, 10.95, 10.97)
-    assert verdict_on(judge, 10.956).verdict is Verdict.EQUAL
-    inside = verdict_on(judge, 10.97)
+    assert number_with(judge, 10.956).verdict is Verdict.EQUAL
+    inside = number_with(judge, 10.97)
     assert inside.verdict is Verdict.INSIDE
     assert absent(inside.reason, 0.01, "3 runs") == []
-    assert verdict_on(judge, 11.20).verdict is Verdict.ABOVE
-    assert verdict_on(judge, 10.72).verdict is Verdict.BELOW
+    assert number_with(judge, 11.20).verdict is Verdict.ABOVE
+    assert number_with(judge, 10.72).verdict is Verdict.BELOW
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(10.956, Verdict.EQUAL), (12.0, Verdict.ABOVE), (10.0, Verdict.BELOW)])
 def test_cell_of_deterministic_model_has_no_chance_variation(value, verdict):
-    found = verdict_on(judge_with(value, value, value), value)
+    found = number_with(judge_with(value, value, value), value)
     assert (found.verdict, found.reason) == (verdict, NO_CHANCE)
     assert found.interval == pytest.approx(0.00566, abs=1e-5)
     # Another split adds the error of splits. Without that error, the cell is undecided.
-    assert verdict_on(judge_with(12.0, 12.0, same=frozenset(), split_error=0.1), 12.0).verdict is Verdict.ABOVE
-    assert verdict_on(judge_with(12.0, 12.0, same=frozenset()), 12.0).verdict is Verdict.UNDECIDED
+    assert number_with(judge_with(12.0, 12.0, same={}, split_error=0.1), 12.0).verdict is Verdict.ABOVE
+    assert number_with(judge_with(12.0, 12.0, same={}), 12.0).verdict is Verdict.UNDECIDED
 
 
 def test_number_printed_twice_is_counted_once():
@@ -181,9 +191,9 @@ def test_statistic_of_a_dataset_is_judged_once_and_found_in_any_row():
 
 def test_published_number_counts_on_only_one_of_two_splits():
     """The number on the other split is judged and counted separately, as quoted rows are."""
-    judge = Judge.of_project(ROOT / "config", {})
+    judge = Judge.of_project(ROOT / "config")
     found = {
-        (row, name): verdict_on(judge, 71.91, ("ldsm2020", "table7", row, name), "71.91")
+        (row, name): number_with(judge, 71.91, ("ldsm2020", "table7", row, name), "71.91")
         for row, name in product(
             (("delicious", "ldsm"), ("delicious-ldsm", "ldsm"), ("delicious", "fastxml")), ("p@1", "n_test")
         )
@@ -198,35 +208,35 @@ def test_published_number_counts_on_only_one_of_two_splits():
 
 def test_mean_of_whole_numbers_equals_published_number_only_exactly():
     place = ("ldsm2020", "table4", ("bibtex",), "depth")
-    verdicts = [verdict_on(Judge(), mean, place, "9").verdict for mean in (9.0, 8.6, 9.4)]
+    verdicts = [number_with(Judge(), mean, place, "9").verdict for mean in (9.0, 8.6, 9.4)]
     assert verdicts == [Verdict.EQUAL, Verdict.UNDECIDED, Verdict.UNDECIDED]
-    deviating = judge_with(9.0, 9.0, 9.0, 9.0, 8.0, place=place, same=frozenset({("ldsm2020", "bibtex")}))
-    assert verdict_on(deviating, 6.0, place, "9").verdict is Verdict.BELOW
+    deviating = judge_with(9.0, 9.0, 9.0, 9.0, 8.0, place=place, same={("ldsm2020", "bibtex"): {"same": True}})
+    assert number_with(deviating, 6.0, place, "9").verdict is Verdict.BELOW
 
 
 def test_quantity_that_helped_to_choose_settings_is_fitted():
     place = ("ldsm2020", "table4", ("bibtex",), "depth")
-    found = verdict_on(Judge(fitted={("ldsm2020", "", "bibtex", "depth"): "the printed depth"}), 9.0, place, "9")
+    found = number_with(Judge(fitted={("ldsm2020", "", "bibtex", "depth"): "the printed depth"}), 9.0, place, "9")
     assert (found.verdict, found.fitted) == (Verdict.EQUAL, "the printed depth")
 
 
 def test_cell_without_runs_is_undecided():
-    found = verdict_on(Judge(same_split=SAME), 10.9)
+    found = number_with(Judge(splits=SAME), 10.9)
     assert (found.verdict, found.reason) == (Verdict.UNDECIDED, NO_RUNS)
     # The variation of another model, method, dataset or table does not apply to this cell.
     for row in (("yeast", "plt", "fta"), ("scene", "plt", "sto"), ("yeast", "fastxml", "sto")):
-        assert verdict_on(judge_with(10.0, 12.0, place=(*STO[:2], row, "macro_f")), 10.9).verdict is Verdict.UNDECIDED
+        assert number_with(judge_with(10.0, 12.0, place=(*STO[:2], row, "macro_f")), 10.9).verdict is Verdict.UNDECIDED
 
 
 def test_current_runs_take_precedence_over_stored_runs():
-    found = verdict_on(judge_with(1.0, 20.0), 10.97, seeds=5, deviation=0.01)
+    found = number_with(judge_with(1.0, 20.0), 10.97, seeds=5, deviation=0.01)
     assert found.verdict is Verdict.INSIDE
     assert absent(found.reason, 0.01, "5 runs") == []
 
 
 def test_other_split_adds_its_error_or_leaves_number_undecided():
-    assert verdict_on(judge_with(10.96, 10.95, 10.97, same=frozenset()), 10.97).verdict is Verdict.UNDECIDED
-    found = verdict_on(judge_with(10.96, 10.95, 10.97, same=frozenset(), split_error=0.5), 10.0)
+    assert number_with(judge_with(10.96, 10.95, 10.97, same={}), 10.97).verdict is Verdict.UNDECIDED
+    found = number_with(judge_with(10.96, 10.95, 10.97, same={}, split_error=0.5), 10.0)
     assert found.interval == pytest.approx(1.96 * 0.5 * math.sqrt(2), rel=1e-3)
     assert found.verdict is Verdict.UNDECIDED
 
@@ -240,27 +250,27 @@ def test_other_split_adds_its_error_or_leaves_number_undecided():
     ],
 )
 def test_missing_numbers_and_costs_get_no_judgement(quantity, published, value, verdict):
-    assert verdict_on(judge_with(10.96, 10.95), value, (*STO[:3], quantity), published).verdict == verdict
+    assert number_with(judge_with(10.96, 10.95), value, (*STO[:3], quantity), published).verdict == verdict
 
 
 @pytest.mark.parametrize("published", ["-", "", "nan"])
 def test_cell_without_a_published_number_is_left_out(published):
-    assert verdict_on(judge_with(10.96, 10.95), 5.0, published=published) is None
+    assert number_with(judge_with(10.96, 10.95), 5.0, published=published) is None
 
 
 def test_project_judge_uses_splits_and_published_runs():
-    judge = Judge.of_project(ROOT / "config", {})
+    judge = Judge.of_project(ROOT / "config")
     assert judge.printed_runs["oplt2021"] == 5
     assert judge.printed_runs["plt2016"] == 1
-    assert ("gfm2011", "scene") in judge.same_split
-    assert ("ldsm2020", "delicious") not in judge.same_split
+    assert judge.splits["gfm2011", "scene"]["same"]
+    assert not judge.splits["ldsm2020", "delicious"]["same"]
     assert "Table 1 on scene" in judge.fitted["gfm2011", "br"]
     assert judge.fitted["plt2016", "plt"] == ""
 
 
 def test_number_fitted_to_published_results_is_marked():
     about = {("plt2016", "plt"): "C_grid: kept because a printed row has its digits then"}
-    found = verdict_on(judge_with(10.95, 10.96, 10.97, fitted=about), 10.97)
+    found = number_with(judge_with(10.95, 10.96, 10.97, fitted=about), 10.97)
     assert (found.verdict, found.fitted) == (Verdict.INSIDE, about["plt2016", "plt"])
     other = {("plt2016", "fastxml"): "max_leaf: kept"}
-    assert verdict_on(judge_with(10.96, 10.96, fitted=other), 10.96).fitted == ""
+    assert number_with(judge_with(10.96, 10.96, fitted=other), 10.96).fitted == ""

@@ -211,7 +211,7 @@ def test_cells_of_a_file_are_texts_with_their_deviation_and_seeds(tmp_path):
     deviation = 0.21060533511106927  # `pandas.to_numeric` of pandas 2.1 returns another number.
     file.write_text(f"dataset,model,p@1,p@1_std,p@3,seeds\na,plt,1.0,{deviation},,5\n")
     cells = read_cells(file, MODELS).set_index("quantity")
-    assert cells.index.tolist() == ["p@1", "p@3", "seeds"]
+    assert cells.index.tolist() == ["p@1", "p@1_std", "p@3", "seeds"]
     assert cells.loc["p@1", ["dataset", "model", "value"]].tolist() == ["a", "plt", "1.0"]
     assert cells.loc["p@1", ["deviation", "seeds"]].tolist() == [deviation, 5]
     assert cells.loc["p@3", "value"] == ""

@@ -6,6 +6,7 @@ The commands of this module do not change the run's records or tables.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -24,16 +25,24 @@ from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report import compare
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, write_archive
-from xmlc.suite.report.runs import read_spreads, runs_of, write_runs
-from xmlc.suite.report.status import failures, outdated_files, planned_files, run_outcome, to_text, unfinished_files
+from xmlc.suite.report.runs import runs_of, write_runs
+from xmlc.suite.report.status import (
+    Failure,
+    failures,
+    is_planned,
+    outdated_files,
+    planned_files,
+    run_outcome,
+    to_text,
+    unfinished_files,
+)
 from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.report.verify import verify
 from xmlc.suite.results.fingerprint import fingerprint
-from xmlc.suite.results.manifest import finished_tables
+from xmlc.suite.results.manifest import Manifest, finished_tables
 
 TABLES = Path(paths.TABLES)
 LOGS = Path(paths.LOGS)
-RUNS = "runs.csv"
 ANY = click.Path(path_type=Path)
 
 
@@ -78,13 +87,30 @@ def status_command(ctx: click.Context, settings: tuple[str, ...]) -> None:
     project = Project.read(read_config(config_folder() / "config.yaml", settings))
     planned = planned_files(project, run.files)
     unfinished = {*unfinished_files(), *outdated_files(settings, run.targets)}
-    done = []
-    for file in planned["file"]:
-        done.append(Path(file).exists() and not {file, paths.output_of(file)} & unfinished)
-    planned["done"] = done
-    click.echo(to_text(planned, failures(LOGS), run), nl=False)
-    if not all(done):
+    is_unfinished = planned["file"].isin(unfinished) | planned["file"].map(paths.output_of).isin(unfinished)
+    planned["done"] = planned["file"].map(os.path.exists) & ~is_unfinished
+    failed = [failure for failure in failures(LOGS) if is_planned(failure.log, planned)]
+    click.echo(to_text(planned, failed, run), nl=False)
+    if not planned["done"].all():
         ctx.exit(1)
+
+
+def current_tables() -> tuple[list[Manifest], list[Failure]]:
+    """Return the finished tables, and print and return the outdated ones.
+
+    Raises
+    ------
+    XmlcError
+        No table is finished, or all are outdated.
+    """
+    current, stale = separate_stale(finished_tables(TABLES))
+    for table in stale:
+        click.echo(f"{table.log}: {table.reason}", err=True)
+    if not current:
+        raise XmlcError(
+            f"{TABLES}: found no finished table. Build one first, as with `make demo` or `snakemake plt2016`"
+        )
+    return current, stale
 
 
 @click.command()
@@ -97,11 +123,9 @@ def report_command(out: Path) -> None:
     """
     from xmlc.suite.report.page import pages_of  # Jinja takes a while to import.
 
-    whole, stale = separate_stale(finished_tables(TABLES))
-    for table in stale:
-        click.echo(f"{table.log}: {table.reason}", err=True)
-    judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
-    pages, numbers = pages_of(whole, failures(LOGS) + stale, judge, run_outcome(LastRun.read()))
+    current, stale = current_tables()
+    judge = Judge.of_project(config_folder())
+    pages, numbers = pages_of(current, failures(LOGS) + stale, judge, run_outcome(LastRun.read()))
     with atomic_folder(out) as folder:
         for name, text in pages.items():
             write_text(folder / name, text)
@@ -114,11 +138,8 @@ def report_command(out: Path) -> None:
 @click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV file to write.")
 def results_command(out: Path) -> None:
     """Write all numbers of finished tables as one CSV."""
-    whole, stale = separate_stale(finished_tables(TABLES))
-    table = long_table(whole)
+    table = long_table(current_tables()[0])
     write_text(out, table.to_csv(index=False, lineterminator="\n"))
-    for one in stale:
-        click.echo(f"{one.log}: {one.reason}", err=True)
     click.echo(f"{out}: {len(table)} numbers")
 
 
@@ -130,14 +151,10 @@ def archive_command(out: Path) -> None:
     To rebuild the page, unpack the archive in a folder with the project's config and results/published, and run
     `xmlc report` there. The archive contains no datasets, models or estimates.
     """
-    made = finished_tables(TABLES)
-    if not made:
-        raise XmlcError(
-            f"{TABLES}: found no finished table. Build one first, as with `make demo` or `snakemake plt2016`"
-        )
-    files = archived_files(made)
+    current, _ = current_tables()
+    files = archived_files(current)
     write_archive(files, out)
-    click.echo(f"{len(files)} files of {len(made)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
+    click.echo(f"{len(files)} files of {len(current)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
 
 
 @click.command()
@@ -204,7 +221,7 @@ def compare_command(
     try:
         judge = None
         if published:
-            judge = Judge.of_project(config_folder(), read_spreads(config_folder() / RUNS))
+            judge = Judge.of_project(config_folder())
         comparison = compare.compare(old, new, judge, tolerance)
         head = [*compare.first_lines(comparison, published), f"old: {old}, new: {new}"]
         table = compare.listing(comparison.cells, published)

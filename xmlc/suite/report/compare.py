@@ -19,11 +19,12 @@ from xmlc.suite.files import similar_path
 from xmlc.suite.papers import rooms, table_of, tables_of
 from xmlc.suite.papers.claims import CLAIMS
 from xmlc.suite.papers.printing import escaped
-from xmlc.suite.report.verdicts import NO_CHANCE, Judge, NumberKind, Spread, half_width, judge_exactly, judged
+from xmlc.suite.report.verdicts import BETWEEN, NO_CHANCE, Judge, NumberKind, judged
 from xmlc.suite.results.columns import MISSING, column
-from xmlc.suite.results.fingerprint import Fingerprint, of_parts, of_table, read_table
+from xmlc.suite.results.fingerprint import Fingerprint, canonical, fingerprint, of_parts, read_table
+from xmlc.suite.results.intervals import student_quantile
 from xmlc.suite.results.manifest import Manifest, by_number, same_data
-from xmlc.suite.results.numbers import SEEDS, as_floats, index_of, read_cells, read_published
+from xmlc.suite.results.numbers import as_floats, index_of, read_cells, read_published
 from xmlc.suite.results.settings import settings_line
 from xmlc.suite.results.verdicts import Verdict
 
@@ -99,19 +100,23 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
     for name in names:
         old = left / name
         new = right / name
-        table = (name or left.name).removesuffix(".csv")
         if judge and not old.exists():
-            continue
-        if not judge and not (old.exists() and new.exists()):
-            verdict = Verdict.MISSING if old.exists() else Verdict.NEW
-            frames.append(pd.DataFrame([{"table": table, "verdict": verdict}]))
             continue
         made_old = Manifest.beside(old)
         made_new = Manifest.beside(new)
-        made = made_old or made_new or Manifest(old.stem, old.parent.name, ())
         settings.append((getattr(made_old, "settings", {}), getattr(made_new, "settings", {})))
-        if made.table == CLAIMS and not judge and not (made_new and same_data(made_old, made_new.digests)):
-            frames.append(pd.DataFrame([{"table": table, "verdict": Verdict.OTHER_DATA}]))
+        made = made_old or made_new or Manifest(old.stem, old.parent.name, ())
+        table = (name or left.name).removesuffix(".csv")
+        verdict = None
+        if not judge:
+            if not new.exists():
+                verdict = Verdict.MISSING
+            elif not old.exists():
+                verdict = Verdict.NEW
+            elif made.table == CLAIMS and not (made_new and same_data(made_old, made_new.digests)):
+                verdict = Verdict.OTHER_DATA
+        if verdict:
+            frames.append(pd.DataFrame([{"table": table, "verdict": verdict}]))
             continue
         spec = table_of(made.table, made.paper)
         keys = list(spec.keys)
@@ -123,10 +128,8 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
             cells = judged(made.paper, spec, means, published, judge)
             cells = cells.rename(columns={"published": "old", "value": "new", "interval": "variation"})
         else:
-            before = read_cells(old, keys, deviations=True)
-            after = read_cells(new, keys, deviations=True)
-            cells = compare_cells(keys, before, after, tolerance)
-        rows = [" / ".join(key) for key in cells[keys].itertuples(index=False, name=None)]
+            cells = compare_cells(keys, read_cells(old, keys), read_cells(new, keys), tolerance)
+        rows = [BETWEEN.join(key) for key in cells[keys].itertuples(index=False, name=None)]
         frames.append(cells.assign(table=table, row=rows, column=cells["quantity"]))
     cells = pd.concat(frames, ignore_index=True).reindex(columns=[*CELL, "variation"])
     cells = cells.astype({"variation": float}).fillna(dict.fromkeys(CELL, ""))
@@ -134,9 +137,11 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
 
 
 def compare_cells(keys: Sequence[str], left: pd.DataFrame, right: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
-    """Compare the cells of two of our tables, with those of deviations (`read_cells`), by their keys.
+    """Compare the cells of two of our tables (`read_cells`) by their keys.
 
-    The variation of a number that moved is estimated from the side with more seeds.
+    Two numbers are equal if they differ by no more than the tolerance, and other cells if their texts
+    are equal. A blank cell or NaN is a missing value. The variation of a number that moved is estimated
+    from the side with more seeds.
     """
     keys = list(keys)
     sides = []
@@ -146,26 +151,28 @@ def compare_cells(keys: Sequence[str], left: pd.DataFrame, right: pd.DataFrame, 
         sides.append(pd.concat([rows, side[~is_cost]]))
     cells = sides[0].merge(sides[1], "outer", [*keys, "quantity"], suffixes=("_old", "_new"), indicator="side")
     cells = cells.rename(columns={"value_old": "old", "value_new": "new"}).fillna({"old": "", "new": ""})
-    pairs = zip(cells["old"], cells["new"], strict=True)
-    verdicts = pd.Series([judge_exactly(old, new, tolerance) for old, new in pairs], dtype=object)
-    verdicts[cells["side"] == "left_only"] = Verdict.MISSING
-    verdicts[cells["side"] == "right_only"] = Verdict.NEW
-    cells = cells.assign(verdict=verdicts)
-    cells["variation"] = [_variation(cell) for cell in cells.to_dict("records")]
+    old = cells["old"].map(canonical)
+    new = cells["new"].map(canonical)
+    difference = as_floats(cells["new"]) - as_floats(cells["old"])
+    verdicts = {
+        Verdict.MISSING: (cells["side"] == "left_only") | ((new == "") & (old != "")),
+        Verdict.NEW: (cells["side"] == "right_only") | ((old == "") & (new != "")),
+        Verdict.EQUAL: (old == new) | (difference.abs() <= tolerance),
+        Verdict.ABOVE: difference > 0,
+        Verdict.BELOW: difference < 0,
+    }
+    cells["verdict"] = np.select([*verdicts.values()], [*verdicts], Verdict.CHANGED)
+    old_seeds = cells["seeds_old"].fillna(1)
+    new_seeds = cells["seeds_new"].fillna(1)
+    freedom = np.maximum(old_seeds, new_seeds) - 1
+    deviation = cells["deviation_new"].where(new_seeds > old_seeds, cells["deviation_old"])
+    variance = deviation * deviation * (1 / new_seeds + 1 / old_seeds)
+    has_moved = cells["verdict"].isin(SIDES) & (freedom > 0)
+    cells["variation"] = freedom[has_moved].map(student_quantile) * np.sqrt(variance)
+    # A row that only one side has is one cell.
     is_row = cells["quantity"] == ROW
-    is_equal = cells["verdict"] == Verdict.EQUAL
-    one_sided = index_of(cells[is_row & ~is_equal], keys)
-    return cells[(is_row & ~is_equal) | (~is_row & ~index_of(cells, keys).isin(one_sided))]
-
-
-def _variation(cell: dict[Any, Any]) -> float:
-    """Return how far a number moves by another choice of seeds, or NaN if it is equal or unknown."""
-    seeds = {side: int(np.nan_to_num(cell[f"{SEEDS}_{side}"], nan=1)) for side in ("old", "new")}
-    side = max(seeds, key=lambda side: seeds[side])
-    deviation = cell[f"deviation_{side}"]
-    if cell["verdict"] not in SIDES or seeds[side] < 2 or math.isnan(deviation):
-        return math.nan
-    return half_width(Spread(seeds[side], deviation), 0.0, seeds["new"], seeds["old"])[0]
+    one_sided = index_of(cells[is_row & (cells["side"] != "both")], keys)
+    return cells[is_row == index_of(cells, keys).isin(one_sided)]
 
 
 def _tables(left: Path, right: Path) -> list[str]:
@@ -176,22 +183,20 @@ def _tables(left: Path, right: Path) -> list[str]:
     defined = {spec.name for spec in chain(*map(tables_of, rooms()))}
     names = set()
     for side in (left, right):
-        for file in (*side.glob("*.csv"), *side.glob("*/*.csv")):
-            name = file.relative_to(side)
-            if file.stem in defined and (left / name.parent).is_dir():
-                names.add(name)
-    return [file.as_posix() for file in sorted(names, key=lambda file: (file.parent, by_number(file.stem)))]
+        names |= {file.relative_to(side) for file in (*side.glob("*.csv"), *side.glob("*/*.csv"))}
+    files = [file for file in names if file.stem in defined and (left / file.parent).is_dir()]
+    return [file.as_posix() for file in sorted(files, key=lambda file: (file.parent, by_number(file.stem)))]
 
 
 def _fingerprint(side: Path, names: Sequence[str]) -> Fingerprint:
     """Return the fingerprint of a table, or of a folder's tables with these names."""
     if not side.is_dir():
-        return of_table(read_table(side))
+        return fingerprint(side)
     suites: dict[str, dict[str, Fingerprint]] = {"": {}}
     for name in names:
         if (side / name).exists():
             suite, _, table = name.rpartition("/")
-            suites.setdefault(suite, {})[table] = of_table(read_table(side / name))
+            suites.setdefault(suite, {})[table] = fingerprint(side / name)
     return of_parts(suites.pop("") | {suite: of_parts(tables) for suite, tables in suites.items()})
 
 
@@ -278,16 +283,15 @@ def listing(cells: pd.DataFrame, is_published: bool) -> pd.DataFrame:
     table = cells.assign(difference=difference).loc[order]
     rows = []
     for cell in table.to_dict("records"):
-        row = [cell["table"], cell["row"], cell["column"]]
-        row += _texts(str(cell["old"]), str(cell["new"]), cell["difference"])
-        row += [cell["verdict"], "" if math.isnan(cell["variation"]) else f"± {cell['variation']:.2g}", cell["kind"]]
-        rows.append(row)
-    headings = ["table", "row", "column", "old", "new", "difference", "verdict", "variation over seeds", "kind"]
+        variation = "" if math.isnan(cell["variation"]) else f"± {cell['variation']:.2g}"
+        texts = _texts(cell["old"], cell["new"], cell["difference"])
+        rows.append([cell["table"], cell["row"], cell["column"], *texts, cell["verdict"], variation, cell["kind"]])
     if is_published:
-        headings[3:5] = ["published", "xmlc"]
-        headings[7] = "interval"
-        return pd.DataFrame(rows, columns=headings)
-    return pd.DataFrame(rows, columns=headings).drop(columns="kind")
+        named = ["published", "xmlc", "difference", "verdict", "interval", "kind"]
+    else:
+        rows = [row[:-1] for row in rows]
+        named = ["old", "new", "difference", "verdict", "variation over seeds"]
+    return pd.DataFrame(rows, columns=["table", "row", "column", *named])
 
 
 def _texts(old: str, new: str, difference: float) -> list[str]:

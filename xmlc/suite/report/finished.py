@@ -89,18 +89,17 @@ def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
     XmlcError
         A record violates its schema.
     """
-    papers: dict[Path, list[str]] = {}
+    papers: dict[Path, dict[str, None]] = {}
     for made in tables:
         for record in made.records:
-            papers.setdefault(record, []).append(made.paper)
+            papers.setdefault(record, {})[made.paper] = None
     records = read_records(papers)
-    numbers = read(records)
-    numbers = numbers[numbers["variant"] != ABOUT].drop(columns="split")
+    abouts = []
+    for path, record in records.items():
+        abouts.append(environment_columns(record) | {"record": path, "papers": " ".join(papers[path])})
+    numbers = read(records).drop(columns="split")
     is_number = pd.to_numeric(numbers["value"], errors="coerce").notna()
-    abouts = pd.DataFrame([environment_columns(record) for record in records.values()], dtype=object)
-    abouts["papers"] = [" ".join(dict.fromkeys(names)) for names in papers.values()]
-    abouts["record"] = pd.Series(list(records), dtype=object)
-    table = numbers[is_number].merge(abouts, on="record")
+    table = numbers[is_number & (numbers["variant"] != ABOUT)].merge(pd.DataFrame(abouts, dtype=object), on="record")
     table["unit"] = table["quantity"].map(lambda name: column(name).unit)
     table["record"] = table["record"].map(Path.as_posix)
     return table.reindex(columns=LONG_COLUMNS).astype({"seed": "Int64"})

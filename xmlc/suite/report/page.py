@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from xmlc import __version__
-from xmlc.core.errors import XmlcError
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import find_suite
@@ -23,7 +20,7 @@ from xmlc.suite.papers import tables_of
 from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.papers.claims import CLAIMS, FITTED, counted
 from xmlc.suite.papers.printing import fingerprint_of, title_of, to_csv
-from xmlc.suite.papers.tables import Cell, Table, TableSpec
+from xmlc.suite.papers.tables import Cell, Table
 from xmlc.suite.report.compare import published_lines
 from xmlc.suite.report.models import comparisons
 from xmlc.suite.report.status import Failure
@@ -32,9 +29,7 @@ from xmlc.suite.results.columns import column
 from xmlc.suite.results.environments import environment_columns
 from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.suite.results.manifest import Manifest
-from xmlc.suite.results.numbers import Key, as_float, read_published
-
-Place = tuple[str, Key, str]
+from xmlc.suite.results.numbers import Key, as_float, place_of, read_published
 
 
 @dataclass
@@ -50,23 +45,20 @@ class PaperPage:
     claims: dict[str, str]
     #: Machines and versions of the records.
     environments: list[str]
-    #: Our number, the published number and the verdict, by the place of a cell (`place_of`).
-    verdicts: dict[Place, dict[Hashable, Any]]
+    #: The rows of `judged` for each table, by the place of a number (`xmlc.suite.results.numbers.place_of`).
+    verdicts: dict[str, dict[Key, dict[Hashable, Any]]]
+    #: The figures by name, as SVG.
+    figures: dict[str, bytes]
 
     @property
     def shown(self) -> list[Table]:
         """Return the tables to show: those of the paper, then its claims. A suite without a paper shows all."""
-        shown = [one for one in self.tables if self.judged.empty or one.spec.name.removeprefix("table").isdecimal()]
-        claims = [one for one in self.tables if one.spec.name == CLAIMS]
-        return [one for one in shown if one not in claims] + claims
-
-    @property
-    def figures(self) -> dict[str, str]:
-        """Return the paper's figures as addresses that contain an SVG, by name."""
-        figures = {}
-        for file in sorted(Path(paths.FIGURES, self.name).glob("*.svg")):
-            figures[file.stem] = address_of(file.read_bytes())
-        return figures
+        shown = []
+        for table in self.tables:
+            name = table.spec.name
+            if self.judged.empty or name.removeprefix("table").isdecimal() or name == CLAIMS:
+                shown.append(table)
+        return sorted(shown, key=lambda table: table.spec.name == CLAIMS)
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -75,7 +67,7 @@ class PaperPage:
 
     def verdict_of(self, table: Table, cell: Cell) -> dict[Hashable, Any] | None:
         """Return the row of `judged` for a cell, or None if the paper has no such number."""
-        return self.verdicts.get(place_of(table.spec, cell.key, cell.quantity))
+        return self.verdicts[table.spec.name].get(place_of(table.spec.keys, *cell.key, cell.quantity))
 
 
 def pages_of(
@@ -86,22 +78,22 @@ def pages_of(
     Raises
     ------
     XmlcError
-        No table is finished, or a record of a table violates its schema.
+        A record of a table violates its schema.
     """
-    if not tables:
-        raise XmlcError("found no finished table. Run an experiment first, as with `make demo` or `snakemake plt2016`")
-    papers = []
     known: Known = {}
-    for name in dict.fromkeys(made.paper for made in tables):
-        papers.append(_paper(name, [made for made in tables if made.paper == name], judge, known))
+    papers = []
+    for name, finished in groupby(tables, key=lambda made: made.paper):
+        papers.append(_paper(name, [*finished], judge, known))
     numbers = pd.concat([paper.judged for paper in papers], ignore_index=True)
-    package = "xmlc.suite.report"
-    environment = Environment(
-        loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    templates = Environment(
+        loader=PackageLoader(__package__),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.globals |= {
+    templates.globals |= {
         "version": __version__,
-        "style": Markup(files(package).joinpath("templates/report.css").read_text(encoding="utf-8")),
         "fitted_mark": FITTED,
         "published_lines": published_lines,
         "title_of": title_of,
@@ -114,12 +106,9 @@ def pages_of(
     for paper in papers:
         for table in paper.tables:
             texts[f"{paper.name}/{table.spec.name}.csv"] = to_csv(table)
-        page = environment.get_template("paper.html.j2")
-        texts[f"{paper.name}.html"] = page.render(page=paper)
-    index = environment.get_template("index.html.j2")
-    texts["index.html"] = index.render(
-        page=None, judged=numbers, comparisons=comparisons(known), failures=failures, run=run
-    )
+        texts[f"{paper.name}.html"] = templates.get_template("paper.html.j2").render(page=paper)
+    index = templates.get_template("index.html.j2")
+    texts["index.html"] = index.render(page=None, comparisons=comparisons(known), failures=failures, run=run)
     return texts, numbers
 
 
@@ -138,20 +127,24 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) 
             numbers.append(judged(name, spec, means, published, judge))
     verdicts = {}
     for table in tables.values():
-        for number in judged(name, table.spec, table.means, table.published, judge).to_dict("records"):
-            key = tuple(number[key] for key in table.spec.keys)
-            verdicts[place_of(table.spec, key, number["quantity"])] = number
-    title = name
+        rows = judged(name, table.spec, table.means, table.published, judge)
+        verdicts[table.spec.name] = dict(zip(rows["place"], rows.to_dict("records"), strict=True))
     suite = find_suite(name, config_folder())
-    if suite:
-        title = suite.title
     claims = {}
     if CLAIMS in tables:
         claims = counted(tables[CLAIMS]).to_dict()
     abouts = [environment_columns(record) for record in own.values()]
     environments = dict.fromkeys(f"{about['cpu']}: {about['versions']}" for about in abouts if about["versions"])
-    all_numbers = pd.concat(numbers, ignore_index=True)
-    return PaperPage(name, title, [*tables.values()], all_numbers, claims, [*environments], verdicts)
+    return PaperPage(
+        name=name,
+        title=suite.title if suite else name,
+        tables=[*tables.values()],
+        judged=pd.concat(numbers, ignore_index=True),
+        claims=claims,
+        environments=[*environments],
+        verdicts=verdicts,
+        figures={file.stem: file.read_bytes() for file in sorted(Path(paths.FIGURES, name).glob("*.svg"))},
+    )
 
 
 def address_of(svg: bytes) -> str:
@@ -159,17 +152,9 @@ def address_of(svg: bytes) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
 
-def place_of(spec: TableSpec, key: Key, quantity: str) -> Place:
-    """Return the table, the row and the column of a cell. A statistic of a dataset has the dataset as its row."""
-    if key and "dataset" in spec.keys and column(quantity).kind == "constant":
-        key = (key[spec.keys.index("dataset")],)
-    return spec.name, key, quantity
-
-
 def cost_ratio(cell: Cell) -> str:
     """Return our cost divided by the published one as text, or ""."""
     published = as_float(cell.published)
-    value = as_float(cell.value)
-    if not column(cell.quantity).cost or not published or not value or math.isnan(value):
+    if not column(cell.quantity).cost or not published or not cell.rounded:
         return ""
-    return f"×{value / published:.2g}"
+    return f"×{cell.value / published:.2g}"

@@ -1,4 +1,4 @@
-"""Read and write config/runs.csv: our results for several seeds, which show the variation."""
+"""Write config/runs.csv: our results for several seeds, which show the variation."""
 
 from __future__ import annotations
 
@@ -14,55 +14,13 @@ from xmlc.core.files import write_text
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.building import Known
 from xmlc.suite.papers.tables import Table
-from xmlc.suite.report.verdicts import NumberKind, PublishedKey, Spread, kind_of
+from xmlc.suite.report.verdicts import BETWEEN, RUN_COLUMNS, NumberKind, kind_of, read_runs
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.fingerprint import read_table
 from xmlc.suite.results.numbers import as_float, is_missing
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
 
-COLUMNS = ["paper", "table", "row", "column", "seeds", "values", "split_error"]
-BETWEEN = " / "  # Text between the keys of a row in the CSV file.
 JUDGED = (NumberKind.MEASURED, NumberKind.QUOTED)
-
-
-def read_runs(file: Path) -> pd.DataFrame:
-    """Return the CSV file of runs as a data frame of texts. The data frame is empty if there is no file.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read, or has other columns.
-    """
-    if not file.is_file():
-        return pd.DataFrame(columns=COLUMNS, dtype=str)
-    runs = read_table(file)
-    if list(runs) != COLUMNS:
-        raise XmlcError(f"{file}: found columns {', '.join(runs)}, expected {', '.join(COLUMNS)}")
-    return runs
-
-
-def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
-    """Return how much each number in the CSV file varies over seeds.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read, or has a wrong or repeated line.
-    """
-    spreads: dict[PublishedKey, Spread] = {}
-    for line, run in enumerate(read_runs(file).to_dict("records"), start=2):
-        key = run["paper"], run["table"], tuple(run["row"].split(BETWEEN)), run["column"]
-        try:
-            values = [float(text) for text in run["values"].split()]
-        except ValueError:
-            values = []
-        if key in spreads or len(values) < 2 or len(values) != len(run["seeds"].split()):
-            raise XmlcError(f"{file}:{line}: found {run}, expected one line with a value for each of several seeds")
-        mean = math.fsum(values) / len(values)
-        variance = math.fsum((value - mean) * (value - mean) for value in values) / (len(values) - 1)
-        spreads[key] = Spread(len(values), math.sqrt(variance), as_float(run["split_error"]))
-    return spreads
 
 
 def write_runs(runs: pd.DataFrame, file: Path) -> None:
@@ -75,7 +33,7 @@ def write_runs(runs: pd.DataFrame, file: Path) -> None:
     lines = [line for line in earlier if _dataset(*line) not in measured]
     lines += runs.itertuples(index=False, name=None)
     lines.sort(key=lambda line: (*line[:2], line[2].split(BETWEEN), line[3]))
-    write_text(file, pd.DataFrame(lines, columns=COLUMNS).to_csv(index=False, lineterminator="\n"))
+    write_text(file, pd.DataFrame(lines, columns=RUN_COLUMNS).to_csv(index=False, lineterminator="\n"))
 
 
 def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
@@ -96,7 +54,6 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
     """
     lines = []
     for table in tables:
-        keys = list(table.spec.keys)
         for cell in table.means[table.means["is_run"]].to_dict("records"):
             quantity = cell["quantity"]
             runs = cell.get("runs")
@@ -104,45 +61,36 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
             # Numbers that a table computes from means have no runs.
             if not is_judged or as_float(cell["published"]) is None or not isinstance(runs, tuple):
                 continue
-            runs = [(seed, value) for seed, value in runs if not is_missing(value)]
-            if len(runs) < 2:
-                continue
-            error = split_error((known[path] for path in cell["records"]), quantity)
-            line = {
-                "paper": table.paper,
-                "table": table.spec.name,
-                "row": BETWEEN.join(cell[key] for key in keys),
-                "column": quantity,
-                "seeds": " ".join(str(seed) for seed, _ in runs),
-                "values": " ".join(f"{value:.6g}" for _, value in runs),
-                "split_error": "" if error is None else f"{error:.3g}",
-            }
-            lines.append(line)
+            runs = [(str(seed), f"{value:.6g}") for seed, value in runs if not is_missing(value)]
+            if len(runs) > 1:
+                row = BETWEEN.join(cell[key] for key in table.spec.keys)
+                error = split_error((known[path] for path in cell["records"]), quantity)
+                lines.append(
+                    (table.paper, table.spec.name, row, quantity, *map(" ".join, zip(*runs, strict=True)), error)
+                )
     if not lines:
         raise XmlcError(
             "found no table cell with a published number and several seeds. "
             "Build tables with --config seeds='[0, 1, 2, 3, 4]'"
         )
-    return pd.DataFrame(lines, columns=COLUMNS)
+    return pd.DataFrame(lines, columns=RUN_COLUMNS)
 
 
-def split_error(records: Iterable[RecordFile], name: str) -> float | None:
+def split_error(records: Iterable[RecordFile], name: str) -> str:
     """Return the standard error of a ranking measure over random splits, in the unit of its column.
 
-    The result is the mean of the records' standard errors, or None if no record has a standard
+    The result is the mean of the records' standard errors as text, or "" if no record has a standard
     error. The test set is a random sample, without replacement, from n_train + n_test instances.
     The recorded standard error assumes independent draws, so it is multiplied by sqrt(1 - n_test /
     (n_train + n_test)).
     """
-    scale = 1
-    if column(name).unit == "%":
-        scale = 100
     errors = []
     for record in records:
         if isinstance(record, RankingRecord) and name in record.standard_errors:
             n_train = record.dataset.n_train
             share = n_train / (n_train + record.dataset.n_test)
-            errors.append(scale * (record.standard_errors[name] * math.sqrt(share)))
-    if errors:
-        return fmean(errors)
-    return None
+            errors.append(record.standard_errors[name] * math.sqrt(share))
+    if not errors:
+        return ""
+    scale = 100 if column(name).unit == "%" else 1
+    return f"{scale * fmean(errors):.3g}"

@@ -51,6 +51,13 @@ def failures(logs: Path) -> list[Failure]:
     return failed
 
 
+def is_planned(log: Path, planned: pd.DataFrame) -> bool:
+    """Return whether a plan (`planned_files`) has results of the dataset, the model and the seed of a log."""
+    # Logs of all seeds of a model and logs of tuning are in folders of their own.
+    parts = {*log.parts[1:-1]} - {"seeds", "tuning"}
+    return any(parts <= {*file.split("/")} for file in planned["file"])
+
+
 def error_message(text: str) -> str:
     """Return the last error message in a log on one line, or "" if there is none."""
     reason = ""
@@ -77,7 +84,7 @@ def planned_files(project: Project, made: Collection[str] = ()) -> pd.DataFrame:
     rows = []
     for paper in project.suites:
         results = results_of(project, paper)
-        for file in dict.fromkeys([*steps_of(project, paper), *chain(*results.values())]):
+        for file in chain(steps_of(project, paper), *results.values()):
             rows.append((paper, Path(file).parts[1], file))
         for noun, name in results:
             rows.append((paper, MADE, SHOWN_FILES[noun].of(**{"paper": paper, noun: name})))
@@ -141,9 +148,10 @@ def to_text(planned: pd.DataFrame, failed: Sequence[Failure], run: LastRun) -> s
     blocks = [run.about]
     for failure in failed:
         blocks.append(f"failed: {failure.log}\n  {failure.reason}")
-    counts = planned.groupby(["paper", "dataset"], sort=False)["done"].agg(["sum", "count"]).reset_index()
-    counts["missing"] = counts["count"] - counts["sum"]
-    table = counts[["paper", "dataset", "sum", "missing"]].to_numpy().tolist()
+    counts = (
+        planned.assign(missing=~planned["done"]).groupby(["paper", "dataset"], sort=False)[["done", "missing"]].sum()
+    )
+    table = counts.reset_index().to_numpy().tolist()
     blocks.append(tabulate(table, ["Paper", "Dataset", "Done", "Missing"], disable_numparse=True))
     total = f"{planned['done'].sum()} of {count_of(len(planned), 'result')} are done"
     blocks.append(f"{total}; {count_of(len(failed), 'step')} failed.")

@@ -6,7 +6,7 @@ A verdict depends on the kind of the published number and on the variation betwe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -16,17 +16,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from xmlc.core.errors import XmlcError
 from xmlc.suite.config.catalogue import load_catalogue
 from xmlc.suite.config.suite import read_suite
 from xmlc.suite.papers.tables import TableSpec
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.intervals import student_quantile
-from xmlc.suite.results.numbers import SEEDS, Key, as_float, as_floats
+from xmlc.suite.results.fingerprint import read_table
+from xmlc.suite.results.intervals import mean_and_variance, student_quantile
+from xmlc.suite.results.numbers import SEEDS, Key, as_float, as_floats, places
 from xmlc.suite.results.verdicts import Verdict
 
 NO_RUNS = "no runs with several seeds, which `xmlc seed-variation` collects"
 NO_SPLIT_ERROR = "the paper's split is unknown, and the variation over splits was not measured"
 NO_CHANCE = "no chance variation: runs vary by no more than the rounding of the published number"
+RUNS = "runs.csv"  # The file in the configuration folder with our results for several seeds.
+RUN_COLUMNS = ["paper", "table", "row", "column", "seeds", "values", "split_error"]
+BETWEEN = " / "  # Text between the keys of a row in a CSV file of runs.
 PublishedKey = tuple[str, str, Key, str]  # paper, table, row, column
 
 
@@ -63,79 +68,38 @@ WIDEST = 0.05
 ROUNDING = 1 + 1e-9
 
 
-def judge_measured(difference: float, interval: float, published: float, unit: float) -> Verdict:
-    """Return the verdict on a measured number. The published digits are considered first, then the interval.
+def verdict_on(difference: float, tolerance: float, interval: float = 0.0, published: float = 0.0) -> Verdict:
+    """Return the verdict on a number, by its difference from a published number or an earlier one.
 
-    Our number is equal if its rounded value is the published number, whatever the interval is. Any
-    other number that is outside its interval is above or below, however wide the interval is.
-    Numbers inside wide intervals, and numbers without intervals, are undecided.
+    The published digits are considered first, then the interval. Our number is equal if its rounded
+    value is the published number, whatever the interval is. Any other number that is outside its
+    interval is above or below, however wide the interval is. Numbers inside wide intervals, and
+    numbers without intervals, are undecided.
 
     Parameters
     ----------
     difference : float
-        Our number minus the published number.
+        Our number minus the other number.
+    tolerance : float
+        The largest difference of equal numbers.
     interval : float
-        Half the width of the interval, or NaN if there is no interval.
+        Half the width of the interval, or NaN if there is no interval. It is 0 for numbers without
+        randomness.
     published : float
-    unit : float
-        The unit of the last published digit.
+        The other number, if it has an interval.
     """
-    if judge_constant(difference, unit) is Verdict.EQUAL:
+    if abs(difference) <= tolerance:
         return Verdict.EQUAL
     if abs(difference) > interval:
-        return side_of(difference)
+        return Verdict.ABOVE if difference > 0 else Verdict.BELOW
     if interval <= WIDEST * abs(published):
         return Verdict.INSIDE
     return Verdict.UNDECIDED
 
 
-def side_of(difference: float) -> Verdict:
-    """Return whether a number is above or below another number, given their difference, which is not 0."""
-    if difference > 0:
-        return Verdict.ABOVE
-    return Verdict.BELOW
-
-
-def judge_constant(difference: float, unit: float) -> Verdict:
-    """Return the verdict on a number without randomness.
-
-    Two numbers are equal if they differ by at most half a unit of the last published digit.
-    """
-    if abs(difference) <= unit / 2 * ROUNDING:
-        return Verdict.EQUAL
-    return side_of(difference)
-
-
-def judge_exactly(old: str, new: str, tolerance: float = 0.0) -> Verdict:
-    """Return the verdict on the new value of a number, given the old value.
-
-    The values are equal if they differ by no more than the tolerance. Values that are not numbers
-    are equal if their texts are equal. A blank cell or NaN is a missing value.
-    """
-    before = as_float(old)
-    after = as_float(new)
-    is_blank = old == "" or (before is not None and math.isnan(before))
-    if new == "" or (after is not None and math.isnan(after)):
-        if is_blank:
-            return Verdict.EQUAL
-        return Verdict.MISSING
-    if is_blank:
-        return Verdict.NEW
-    if before is None or after is None:
-        if old == new:
-            return Verdict.EQUAL
-        return Verdict.CHANGED
-    if before == after or abs(after - before) <= tolerance:
-        return Verdict.EQUAL
-    return side_of(after - before)
-
-
 def unit_of_last_digit(text: str) -> float:
     """Return the value of one unit in the last decimal place of a published number, or 1 without decimals."""
-    exponent = Decimal(text).as_tuple().exponent
-    if isinstance(exponent, int):
-        return float(f"1e{min(exponent, 0)}")
-    return 0.0
+    return float(f"1e{min(int(Decimal(text).as_tuple().exponent), 0)}")
 
 
 class Spread(NamedTuple):
@@ -193,20 +157,51 @@ def half_width(
         published number.
     """
     of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
-    error = 0.0
-    if other_split:
-        error = spread.split_error or 0.0
-    of_splits = 2 * error * error
+    of_splits = 0.0
+    if other_split and spread.split_error:
+        of_splits = 2 * spread.split_error * spread.split_error
     of_rounding = unit * unit / 12
     variance = of_runs + of_splits + of_rounding
-    share = 0.0
-    if variance:
+    freedom = math.inf
+    if of_runs:
         share = of_runs / variance
-    if share:
         freedom = (spread.runs - 1) / (share * share)
-    else:
-        freedom = math.inf
     return student_quantile(freedom) * math.sqrt(variance), of_runs + of_splits <= of_rounding
+
+
+def read_runs(file: Path) -> pd.DataFrame:
+    """Return the CSV file of runs as a data frame of texts. The data frame is empty if there is no file.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read, or has other columns.
+    """
+    if not file.is_file():
+        return pd.DataFrame(columns=RUN_COLUMNS, dtype=str)
+    runs = read_table(file)
+    if list(runs) != RUN_COLUMNS:
+        raise XmlcError(f"{file}: found columns {', '.join(runs)}, expected {', '.join(RUN_COLUMNS)}")
+    return runs
+
+
+def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
+    """Return how much each number in the CSV file of runs varies over seeds.
+
+    Raises
+    ------
+    XmlcError
+        The file cannot be read, or has a wrong or repeated line.
+    """
+    spreads: dict[PublishedKey, Spread] = {}
+    for line, run in enumerate(read_runs(file).to_dict("records"), start=2):
+        key = run["paper"], run["table"], tuple(run["row"].split(BETWEEN)), run["column"]
+        values = [as_float(text) for text in run["values"].split()]
+        if key in spreads or None in values or len(values) < 2 or len(values) != len(run["seeds"].split()):
+            raise XmlcError(f"{file}:{line}: found {run}, expected one line with a value for each of several seeds")
+        _, variance = mean_and_variance(values)
+        spreads[key] = Spread(len(values), math.sqrt(variance), as_float(run["split_error"]))
+    return spreads
 
 
 class Judgement(NamedTuple):
@@ -240,34 +235,29 @@ class Judge:
     #: The number of runs over which each paper averages its results, or 1 if this number is not
     #: known.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
-    #: Pairs of paper and dataset for which the paper's split is known to equal ours.
-    same_split: frozenset[tuple[str, str]] = frozenset()
-    #: Maps a paper and a dataset that is not counted to the dataset that is counted instead. The
-    #: two datasets are splits of the same instances.
-    report_on: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    #: The entry ``splits`` of the catalogue for each paper and dataset: whether the paper's split is
+    #: the ``same`` as ours, and ``report_on``, the dataset that is counted instead of this one.
+    splits: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     #: Texts about the settings that were fitted to published test results, by paper and model, and about
     #: single quantities that helped to choose settings, by paper, model, dataset and quantity. The
     #: model is "" for a table of one model, such as Table 4 of ldsm2020.
     fitted: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     @classmethod
-    def of_project(cls, config: Path, spreads: Mapping[PublishedKey, Spread]) -> Judge:
-        """Return a judge for the papers and the catalogue of datasets in a configuration folder.
+    def of_project(cls, config: Path) -> Judge:
+        """Return a judge for the papers, the catalogue of datasets and the runs in a configuration folder.
 
         Raises
         ------
         XmlcError
             A file violates its schema.
         """
-        same_split = set()
-        report_on = {}
+        splits = {}
         catalogue = config / "datasets.yaml"
-        for dataset, entry in (load_catalogue(catalogue) if catalogue.is_file() else {}).items():
-            for paper, split in entry.splits.items():
-                if split["same"]:
-                    same_split.add((paper, dataset))
-                if "report_on" in split:
-                    report_on[paper, dataset] = split["report_on"]
+        if catalogue.is_file():
+            for dataset, entry in load_catalogue(catalogue).items():
+                for paper, split in entry.splits.items():
+                    splits[paper, dataset] = split
         runs = {}
         fitted: dict[tuple[str, ...], str] = {}
         for file in sorted((config / "papers").glob("*.yaml")):
@@ -280,7 +270,7 @@ class Judge:
                     for quantity in origin.fitted:
                         fitted[paper, name, dataset, quantity] = origin.by
                         fitted[paper, "", dataset, quantity] = origin.by
-        return cls(spreads, runs, frozenset(same_split), report_on, fitted)
+        return cls(read_spreads(config / RUNS), runs, splits, fitted)
 
     def judgement(self, paper: str, spec: TableSpec, number: Mapping[str, Any]) -> Judgement:
         """Return the verdict on one of our numbers.
@@ -291,59 +281,42 @@ class Judge:
         dataset = number.get("dataset", "")
         model = number.get("model", "")
         quantity = number["quantity"]
+        split = self.splits.get((paper, dataset), {})
         kind = kind_of(quantity, spec, model)
-        if kind is NumberKind.MEASURED and (paper, dataset) in self.report_on:
+        if kind is NumberKind.MEASURED and "report_on" in split:
             kind = NumberKind.OTHER_SPLIT
-        published = float(number["published"])
         if kind is NumberKind.COST or number["is_repeated"]:
             return Judgement(kind)
         value = as_float(number["value"])
         if value is None or math.isnan(value):
             return Judgement(kind, Verdict.NOT_RUN)
-        # A whole number is printed exactly. A mean of whole numbers is therefore not rounded before
-        # the comparison.
+        published = float(number["published"])
+        unit = unit_of_last_digit(number["published"])
         if column(quantity).whole:
-            unit = 0.0
-        else:
-            unit = unit_of_last_digit(number["published"])
+            unit = 0.0  # A mean of whole numbers is not rounded before the comparison.
+        rounding = unit / 2 * ROUNDING
         if kind in (NumberKind.DATASET, NumberKind.CONFIGURATION):
-            return Judgement(kind, judge_constant(value - published, unit), unit / 2)
-        interval, reason = self._interval(paper, spec, number, unit)
+            return Judgement(kind, verdict_on(value - published, rounding), unit / 2)
         fitted = self.fitted.get((paper, model)) or self.fitted.get((paper, model, dataset, quantity), "")
-        verdict = judge_measured(value - published, interval, published, unit)
-        return Judgement(kind, verdict, interval, reason, fitted)
-
-    def _interval(self, paper: str, spec: TableSpec, number: Mapping[str, Any], unit: float) -> tuple[float, str]:
-        """Return the half width of a number's interval, or NaN, and an explanation."""
-        key = tuple(number[name] for name in spec.keys)
-        spread = self.spreads.get((paper, spec.name, key, number["quantity"]))
-        ours = 1
-        if number[SEEDS] > 0:
-            ours = int(number[SEEDS])
+        spread = self.spreads.get((paper, spec.name, tuple(number[name] for name in spec.keys), quantity))
+        ours = max(int(np.nan_to_num(number[SEEDS])), 1)
         if ours > 1 and not math.isnan(number["deviation"]):
-            split_error = None
-            if spread:
-                split_error = spread.split_error
-            spread = Spread(ours, number["deviation"], split_error)
+            spread = Spread(ours, number["deviation"], spread and spread.split_error)
+        is_other_split = not split.get("same")
+        interval = math.nan
         if spread is None:
-            return math.nan, NO_RUNS
-        is_other_split = (paper, number.get("dataset", "")) not in self.same_split
-        if is_other_split and spread.split_error is None:
-            return math.nan, NO_SPLIT_ERROR
-        theirs = self.printed_runs.get(paper, 1)
-        interval, is_fixed = half_width(spread, unit, ours, theirs, is_other_split)
-        if is_fixed:
-            return interval, NO_CHANCE
-        return interval, f"standard deviation {spread.deviation:.2g} of {spread.runs} runs"
+            reason = NO_RUNS
+        elif is_other_split and spread.split_error is None:
+            reason = NO_SPLIT_ERROR
+        else:
+            interval, is_fixed = half_width(spread, unit, ours, self.printed_runs.get(paper, 1), is_other_split)
+            reason = NO_CHANCE
+            if not is_fixed:
+                reason = f"standard deviation {spread.deviation:.2g} of {spread.runs} runs"
+        return Judgement(kind, verdict_on(value - published, rounding, interval, published), interval, reason, fitted)
 
 
-def judged(
-    paper: str,
-    spec: TableSpec,
-    means: pd.DataFrame,
-    published: pd.DataFrame,
-    judge: Judge,
-) -> pd.DataFrame:
+def judged(paper: str, spec: TableSpec, means: pd.DataFrame, published: pd.DataFrame, judge: Judge) -> pd.DataFrame:
     """Judge the published numbers of a table.
 
     Parameters
@@ -360,30 +333,22 @@ def judged(
     -------
     DataFrame
         One row for each published number: the keys of the table, ``quantity``, ``value``,
-        ``deviation``, ``seeds``, ``published``, and the fields of `Judgement`. If a paper repeats a
+        ``deviation``, ``seeds``, ``published``, ``is_repeated``, the ``place``
+        (`xmlc.suite.results.numbers.places`), and the fields of `Judgement`. If a paper repeats a
         statistic in each row of a dataset, the dataset has a single row for it.
     """
-    keys = list(spec.keys)
-    cell = [*keys, "quantity"]
-    is_number = np.isfinite(as_floats(published["value"]))
-    numbers = published.loc[is_number, [*cell, "value"]].rename(columns={"value": "published"})
-    numbers["is_repeated"] = _repeats(numbers, keys)
-    means = means.reindex(columns=[*cell, "value", "deviation", SEEDS]).astype({"value": object})
-    joined = numbers.merge(means, how="left", on=cell)
-    if "dataset" in keys:
-        # A statistic may be in other rows of the dataset than in the paper.
-        of_dataset = ["dataset", "quantity"]
-        known = means.dropna(subset="value").drop_duplicates(of_dataset)[[*of_dataset, "value"]]
-        joined = joined.merge(known, how="left", on=of_dataset, suffixes=("", "_of_dataset"))
-        is_constant = joined["quantity"].map(lambda name: column(name).kind == "constant").astype(bool)
-        joined["value"] = joined["value"].where(~is_constant, joined.pop("value_of_dataset"))
-        joined = joined[~(is_constant & joined.duplicated(of_dataset))]
+    keys = spec.keys
+    numbers = published[np.isfinite(as_floats(published["value"]))].rename(columns={"value": "published"})
+    numbers = numbers[[*keys, "quantity", "published"]]
+    numbers = numbers.assign(is_repeated=_repeats(numbers, keys), place=places(numbers, keys))
+    means = means.assign(place=places(means, keys)).dropna(subset="value").drop_duplicates("place")
+    means = means.reindex(columns=["place", "value", "deviation", SEEDS])
+    joined = numbers.drop_duplicates("place").merge(means, "left", "place")
     judgements = [judge.judgement(paper, spec, number) for number in joined.to_dict("records")]
-    verdicts = pd.DataFrame(judgements, columns=Judgement._fields, index=joined.index)
-    return joined.drop(columns="is_repeated").join(verdicts)
+    return joined.join(pd.DataFrame(judgements, columns=Judgement._fields))
 
 
-def _repeats(published: pd.DataFrame, keys: list[str]) -> pd.Series:
+def _repeats(published: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
     """Return which numbers a paper also prints in another column, table or row.
 
     nDCG@1 is P@1. Table 4 of plt2016 repeats the numbers of FTA and STO in Table 2. FastXML's inner

@@ -117,7 +117,7 @@ def of_table(cells: pd.DataFrame) -> Fingerprint:
     names = [json.dumps(name) for name in judged]
     lines = []
     for row in cells[judged].itertuples(index=False, name=None):
-        fields = [f"{name}:{_canonical(cell)}" for name, cell in zip(names, row, strict=True)]
+        fields = [f"{name}:{canonical(cell)}" for name, cell in zip(names, row, strict=True)]
         lines.append("\t".join(fields) + "\n")
     return Fingerprint(_digest("table", "".join(sorted(lines)).encode("ascii")), {})
 
@@ -169,7 +169,8 @@ def _entries(folder: Path) -> list[Path]:
     return entries
 
 
-def _canonical(cell: Any) -> str:
+def canonical(cell: Any) -> str:
+    """Return the text that stands for a cell of a table in its fingerprint."""
     if cell is None or cell is pd.NA or cell == "":
         return ""
     try:

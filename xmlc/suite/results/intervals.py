@@ -55,14 +55,22 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
         interval has width zero.
     """
     n = len(values)
-    mean = math.fsum(values) / n
+    mean, variance = mean_and_variance(values)
     if n < max(fewest, 2):
         return Estimate(mean)
     # Because of rounding errors, the computed mean of equal values may differ from the values.
     if min(values) == max(values):
         return Estimate(values[0], values[0], values[0])
-    variance = math.fsum((value - mean) * (value - mean) for value in values) / (n - 1)
     return estimate_from(mean, math.sqrt(variance / n), n)
+
+
+def mean_and_variance(values: Sequence[float]) -> tuple[float, float]:
+    """Return the mean of values, and their variance (divisor n - 1), which is NaN for a single value."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    if n == 1:
+        return mean, math.nan
+    return mean, math.fsum((value - mean) * (value - mean) for value in values) / (n - 1)
 
 
 def estimate_from(mean: float, error: float, n: int) -> Estimate:

@@ -25,7 +25,6 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
@@ -103,27 +102,23 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     ValueError
         Two numbers have the same keys, quantity and seed.
     """
-    by = [*keys, "quantity"]
-    repeated = numbers.duplicated([*by, "seed"])
-    if repeated.any():
-        first = numbers[repeated].iloc[0].to_dict()
-        raise ValueError(f"{first}: found a second number of this key and seed")
-    order = numbers.groupby(by, sort=False).ngroup()
     counts = numbers.groupby(list(keys))["seed"].transform("nunique")
-    numbers = numbers.assign(order=order, seeds=counts).sort_values(["order", "seed"], kind="stable")
-    means = numbers.drop_duplicates("order")[[*by, SEEDS]].reset_index(drop=True)
-    # Slices of lists are much faster than an aggregation with a Python function.
-    values = numbers["value"].tolist()
-    records = numbers["record"].tolist()
-    runs = list(zip(numbers["seed"], values, strict=True))
-    bounds = [*np.flatnonzero(~numbers["order"].duplicated()), len(numbers)]
-    summaries = []
-    for quantity, seeds, start, end in zip(means["quantity"], means[SEEDS], bounds, bounds[1:], strict=False):
-        summary = _summary(quantity, values[start:end], seeds or 1)
-        summaries.append((*summary, tuple(runs[start:end]), tuple(records[start:end])))
-    means[SEEDS] = means[SEEDS].astype(float).replace(0, np.nan)
-    found = pd.DataFrame(summaries, columns=["value", "deviation", "runs", "records"], dtype=object)
-    return pd.concat([means, found.astype({"deviation": float})], axis=1)
+    columns = [*keys, "quantity", "seed", "value", "record", SEEDS]
+    groups: dict[Key, dict[float, tuple[Any, ...]]] = {}
+    for *place, seed, value, record, seeds in numbers.assign(seeds=counts)[columns].itertuples(index=False, name=None):
+        runs = groups.setdefault(tuple(place), {})
+        order = math.inf if seed is None else seed
+        if order in runs:
+            raise ValueError(f"{place}: found a second number of this key and seed {seed}")
+        runs[order] = (seed, value), record, seeds
+    rows = []
+    for (*key, quantity), runs in groups.items():
+        sorted_runs = [runs[order] for order in sorted(runs)]
+        pairs, records, seeds = zip(*sorted_runs, strict=True)
+        summary = _summary(quantity, [value for _, value in pairs], seeds[0] or 1)
+        rows.append((*key, quantity, seeds[0] or math.nan, *summary, pairs, records))
+    columns = [*keys, "quantity", SEEDS, "value", "deviation", "runs", "records"]
+    return pd.DataFrame(rows, columns=columns, dtype=object).astype({SEEDS: float, "deviation": float})
 
 
 def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
@@ -133,7 +128,7 @@ def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
     return pd.MultiIndex.from_frame(rows[list(keys)])
 
 
-def _summary(quantity: str, values: list[Any], seeds: int) -> tuple[Any, float]:
+def _summary(quantity: str, values: Sequence[Any], seeds: int) -> tuple[Any, float]:
     """Return the value that stands for all seeds, and its standard deviation or NaN."""
     kind = column(quantity).kind
     first = values[0]
@@ -155,11 +150,11 @@ def _summary(quantity: str, values: list[Any], seeds: int) -> tuple[Any, float]:
     return mean, math.sqrt(reduce(add, squares, 0.0) / (seeds - 1))
 
 
-def read_cells(file: Path, keys: Sequence[str], deviations: bool = False) -> pd.DataFrame:
+def read_cells(file: Path, keys: Sequence[str]) -> pd.DataFrame:
     """Read a CSV table as one row for each cell: ``keys``, ``quantity``, and ``value`` as text.
 
     The columns ``deviation`` and ``seeds`` are read from the table's columns of deviations and
-    seeds. With ``deviations``, the cells of deviations have rows, too.
+    seeds, whose cells have rows, too.
 
     Raises
     ------
@@ -174,7 +169,7 @@ def read_cells(file: Path, keys: Sequence[str], deviations: bool = False) -> pd.
     if repeated.any():
         place = ", ".join(table[repeated].iloc[0][list(keys)])
         raise XmlcError(f"{file}: found two rows for {place}, expected one for each {', '.join(keys)}")
-    return cells_of(table, keys, deviations)
+    return cells_of(table, keys)
 
 
 def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
@@ -196,13 +191,13 @@ def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
     return cells
 
 
-def cells_of(table: pd.DataFrame, keys: Sequence[str], deviations: bool = False) -> pd.DataFrame:
+def cells_of(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Return one row for each cell of a table, row by row (see `read_cells`)."""
     cells = []
     for row in table.to_dict("records"):
         key = [row[name] for name in keys]
         for name, text in row.items():
-            if name not in keys and (deviations or not name.endswith(DEVIATION)):
+            if name not in keys:
                 deviation = as_float(row.get(name + DEVIATION))
                 cells.append((*key, name, text, deviation, as_float(row.get(SEEDS))))
     frame = pd.DataFrame(cells, columns=[*keys, "quantity", "value", "deviation", SEEDS])
@@ -216,22 +211,28 @@ def with_published(means: pd.DataFrame, published: pd.DataFrame, keys: Sequence[
     constant of a dataset in one row of the dataset, and then the constant applies to all of them.
     """
     place = [*keys, "quantity"]
-    published = published.rename(columns={"value": "published"})[[*place, "published"]]
-    texts = dict(zip(index_of(published, place), published["published"], strict=True))
-    constants: dict[tuple[str, str], str] = {}
-    if "dataset" in keys:
-        for dataset, quantity, text in published[["dataset", "quantity", "published"]].itertuples(index=False):
-            if column(quantity).kind == "constant":
-                constants.setdefault((dataset, quantity), text)
-    found = []
-    of_dataset = zip(means.get("dataset", means["quantity"]), means["quantity"], strict=True)
-    for cell, constant in zip(index_of(means, place), of_dataset, strict=True):
-        found.append(texts.get(cell, constants.get(constant, "")))
-    joined = means.assign(published=pd.Series(found, index=means.index, dtype=object))
-    rest = published[~index_of(published, place).isin(index_of(means, place))]
+    printed = published[::-1]  # Of several constants of a dataset, the first counts.
+    texts = dict(zip(places(printed, keys), printed["value"], strict=True))
+    joined = means.assign(published=[texts.get(number, "") for number in places(means, keys)])
+    rest = published[~index_of(published, place).isin(index_of(means, place))][[*place, "value"]]
     if len(rest):
-        return pd.concat([joined, rest], ignore_index=True)
+        return pd.concat([joined, rest.rename(columns={"value": "published"})], ignore_index=True)
     return joined
+
+
+def places(rows: pd.DataFrame, keys: Sequence[str]) -> list[Key]:
+    """Return the keys and the quantity of each number, or only the dataset and the quantity for its constants.
+
+    Tables repeat a constant of a dataset in some or all rows of the dataset.
+    """
+    return [place_of(keys, *row) for row in rows[[*keys, "quantity"]].itertuples(index=False, name=None)]
+
+
+def place_of(keys: Sequence[str], *place: str) -> Key:
+    """Return the place (see `places`) of a number with these values of the keys and this quantity."""
+    if "dataset" in keys and column(place[-1]).kind == "constant":
+        return place[keys.index("dataset")], place[-1]
+    return place
 
 
 def pivot(means: pd.DataFrame, keys: Sequence[str], quantities: Iterable[str]) -> pd.DataFrame:
@@ -240,18 +241,16 @@ def pivot(means: pd.DataFrame, keys: Sequence[str], quantities: Iterable[str]) -
     A quantity that no row has is left out. If a row has several seeds, a column of standard
     deviations, ``<name>_std``, follows each measure. The last column counts the seeds.
     """
-    keys = list(keys)
-    rows = index_of(means.drop_duplicates(keys), keys)
-    cells = means.pivot(index=keys, columns="quantity", values=["value", "deviation"]).reindex(rows)
-    several = (means[SEEDS] > 1).any()
-    measured = {*means.loc[means[SEEDS].notna(), "quantity"]}
-    table = pd.DataFrame(index=rows)
+    rows = means.set_index([*keys])
+    several = (rows[SEEDS] > 1).any()
+    table = pd.DataFrame(index=rows.index.unique())
     for quantity in quantities:
-        if ("value", quantity) not in cells:
+        own = rows[rows["quantity"] == quantity]
+        if own.empty:
             continue
-        table[quantity] = cells["value", quantity].astype(object)
-        if several and quantity in measured and column(quantity).kind == "measure":
-            table[quantity + DEVIATION] = cells["deviation", quantity].astype(object)
-    if measured:
-        table[SEEDS] = means.groupby(keys, sort=False)[SEEDS].first().reindex(rows).astype("Int64")
+        table[quantity] = own["value"].astype(object)
+        if several and own[SEEDS].notna().any() and column(quantity).kind == "measure":
+            table[quantity + DEVIATION] = own["deviation"].astype(object)
+    if rows[SEEDS].notna().any():
+        table[SEEDS] = rows.groupby(level=[*keys], sort=False)[SEEDS].first().astype("Int64")
     return table.reset_index()
