@@ -34,6 +34,7 @@ def test_row_of_a_model_has_its_ranking_and_best_label_sets():
 
 def test_one_model_has_no_drawing():
     assert compared(ranking())[0].drawing is None
+    assert compared(ranking(), ranking(model="oracle"))[0].drawing is None
 
 
 def test_oracle_is_never_best():

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from xmlc.suite.papers.common.figures import pareto
@@ -18,6 +17,7 @@ from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.inference import InferenceRecord
 from xmlc.suite.results.records.ranking import RankingRecord
 from xmlc.suite.results.records.thresholds import ThresholdRecord
+from xmlc.suite.results.titles import LIMITS
 
 KEYS = ("dataset", "model")
 QUALITY = "p@1"
@@ -67,23 +67,20 @@ def best_numbers(table: Table) -> pd.DataFrame:
     # Two tables may have two copies of a record.
     own = table.own.drop_duplicates([*KEYS, "method", "split", "seed", "quantity"])
     sizes = own[own["quantity"] == "m"].drop_duplicates("dataset").set_index("dataset")["value"]
-    ranked = own[(own["method"] == "") & own["quantity"].isin(SHOWN) & ~own["quantity"].isin(OF_SETS)]
-    ranked = mean_over_seeds(ranked, KEYS).dropna(subset="value")
-    sets = own[(own["method"] != "") & own["quantity"].isin(OF_SETS)]
-    sets = mean_over_seeds(sets, (*KEYS, "method")).dropna(subset="value")
-    target = sets["method"].str.removeprefix(FOR).str.replace("-", "_")
-    fits = [quantity.startswith(measure) for quantity, measure in zip(sets["quantity"], target, strict=True)]
-    sets = sets[~sets["method"].str.startswith(FOR) | pd.Series(fits, index=sets.index, dtype=bool)]
-    sets = sets.sort_values("value", ascending=False, kind="stable").drop_duplicates([*KEYS, "quantity"])
-    means = pd.concat([ranked, sets.drop(columns="method")], ignore_index=True)
+    means = mean_over_seeds(own[own["quantity"].isin(SHOWN)], (*KEYS, "method")).dropna(subset="value")
+    fits = []
+    for method, quantity in zip(means["method"], means["quantity"], strict=True):
+        measure = method.removeprefix(FOR).replace("-", "_")
+        is_of_sets = quantity in OF_SETS
+        fits.append(bool(method) == is_of_sets and (not method.startswith(FOR) or quantity.startswith(measure)))
+    means = means[fits].sort_values("value", ascending=False, kind="stable").drop_duplicates([*KEYS, "quantity"])
     # Times differ from run to run anyway.
-    costs = [column(quantity).cost for quantity in means["quantity"]]
-    means.loc[costs, "deviation"] = np.nan
-    quality = ranked[ranked["quantity"] == QUALITY].set_index([*KEYS])["value"].astype(float)
-    places = pd.MultiIndex.from_frame(means[[*KEYS]])
-    means = means.assign(labels=means["dataset"].map(sizes), quality=quality.reindex(places).to_numpy())
-    means = means.sort_values(["labels", "dataset", "quality"], ascending=[True, True, False], kind="stable")
-    return means.drop(columns=["labels", "quality"])
+    means["deviation"] = means["deviation"].mask([column(quantity).cost for quantity in means["quantity"]])
+    quality = means[means["quantity"] == QUALITY][[*KEYS, "value"]]
+    means = means.sort_index().merge(quality, "left", [*KEYS], suffixes=("", "_of_model"))
+    means["labels"] = means["dataset"].map(sizes)
+    order = {"labels": True, "dataset": True, "value_of_model": False}
+    return means.sort_values([*order], ascending=[*order.values()], kind="stable")
 
 
 COMPARISON = TableSpec(
@@ -97,6 +94,7 @@ COMPARISON = TableSpec(
 
 def draw(numbers: pd.DataFrame) -> bytes | None:
     """Draw P@1 of each model against the seconds of training, with the Pareto front, as an SVG."""
+    numbers = numbers[~numbers["model"].isin(LIMITS)]
     if means(numbers, "", ["model"], TIME, QUALITY).dropna()["model"].nunique() < 2:
         return None
     spec = replace(pareto, by=(), plots=pareto.plots[:1])

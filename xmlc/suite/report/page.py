@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -155,6 +156,7 @@ def address_of(svg: bytes) -> str:
 def cost_ratio(cell: Cell) -> str:
     """Return our cost divided by the published one as text, or ""."""
     published = as_float(cell.published)
-    if not column(cell.quantity).cost or not published or not cell.rounded:
+    value = as_float(cell.value)
+    if not column(cell.quantity).cost or not published or not value or math.isnan(value):
         return ""
-    return f"×{cell.value / published:.2g}"
+    return f"×{value / published:.2g}"

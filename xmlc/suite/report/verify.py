@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from xmlc.core.checksums import KEY, NAME, Damaged, check_content, check_listed, listed_in, unlisted_in, verify_file
+from xmlc.core.checksums import KEY, NAME, Damaged, check_listed, listed_in, unlisted_in, verify_file
 from xmlc.core.errors import XmlcError
-from xmlc.core.files import read_json
 from xmlc.suite.config import paths
 from xmlc.suite.files import similar_path
 from xmlc.suite.results.manifest import SUFFIX
+from xmlc.suite.results.records.base import parsed
 
 # Each folder in `FOLDERS` contains a list of its files with checksums. Each record in `RECORDS` contains a checksum of
 # its content.
@@ -103,19 +103,7 @@ def _check_of(file: Path) -> Callable[[], object] | None:
     """
     if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
         return partial(verify_file, file)
-    if file.suffix != ".json":
-        return None
-    try:
-        content = read_json(file)
-    except (OSError, ValueError, RecursionError):
-        content = None
-    if isinstance(content, dict) and KEY in content:
-        return partial(check_content, file, content)
     is_record = file.name.endswith(SUFFIX) or any(pattern.read(file) for pattern in RECORDS)
-    if is_record:
-        return partial(_refuse, file)
+    if file.suffix == ".json" and (is_record or f'"{KEY}"' in file.read_text(encoding="utf-8", errors="replace")):
+        return partial(parsed, file, "record")
     return None
-
-
-def _refuse(file: Path) -> None:
-    raise Damaged(file, "found no readable record with a checksum", file)
