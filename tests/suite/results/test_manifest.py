@@ -8,7 +8,7 @@ from facts import raises_with
 
 from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
-from xmlc.suite.results.manifest import Manifest, same_data
+from xmlc.suite.results.manifest import Manifest
 
 DIGESTS = {"yeast": "12ab"}
 SETTINGS = {"yeast / plt": {"seeds": [0, 1], "lam": 1e-5, "hash_bits": None}}
@@ -35,14 +35,6 @@ def test_written_manifest_is_read_back(tmp_path):
     assert Manifest.beside(tmp_path / "table1.csv") is None
     path.write_text(json.dumps(stamped({key: value for key, value in CONTENT.items() if key != "settings"})))
     assert Manifest.read(path).settings == {}  # Earlier versions wrote no settings.
-
-
-def test_data_is_the_same_if_known_digests_are_equal():
-    assert same_data(MADE, DIGESTS)
-    assert not same_data(MADE, {"yeast": "34cd"})
-    assert not same_data(MADE, DIGESTS | {"scene": "56ef"})
-    assert not same_data(None, DIGESTS)
-    assert not same_data(Manifest("claims", "plt2016", ()), {})
 
 
 @pytest.mark.parametrize("change", [{"records": [1]}, {"suite": 3}, {"digests": []}])

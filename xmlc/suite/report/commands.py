@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import click
+from tabulate import tabulate
 
 from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
@@ -223,7 +224,7 @@ def compare_command(
         if published:
             judge = Judge.of_project(config_folder())
         comparison = compare.compare(old, new, judge, tolerance)
-        head = [*compare.first_lines(comparison, published), f"old: {old}, new: {new}"]
+        head = [*comparison.head, f"old: {old}, new: {new}"]
         table = compare.listing(comparison.cells, published)
         if markdown:
             write_text(markdown, compare.to_markdown(head, table))
@@ -261,13 +262,11 @@ def fingerprint_command(given: tuple[Path, ...]) -> None:
     as a model or a prepared dataset [default: results/tables]. Costs (times, memory), numbers of threads, and the order
     of rows and columns do not count. Fingerprints of parts are printed before the fingerprint of the whole.
     """
-    lines: list[tuple[str, str]] = []
+    lines = []
     for path in given or (TABLES,):
         whole = fingerprint(path)
         lines += [*whole.lines(), (str(path), whole.word)]
-    width = max(len(name) for name, _ in lines)
-    for name, word in lines:
-        click.echo(f"{name:{width}}  {word}")
+    click.echo(tabulate(lines, tablefmt="plain", disable_numparse=True))
 
 
 @click.command()

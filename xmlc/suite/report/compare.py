@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from xmlc.suite.report.verdicts import BETWEEN, NO_CHANCE, Judge, NumberKind, ju
 from xmlc.suite.results.columns import MISSING, column
 from xmlc.suite.results.fingerprint import Fingerprint, canonical, fingerprint, of_parts, read_table
 from xmlc.suite.results.intervals import student_quantile
-from xmlc.suite.results.manifest import Manifest, by_number, same_data
+from xmlc.suite.results.manifest import Manifest, by_number
 from xmlc.suite.results.numbers import as_floats, index_of, read_cells, read_published
 from xmlc.suite.results.settings import settings_line
 from xmlc.suite.results.verdicts import Verdict
@@ -48,15 +48,13 @@ class Comparison(NamedTuple):
         costs. ``variation`` is how far a cell moves by another choice of seeds, or NaN. If the old
         side is a paper, ``variation`` is the interval of the published number, and ``kind``,
         ``reason`` and ``fitted`` are fields of `xmlc.suite.report.verdicts.Judgement`.
-    settings : str
-        A line with the settings that differ.
-    fingerprints : tuple of Fingerprint
-        The fingerprints of the compared tables of both sides.
+    head : list of str
+        Lines with the fingerprints, the counts of verdicts, and the settings that differ, or with
+        the counts of a paper.
     """
 
     cells: pd.DataFrame
-    settings: str
-    fingerprints: tuple[Fingerprint, Fingerprint]
+    head: list[str]
 
 
 def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: float = 0.0) -> Comparison:
@@ -113,7 +111,7 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
                 verdict = Verdict.MISSING
             elif not old.exists():
                 verdict = Verdict.NEW
-            elif made.table == CLAIMS and not (made_new and same_data(made_old, made_new.digests)):
+            elif made.table == CLAIMS and not (made_old and made_new and made_old.digests == made_new.digests != {}):
                 verdict = Verdict.OTHER_DATA
         if verdict:
             frames.append(pd.DataFrame([{"table": table, "verdict": verdict}]))
@@ -133,7 +131,13 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
         frames.append(cells.assign(table=table, row=rows, column=cells["quantity"]))
     cells = pd.concat(frames, ignore_index=True).reindex(columns=[*CELL, "variation"])
     cells = cells.astype({"variation": float}).fillna(dict.fromkeys(CELL, ""))
-    return Comparison(cells, settings_line(settings), (_fingerprint(left, names), _fingerprint(right, names)))
+    if judge:
+        return Comparison(cells, published_lines(cells))
+    old, new = (_fingerprint(side, names) for side in (left, right))
+    line = f"Fingerprints differ: old {old.word}, new {new.word}"
+    if old == new:
+        line = f"Same fingerprint, {new.word}: all numbers except costs are equal"
+    return Comparison(cells, [line, _counts(cells) or "no cells to compare", settings_line(settings)])
 
 
 def compare_cells(keys: Sequence[str], left: pd.DataFrame, right: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
@@ -200,17 +204,6 @@ def _fingerprint(side: Path, names: Sequence[str]) -> Fingerprint:
     return of_parts(suites.pop("") | {suite: of_parts(tables) for suite, tables in suites.items()})
 
 
-def first_lines(comparison: Comparison, is_published: bool) -> list[str]:
-    """Return the fingerprints, counts of verdicts, and settings that differ, or a paper's counts."""
-    if is_published:
-        return published_lines(comparison.cells)
-    old, new = comparison.fingerprints
-    line = f"Fingerprints differ: old {old.word}, new {new.word}"
-    if old == new:
-        line = f"Same fingerprint, {new.word}: all numbers except costs are equal"
-    return [line, _counts(comparison.cells) or "no cells to compare", comparison.settings]
-
-
 def _counts(cells: pd.DataFrame) -> str:
     """Return the number of cells, rows and tables for each verdict."""
     counts = cells["verdict"].value_counts()
@@ -230,32 +223,11 @@ def published_lines(cells: pd.DataFrame) -> list[str]:
             datasets = f"{run['dataset'].nunique()} of {own['dataset'].nunique()} datasets"
             line = f"{kind}: {len(run)} of {len(own)} run again, on {datasets}: {_counts(run)}"
             lines.append(line.removesuffix(": "))
-    fitted = count_outcomes(cells)["agree, fitted"]
-    if fitted:
-        lines.insert(1, f"{fitted} of these agree by settings that were fitted to published results")
+    is_fitted = (cells["fitted"] != "") & cells["verdict"].isin([Verdict.EQUAL, Verdict.INSIDE])
+    fitted = cells[is_fitted & (cells["kind"] == NumberKind.MEASURED)]
+    if len(fitted):
+        lines.insert(1, f"{len(fitted)} of these agree by settings that were fitted to published results")
     return lines
-
-
-def count_outcomes(cells: pd.DataFrame) -> dict[str, Any]:
-    """Count the outcomes of numbers that papers measured. Return a table row as a dict from headings to cells.
-
-    A number is reproduced if it is equal to the published number or inside its interval. If its
-    settings were fitted to published results, it agrees with the published number, but is not
-    reproduced.
-    """
-    published = cells[(cells["kind"] == NumberKind.MEASURED) & (cells["verdict"] != "")]
-    run = published[published["verdict"] != Verdict.NOT_RUN]
-    agreeing = run[run["verdict"].isin([Verdict.EQUAL, Verdict.INSIDE])]
-    fitted = agreeing[agreeing["fitted"] != ""]
-    return {
-        "datasets run": f"{run['dataset'].nunique()} of {published['dataset'].nunique()}",
-        "published": len(published),
-        "run": len(run),
-        "reproduced": len(agreeing) - len(fitted),
-        "agree, fitted": len(fitted),
-        "differ": len(run[run["verdict"].isin(SIDES)]),
-        "undecided": len(run[run["verdict"] == Verdict.UNDECIDED]),
-    }
 
 
 def listing(cells: pd.DataFrame, is_published: bool) -> pd.DataFrame:

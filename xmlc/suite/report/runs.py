@@ -16,7 +16,7 @@ from xmlc.suite.papers.building import Known
 from xmlc.suite.papers.tables import Table
 from xmlc.suite.report.verdicts import BETWEEN, RUN_COLUMNS, NumberKind, kind_of, read_runs
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.numbers import as_float, is_missing
+from xmlc.suite.results.numbers import as_float
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
 
@@ -61,7 +61,7 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
             # Numbers that a table computes from means have no runs.
             if not is_judged or as_float(cell["published"]) is None or not isinstance(runs, tuple):
                 continue
-            runs = [(str(seed), f"{value:.6g}") for seed, value in runs if not is_missing(value)]
+            runs = [(str(seed), f"{value:.6g}") for seed, value in runs if pd.notna(value)]
             if len(runs) > 1:
                 row = BETWEEN.join(cell[key] for key in table.spec.keys)
                 error = split_error((known[path] for path in cell["records"]), quantity)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -38,10 +38,10 @@ class Verified:
         Number of files that were checked.
     """
 
-    damaged: list[Damaged] = field(default_factory=list)
-    unlisted: list[Path] = field(default_factory=list)
-    without: list[Path] = field(default_factory=list)
-    files: int = 0
+    damaged: list[Damaged]
+    unlisted: list[Path]
+    without: list[Path]
+    files: int
 
     @property
     def targets(self) -> list[Path]:
@@ -88,7 +88,7 @@ def verify(places: Iterable[Path]) -> Verified:
     XmlcError
         A path does not exist.
     """
-    found = Verified()
+    found = Verified([], [], [], 0)
     for place in places:
         if not place.exists():
             raise XmlcError(f"{place}: found no such file or folder{similar_path(place)}")

@@ -61,9 +61,8 @@ class Column:
         number = float(value)
         if self.most is not None:
             number = round(number, self.most)
-        if beside is None:
-            decimals = self._decimals(number)
-        else:
+        decimals = self._decimals(number)
+        if beside is not None:
             decimals = self._decimals(float(beside))
             if decimals is None:
                 decimals = len(f"{beside:g}".partition(".")[2])
@@ -106,11 +105,6 @@ _seconds = _sharing(unit="s", better="lower", cost=True)
 _milliseconds = _sharing(unit="ms", better="lower", cost=True)
 _megabytes = _sharing(unit="MB", better="lower", cost=True)
 _plain = _sharing()
-
-
-def _of_claims(**titles: str) -> list[Column]:
-    costs = [Column(COST + name, f"{title}, times or memory", cost=True) for name, title in titles.items()]
-    return [*_plain(**titles), *costs]
 
 
 _ALL = (
@@ -162,8 +156,8 @@ _ALL = (
     *_threads(test_threads="Threads", inference_threads="Threads"),
     # Columns that describe the test of a paper's claims.
     *_constants(claim="Claim", statement="Statement", source="In the paper", stated="Stated", printed="Published"),
-    *_of_claims(effect="Effect", lower="Lower end", upper="Upper end", supports="For", contradicts="Against"),
-    *_of_claims(opposites="Opposite sign", lost="Cases changed by bootstrap error", verdict="Verdict"),
+    *_plain(effect="Effect", lower="Lower end", upper="Upper end", supports="For", contradicts="Against"),
+    *_plain(opposites="Opposite sign", lost="Cases changed by bootstrap error", verdict="Verdict"),
     *_constants(subject="Subject", unit="Unit of the effect", side="Decision", note="Note"),
     *_counts(units="Datasets and subjects", seeds="Seeds"),
     *_plain(unit_effect="Effect", on_tests="With bootstrap error"),
@@ -177,12 +171,12 @@ DEVIATION = "_std"
 def column(name: str) -> Column:
     """Return the definition of a column.
 
-    A column that is not in `COLUMNS` has no unit, no best value, and is not a cost. The standard
-    deviation of a column is like the column, but has no best value.
+    The standard deviation of a column is like the column, but has no best value. Any other column that is not
+    in `COLUMNS` has no unit and no best value, and is a cost only if it is of a claim about costs.
     """
     if name in COLUMNS:
         return COLUMNS[name]
     measured = COLUMNS.get(name.removesuffix(DEVIATION))
     if measured is None:
-        return Column(name, name)
+        return Column(name, name, cost=name.startswith(COST))
     return replace(measured, name=name, title=f"{measured.title}, std", better=None)

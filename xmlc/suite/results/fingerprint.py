@@ -161,17 +161,14 @@ def read_table(source: Path) -> pd.DataFrame:
 
 def _entries(folder: Path) -> list[Path]:
     """Return the tables, arrays and folders of them in a folder, without hidden ones."""
-    entries = []
-    for path in folder.iterdir():
-        is_array_or_table = path.is_file() and path.suffix in (TABLE, ARRAY, ARRAYS)
-        if not path.name.startswith(".") and (is_array_or_table or (path.is_dir() and _entries(path))):
-            entries.append(path)
-    return entries
+    visible = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    files = [path for path in visible if path.suffix in (TABLE, ARRAY, ARRAYS) and path.is_file()]
+    return files + [path for path in visible if path.is_dir() and _entries(path)]
 
 
 def canonical(cell: Any) -> str:
     """Return the text that stands for a cell of a table in its fingerprint."""
-    if cell is None or cell is pd.NA or cell == "":
+    if pd.isna(cell) or cell == "":
         return ""
     try:
         value = float(cell)

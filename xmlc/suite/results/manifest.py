@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -73,11 +72,6 @@ class Manifest:
         if path.is_file():
             return cls.read(path)
         return None
-
-
-def same_data(one: Manifest | None, other: Mapping[str, str]) -> bool:
-    """Return whether a table was computed on the datasets with the digests ``other``, if both are known."""
-    return one is not None and bool(other) and one.digests == other
 
 
 def finished_tables(folder: Path) -> list[Manifest]:

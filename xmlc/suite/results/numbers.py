@@ -43,11 +43,6 @@ ABOUT = "about"
 Key = tuple[str, ...]
 
 
-def is_missing(value: Any) -> bool:
-    """Return whether a value is None or NaN."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
 def as_float(value: Any) -> float | None:
     """Return a value or text as a float, or None if it is not a number."""
     try:
@@ -123,22 +118,19 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
     """Return some columns as an index, to look up rows by their keys."""
-    if len(keys) == 1:
-        return pd.Index(rows[keys[0]])
-    return pd.MultiIndex.from_frame(rows[list(keys)])
+    return rows.set_index([*keys]).index
 
 
 def _summary(quantity: str, values: Sequence[Any], seeds: int) -> tuple[Any, float]:
     """Return the value that stands for all seeds, and its standard deviation or NaN."""
-    kind = column(quantity).kind
+    about = column(quantity)
     first = values[0]
-    if kind == "choice":
-        if not all(value == first or (is_missing(value) and is_missing(first)) for value in values):
-            first = "/".join(column(quantity).printed(value) for value in values)
+    if about.kind == "choice":
+        if len({None if pd.isna(value) else value for value in values}) > 1:
+            first = "/".join(map(about.printed, values))
         elif isinstance(first, float) and first.is_integer():
             first = int(first)
-        return first, math.nan
-    if kind == "constant" or any(isinstance(value, str) for value in values):
+    if about.kind != "measure" or any(isinstance(value, str) for value in values):
         return first, math.nan
     measured = [math.nan if value is None else float(value) for value in values]
     measured += [math.nan] * (seeds - len(measured))
@@ -182,7 +174,7 @@ def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
     """
     cells = read_cells(file, keys)
     is_measure = cells["quantity"].map(lambda name: column(name).kind == "measure").astype(bool)
-    is_text = pd.to_numeric(cells["value"], errors="coerce").isna() & ~cells["value"].isin(NOT_PRINTED)
+    is_text = as_floats(cells["value"]).isna() & ~cells["value"].isin(NOT_PRINTED)
     for cell in cells[is_measure & is_text].to_dict("records"):
         place = ", ".join(cell[key] for key in keys)
         raise XmlcError(
