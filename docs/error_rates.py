@@ -50,7 +50,6 @@ def number_verdicts(level: float, deviation: float, shift: float, runs: int = RU
             "value": mean,
             "deviation": over_seeds,
             "seeds": SEEDS,
-            "is_repeated": False,
         }
         verdicts[str(judge.judgement(PAPER, spec, number).verdict)] += 1
     return verdicts

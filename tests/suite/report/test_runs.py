@@ -15,7 +15,6 @@ from repository import ROOT
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import table_of
-from xmlc.suite.papers.building import build_table
 from xmlc.suite.report.runs import runs_of, split_error, write_runs
 from xmlc.suite.report.verdicts import Spread, half_width, read_runs, read_spreads
 from xmlc.suite.results.columns import COLUMNS
@@ -117,8 +116,7 @@ def run(tmp_path):
 
 
 def measured(run):
-    known = {}
-    return runs_of([build_table(made, known) for made in finished_tables(run / "results/tables")], known)
+    return runs_of(finished_tables(run / "results/tables"))
 
 
 def test_each_published_cell_gets_a_value_per_seed(run):
@@ -148,7 +146,7 @@ def test_rankings_give_the_error_of_their_test_set(run):
 
 def test_runs_without_published_cells_or_several_seeds_are_refused():
     with raises_with(XmlcError, "seeds"):
-        runs_of([], {})
+        runs_of([])
 
 
 def test_split_error_matches_random_splits():

@@ -22,7 +22,6 @@ from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
 from xmlc.suite.files import similar_path
-from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report import compare
 from xmlc.suite.report.finished import archived_files, long_table, separate_stale, write_archive
@@ -55,7 +54,6 @@ def show_command(files: tuple[Path, ...], brief: bool) -> None:
     for file in files:
         if not file.is_file():
             raise XmlcError(f"{file}: found no finished table, such as `make demo` builds{similar_path(file)}")
-    for file in files:
         text = file.read_text(encoding="utf-8").strip()
         click.echo(first_panel(text) if brief else f"\n{text}\n")
 
@@ -87,9 +85,8 @@ def status_command(ctx: click.Context, settings: tuple[str, ...]) -> None:
         settings = tuple(f"{key}={json.dumps(value)}" for key, value in run.settings.items())
     project = Project.read(read_config(config_folder() / "config.yaml", settings))
     planned = planned_files(project, run.files)
-    unfinished = {*unfinished_files(), *outdated_files(settings, run.targets)}
-    is_unfinished = planned["file"].isin(unfinished) | planned["file"].map(paths.output_of).isin(unfinished)
-    planned["done"] = planned["file"].map(os.path.exists) & ~is_unfinished
+    unfinished = [*unfinished_files(), *outdated_files(settings, run.targets)]
+    planned["done"] = planned["file"].map(os.path.exists) & ~planned["file"].map(paths.output_of).isin(unfinished)
     failed = [failure for failure in failures(LOGS) if is_planned(failure.log, planned)]
     click.echo(to_text(planned, failed, run), nl=False)
     if not planned["done"].all():
@@ -279,8 +276,7 @@ def seed_variation_command(tables: Path, out: Path) -> None:
     `xmlc compare --published` and the report compute the interval of each cell from the values of several seeds. Lines
     of the file are kept if TABLES do not contain their dataset.
     """
-    known: Known = {}
-    runs = runs_of([build_table(made, known) for made in finished_tables(tables)], known)
+    runs = runs_of(finished_tables(tables))
     write_runs(runs, out)
     for (paper, table), cells in runs.groupby(["paper", "table"], sort=False):
         click.echo(f"{paper}/{table}: {len(cells)} cells")

@@ -119,11 +119,8 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
         spec = table_of(made.table, made.paper)
         keys = list(spec.keys)
         if judge:
-            published = read_published(old, keys)
-            means = published.iloc[:0]
-            if new.exists():
-                means = read_cells(new, keys)
-            cells = judged(made.paper, spec, means, published, judge)
+            means = read_cells(new, keys) if new.exists() else None
+            cells = judged(made.paper, spec, means, read_published(old, keys), judge)
             cells = cells.rename(columns={"published": "old", "value": "new", "interval": "variation"})
         else:
             cells = compare_cells(keys, read_cells(old, keys), read_cells(new, keys), tolerance)
@@ -133,10 +130,11 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
     cells = cells.astype({"variation": float}).fillna(dict.fromkeys(CELL, ""))
     if judge:
         return Comparison(cells, published_lines(cells))
-    old, new = (_fingerprint(side, names) for side in (left, right))
-    line = f"Fingerprints differ: old {old.word}, new {new.word}"
-    if old == new:
-        line = f"Same fingerprint, {new.word}: all numbers except costs are equal"
+    before = _fingerprint(left, names)
+    after = _fingerprint(right, names)
+    line = f"Fingerprints differ: old {before.word}, new {after.word}"
+    if before == after:
+        line = f"Same fingerprint, {after.word}: all numbers except costs are equal"
     return Comparison(cells, [line, _counts(cells) or "no cells to compare", settings_line(settings)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,11 +35,10 @@ def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Fai
     stale = []
     for made in tables:
         file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
-        table = file.with_suffix(".md")  # An archive has no Markdown files of tables, so only the records are checked.
-        is_current = all(record.exists() for record in made.records)
-        if is_current and table.exists():
-            is_current = all(record.stat().st_mtime_ns <= table.stat().st_mtime_ns for record in made.records)
-        if is_current:
+        table = file.with_suffix(".md")
+        # An archive has no Markdown files of tables, so it is only checked that the records exist.
+        written = table.stat().st_mtime_ns if table.exists() else math.inf
+        if all(record.exists() and record.stat().st_mtime_ns <= written for record in made.records):
             current.append(made)
         else:
             reason = f"its records are missing or newer. Run `snakemake {file}.md` to rebuild it"
@@ -91,8 +91,8 @@ def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
     """
     papers: dict[Path, dict[str, None]] = {}
     for made in tables:
-        for record in made.records:
-            papers.setdefault(record, {})[made.paper] = None
+        for path in made.records:
+            papers.setdefault(path, {})[made.paper] = None
     records = read_records(papers)
     abouts = []
     for path, record in records.items():

@@ -121,11 +121,8 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) 
     for spec in tables_of(name):
         file = Path(paths.PUBLISHED, name, f"{spec.name}.csv")
         if file.is_file():
-            published = read_published(file, spec.keys)
-            means = published.iloc[:0]
-            if spec.name in tables:
-                means = tables[spec.name].means
-            numbers.append(judged(name, spec, means, published, judge))
+            means = tables[spec.name].means if spec.name in tables else None
+            numbers.append(judged(name, spec, means, read_published(file, spec.keys), judge))
     verdicts = {}
     for table in tables.values():
         rows = judged(name, table.spec, table.means, table.published, judge)

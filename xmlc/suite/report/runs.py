@@ -12,10 +12,10 @@ import pandas as pd
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import write_text
 from xmlc.suite.papers import table_of
-from xmlc.suite.papers.building import Known
-from xmlc.suite.papers.tables import Table
+from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.report.verdicts import BETWEEN, RUN_COLUMNS, NumberKind, kind_of, read_runs
 from xmlc.suite.results.columns import column
+from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.numbers import as_float
 from xmlc.suite.results.records.base import RecordFile
 from xmlc.suite.results.records.ranking import RankingRecord
@@ -42,10 +42,8 @@ def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
     return paper, table, key.get("dataset", "")
 
 
-def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
-    """Return our values of all seeds for each table cell that has a published number.
-
-    ``known`` contains the tables' records.
+def runs_of(finished: Iterable[Manifest]) -> pd.DataFrame:
+    """Return our values of all seeds for each cell of finished tables that has a published number.
 
     Raises
     ------
@@ -53,7 +51,9 @@ def runs_of(tables: Iterable[Table], known: Known) -> pd.DataFrame:
         No cell with a published number has values of several seeds.
     """
     lines = []
-    for table in tables:
+    known: Known = {}
+    for made in finished:
+        table = build_table(made, known)
         for cell in table.means[table.means["is_run"]].to_dict("records"):
             quantity = cell["quantity"]
             runs = cell.get("runs")

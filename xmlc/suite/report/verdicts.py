@@ -196,8 +196,9 @@ def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
     spreads: dict[PublishedKey, Spread] = {}
     for line, run in enumerate(read_runs(file).to_dict("records"), start=2):
         key = run["paper"], run["table"], tuple(run["row"].split(BETWEEN)), run["column"]
-        values = [as_float(text) for text in run["values"].split()]
-        if key in spreads or None in values or len(values) < 2 or len(values) != len(run["seeds"].split()):
+        texts = run["values"].split()
+        values = [value for value in map(as_float, texts) if value is not None]
+        if key in spreads or len(values) < 2 or not len(values) == len(texts) == len(run["seeds"].split()):
             raise XmlcError(f"{file}:{line}: found {run}, expected one line with a value for each of several seeds")
         _, variance = mean_and_variance(values)
         spreads[key] = Spread(len(values), math.sqrt(variance), as_float(run["split_error"]))
@@ -275,8 +276,7 @@ class Judge:
     def judgement(self, paper: str, spec: TableSpec, number: Mapping[str, Any]) -> Judgement:
         """Return the verdict on one of our numbers.
 
-        ``number`` is a row of `judged` as a dict. Its field ``is_repeated`` tells whether the paper
-        prints the same number elsewhere, where it is judged.
+        ``number`` is a row of `judged` as a dict.
         """
         dataset = number.get("dataset", "")
         model = number.get("model", "")
@@ -285,7 +285,7 @@ class Judge:
         kind = kind_of(quantity, spec, model)
         if kind is NumberKind.MEASURED and "report_on" in split:
             kind = NumberKind.OTHER_SPLIT
-        if kind is NumberKind.COST or number["is_repeated"]:
+        if kind is NumberKind.COST:
             return Judgement(kind)
         value = as_float(number["value"])
         if value is None or math.isnan(value):
@@ -316,15 +316,17 @@ class Judge:
         return Judgement(kind, verdict_on(value - published, rounding, interval, published), interval, reason, fitted)
 
 
-def judged(paper: str, spec: TableSpec, means: pd.DataFrame, published: pd.DataFrame, judge: Judge) -> pd.DataFrame:
+def judged(
+    paper: str, spec: TableSpec, means: pd.DataFrame | None, published: pd.DataFrame, judge: Judge
+) -> pd.DataFrame:
     """Judge the published numbers of a table.
 
     Parameters
     ----------
     paper : str
     spec : TableSpec
-    means : DataFrame
-        Our numbers (`mean_over_seeds` or `read_cells` of `xmlc.suite.results.numbers`).
+    means : DataFrame or None
+        Our numbers (`mean_over_seeds` or `read_cells` of `xmlc.suite.results.numbers`), if the table was built.
     published : DataFrame
         The paper's numbers as texts, in the order of the paper.
     judge : Judge
@@ -332,15 +334,17 @@ def judged(paper: str, spec: TableSpec, means: pd.DataFrame, published: pd.DataF
     Returns
     -------
     DataFrame
-        One row for each published number: the keys of the table, ``quantity``, ``value``,
-        ``deviation``, ``seeds``, ``published``, ``is_repeated``, the ``place``
+        One row for each published number that the paper does not repeat elsewhere: the keys of the
+        table, ``quantity``, ``value``, ``deviation``, ``seeds``, ``published``, the ``place``
         (`xmlc.suite.results.numbers.places`), and the fields of `Judgement`. If a paper repeats a
         statistic in each row of a dataset, the dataset has a single row for it.
     """
     keys = spec.keys
     numbers = published[np.isfinite(as_floats(published["value"]))].rename(columns={"value": "published"})
-    numbers = numbers[[*keys, "quantity", "published"]]
-    numbers = numbers.assign(is_repeated=_repeats(numbers, keys), place=places(numbers, keys))
+    numbers = numbers.loc[~_repeats(numbers, keys), [*keys, "quantity", "published"]]
+    numbers = numbers.assign(place=places(numbers, keys))
+    if means is None:
+        means = published.iloc[:0]
     means = means.assign(place=places(means, keys)).dropna(subset="value").drop_duplicates("place")
     means = means.reindex(columns=["place", "value", "deviation", SEEDS])
     joined = numbers.drop_duplicates("place").merge(means, "left", "place")
