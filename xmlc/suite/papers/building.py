@@ -74,12 +74,13 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
 
 def write_table(table: Table, prefix: Path) -> list[Path]:
     """Write PREFIX.csv, PREFIX.md and PREFIX.tex atomically, and return their paths."""
-    texts = {".csv": to_csv(table), ".md": to_markdown(table), ".tex": to_latex(table)}
-    # `with_suffix` would remove the part of the prefix after a dot.
-    files = {prefix.with_name(prefix.name + suffix): text for suffix, text in texts.items()}
-    for file, text in files.items():
-        write_text(file, text)
-    return list(files)
+    texts = {"csv": to_csv(table), "md": to_markdown(table), "tex": to_latex(table)}
+    files = []
+    for ending, text in texts.items():
+        # `with_suffix` would remove the part of the prefix after a dot.
+        files.append(prefix.with_name(f"{prefix.name}.{ending}"))
+        write_text(files[-1], text)
+    return files
 
 
 def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:

@@ -53,13 +53,11 @@ def _with_comparable(table: Table) -> pd.DataFrame:
     """
     means = mean_over_seeds(table.own, MODEL_KEYS)
     quoted = table.published[table.published["quantity"].isin(PRECISION) & (table.published["model"] != OURS)]
-    best = quoted.assign(best=quoted["value"].astype(float)).groupby(["dataset", "quantity"])["best"].max()
-    bold = (means["model"] == OURS) & means["quantity"].isin(PRECISION)
-    ours = means[bold].merge(best, how="left", left_on=["dataset", "quantity"], right_index=True)
-    close = (ours["value"].astype(float) - ours["best"]).round(2) >= -CLOSE
-    means["mark"] = ""
-    means.loc[close.index[close], "mark"] = "bold"
-    return means
+    best = quoted.astype({"value": float}).groupby(["dataset", "quantity"])["value"].max()
+    means = means.join(best.rename("best"), on=["dataset", "quantity"])
+    values = means["value"].where(means["best"].notna()).astype(float)
+    is_close = (means["model"] == OURS) & ((values - means["best"]).round(2) >= -CLOSE)
+    return means.assign(mark=is_close.map({True: "bold", False: ""}))
 
 
 COSTS = ("predict_ms", "model_mb", "train_seconds", "predict_threads")
@@ -72,12 +70,7 @@ table6 = TableSpec(
     more=("train_threads",),
     panels=(
         columns("Precision on the test set", *PRECISION, *MAXIMA, contests={}),
-        columns(
-            "Hyperparameters chosen on the validation set",
-            *HYPERPARAMETERS,
-            *SEARCHED,
-            contests={},
-        ),
+        columns("Hyperparameters chosen on the validation set", *HYPERPARAMETERS, *SEARCHED, contests={}),
         columns("Cost", *COSTS, contests={}),
         not_run(*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms"),
     ),
