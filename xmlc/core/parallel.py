@@ -60,11 +60,8 @@ def run_tasks(
     """
     if costs is None:
         costs = [1.0] * len(tasks)
-    else:
-        costs = [float(cost) for cost in costs]
-    results: list[Any] = []
-    if then is None:
-        results = [None] * len(tasks)
+    costs = [float(cost) for cost in costs]
+    results: list[Any] = [None] * len(tasks)
     numbers = iter(range(len(tasks)))
     turn = Condition()
     failures = list[BaseException]()
@@ -115,6 +112,8 @@ def run_tasks(
             fail(error)
         if failures:
             raise failures[0]
+    if then is not None:
+        return []
     return results
 
 

@@ -36,17 +36,18 @@ def compact_dense(P, p_empty, sizes):
                 has_label[j] = True
     rows = np.flatnonzero(has_size)
     ids = np.flatnonzero(has_label).astype(np.uint32)
+    marginals = np.zeros(ids.size)
+    for j in range(ids.size):
+        for s in rows:
+            marginals[j] += P[ids[j], s]
+    order = np.empty(ids.size, dtype=np.int64)
+    rank_places(marginals, ids, order)
+    ids = ids[order]
     compact = np.empty((rows.size, ids.size))
     for s in range(rows.size):
-        for j in range(ids.size):
-            compact[s, j] = P[ids[j], rows[s]]
-    order = np.empty(ids.size, dtype=np.int64)
-    rank_places(marginals_of_columns(compact), ids, order)
-    ranked = np.empty_like(compact)
-    for s in range(rows.size):
         for i in range(ids.size):
-            ranked[s, i] = compact[s, order[i]]
-    return ranked, sizes[rows].astype(np.float64), p_empty, ids[order]
+            compact[s, i] = P[ids[i], rows[s]]
+    return compact, sizes[rows].astype(np.float64), p_empty, ids
 
 
 @njit
