@@ -269,7 +269,9 @@ def tuned(method: str) -> Run:
 
     def run(data: Data) -> Parts:
         found = tune(method, data.P_test, data.Y_test, priors(data.Y))
-        grid = np.array([(point.c, point.a, point.b) for point in found.grid], dtype=np.float64)  # None becomes NaN
+        grid = np.array([(point.c, point.a, point.b) for point in found.grid])
+        if grid.dtype == object:
+            grid = grid.astype(np.float64)  # None becomes NaN.
         scores = []
         for point in found.grid:
             scores.append([score for _, score in sorted(point.validation.items())])
