@@ -43,9 +43,9 @@ def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, b
     dataset = Data.read(data)
     settings = {}
     for variant in variants:
-        for program, model in VARIANTS[variant].items():
+        for program, published in VARIANTS[variant].items():
             if baselines or program == OURS:
-                setting = paper_setting("oplt2021", model, dataset.name, {"epochs": epochs})
+                setting = paper_setting("oplt2021", published, dataset.name, {"epochs": epochs})
                 settings[f"{variant}, {program}"] = setting
     about = f"{dataset.size}, passes: {epochs}, P@k the mean of {seeds} shuffles, times the minimum"
     report = Report("oplt", dataset.name, about, [Contender(name, *setting) for name, setting in settings.items()])
