@@ -8,7 +8,6 @@ from snakemake.logging import logger
 from snakemake.utils import min_version
 
 from xmlc.suite.config.folders import config_folder
-from xmlc.suite.papers import asked_for
 from xmlc.suite.papers import plan
 from xmlc.suite.config import jobs
 from xmlc.suite.config import paths
@@ -98,6 +97,6 @@ for target, files in plan.targets(project).items():
 
 # A wrong target ends planning with a one-line message, and so does an error in an input function.
 if workflow.is_main_process:
-    workflow.is_rule = asked_for.check_targets(workflow, project)
+    workflow.is_rule = plan.check_targets(workflow, project)
 for each in workflow.rules:
     each.apply_input_function = in_one_line()(each.apply_input_function)
