@@ -15,7 +15,7 @@ from xmlc.suite.config import planned
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.papers import statements_of
-from xmlc.suite.papers.effects import CASE
+from xmlc.suite.papers.effects import about
 from xmlc.suite.papers.notes import digests_line, synthetic_line
 from xmlc.suite.papers.outcome import (
     AGAINST,
@@ -133,9 +133,9 @@ class Claim(Statement):
     #: Name of the claim's row in the table of claims.
     name: str
     needs: tuple[Where, ...]
-    #: Function that returns the effects, given the numbers of the records of ``needs``: as a frame
-    #: with the levels dataset, subject and seed (`xmlc.suite.papers.effects.scores`), or one by one.
-    measured_by: Callable[..., pd.DataFrame | Iterable[Effect]]
+    #: Function that returns the effects, given the numbers of the records of ``needs``: one by one, or
+    #: of all runs (`xmlc.suite.papers.effects.scores`) or cases (`about`).
+    measured_by: Callable[..., pd.DataFrame | pd.Series | Iterable[Effect]]
     #: Function that returns which numbers the claim is about, or None for all of them.
     chosen_by: Callable[[pd.DataFrame], pd.Series] | None = None
 
@@ -154,13 +154,16 @@ class Claim(Statement):
         if self.chosen_by:
             numbers = numbers[self.chosen_by(numbers).to_numpy(dtype=bool)]
         measured = self.measured_by(numbers, **self.options)
-        if not isinstance(measured, pd.DataFrame):
+        if not isinstance(measured, pd.DataFrame | pd.Series):
             return list(measured)
-        measured = measured.dropna(subset=[0]).reorder_levels(CASE)
+        if "subject" not in measured.index.names:
+            measured = about(measured)
+        measured = measured.dropna(subset=[0])
         # Minima, maxima and comparisons do not pass on the NaN of records of earlier versions.
         resampled = numbers.dropna(subset=["value", "resampled"])
         is_unknown = [math.isnan(values[0]) for values in resampled["resampled"]]
         unknown = {*resampled.loc[is_unknown, "dataset"]}
+        # Arithmetic on frames may sort rows, but cases have the order of the datasets.
         places = {name: place for place, name in enumerate(numbers["dataset"].unique())}
         effects = []
         for case, (value, *drawn) in zip(measured.index, measured.to_numpy(dtype=float).tolist(), strict=True):
@@ -169,7 +172,6 @@ class Claim(Statement):
                 drawn = []
             # -0.0 would be printed as -0.00.
             effects.append(Effect(dataset, subject, int(seed), value + 0.0, resampled=drawn))
-        # Arithmetic on frames may sort rows, but cases have the order of the datasets.
         return sorted(effects, key=lambda effect: places.get(effect.dataset, 0))
 
     def outcome(self, numbers: pd.DataFrame) -> Outcome:

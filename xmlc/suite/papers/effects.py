@@ -113,18 +113,15 @@ def ratio(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     return (one / other).where((one > 0) & (other > 0))
 
 
-def about(effects: pd.DataFrame | pd.Series, subject: str | None = None) -> pd.DataFrame:
-    """Return effects of runs as effects of cases.
-
-    The subject of the cases is ``subject``, or by default the model.
-    """
+def about(effects: pd.DataFrame | pd.Series, subject: str = "") -> pd.DataFrame:
+    """Return effects of runs as effects of cases. Their subject is the model if runs name models."""
     if isinstance(effects, pd.Series):
         effects = effects.to_frame(0)
-    if subject is None:
-        return effects.rename_axis(index={"model": "subject"}).reorder_levels(CASE)
     if "model" in effects.index.names:
-        effects = effects.droplevel("model")
-    return pd.concat({subject: effects}, names=["subject"]).reorder_levels(CASE)
+        effects = effects.rename_axis(index={"model": "subject"})
+    else:
+        effects = pd.concat({subject: effects}, names=["subject"])
+    return effects.reorder_levels(CASE)
 
 
 def union(*effects: pd.DataFrame) -> pd.DataFrame:

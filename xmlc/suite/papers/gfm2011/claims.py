@@ -37,7 +37,7 @@ def no_clear_winner(numbers: pd.DataFrame) -> pd.DataFrame:
     of_methods = scores(numbers, "instance_f", model="pcc", method=FOR_F["pcc"])
     of_run = of_methods.groupby(level=RUN)
     apart, *_ = common(of_run.min() - of_run.max(), gfm, meuf)
-    return about(apart, "")
+    return apart
 
 
 def gfm_faster(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -47,7 +47,7 @@ def gfm_faster(numbers: pd.DataFrame) -> pd.DataFrame:
     """
     gfm = scores(numbers, "infer_ms", model="pcc", method="gfm")
     meuf = scores(numbers, "infer_ms", model="pcc", method="meuf-cubic")
-    return about(ratio(meuf, gfm), "")
+    return ratio(meuf, gfm)
 
 
 def _simulated(numbers: pd.DataFrame, model: str, method: str) -> Simulated:

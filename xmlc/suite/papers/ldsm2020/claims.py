@@ -29,11 +29,10 @@ FEW = 10  # The paper observes little gain from trees after the first `FEW` tree
 FEW_ON_BIBTEX = 20  # Replaces `FEW` on Bibtex with M = 2 (Section 5).
 FEWER = 16  # The largest T_max is `FEWER` times the T_max of the small trees.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
-LARGE = ("amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k")
 # Maps a dataset to the paper's upper bound on the depth of the deepest tree, as a multiple of the
 # depth of a balanced tree (Section 5).
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
-DEPTHS |= dict.fromkeys(("delicious", *LARGE), 2.0)
+DEPTHS |= dict.fromkeys(("delicious", "amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k"), 2.0)
 
 
 def purity_is_bounded(numbers: pd.DataFrame) -> pd.Series:
@@ -66,7 +65,7 @@ def better_single_tree(numbers: pd.DataFrame) -> pd.DataFrame:
 def better_ensemble(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the ensembles of LdSM and FastXML, if both have the same number of trees."""
     more_trees = lead(numbers, "n_trees", OURS, FASTXML)
-    return about(lead(numbers, PRECISION, OURS, FASTXML).where(more_trees == 0), "")
+    return lead(numbers, PRECISION, OURS, FASTXML).where(more_trees == 0)
 
 
 def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -75,7 +74,7 @@ def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
     few = scores(numbers, PRECISION, f"n_trees={FEW}", model=OURS)
     last = scores(numbers, PRECISION, model=OURS)
     trees = scores(numbers, "n_trees", model=OURS)
-    return about((2 * few - one - last).where(trees > FEW), "")
+    return (2 * few - one - last).where(trees > FEW)
 
 
 def more_trees_gain_little(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -91,21 +90,21 @@ def more_trees_gain_little(numbers: pd.DataFrame) -> pd.DataFrame:
     return least(*losses)
 
 
-def logarithmic_depth(numbers: pd.DataFrame) -> pd.DataFrame:
+def logarithmic_depth(numbers: pd.DataFrame) -> pd.Series:
     """Compare the depth of the deepest tree with a balanced tree and with the paper's bound."""
     times = scores(numbers, "depth_ratio", model=OURS)[0]
     most = [DEPTHS[same_instances(name)] for name in times.index.get_level_values("dataset")]
-    return about(np.minimum(most - times, times - 1), "")
+    return np.minimum(most - times, times - 1)
 
 
 def _sizes(numbers: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each T_max of a sweep over LdSM's number of nodes, in ascending order."""
     names = ("value", "nodes", "depth", *PRECISION)
     sizes = parts(numbers[numbers["model"] == OURS], "max_nodes=", *names)
-    return sizes.sort_values("value", kind="stable")
+    return sizes.droplevel(["model", "variant"]).sort_values("value", kind="stable")
 
 
-def depth_grows_with_log_of_nodes(numbers: pd.DataFrame) -> pd.DataFrame:
+def depth_grows_with_log_of_nodes(numbers: pd.DataFrame) -> pd.Series:
     """Compare the growth in depth from the smallest to the largest T_max of a sweep with a bound.
 
     T_max limits the number of nodes of a tree. If the number of nodes grows by a factor phi, the
@@ -113,26 +112,25 @@ def depth_grows_with_log_of_nodes(numbers: pd.DataFrame) -> pd.DataFrame:
     """
     from xmlc.kernels.float64 import log
 
-    runs = _sizes(numbers).dropna(subset=["nodes", "depth"]).groupby(RUN)
+    runs = _sizes(numbers).dropna(subset=["nodes", "depth"]).groupby(["dataset", "seed"])
     start = runs.first()
     end = runs.last()
-    arity = scores(numbers, "arity", ABOUT, model=(OURS,))[0]
+    arity = scores(numbers, "arity", ABOUT, model=OURS)[0]
     levels = (end["nodes"] / start["nodes"]).map(log) / arity.map(log)
-    return about(2 * levels - (end["depth"] - start["depth"]), "")
+    return 2 * levels - (end["depth"] - start["depth"])
 
 
-def shallow_trees_suffice(numbers: pd.DataFrame) -> pd.DataFrame:
+def shallow_trees_suffice(numbers: pd.DataFrame) -> pd.Series:
     """Compare the precision at a sixteenth of the largest T_max of a sweep and at this T_max.
 
     Trees of equal size are left out.
     """
     sizes = _sizes(numbers)
-    largest = sizes["value"].groupby(RUN).transform("max")
-    most = sizes[sizes["value"] == largest].droplevel("variant")
-    few = sizes[sizes["value"] == largest / FEWER].droplevel("variant")
-    few, most = common(few, most)
+    largest = sizes["value"].groupby(["dataset", "seed"]).transform("max")
+    most = sizes[sizes["value"] == largest]
+    few, most = common(sizes[sizes["value"] == largest / FEWER], most)
     loss = sum(few[name] - most[name] for name in PRECISION) / len(PRECISION)
-    return about(loss[few["nodes"] != most["nodes"]], "")
+    return loss[few["nodes"] != most["nodes"]]
 
 
 def _after_training(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -143,22 +141,22 @@ def _after_training(numbers: pd.DataFrame) -> pd.DataFrame:
     return epochs[epochs["epoch"] == last]
 
 
-def root_is_hardest(numbers: pd.DataFrame) -> pd.DataFrame:
+def root_is_hardest(numbers: pd.DataFrame) -> pd.Series:
     """Compare the objective J of the root with the mean J of all nodes below the root."""
     levels = _after_training(numbers)
     root = levels["mean"][levels["level"] == 1].groupby(RUN).agg(fmean)
     below = levels[levels["level"] > 1]
     total = (below["level_nodes"] * below["mean"]).groupby(RUN).agg(math.fsum)
-    return about(root - total / below["level_nodes"].groupby(RUN).sum())
+    return root - total / below["level_nodes"].groupby(RUN).sum()
 
 
-def bound_of_the_purity(numbers: pd.DataFrame) -> pd.DataFrame:
+def bound_of_the_purity(numbers: pd.DataFrame) -> pd.Series:
     """Compare the lowest J of all nodes with the bound of Lemma 3.
 
     The proof of Lemma 3 has an error (`lemma-3` of results/published/ldsm2020/choices.yaml).
     """
     lowest = _after_training(numbers)["minimum"].groupby(RUN).min()
-    return about(lowest + scores(numbers, "lambda_2", ABOUT, model=LDSM)[0])
+    return lowest + scores(numbers, "lambda_2", ABOUT, model=LDSM)[0]
 
 
 claims = claims_of("ldsm2020", globals())

@@ -108,7 +108,7 @@ def balance_helps(numbers: pd.DataFrame) -> pd.DataFrame:
     numbers = numbers[_has_levels(numbers)]
     apart = scores(numbers, "p@1", PROGRAM) - scores(numbers, "p@1", PRINTED)
     depth = scores(numbers, "depth", PROGRAM) - scores(numbers, "depth", PRINTED)
-    return about(apart.where(depth < 0), "")
+    return apart.where(depth < 0).droplevel("model")
 
 
 claims = claims_of("oplt2021", globals())

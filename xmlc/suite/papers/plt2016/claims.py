@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from xmlc.suite.papers.claims import claims_of
-from xmlc.suite.papers.effects import about, common, fact, ratio, scores
+from xmlc.suite.papers.effects import common, fact, ratio, scores
 
 PLTS = EXACT, HASHED = "plt", "plt-hashed"
 FOREST = "fastxml"
@@ -49,20 +49,20 @@ def _plt_and_forest(numbers: pd.DataFrame, quantity: str) -> tuple[pd.DataFrame,
 def precision_on_par(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare P@1 of PLT and FastXML."""
     plt, forest = _plt_and_forest(numbers, "p@1")
-    return about(plt - forest)
+    return plt - forest
 
 
 def better_on_half(numbers: pd.DataFrame) -> pd.DataFrame:
     """Measure the share of datasets on which P@1 of PLT is higher than that of FastXML, minus 0.5."""
     lead = precision_on_par(numbers).dropna(subset=[0])
     share = (lead > 0).groupby(level="seed").mean() - 0.5
-    return pd.concat({("all", ""): share}, names=["dataset", "subject"])
+    return pd.concat({"all": share}, names=["dataset"])
 
 
 def trains_faster(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the training times of PLT and FastXML."""
     plt, forest = _plt_and_forest(numbers, "train_seconds")
-    return about(ratio(forest, plt))
+    return ratio(forest, plt)
 
 
 def _tuned(
@@ -87,13 +87,13 @@ def sto_best_on_validation(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare STO at the largest c of its grid with the better of FTA and OFO, in validation."""
     fta, sto, ofo = _tuned(numbers, "validation_macro_f")
     highest = scores(numbers, "largest_c_validation_macro_f", method="sto", model=MODELS)
-    return about(highest.loc[sto.index] - np.maximum(fta, ofo))
+    return highest.loc[sto.index] - np.maximum(fta, ofo)
 
 
 def sto_loses_most_on_test(numbers: pd.DataFrame, macro_f: str = "macro_f") -> pd.DataFrame:
     """Compare STO with FTA and OFO by the loss in macro-F from the validation to the test set."""
     fta, sto, ofo = _losses(numbers, macro_f, METHODS)
-    return about(sto - np.maximum(fta, ofo))
+    return sto - np.maximum(fta, ofo)
 
 
 def fta_and_ofo_lose_nothing(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +102,7 @@ def fta_and_ofo_lose_nothing(numbers: pd.DataFrame) -> pd.DataFrame:
     OFO (a, b) is left out, because its macro-F falls by up to 26 points in the paper's Table 4.
     """
     fta, ofo = _losses(numbers, "macro_f", ("fta", "ofo"))
-    return about(-np.maximum(fta.abs(), ofo.abs()))
+    return -np.maximum(fta.abs(), ofo.abs())
 
 
 def sto_outperformed(numbers: pd.DataFrame, macro_f: str = "macro_f") -> pd.DataFrame:
@@ -114,13 +114,13 @@ def sto_outperformed(numbers: pd.DataFrame, macro_f: str = "macro_f") -> pd.Data
     test = _tuned(numbers, macro_f)
     tuned_fta, _, tuned_ofo, fta, sto, ofo = common(*tuned, *test)
     rival = fta.where(tuned_fta >= tuned_ofo, ofo)
-    return about(rival - sto)
+    return rival - sto
 
 
 def is_better(numbers: pd.DataFrame, method: str, others: Sequence[str]) -> pd.DataFrame:
     """Compare ``method`` with the best of ``others``, by macro-F on the test set."""
     *rivals, ours = _tuned(numbers, "macro_f", [*others, method])
-    return about(ours - reduce(np.maximum, rivals))
+    return ours - reduce(np.maximum, rivals)
 
 
 def sto_costs_most(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -129,7 +129,7 @@ def sto_costs_most(numbers: pd.DataFrame) -> pd.DataFrame:
     With lower thresholds, PLT visits more nodes of the tree.
     """
     fta, sto, ofo = _tuned(numbers, "inner_products", models=PLTS)
-    return about(ratio(sto, np.maximum(fta, ofo)).where(np.minimum(fta, ofo) > 0))
+    return ratio(sto, np.maximum(fta, ofo)).where(np.minimum(fta, ofo) > 0)
 
 
 def cheapest_alternative(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
@@ -141,7 +141,7 @@ def cheapest_alternative(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
     cheapest = np.minimum(sto, ofo)
     for forest in _tuned(numbers, cost, models=FOREST):
         cheapest = np.minimum(cheapest, _beside(fta, forest))
-    return about(ratio(cheapest, fta))
+    return ratio(cheapest, fta)
 
 
 claims = claims_of("plt2016", globals())

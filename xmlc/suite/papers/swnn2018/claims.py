@@ -15,7 +15,7 @@ import pandas as pd
 
 from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.claims import claims_of
-from xmlc.suite.papers.effects import about, fact, lead
+from xmlc.suite.papers.effects import fact, lead
 from xmlc.suite.papers.outcome import Effect
 
 OURS = "swnn-searched"
@@ -43,7 +43,7 @@ def precision_above_one_versus_rest(numbers: pd.DataFrame, sign: int = 1) -> pd.
     With few labels, the claim contradicts Section 5, according to which SWNN suits datasets with
     fewer labels best.
     """
-    return about(sign * lead(numbers, METRICS, OURS, ONE_VERSUS_REST), "")
+    return sign * lead(numbers, METRICS, OURS, ONE_VERSUS_REST)
 
 
 def _searches(numbers: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
@@ -83,13 +83,11 @@ def jaccard_helps(numbers: pd.DataFrame) -> Iterator[Effect]:
     """
     for result, trials in _searches(numbers):
         tried = _first_stage(trials)
-        with_jaccard = tried[tried["beta"] == 1]
-        without = tried[tried["beta"] == 0]
-        alphas = {*with_jaccard["alpha"]} & {*without["alpha"]}
-        if alphas:
-            one = with_jaccard["mean_precision"][with_jaccard["alpha"].isin(alphas)].idxmax()
-            other = without["mean_precision"][without["alpha"].isin(alphas)].idxmax()
-            yield from _effect(result, trials, one, other)
+        tried = tried[tried["beta"].isin([0, 1])]
+        tried = tried[tried.groupby("alpha")["beta"].transform("nunique") == 2]
+        if len(tried):
+            best = tried.groupby("beta")["mean_precision"].idxmax()
+            yield from _effect(result, trials, best[1], best[0])
 
 
 def weighted_votes_help(numbers: pd.DataFrame) -> Iterator[Effect]:
