@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from record_files import as_record
 
+from xmlc.suite.papers import enter_rooms
 from xmlc.suite.results.numbers import read
 
 
@@ -33,5 +34,6 @@ def decided(claim, *given):
 
 def claims_by_name(paper):
     """Return the claims of a paper as attributes."""
+    enter_rooms()  # Published effects have titles of models as subjects.
     claims = import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims
     return SimpleNamespace(**{claim.name.replace("-", "_"): claim for claim in claims})
