@@ -8,7 +8,7 @@ from scipy import sparse
 
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models.linear import label_logistic
-from xmlc.models.linear.label_logistic import linear_scores, make_problem, scales
+from xmlc.models.linear.label_logistic import linear_scores, make_problem, spreads
 
 
 @pytest.mark.parametrize("common", [True, False])
@@ -40,7 +40,7 @@ def test_scales_equal_numpy_and_are_1_for_constant_features():
     X[:, 2] = 7.3
     X[:, 3] = 0
     for weights in (np.ones(30), np.arange(30) % 4.0):
-        found = scales(sparse.csr_array(X), weights)
+        _, found = spreads(sparse.csr_array(X), weights)
         repeated = np.repeat(X, weights.astype(int), axis=0)
         assert np.allclose(found[:2], 1 / repeated[:, :2].std(axis=0, ddof=1))
         assert (found[2:] == 1).all()

@@ -234,9 +234,12 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
 
 
 @njit
-def instances_of(problem, label):
-    """Return the instances that have a label, int64, ascending."""
-    return problem.label_rows[problem.label_starts[label] : problem.label_starts[label + 1]]
+def sides_of(problem, label):
+    """Return 1 for each instance with the label and -1 for each other instance, float64 (n,)."""
+    sides = np.full(problem.importance.size, -1.0)
+    for place in range(problem.label_starts[label], problem.label_starts[label + 1]):
+        sides[problem.label_rows[place]] = 1.0
+    return sides
 
 
 @njit(error_model="numpy")
@@ -250,22 +253,17 @@ def begin_label(problem, label, C, rows, by_row, by_column, lanes, lane):
     C : float64
         The first value of C for which the label is solved.
     rows : int64 (n,)
-        Instances on which the label is trained, ascending.
+        Instances on which the label is trained.
     by_row, by_column, lanes
         State of the lanes, updated in place.
     lane : int
     """
-    carriers = instances_of(problem, label)
+    sides = sides_of(problem, label)
     n = rows.size
     positives = 0
-    place = 0
     for i in range(n):
-        while place < carriers.size and carriers[place] < rows[i]:
-            place += 1
-        by_row.targets[i, lane] = -problem.importance[rows[i]]
-        if place < carriers.size and carriers[place] == rows[i]:
-            by_row.targets[i, lane] = problem.importance[rows[i]]
-            positives += 1
+        by_row.targets[i, lane] = sides[rows[i]] * problem.importance[rows[i]]
+        positives += sides[rows[i]] > 0.0
     lanes.constant[lane] = log(positives / (n - positives))
     for i in range(n):
         by_row.scores[i, lane] = lanes.constant[lane]
@@ -510,15 +508,13 @@ def mean_loss(problem, label, rows, by_column, lanes, lane):
         Constants of all lanes.
     lane : int
     """
-    sides = np.full(problem.importance.size, 1.0)  # -1 for an instance with the label
-    for row in instances_of(problem, label):
-        sides[row] = -1.0
+    sides = sides_of(problem, label)
     loss = total = 0.0
     for row in rows:
         score = lanes.constant[lane]
         columns, values = row_of_csr(problem, row)
         for place in range(columns.size):
             score += values[place] * by_column.weights[columns[place], lane]
-        loss += problem.importance[row] * softplus(sides[row] * score)
+        loss += problem.importance[row] * softplus(-sides[row] * score)
         total += problem.importance[row]
     return loss / total

@@ -23,7 +23,7 @@ from xmlc.kernels.domains import FLAG, N_JOBS, POSITIVE, POSITIVE_OR_NONE, SEED,
 from xmlc.kernels.estimator import hyperparameters, param
 from xmlc.kernels.stored import FINITE, Field
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
-from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, solve_path
+from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, Solution, solve_path
 
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 SURE = 30.0  # the score of a label that all training instances have
@@ -131,45 +131,58 @@ class LabelLogistic(SparseProbabilityEstimator):
         """Choose the C of each label by cross-validation, and store the held-out losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
         fold_of = random_permutation(problem.importance.size, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
-
-        def losses_of(fold: int, labels: np.ndarray) -> np.ndarray:
-            training = np.flatnonzero(fold_of != fold)
-            held_out = np.flatnonzero(fold_of == fold)
-            return solve_path(problem, labels, np.tile(grid, (labels.size, 1)), training, held_out).losses
-
-        tasks = []
-        for fold in range(self.folds):
-            tasks += [(fold, labels) for labels in blocks_of(problem, fold_of != fold)]
-        costs = [labels.size for _, labels in tasks]
-        found = run_tasks(losses_of, tasks, self.n_jobs, costs, title=f"{type(self).__name__}: C", unit="labels")
         self.losses_ = np.full((self.n_labels_, self.folds, grid.size), np.nan)
-        for (fold, labels), losses in zip(tasks, found, strict=True):
-            self.losses_[labels, fold] = losses
+
+        def keep(fold: int, labels: np.ndarray, solution: Solution) -> None:
+            self.losses_[labels, fold] = solution.losses
+
+        sets = [fold_of != fold for fold in range(self.folds)]
+        self._solve(problem, sets, np.tile(grid, (self.n_labels_, 1)), keep, f"{type(self).__name__}: C")
         return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
         """Train the classifier of each label. A classifier has one weight per column of ``problem``."""
-        n = problem.importance.size
-        everywhere = np.ones(n, dtype=bool)
+        everywhere = np.ones(problem.importance.size, dtype=bool)
         self.weights_ = np.zeros((self.n_labels_, problem.scale.size), dtype=np.float32)
         self.constants_ = np.where(positives(problem, everywhere) > 0, SURE, NEVER).astype(np.float32)
         self.decrements_ = np.full(self.n_labels_, np.nan)
 
-        def learn(labels: np.ndarray) -> None:
-            found = solve_path(problem, labels, self.C_[labels, np.newaxis], np.arange(n))
-            self.weights_[labels] = found.weights * problem.scale
-            self.constants_[labels] = found.constants
-            self.decrements_[labels] = found.decrements
+        def keep(_: int, labels: np.ndarray, solution: Solution) -> None:
+            self.weights_[labels] = solution.weights * problem.scale
+            self.constants_[labels] = solution.constants
+            self.decrements_[labels] = solution.decrements
 
-        blocks = blocks_of(problem, everywhere)
-        costs = [labels.size for labels in blocks]
-        tasks = [(labels,) for labels in blocks]
-        run_tasks(learn, tasks, self.n_jobs, costs, title=type(self).__name__, unit="labels")
+        self._solve(problem, [everywhere], self.C_[:, np.newaxis], keep, type(self).__name__)
         unsolved = int((self.decrements_ > TOLERANCE).sum())
         if unsolved:
             found = f"{unsolved} of {self.n_labels_} labels did not converge in {MAX_STEPS} Newton steps"
             advice = "(see decrements_). Use a smaller C or standardize=True."
             warnings.warn(f"{type(self).__name__}: {found} {advice}", RuntimeWarning, stacklevel=3)
+
+    def _solve(
+        self,
+        problem: Problem,
+        sets: Sequence[np.ndarray],
+        grid: np.ndarray,
+        keep: Callable[[int, np.ndarray, Solution], None],
+        title: str,
+    ) -> None:
+        """Train all labels on each of some sets of instances, bool (n,), with the values of C in ``grid``, (m, values).
+
+        The numbers of a set and of some labels, and the labels' `Solution`, are passed to ``keep``. Losses are computed
+        on the instances outside the set.
+        """
+
+        def solve(number: int, labels: np.ndarray) -> None:
+            rows = np.flatnonzero(sets[number])
+            held_out = np.flatnonzero(~sets[number])
+            keep(number, labels, solve_path(problem, labels, grid[labels], rows, held_out))
+
+        tasks = list[tuple[int, np.ndarray]]()
+        for number, training in enumerate(sets):
+            tasks += [(number, labels) for labels in blocks_of(problem, training)]
+        costs = [labels.size for _, labels in tasks]
+        run_tasks(solve, tasks, self.n_jobs, costs, title=title, unit="labels")
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return a training set as a `Problem` for the solver."""
@@ -280,9 +293,9 @@ def make_problem(
     columns = sparse.csr_array(X.astype(np.float64))
     if (widths > n_features).any():
         columns = sparse.csr_array(sparse.hstack([columns, Y.astype(np.float64)], format="csr"))
-    scale = np.ones(columns.shape[1])
-    if standardize:
-        scale = scales(columns, importance)
+    variances, scale = spreads(columns, importance)
+    if not standardize:
+        scale[:] = 1
     scale[n_features:] *= label_scale
     by_label = Y.tocsc()
     return Problem(
@@ -292,7 +305,7 @@ def make_problem(
         label_rows=by_label.indices.astype(np.int64),
         label_starts=by_label.indptr.astype(np.int64),
         scale=scale,
-        variances=_variances(columns, importance)[0] * (scale * scale),
+        variances=variances * (scale * scale),
         widths=widths.astype(np.int64),
         importance=importance,
     )
@@ -304,23 +317,14 @@ def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
     return counted[problem.label_starts[1:]] - counted[problem.label_starts[:-1]]
 
 
-def scales(X: sparse.csr_array, importance: np.ndarray) -> np.ndarray:
-    """Return the factors that scale features to standard deviation 1 (see `_variances`).
+def spreads(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weighted variance of each column, and the factor that scales the column to standard deviation 1.
 
-    Constant features have the factor 1.
+    The divisor of a variance is the larger of n - 1 and n / 2. Here n is the sum of the instance weights. Constant
+    columns have the factor 1.
 
     Features are scaled but not shifted, so that they stay sparse. A shift of a feature would only change the constant
     of the regression, which is not regularised.
-    """
-    variances, squares = _variances(X, importance)
-    # The computed variance of a constant feature may differ from 0 because of rounding errors.
-    return 1 / np.sqrt(np.where(variances > 1e-12 * squares, variances, 1.0))
-
-
-def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weighted variance of each column, and the weighted mean of the squared values in each column.
-
-    The divisor of a variance is the larger of n - 1 and n / 2. Here n is the sum of the instance weights.
     """
     n = math.fsum(importance)
     own = np.repeat(importance, np.diff(X.indptr))
@@ -333,7 +337,9 @@ def _variances(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray,
     deviations = X.data - means[X.indices]
     # A sparse entry that is not stored is 0, so its squared deviation from the mean is the squared mean.
     total = sums(own * (deviations * deviations)) + (n - sums(own)) * means * means
-    return total / max(n - 1, n / 2), squares
+    variances = total / max(n - 1, n / 2)
+    # The computed variance of a constant feature may differ from 0 because of rounding errors.
+    return variances, 1 / np.sqrt(np.where(variances > 1e-12 * squares, variances, 1.0))
 
 
 @njit
