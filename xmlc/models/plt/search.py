@@ -19,26 +19,29 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.kernels.arrays import row_of, unchecked_view, unowned
+from xmlc.kernels.arrays import copy_into, row_of, unchecked_view, unowned
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
-from xmlc.models.plt.pairs import ABOVE_ROOT, no_pairs, root_frontier, sorted_by, sorted_by_node, with_capacity
 from xmlc.models.plt.weights import child_estimates, children_of, scratch_for
 
+ABOVE_ROOT = np.int32(-1)  # node -1 is above the root, and the root is its only child
 EVERY_NODE = np.int64(0)  # A beam of width 0 means that a search keeps all nodes.
 # This mask selects the fraction bits of a float64, which are zero in a power of two.
 FRACTION = np.uint64((1 << 52) - 1)
 
 
-class Best(NamedTuple):
-    """Hold the best leaves of each instance during a ranking, and the number of classifiers evaluated so far."""
+class Pairs(NamedTuple):
+    """List pairs of an instance and a node, in arrays with spare capacity.
 
-    #: int64 (rows, k): keys of the best leaves, best first, padded with `FREE`
-    leaves: np.ndarray
-    #: int64 (rows,): for each instance, the largest key of an inner node that the beam search has left out, or `FREE`
-    missed: np.ndarray
-    #: int64 (rows,): number of node classifiers that the search has evaluated for each instance
-    inner_products: np.ndarray
+    Each node is either a node to expand or a leaf that the search has found.
+    """
+
+    #: int32: numbers of the instances, counted from the start of the batch
+    rows: np.ndarray
+    #: int64: keys of the nodes, see `rank_key`
+    keys: np.ndarray
+    #: int64 (1,): number of pairs
+    size: np.ndarray
 
 
 @njit
@@ -202,31 +205,36 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     nodes = unowned(nodes)
     scratch = scratch_for(n_rows, shape)
     leaves = np.full((n_rows, k), FREE, np.int64)
-    best = Best(leaves, np.full(n_rows, FREE, np.int64), np.zeros(n_rows, np.int64))
-    # Literals would have other types than np.int64 and np.bool_, and numba would compile the called kernels twice.
+    inner_products = np.zeros(n_rows, np.int64)
+    # Literals would have other types than np.int64, and numba would compile the called kernels twice.
     left = no_pairs(np.int64(0))
     width = np.int64(beam)
     frontier = root_frontier(n_rows)
     while frontier.rows.size > 0:
         beams = np.full((n_rows, width), FREE, np.int64)
-        left = rank_level(x, frontier, nodes, link, largest, scratch, best, beams, certifies, left)
-        if certifies:
-            left = with_capacity(left, beams.size)
-        frontier = nodes_of_beams(beams, best, certifies, left)
-    by_beam = beam_suffices(best)
+        left = rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_products, beams, left)
+        left = with_capacity(left, beams.size)
+        frontier = nodes_of_beams(beams, leaves, left)
+    # An estimate is a product of factors up to 1, so no leaf scores more than a node above the leaf. With label
+    # weights, no leaf below a node scores more than the node's estimate times the largest label weight below the node.
+    by_beam = np.full(n_rows, True)
+    for i in range(left.size[0]):
+        if key_estimate(left.keys[i]) >= key_estimate(row_of(leaves, left.rows[i])[-1]):
+            by_beam[left.rows[i]] = False
     # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. The children of expanded
     # nodes are expanded by the same rule.
     no_beams = np.full((n_rows, 0), FREE, np.int64)
-    frontier = nodes_that_may_win(left, best, largest, nodes.label)
-    while frontier.rows.size > 0:
-        left = rank_level(x, frontier, nodes, link, largest, scratch, best, no_beams, np.bool_(True), left)
-        frontier = nodes_that_may_win(left, best, largest, nodes.label)
+    while certifies:
+        frontier = nodes_that_may_win(left, leaves, largest, nodes.label)
+        if frontier.rows.size == 0:
+            break
+        left = rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_products, no_beams, left)
     labels, estimates = labels_of(leaves, nodes.label)
-    return labels, estimates, by_beam, best.inner_products
+    return labels, estimates, by_beam, inner_products
 
 
 @njit
-def rank_level(x, frontier, nodes, link, largest, scratch, best, beams, certifies, left):
+def rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_products, beams, left):
     """Expand all nodes of a frontier and keep the best children for each instance.
 
     Parameters
@@ -239,7 +247,9 @@ def rank_level(x, frontier, nodes, link, largest, scratch, best, beams, certifie
         As for `rank_by_levels`.
     scratch : Scratch
         Scratch memory.
-    best, beams, certifies, left
+    inner_products
+        As for `expand`.
+    leaves, beams, left
         As for `keep_best`.
 
     Returns
@@ -249,11 +259,10 @@ def rank_level(x, frontier, nodes, link, largest, scratch, best, beams, certifie
     """
     begin = np.int64(0)
     while begin < frontier.rows.size:
-        first, estimates = expand(x, frontier, begin, nodes, link, largest, scratch, best.inner_products)
-        if certifies:
-            left = with_capacity(left, estimates.size)
+        first, estimates = expand(x, frontier, begin, nodes, link, largest, scratch, inner_products)
+        left = with_capacity(left, estimates.size)
         rows = unchecked_view(frontier.rows, begin, begin + estimates.shape[0])
-        keep_best(rows, first, estimates, nodes.label, best, beams, certifies, left)
+        keep_best(rows, first, estimates, nodes.label, leaves, beams, left)
         begin += rows.size
     return left
 
@@ -422,7 +431,7 @@ def keep_beams(met, n_rows, beam):
 
 
 @njit
-def keep_best(rows, first, estimates, label, best, beams, certifies, left):
+def keep_best(rows, first, estimates, label, leaves, beams, left):
     """Keep the best leaves and the best inner nodes of each instance among the children that `expand` has estimated.
 
     Parameters
@@ -433,18 +442,15 @@ def keep_best(rows, first, estimates, label, best, beams, certifies, left):
         The results of `expand`.
     label : int32 (n_nodes,)
         Label of each leaf, -1 for inner nodes.
-    best : Best
-        The best leaves so far, updated in place.
+    leaves : int64 (rows, k)
+        Keys of each instance's best leaves so far, best first, padded with `FREE`, and updated in place.
     beams : int64 (rows, beam)
         Keys of each instance's best inner nodes on this level, best first, padded with `FREE`, and updated in place.
-    certifies : bool
-        Whether to list the nodes outside the beam. A node outside the beam is not listed if k leaves rank before the
-        node.
     left : Pairs
-        List of the nodes outside the beam, with spare capacity for all children.
+        List of the nodes outside the beam, with spare capacity for all children. A node whose estimate is below the
+        estimate of the k-th best leaf is not listed.
     """
     # This loop reads no fields of tuples, because each read of a field would update a reference count.
-    leaves, missed, _ = best
     left_rows, left_keys, _ = left
     n = left.size[0]
     for q in range(rows.size):
@@ -460,42 +466,38 @@ def keep_best(rows, first, estimates, label, best, beams, certifies, left):
                 insert_key(own_leaves, key)
                 continue
             key = insert_key(beam, key)  # `insert_key` returns the key that no longer fits into the beam.
-            missed[row] = max(missed[row], key)
             # The node is written in any case, and kept only if ``n`` increases: a branch would be unpredictable.
-            if certifies:
-                left_rows[n] = row
-                left_keys[n] = key
-                n += key > own_leaves[-1]
+            left_rows[n] = row
+            left_keys[n] = key
+            n += (key != FREE) & (key_estimate(key) >= key_estimate(own_leaves[-1]))
     left.size[0] = n
 
 
 @njit
-def nodes_of_beams(beams, best, certifies, left):
+def nodes_of_beams(beams, leaves, left):
     """Return the pairs (instance, node) of the beams whose nodes may lead to one of the best leaves, sorted by node.
 
-    If ``certifies`` is true, the function appends the nodes with the same estimate as the k-th best leaf to ``left``.
-    If a node has the same estimate as the k-th best leaf, a leaf below the node may rank before the k-th best leaf.
+    The nodes with the same estimate as the k-th best leaf are appended to ``left`` instead, because a leaf below such a
+    node may rank before the k-th best leaf.
 
     Parameters
     ----------
-    beams, best, certifies, left
+    beams, leaves, left
         As for `keep_best`.
     """
     frontier = no_pairs(beams.size)
     used = np.int64(0)
     n = left.size[0]
     for row in range(beams.shape[0]):
-        worst = key_estimate(row_of(best.leaves, row)[-1])
+        worst = key_estimate(row_of(leaves, row)[-1])
         for key in row_of(beams, row):
+            if key == FREE or key_estimate(key) < worst:
+                break
             if key_estimate(key) > worst:
                 frontier.rows[used] = row
                 frontier.keys[used] = key
                 used += 1
-                continue
-            best.missed[row] = max(best.missed[row], key)
-            if key_estimate(key) < worst or key == FREE:
-                break
-            if certifies:
+            else:
                 left.rows[n] = row
                 left.keys[n] = key
                 n += 1
@@ -505,22 +507,7 @@ def nodes_of_beams(beams, best, certifies, left):
 
 
 @njit
-def beam_suffices(best):
-    """Return for each instance whether the beam search alone proves that its k leaves are the best, bool (rows,).
-
-    The proof is that no leaf below a node outside the beam can be among the k best. An estimate is a product of factors
-    up to 1, so a leaf's estimate is at most the estimate of any node above the leaf. With label weights, no leaf below
-    a node scores more than the node's estimate times the largest label weight below the node.
-    """
-    by_beam = np.empty(best.missed.size, dtype=np.bool_)
-    for row in range(by_beam.size):
-        missed = best.missed[row]
-        by_beam[row] = key_estimate(missed) < key_estimate(row_of(best.leaves, row)[-1]) or missed == FREE
-    return by_beam
-
-
-@njit
-def nodes_that_may_win(left, best, largest, label):
+def nodes_that_may_win(left, leaves, largest, label):
     """Empty the list ``left``, and return its nodes below which a leaf may rank before the k-th leaf, sorted.
 
     Leaves have larger numbers than the nodes above them. If a leaf and a node above the leaf have equal estimates, the
@@ -530,8 +517,8 @@ def nodes_that_may_win(left, best, largest, label):
     ----------
     left : Pairs
         The list of nodes outside the beam. On return, the list ``left`` is empty.
-    best : Best
-        The best leaves so far.
+    leaves
+        As for `keep_best`.
     largest
         As for `rank_by_levels`.
     label : int32 (n_nodes,)
@@ -539,8 +526,9 @@ def nodes_that_may_win(left, best, largest, label):
     """
     used = np.int64(0)
     for i in range(left.size[0]):
-        if bound_of(left.keys[i], largest, label) > row_of(best.leaves, left.rows[i])[-1]:
-            left.rows[used], left.keys[used] = left.rows[i], left.keys[i]
+        if bound_of(left.keys[i], largest, label) > row_of(leaves, left.rows[i])[-1]:
+            left.rows[used] = left.rows[i]
+            left.keys[used] = left.keys[i]
             used += 1
     left.size[0] = used
     frontier = sorted_by_node(left)
@@ -565,3 +553,70 @@ def labels_of(leaves, label):
                 labels[row, j] = np.int32(-1)
             estimates[row, j] = max(key_estimate(key), np.float32(0.0))
     return labels, estimates
+
+
+@njit
+def root_frontier(n_rows):
+    """Return the first frontier of a search.
+
+    The frontier pairs each instance with the node above the root, whose estimate is 1.
+    """
+    keys = np.full(n_rows, rank_key(ABOVE_ROOT, np.float32(1.0)), dtype=np.int64)
+    return Pairs(np.arange(n_rows).astype(np.int32), keys, np.full(1, n_rows, dtype=np.int64))
+
+
+@njit
+def no_pairs(capacity):
+    """Return an empty `Pairs` list with the given capacity."""
+    return Pairs(np.empty(capacity, np.int32), np.empty(capacity, np.int64), np.zeros(1, np.int64))
+
+
+@njit
+def with_capacity(pairs, more):
+    """Return a list with the same pairs and with capacity for ``more`` additional pairs.
+
+    If ``pairs`` has enough capacity, the function returns ``pairs`` itself.
+    """
+    used = pairs.size[0]
+    if used + more <= pairs.rows.size:
+        return pairs
+    wider = no_pairs(max(used + more, 2 * pairs.rows.size))
+    copy_into(wider.rows, pairs.rows[:used])
+    copy_into(wider.keys, pairs.keys[:used])
+    wider.size[0] = used
+    return wider
+
+
+@njit
+def sorted_by_node(pairs):
+    """Return the pairs sorted by node (a stable sort), in arrays without spare capacity."""
+    nodes = np.empty(pairs.size[0], dtype=np.int32)
+    for i in range(nodes.size):
+        nodes[i] = key_number(pairs.keys[i])
+    return sorted_by(nodes, pairs)
+
+
+@njit
+def sorted_by(numbers, pairs):
+    """Return the pairs sorted by ``numbers``, an integer for each pair (a stable sort)."""
+    rows, keys, _ = pairs
+    result = no_pairs(numbers.size)
+    result.size[0] = numbers.size
+    if numbers.size == 0:
+        return result
+    sorted_rows, sorted_keys, _ = result
+    low = high = numbers[0]
+    for number in numbers:
+        low = min(low, number)
+        high = max(high, number)
+    starts = np.zeros(high - low + 2, dtype=np.int64)
+    for number in numbers:
+        starts[number - low + 1] += 1
+    for i in range(1, starts.size):
+        starts[i] += starts[i - 1]
+    for i in range(numbers.size):
+        index = starts[numbers[i] - low]
+        starts[numbers[i] - low] += 1
+        sorted_rows[index] = rows[i]
+        sorted_keys[index] = keys[i]
+    return result
