@@ -39,7 +39,7 @@ def trained_apart(model, X, Y, order=None, epochs=1):
     x = kernel_csr(unit_rows(X) if model.unit_norm else X)
     order = np.arange(X.shape[0]) if order is None else order
     solver = AdaGrad(model.gamma, model.eps, epochs)
-    return train_nodes(x, kernel_csr(Y), X.shape[1], model.tree_, order, solver, None, 1)
+    return train_nodes(x, kernel_csr(Y), X.shape[1], model.tree_, order, solver, None, 1)[0]
 
 
 def weights_by_feature(nodes, block):

@@ -53,7 +53,7 @@ def test_max_samples_equals_training_on_the_sample(multilabel):
     np.testing.assert_array_equal(model.tree_.children, tree.children)
     np.testing.assert_array_equal(model.tree_.label, tree.label)
     data = (kernel_csr(unit_rows(X)), kernel_csr(Y), X.shape[1])
-    expected = train_nodes(*data, tree, sample, AdaGrad(model.gamma, model.eps, 2), None, 1)
+    expected, _ = train_nodes(*data, tree, sample, AdaGrad(model.gamma, model.eps, 2), None, 1)
     for found, array in zip(model.nodes_, expected, strict=True):
         np.testing.assert_array_equal(found, array)
     every = PLT(max_samples=1.0, **settings).fit(X, Y)

@@ -50,7 +50,7 @@ from xmlc.models.oplt.tree import (
     trimmed_tree,
     with_labels,
 )
-from xmlc.models.plt.compact import Auto, applied_threshold, threshold_of
+from xmlc.models.plt.compact import Auto, threshold_of
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.plt.solvers import AdaGrad
 from xmlc.models.plt.training import train_nodes
@@ -252,8 +252,7 @@ class OPLT(SparseProbabilityEstimator):
             solver = solver._replace(epochs=1)
         threshold = threshold_of(self.weight_threshold, self.unit_norm)
         training = (visits, solver, threshold, self.n_jobs, Appendable(self._into))
-        nodes = train_nodes(x, y, self.n_features_in_, tree, *training)
-        self.weight_threshold_ = applied_threshold(nodes, self.weight_threshold)
+        nodes, self.weight_threshold_ = train_nodes(x, y, self.n_features_in_, tree, *training)
         self._plt = self._plt_of(nodes)
         self.n_instances_ = self.epochs * order.size
         return self

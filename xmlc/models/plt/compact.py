@@ -10,7 +10,6 @@ from xmlc.core.appendable import Appendable
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import cost_blocks, run_tasks
-from xmlc.models.plt.weights import CompactNodeWeights, TreeWeights
 
 WEIGHT_THRESHOLD = 0.1  # what weight_threshold="auto" tries
 LARGEST_UINT16_DEGREE = 1 << 16
@@ -41,15 +40,6 @@ def threshold_of(given: float | Auto | None, unit_norm: bool) -> float | Auto | 
     """Return the threshold to train with. "auto" presumes instances of unit length, and otherwise keeps all weights."""
     if given == "auto" and not unit_norm:
         return None
-    return given
-
-
-def applied_threshold(nodes: TreeWeights, given: float | Auto | None) -> float | None:
-    """Return the threshold by which weights of trained nodes were dropped, or None if all weights were kept."""
-    if not isinstance(nodes, CompactNodeWeights):
-        return None
-    if given == "auto":
-        return WEIGHT_THRESHOLD
     return given
 
 

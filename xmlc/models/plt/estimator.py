@@ -33,7 +33,7 @@ from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import cross_validated
-from xmlc.models.plt.compact import Auto, applied_threshold, threshold_of
+from xmlc.models.plt.compact import Auto, threshold_of
 from xmlc.models.plt.hashed_training import train_hashed
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.solvers import AdaGrad, DualDescent, Sgd, Solver
@@ -309,14 +309,14 @@ class PLT(SparseProbabilityEstimator):
         self.tree_ = self._label_tree(X, Y, weights)
         solver: Any = self._solver(total)
         self.nodes_: TreeWeights
+        self.weight_threshold_: float | None = None
         if self.hash_bits is None:
             threshold = threshold_of(self.weight_threshold, self.unit_norm)
-            common = (self.n_jobs, appendable, title, importance)
-            self.nodes_ = train_nodes(x, y, X.shape[1], self.tree_, order, solver, threshold, *common)
+            training = (order, solver, threshold, self.n_jobs, appendable, title, importance)
+            self.nodes_, self.weight_threshold_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
         else:
             self.nodes_ = train_hashed(x, y, self.tree_, order, solver, self.hash_bits, self.random_state, importance)
             check_finite((self.nodes_.table, self.nodes_.bias))
-        self.weight_threshold_ = applied_threshold(self.nodes_, self.weight_threshold)
         return self
 
     def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

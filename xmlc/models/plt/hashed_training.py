@@ -22,7 +22,7 @@ def train_hashed(
     solver: Sgd,
     hash_bits: int,
     random_state: int,
-    importance: np.ndarray | None = None,
+    importance: np.ndarray,
 ) -> HashedWeights:
     """Train all node classifiers on one shared table of weights, on one thread.
 
@@ -40,20 +40,22 @@ def train_hashed(
         The table has ``2**hash_bits`` weights.
     random_state : int
         Seed of the hash function.
-    importance : float32, optional
+    importance : float32 (n,)
         See `train_nodes`.
     """
     n_nodes = tree.n_nodes
-    leaf = tree.leaf
-    if importance is None:
-        importance = np.ones(order.size, dtype=np.float32)
     seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
-    table = np.zeros(1 << hash_bits, dtype=np.float32)
-    scale = np.ones(n_nodes)
-    bias = np.zeros(n_nodes, dtype=np.float32)
-    nodes = HashedWeights(tree.children, tree.label, table, scale, bias, seed)
+    nodes = HashedWeights(
+        children=tree.children,
+        label=tree.label,
+        table=np.zeros(1 << hash_bits, dtype=np.float32),
+        scale=np.ones(n_nodes),
+        bias=np.zeros(n_nodes, dtype=np.float32),
+        seed=seed,
+    )
     steps_done = np.zeros(n_nodes)
     stamp = np.full(n_nodes, -1, dtype=np.int64)
+    leaf = tree.leaf
     for epoch in range(solver.epochs):
         hashed_pass(x, y, importance, order, leaf, tree.parent, nodes, solver, steps_done, stamp, epoch)
     return nodes

@@ -74,8 +74,8 @@ def train_nodes(
     appendable: Appendable | None = None,
     title: str = TITLE,
     importance: np.ndarray | None = None,
-) -> NodeWeights | CompactNodeWeights:
-    """Train all node classifiers of a tree (plt2016, Algorithm 3).
+) -> tuple[NodeWeights | CompactNodeWeights, float | None]:
+    """Train all node classifiers of a tree (plt2016, Algorithm 3). Return their weights and the threshold of weights.
 
     A block contains the children of one node. A block stores weights only for the features of the instances that reach
     the block, because all other weights would stay zero. Blocks are trained in batches. The weights of a trained batch
@@ -132,7 +132,14 @@ def train_nodes(
     with Progress(float(pairs), title, "nnz") as progress:
         for begin, end in waves:  # line 2, for all nodes whose weights fit into memory at once
             blocks = begin + np.flatnonzero(trained[begin:end])
-            dense = empty_blocks(x, reach, blocks, nonzeros, n_features, degrees, begin, end, n_jobs)
+            parts = cost_blocks(nonzeros[blocks], NONZEROS_PER_GROUP)
+            calls = [(x, reach, blocks[first:last], nonzeros, n_features) for first, last in parts]
+            distinct, features = zip(*run_tasks(list_features, calls, n_jobs), strict=True)
+            n_own = np.zeros(end - begin, dtype=np.int64)
+            n_own[blocks - begin] = np.concatenate(distinct)
+            weight_starts = starts_of(n_own * degrees[begin:end])
+            weights = np.empty(weight_starts[-1], dtype=np.float32)
+            dense = DenseBlocks(starts_of(n_own), np.concatenate(features), weight_starts, weights)
             groups = groups_of_tasks(blocks, degrees, nonzeros, largest_task)
             common = (firsts, begin, dense, bias, solver, numbers_per_weight(solver), n_features)
             costs = [float((nonzeros[tasks[:, 0]] * tasks[:, 2]).sum()) for tasks in groups]
@@ -150,30 +157,8 @@ def train_nodes(
     feature_starts, starts = (starts_of(np.concatenate(part)) for part in zip(*counts, strict=True))
     known = {"children": tree.children, "label": tree.label, "bias": bias, "feature_starts": feature_starts}
     if threshold is None:
-        return NodeWeights(**known, weight_starts=starts, **appendable.finished())
-    return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished())
-
-
-def empty_blocks(
-    x: KernelCSR,
-    reach: Reach,
-    blocks: np.ndarray,
-    nonzeros: np.ndarray,
-    n_features: int,
-    degrees: np.ndarray,
-    begin: int,
-    end: int,
-    n_jobs: int | None,
-) -> DenseBlocks:
-    """Return memory for the weights of the blocks ``begin .. end - 1``, of which only ``blocks`` have instances."""
-    groups = cost_blocks(nonzeros[blocks], NONZEROS_PER_GROUP)
-    calls = [(x, reach, blocks[first:last], nonzeros, n_features) for first, last in groups]
-    distinct, features = zip(*run_tasks(list_features, calls, n_jobs), strict=True)
-    n_own = np.zeros(end - begin, dtype=np.int64)
-    n_own[blocks - begin] = np.concatenate(distinct)
-    weight_starts = starts_of(n_own * degrees[begin:end])
-    weights = np.empty(weight_starts[-1], dtype=np.float32)
-    return DenseBlocks(starts_of(n_own), np.concatenate(features), weight_starts, weights)
+        return NodeWeights(**known, weight_starts=starts, **appendable.finished()), None
+    return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished()), threshold
 
 
 def groups_of_tasks(blocks: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, largest: int) -> list[np.ndarray]:

@@ -251,6 +251,15 @@ def children_of(nodes, node):
     return nodes.children[node], nodes.children[node + 1] - nodes.children[node]
 
 
+@njit
+def block_below(nodes, node):
+    """Return the block of a node's children: its number, the number of children, its features and its biases."""
+    first, degree = children_of(nodes, node)
+    block = node + 1
+    features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    return block, degree, features, unchecked_view(nodes.bias, first, first + degree)
+
+
 class Scratch(NamedTuple):
     """Hold the scratch memory of one search.
 
@@ -316,11 +325,8 @@ def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     the second-level cache, and 6.5 ns from memory.
     """
     scratch = unowned(scratch)
-    block = node + 1
-    (first, degree) = children_of(nodes, node)
-    features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    block, degree, features, bias = block_below(nodes, node)
     weights = unchecked_view(nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1])
-    bias = unchecked_view(nodes.bias, first, first + degree)
     marked = mark_if_it_pays(features, expected_nonzeros(x, rows), scratch)
     for q in range(rows.size):
         ids, values = find_features(x, rows[q], features, marked, scratch)
@@ -338,9 +344,7 @@ def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
     with dense rows.
     """
     scratch = unowned(scratch)
-    block = node + 1
-    (first, degree) = children_of(nodes, node)
-    features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    block, degree, features, bias = block_below(nodes, node)
     begin = nodes.entry_starts[block]
     end = nodes.entry_starts[block + 1]
     siblings = unchecked_view(nodes.siblings, begin, end)
@@ -348,7 +352,6 @@ def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
     start = nodes.feature_starts[block] + block
     n_rows = features.size
     row_starts = unchecked_view(nodes.row_starts, start, start + n_rows + 1)
-    bias = unchecked_view(nodes.bias, first, first + degree)
     n_lookups = expected_nonzeros(x, rows)
     is_dense = n_lookups >= LOOKUPS_PER_DENSE_ROW * n_rows and n_rows * degree <= scratch.dense.size
     dense = unchecked_view(scratch.dense, 0, n_rows * degree if is_dense else 0)
