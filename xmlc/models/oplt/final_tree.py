@@ -19,14 +19,14 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import cost_blocks, run_tasks
 from xmlc.core.progress import Progress
-from xmlc.kernels.arrays import row_of_csr, unchecked_view
+from xmlc.kernels.arrays import row_of_csr
 from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores, padded_size
 from xmlc.models.oplt.growth import fit_and_balance
 from xmlc.models.oplt.tree import NONE, GrowthSettings
 from xmlc.models.plt.solvers import logistic_derivatives
-from xmlc.models.plt.training import count_nonzeros, reach_of
+from xmlc.models.plt.training import count_nonzeros, gather_rows, list_features, reach_of
 from xmlc.models.trees import LabelTree
 
 BEFORE = -1  # Arrival of a label that the tree has before the first instance.
@@ -39,7 +39,6 @@ CHOOSER = np.dtype(
         ("depth", np.int64),  # The root has depth 0.
         ("n_children", np.int64),  # Number of children, or 0 while all labels are children of the node itself.
         ("followed", np.int64),  # The child that the instance's next new labels follow, or NONE.
-        ("n_rows", np.int64),  # Number of rows of weights in use.
         # The following fields are only used for the authors' program.
         ("degree", np.int64),  # The number of children of a group, leaves included.
         ("n_pushed", np.int64),  # The number of labels that have been pushed down below the first child.
@@ -93,7 +92,7 @@ class Choices(NamedTuple):
 
 
 class Children(NamedTuple):
-    """Hold the children of one node, and the classifiers of the children.
+    """Hold the children of one node.
 
     Attributes
     ----------
@@ -101,27 +100,13 @@ class Children(NamedTuple):
         Number of labels of each child. While all children are leaves, the first entry counts them.
     rooms : int64
         Number of children of each child that is a group of the program, or NONE.
-    row_of : int32 (n_features,)
-        Row of weights of each feature, or NONE for a feature that the node has not seen.
-    rows : float32
-        Rows of ``2 * scores.size`` numbers: the weights of the children, and their sums of squared derivatives. Row 0
-        belongs to the constant feature.
-    ids, values : uint32, float32
-        Rows and values of the constant feature and the features of one instance.
     scores : float32
         Linear scores of the children for one instance, padded.
-    targets : uint8
-        Targets of the children for one instance, padded.
     """
 
     sizes: np.ndarray
     rooms: np.ndarray
-    row_of: np.ndarray
-    rows: np.ndarray
-    ids: np.ndarray
-    values: np.ndarray
     scores: np.ndarray
-    targets: np.ndarray
 
 
 def final_tree(
@@ -154,7 +139,10 @@ def final_tree(
     n_jobs : int or None
         Number of threads, see `xmlc.core.threads.resolve_threads`.
     """
-    arrival = arrivals(y, order, int(y.indices.max()) + 1)
+    visited = np.full(y.indptr.size - 1, NEVER)  # position in ``order`` of the first visit to each row
+    np.minimum.at(visited, order, np.arange(order.size))
+    arrival = np.full(int(y.indices.max()) + 1, NEVER)  # position in ``order`` of the first instance of each label
+    np.minimum.at(arrival, y.indices, np.repeat(visited, np.diff(y.indptr)))
     place = np.arange(arrival.size)
     if given is not None:  # its labels come first, in the order of its leaves
         leaves = np.flatnonzero(given.label != NONE)
@@ -177,14 +165,14 @@ def final_tree(
             nodes = choosing_nodes(choices, level, settings)
             # Block v + 1 contains the positions in ``visits`` of the instances that reach node v.
             reach = reach_of(y, order[visits], choices.node_of, np.full(n_nodes, NONE, dtype=np.int32))
-            nonzeros = count_nonzeros(x.indptr, reach)[1:]
-            nodes = nodes[np.argsort(-nonzeros[nodes], kind="stable")]  # costly nodes first
+            nonzeros = count_nonzeros(x.indptr, reach)
+            nodes = nodes[np.argsort(-nonzeros[nodes + 1], kind="stable")]  # costly nodes first
             tasks = []
             costs = []
-            for begin, end in cost_blocks(nonzeros[nodes], NONZEROS_PER_TASK):
+            for begin, end in cost_blocks(nonzeros[nodes + 1], NONZEROS_PER_TASK):
                 own = nodes[begin:end]
                 tasks.append((x, y, n_features, nonzeros, reach, visits, arrival, level, own, settings, choices))
-                costs.append(float(nonzeros[own].sum()))
+                costs.append(float(nonzeros[own + 1].sum()))
             run_tasks(choose_children, tasks, n_jobs, costs, progress=progress)
             visits = visits[np.unique(reach.block_positions[reach.block_starts[1] :])]
             leaf_labels.append(np.where(level.is_leaf, level.labels[level.starts[:-1]], NONE))
@@ -246,17 +234,6 @@ def next_level(level: Level, choices: Choices, is_program: bool) -> tuple[np.nda
 
 
 @njit
-def arrivals(y, order, n_labels):
-    """Return the position in ``order`` of the first instance of each label, or ``NEVER``, int64 (n_labels,)."""
-    arrival = np.full(n_labels, NEVER, dtype=np.int64)
-    for position in range(order.size):
-        labels, _ = row_of_csr(y, order[position])
-        for label in labels:
-            arrival[label] = min(arrival[label], position)
-    return arrival
-
-
-@njit
 def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, nodes, settings, choices):
     """Choose a child for each label of the given nodes, in the order in which the labels arrive.
 
@@ -267,13 +244,13 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
     n_features : int
         Number of features.
     nonzeros : int64
-        Number of non-zeros of the instances that reach each node of the level.
+        Number of non-zeros of the instances in each block of ``reach``.
     reach : Reach
         Block v + 1 contains the instances that reach node v of the level.
     visits : int64
         Position of each instance of ``reach`` in the stream.
     arrival : int64 (n_labels,)
-        Result of `arrivals`, or ``BEFORE`` for a label of the given tree.
+        Position in the stream of the first instance of each label, or ``BEFORE`` for a label of the given tree.
     level : Level
         The nodes of the level.
     nodes : int64
@@ -284,32 +261,40 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
         The choices, which the function writes for the given nodes and their labels. The choices for labels of the given
         tree are given.
     """
-    row_of = np.full(n_features, NONE, dtype=np.int32)
-    ids = np.zeros(n_features + 1, dtype=np.uint32)
-    own_values = np.empty(n_features + 1, dtype=np.float32)
-    own_values[0] = 1  # of the constant feature, whose row is 0
+    local = np.empty(n_features, dtype=np.uint32)
     # With b > 2, only the root of a tree of the program chooses between its children.
     learns = not settings.random and not (settings.program and settings.arity > 2 and level.depth > 0)
     state = np.zeros(1, dtype=CHOOSER)
     for v in nodes:
-        positions = reach.block_positions[reach.block_starts[v + 1] : reach.block_starts[v + 2]]
         labels = level.labels[level.starts[v] : level.starts[v + 1]]
+        positions = reach.block_positions[reach.block_starts[v + 1] : reach.block_starts[v + 2]]
+        n_needed = 0  # the classifiers are not needed after the arrival of the last label
+        while n_needed < positions.size and visits[positions[n_needed]] <= arrival[labels[-1]]:
+            n_needed += 1
+        positions = positions[:n_needed]
         state[:] = np.zeros(1, dtype=CHOOSER)
         node = state[0]
         node.depth = level.depth
         node.n_children = choices.n_children[v]
-        children = new_children(node, labels.size, nonzeros[v], row_of, ids, own_values, learns, settings)
+        width = max(node.n_children, min(np.int64(settings.arity), labels.size))
+        padded = padded_size(width)
+        scores = np.zeros(padded, dtype=np.float32)
+        children = Children(np.zeros(width, dtype=np.int64), np.full(width, NONE, dtype=np.int64), scores)
+        if learns:
+            _, features = list_features(x, reach, np.full(1, v + 1), nonzeros, n_features)
+            rows = gather_rows(x, reach.order[positions], features, local)
+            weights = np.zeros((1 + features.size) * 2 * padded, dtype=np.float32)  # with sums of squared derivatives
+            targets = np.zeros(padded, dtype=np.uint8)
         done = 0
         while done < labels.size and arrival[labels[done]] == BEFORE:
             children.sizes[choices.child_of[labels[done]]] += 1
             done += 1
-        for position in positions:  # line 1 of Algorithm 3
-            if done == labels.size:  # The classifiers are not needed for any further choice.
-                break
-            features, values = row_of_csr(x, reach.order[position])
+        for i in range(positions.size):  # line 1 of Algorithm 3
+            place = visits[positions[i]]
             if learns:
-                score_children(node, children, features, values)
-            place = visits[position]
+                ids, values = row_of_csr(rows, i)
+                scores[:] = 0
+                dense_scores(ids, values, weights, 2 * padded, scores, scores)
             key = stream_key(settings.key, place)
             node.followed = NONE
             node.is_deep = 0
@@ -321,20 +306,16 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
                     child = child_by_paper(node, children, key, settings)
                 choices.child_of[labels[done]] = child
                 done += 1
-            if learns:
-                positives, _ = row_of_csr(y, reach.order[position])
-                children.targets[:] = 0
+            if learns:  # Algorithm 7, bit-identical to `xmlc.models.plt.solvers.adagrad`
+                positives, _ = row_of_csr(y, reach.order[positions[i]])
+                targets[:] = 0
                 for label in positives:
                     if choices.node_of[label] == v:
-                        children.targets[choices.child_of[label]] = 1
-                update_children(children, features.size, settings)
+                        targets[choices.child_of[label]] = 1
+                logistic_derivatives(scores, targets)
+                adagrad_to_rows(ids, values, scores, settings.rate, settings.eps, weights, 2 * padded)
         choices.child_of[labels[: node.n_pushed]] = 0
         choices.n_children[v] = node.n_children
-        if learns:
-            for position in positions:
-                features, _ = row_of_csr(x, reach.order[position])
-                for feature in features:
-                    row_of[feature] = NONE
 
 
 @njit
@@ -447,57 +428,3 @@ def child_by_policy(node, children, key, settings):
             best = np.int64(child)
             best_score = score
     return best
-
-
-@njit
-def new_children(node, n_labels, n_nonzeros, row_of, ids, values, learns, settings):
-    """Return the children of a node before learning. All entries of ``row_of`` must be NONE."""
-    width = max(node.n_children, min(np.int64(settings.arity), n_labels))
-    padded = padded_size(1)
-    if learns:
-        padded = padded_size(width)
-    # The operating system provides memory only for the rows that are written.
-    rows = np.empty((1 + min(n_nonzeros, row_of.size)) * 2 * padded, dtype=np.float32)
-    rows[: 2 * padded] = 0
-    node.n_rows = 1
-    sizes = np.zeros(width, dtype=np.int64)
-    rooms = np.full(width, NONE, dtype=np.int64)
-    scores = np.zeros(padded, dtype=np.float32)
-    targets = np.zeros(padded, dtype=np.uint8)
-    return Children(sizes, rooms, row_of, rows, ids, values, scores, targets)
-
-
-@njit
-def score_children(node, children, features, values):
-    """Write the linear scores of the children for an instance to ``scores``, and the rows of its features to ``ids``.
-
-    A feature that the node has not seen gets a row of zeros.
-    """
-    row_of = children.row_of
-    rows = children.rows
-    scores = children.scores
-    stride = 2 * scores.size
-    for k in range(features.size):
-        feature = features[k]
-        if row_of[feature] == NONE:
-            row_of[feature] = node.n_rows
-            rows[node.n_rows * stride : (node.n_rows + 1) * stride] = 0
-            node.n_rows += 1
-        children.ids[k + 1] = row_of[feature]
-        children.values[k + 1] = values[k]
-    ids = unchecked_view(children.ids, 0, features.size + 1)
-    scores[:] = 0
-    dense_scores(ids, children.values, rows, stride, scores, scores)
-
-
-@njit
-def update_children(children, n_features, settings):
-    """Update the classifiers of the children with the instance that `score_children` scored (Algorithm 7).
-
-    The steps are bit-identical to those of `xmlc.models.plt.solvers.adagrad`.
-    """
-    scores = children.scores
-    ids = unchecked_view(children.ids, 0, n_features + 1)
-    logistic_derivatives(scores, children.targets)
-    rows = children.rows
-    adagrad_to_rows(ids, children.values, scores, settings.rate, settings.eps, rows, 2 * scores.size)
