@@ -1,12 +1,12 @@
-"""Allocation of rows and tables in an online tree, and hash tables, compared with dictionaries."""
+"""Allocation of rows in an online tree, and hash tables, compared with dictionaries."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from xmlc.models.oplt.rows import bits_for, find_slot, give_row, give_table, insert_slot, slots_of, take_row, take_table
-from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED, empty_online_tree
+from xmlc.models.oplt.rows import bits_for, find_slot, give_row, insert_slot, slots_of, take_row
+from xmlc.models.oplt.tree import SLOT, SLOTS_USED, empty_online_tree
 
 FEATURES = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=56)
 
@@ -14,8 +14,7 @@ FEATURES = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=56)
 def tree_with_free_memory():
     tree = empty_online_tree()
     rows = np.zeros(4000 * SLOT, dtype=np.float32)
-    entries = np.zeros(4000, dtype=np.uint64)
-    return tree._replace(rows=rows, entries=entries)
+    return tree._replace(rows=rows)
 
 
 def requests(sizes, most):
@@ -36,7 +35,7 @@ def serve(requests, take, give):
 
 @settings(deadline=None, max_examples=30)
 @given(requests=requests(st.sampled_from([4, 8, 16, 32, 64]), 60))
-def test_rows_in_use_never_overlap_and_start_with_zeros(requests):
+def test_rows_in_use_never_overlap_and_released_ones_are_reused_with_zeros(requests):
     tree = tree_with_free_memory()
 
     def take(padded):
@@ -48,35 +47,17 @@ def test_rows_in_use_never_overlap_and_start_with_zeros(requests):
         own[:] = np.nan
         return slot
 
-    used = serve(requests, take, lambda slot, padded: give_row(tree, padded, slot))
+    def give(slot, padded):
+        give_row(tree, padded, slot)
+        assert take_row(tree, padded) == slot
+        give_row(tree, padded, slot)
+
+    used = serve(requests, take, give)
     taken = []
     for slot, padded in used.items():
         taken += range(slot, slot + slots_of(padded))
     assert len(taken) == len(set(taken))
     assert all(2 <= s < tree.counters[SLOTS_USED] for s in taken)
-
-
-@settings(deadline=None, max_examples=30)
-@given(requests=requests(st.integers(3, 6), 40))
-def test_tables_in_use_never_overlap_and_released_ones_are_reused(requests):
-    tree = tree_with_free_memory()
-
-    def take(bits):
-        place = take_table(tree, bits)
-        assert not tree.entries[place : place + 2**bits].any()
-        tree.entries[place : place + 2**bits] = 1
-        return place
-
-    def give(place, bits):
-        give_table(tree, bits, place)
-        assert take_table(tree, bits) == place
-        give_table(tree, bits, place)
-
-    taken = []
-    for place, bits in serve(requests, take, give).items():
-        taken += range(place, place + 2**bits)
-    assert len(taken) == len(set(taken))
-    assert all(0 < e < tree.counters[ENTRIES_USED] for e in taken)
 
 
 @njit

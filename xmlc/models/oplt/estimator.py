@@ -10,9 +10,10 @@ from scipy import sparse
 
 from xmlc.core.appendable import Appendable
 from xmlc.core.errors import InvalidParameterError, XmlcError
+from xmlc.core.progress import Progress
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
-from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates
+from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr
 from xmlc.kernels.domains import (
     FLAG,
     MANY,
@@ -36,9 +37,9 @@ from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing, not_fin
 from xmlc.models.model_selection import cross_validated
 from xmlc.models.oplt.final_tree import final_tree
 from xmlc.models.oplt.growth import initial_tree
-from xmlc.models.oplt.learning import learn
+from xmlc.models.oplt.learning import learn_rows
 from xmlc.models.oplt.prediction import frozen
-from xmlc.models.oplt.stored import checked_tree
+from xmlc.models.oplt.stored import check_tree
 from xmlc.models.oplt.tree import (
     N_COUNTERS,
     N_LEARNED,
@@ -47,6 +48,7 @@ from xmlc.models.oplt.tree import (
     SLOT,
     GrowthSettings,
     OnlineTree,
+    grown,
     trimmed_tree,
     with_labels,
 )
@@ -59,6 +61,7 @@ from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
+INSTANCES_PER_CALL = 8192  # The progress display is updated after at most this number of instances.
 MOST = 1e37  # Sums in float32 must not exceed 1e37, which leaves a margin for rounding errors.
 
 
@@ -198,6 +201,7 @@ class OPLT(SparseProbabilityEstimator):
     # copy for predictions, which is discarded when the model learns more instances.
     _model = cast("OnlineTree | None", None)
     _plt = cast("PLT | None", None)
+    n_instances_ = 0
 
     MODEL_FORMAT = 4
     # An `OnlineTree` is stored with these fields. A model without one has the fields of a stored `PLT`.
@@ -205,9 +209,7 @@ class OPLT(SparseProbabilityEstimator):
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
         Field("rows", np.float32, (f"{SLOT} * slots",)),
-        Field("entries", np.uint64, (None,)),
         Field("free_rows", np.uint32, (64,), below="slots"),
-        Field("free_tables", np.int64, (64,)),
         Field("counters", np.int64, (N_COUNTERS,)),
     )
 
@@ -218,10 +220,8 @@ class OPLT(SparseProbabilityEstimator):
         After `fit`, `partial_fit` can continue only if ``online`` is set. Parameters and errors are documented in
         `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
-        check_hyperparameters(self)
-        features = as_features(X)
-        x = self._bounded(features, features.shape[0] * self.epochs)
         X, Y = self._training_data(X, Y)
+        x = self._bounded(X, X.shape[0] * self.epochs)
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         chosen = 1.0
         if self.gamma is None:
@@ -336,8 +336,7 @@ class OPLT(SparseProbabilityEstimator):
         thresholds = self._label_thresholds(threshold)
         if self.labels_.size == 0:
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
-            none = np.zeros(0, dtype=np.int32)
-            return stack_estimates(self.inner_products_, none, none.astype(np.float32), self.n_labels_)
+            return sparse.csr_array((X.shape[0], self.n_labels_), dtype=np.float32)
         plt = self._scaled_plt()
         spe = plt.predict_proba(X, thresholds)
         self.inner_products_ = plt.inner_products_
@@ -385,7 +384,7 @@ class OPLT(SparseProbabilityEstimator):
         """Return the labels of the instances learned so far, ascending, int64."""
         self._check_fitted()
         if self._model is not None:
-            return self._model.labels
+            return np.flatnonzero(self._model.leaves != NONE)
         label = self._kept_plt().tree_.label
         return np.sort(label[label != NONE]).astype(np.int64)
 
@@ -427,9 +426,7 @@ class OPLT(SparseProbabilityEstimator):
         X = as_features(X)
         Y = as_labels(Y, "Y", X, "OPLT.partial_fit(X, Y)")
         check_same_instances(X.shape[0], Y.shape[0])
-        n_learned = 0
-        if has_begun:
-            n_learned = self.n_instances_
+        n_learned = self.n_instances_
         x = self._bounded(X, n_learned + X.shape[0])
         if labels is not None:
             known: np.ndarray = getattr(self, "label_names_in_", labels)
@@ -474,8 +471,20 @@ class OPLT(SparseProbabilityEstimator):
         assert self._model is not None, "a model without an online tree cannot learn more instances"
         self._plt = None
         tree = with_labels(self._model, self.n_labels_)
-        self._model, ranking, scores = learn(tree, x, y, order, self._settings(), title, k)
-        self.n_instances_ = int(self._model.counters[N_LEARNED])
+        settings = self._settings()
+        longest = int(np.diff(x.indptr).max(initial=0))
+        ranking = np.empty((order.size, k), dtype=np.int32)
+        scores = np.empty((order.size, k), dtype=np.float32)
+        n_learned = 0
+        with Progress(float(order.size), title, "instances") as progress:
+            while n_learned < order.size:
+                start = n_learned
+                part = order[: start + INSTANCES_PER_CALL]
+                n_learned = learn_rows(x, y, part, start, tree, settings, longest, ranking, scores)
+                tree = grown(tree)
+                progress.update(n_learned - start)
+        self._model = tree
+        self.n_instances_ = int(tree.counters[N_LEARNED])
         return ranking, scores
 
     def _settings(self) -> GrowthSettings:
@@ -525,8 +534,14 @@ class OPLT(SparseProbabilityEstimator):
         return plt
 
     def _plt_of(self, nodes: TreeWeights) -> PLT:
-        plt = PLT(solver="adagrad", gamma=self.gamma_, eps=self.eps, epochs=1, unit_norm=False)
-        plt.set_params(weight_threshold=self.weight_threshold_)
+        plt = PLT(
+            solver="adagrad",
+            gamma=self.gamma_,
+            eps=self.eps,
+            epochs=1,
+            weight_threshold=self.weight_threshold_,
+            unit_norm=False,
+        )
         plt.tree_ = LabelTree.from_children(nodes.children, nodes.label)
         plt.nodes_ = nodes
         plt.n_features_in_ = self.n_features_in_
@@ -577,5 +592,6 @@ class OPLT(SparseProbabilityEstimator):
             self.n_instances_ = int(meta["instances"])
         else:
             self._check_arrays(arrays)
-            self._model = checked_tree(OnlineTree(**arrays), self.n_features_in_)
+            self._model = OnlineTree(**arrays)
+            check_tree(self._model, self.n_features_in_)
             self.n_instances_ = int(self._model.counters[N_LEARNED])

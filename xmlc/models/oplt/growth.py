@@ -13,10 +13,9 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.float64 import log
-from xmlc.models.oplt.rows import copy_auxiliary, open_block, open_copies, row_size, score_block, slots_of, widen
+from xmlc.models.oplt.rows import copy_auxiliary, copy_block, open_block, row_size, score_block, slots_of, widen
 from xmlc.models.oplt.tree import (
     ABOVE,
-    ENTRIES_WANTED,
     N_LEARNED,
     N_NODES,
     NODES_WANTED,
@@ -166,7 +165,8 @@ def extend_leaf(tree, v, label):
 def insert_node(tree, v, settings):
     """Insert a node between v and the children of v, and return the column of v's block for another child of v.
 
-    See Algorithm 5. The new node gets the whole block of v. Its classifier is a copy of v's auxiliary classifier.
+    See Algorithm 5. The new node gets the whole block of v. Its classifier is a copy of v's auxiliary classifier. So is
+    the classifier that the block of v keeps as its auxiliary classifier if ``arity`` is above 2.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)
@@ -181,7 +181,8 @@ def insert_node(tree, v, settings):
         nodes[child].parent = new
         child = np.int64(nodes[child].next_sibling)
     auxiliary = np.int64(settings.arity > 2)
-    open_copies(tree, v, new, auxiliary)
+    copy_block(tree, v, node, auxiliary + 2, auxiliary, 1)
+    copy_auxiliary(tree, v, 1, auxiliary + 1, auxiliary + 2)
     nodes[v].degree = 0
     nodes[v].leaf_children = 0
     append_child(tree, v, new, auxiliary)
@@ -328,8 +329,9 @@ def has_capacity_to_extend(tree, v):
     rows as the block of v is created, or the block of v gets two new columns.
     """
     node = tree.nodes[v]
-    slots = slots_of(row_size(node.width + 2)) + 1
-    return has_capacity(tree, 3, (node.n_features + 1) * slots + 4, (np.int64(1) << node.table_bits) + 16)
+    of_row = slots_of(row_size(node.width + 2)) + 1
+    of_table = slots_of(np.int64(1) << node.table_bits) + 1
+    return has_capacity(tree, 3, (node.n_features + 1) * of_row + of_table + 12)
 
 
 def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
@@ -344,8 +346,8 @@ def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> On
         label = given.label
     tree = with_labels(empty_online_tree(), int(label.max()) + 1)
     tree.counters[NODES_WANTED] = label.size + 1
-    tree.counters[SLOTS_WANTED] = 4 + sum(slots_of(row_size(n + 1)) + 1 for n in np.diff(children).tolist())
-    tree.counters[ENTRIES_WANTED] = (label.size + 1) << SMALLEST_TABLE
+    of_table = slots_of(1 << SMALLEST_TABLE) + 1
+    tree.counters[SLOTS_WANTED] = 8 + sum(slots_of(row_size(n + 1)) + 1 + of_table for n in np.diff(children).tolist())
     tree = grown(tree)
     plant_given(tree, children, label, settings)
     return tree

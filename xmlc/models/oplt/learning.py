@@ -1,7 +1,7 @@
 """Learn a stream, one instance after the other (oplt2021, Algorithms 3, 4 and 7).
 
 `learn_rows` is Algorithm 3, `update_tree` Algorithm 4, and `update_classifiers` Algorithm 7. All three stop if the
-arrays of the tree are full. Then `learn` extends the arrays and continues at the same instance.
+arrays of the tree are full. Then `OPLT` extends the arrays and continues at the same instance.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
-from xmlc.core.progress import Progress
 from xmlc.kernels.arrays import row_of_csr, unchecked_view, unowned
-from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
 from xmlc.models.oplt.growth import (
     add_leaf,
@@ -26,57 +24,16 @@ from xmlc.models.oplt.prediction import rank_labels
 from xmlc.models.oplt.rows import bits_for, empty_row_scratch, find_slot, make_rows, slots_of
 from xmlc.models.oplt.tree import (
     ABOVE,
+    ENTRIES_PER_SLOT,
     MARK,
     N_LEARNED,
     NONE,
     ROOT,
     SELECTED_FOR,
     SLOT,
-    GrowthSettings,
-    OnlineTree,
-    grown,
     has_capacity,
 )
 from xmlc.models.plt.solvers import logistic_derivatives
-
-INSTANCES_PER_CALL = 8192  # The progress display is updated after at most this number of instances.
-
-
-def learn(
-    tree: OnlineTree, x: KernelCSR, y: KernelCSR, order: np.ndarray, settings: GrowthSettings, title: str, k: int = 0
-) -> tuple[OnlineTree, np.ndarray, np.ndarray]:
-    """Learn the rows of a matrix one by one in the given order, and rank labels for each row before the row is learned.
-
-    Parameters
-    ----------
-    tree, x, y, order, settings
-        See `learn_rows`.
-    title : str
-        Title of the progress display.
-    k : int
-        Number of labels to rank for each row.
-
-    Returns
-    -------
-    tree : OnlineTree
-        The updated tree, which may have longer arrays than before.
-    ranking : ndarray of int32, shape (order.size, k)
-        The ranked labels of each row, best first.
-    estimates : ndarray of float32, shape (order.size, k)
-        Estimates of the labels in ``ranking``.
-    """
-    ranking = np.empty((order.size, k), dtype=np.int32)
-    estimates = np.empty((order.size, k), dtype=np.float32)
-    longest = int(np.diff(x.indptr).max(initial=0))
-    n_learned = 0
-    with Progress(float(order.size), title, "instances") as progress:
-        while n_learned < order.size:
-            start = n_learned
-            part = order[: start + INSTANCES_PER_CALL]
-            n_learned = learn_rows(x, y, part, start, tree, settings, longest, ranking, estimates)
-            tree = grown(tree)
-            progress.update(n_learned - start)
-    return tree, ranking, estimates
 
 
 @njit
@@ -168,7 +125,7 @@ def update_classifiers(tree, ids, values, labels, scratch, settings):
     # of the training time of a binary tree.
     nodes = tree.nodes
     rows = tree.rows
-    entries = tree.entries
+    entries = tree.rows.view(np.uint64)
     targets = scratch.targets
     slots = unchecked_view(scratch.slots, 0, ids.size + 1)  # first the constant feature, then the instance's
     own_values = unchecked_view(scratch.values, 0, ids.size + 1)
@@ -181,7 +138,8 @@ def update_classifiers(tree, ids, values, labels, scratch, settings):
         padded = np.int64(node.padded)
         if padded == 0:
             continue
-        table = unchecked_view(entries, node.table, node.table + (np.int64(1) << node.table_bits))
+        first = node.table * ENTRIES_PER_SLOT
+        table = unchecked_view(entries, first, first + (np.int64(1) << node.table_bits))
         bits = node.table_bits
         n_new = 0
         for k in range(ids.size):
@@ -242,12 +200,11 @@ def mark_positives(tree, labels, positives):
 def has_capacity_to_learn(tree, positives, n_features):
     """Return whether there is capacity for a row of each feature of an instance in the blocks of all positive nodes."""
     slots = np.int64(0)
-    entries = np.int64(0)
     for v in positives:
         node = tree.nodes[v]
         if node.padded > 0:
             slots += n_features * (slots_of(node.padded) + 1)
             bits = bits_for(node.n_features + n_features, node.table_bits)
             if bits > node.table_bits:
-                entries += np.int64(1) << bits
-    return has_capacity(tree, 0, slots, entries)
+                slots += slots_of(np.int64(1) << bits) + 1
+    return has_capacity(tree, 0, slots)

@@ -1,10 +1,9 @@
 """Manage the blocks of an online tree, their rows of weights and their hash tables. Kernels.
 
 A block holds the weights of one node's children, in one row per feature. The block's hash table maps each feature to
-its row. All rows of a tree are in one array, and all hash tables are in another array. Rows are allocated and freed
-within the array of rows, and tables within the array of tables. Free rows of the same size form a linked list, and so
-do free tables of the same size. The allocation of a row or table therefore takes constant time. The links of the lists
-are stored in the free rows and free tables.
+its row. All rows and hash tables of a tree are in one array, within which they are allocated and freed. A table is
+allocated like a row. Free rows of the same size form a linked list, so that the allocation of a row or table takes
+constant time. The links of the lists are stored in the free rows.
 
 A hash table is a range of 2**bits uint64 entries, and uses open addressing with linear probing. The upper half of an
 entry is the key, which is a feature. The lower half of an entry is the slot of the feature's row. No row has the slot
@@ -22,7 +21,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import lowest_bit, unchecked_view
 from xmlc.kernels.counter_random import GOLDEN
 from xmlc.kernels.sibling_rows import dense_scores
-from xmlc.models.oplt.tree import ENTRIES_USED, SLOT, SLOTS_USED
+from xmlc.models.oplt.tree import ENTRIES_PER_SLOT, SLOT, SLOTS_USED
 
 
 class OnlineScratch(NamedTuple):
@@ -59,14 +58,21 @@ def open_block(tree, v, width, auxiliary, bits):
     node.n_features = 0
     node.table_bits = bits
     node.bias = take_row(tree, np.int64(node.padded))
-    node.table = take_table(tree, bits)
+    node.table = take_row(tree, np.int64(1) << bits)
 
 
 @njit
 def hash_table_of(tree, v):
     """Return the hash table of block v as an `unchecked_view`."""
     node = tree.nodes[v]
-    return unchecked_view(tree.entries, node.table, node.table + (np.int64(1) << node.table_bits))
+    return table_at(tree, node.table, node.table_bits)
+
+
+@njit
+def table_at(tree, slot, bits):
+    """Return the hash table of 2**bits entries at a slot as an `unchecked_view`."""
+    start = slot * ENTRIES_PER_SLOT
+    return unchecked_view(tree.rows.view(np.uint64), start, start + (np.int64(1) << bits))
 
 
 @njit
@@ -79,13 +85,13 @@ def make_rows(tree, v, ids, slots, n_new):
     bits = bits_for(node.n_features + n_new, node.table_bits)
     if bits > node.table_bits:
         small = hash_table_of(tree, v)
-        index = take_table(tree, bits)
-        table = unchecked_view(tree.entries, index, index + (np.int64(1) << bits))
+        slot = take_row(tree, np.int64(1) << bits)
+        table = table_at(tree, slot, bits)
         for entry in small:
             if entry != 0:
                 insert_slot(table, bits, entry >> np.uint64(32), entry & np.uint64(0xFFFFFFFF))
-        give_table(tree, node.table_bits, node.table)
-        node.table = index
+        give_row(tree, small.size, node.table)
+        node.table = slot
         node.table_bits = bits
     table = hash_table_of(tree, v)
     padded = np.int64(node.padded)
@@ -150,49 +156,37 @@ def copy_first_column(rows, slot, padded, first, middle, end):
 
 
 @njit
-def open_copies(tree, v, source, auxiliary):
-    """Create a block for node v: a copy and an inverse of the auxiliary classifier of block ``source``.
+def copy_block(tree, v, source, width, auxiliary, n_columns):
+    """Create a block for node v with the features of the block of ``source``, and with copies of its first columns.
 
-    If ``auxiliary`` is 1, the block begins with another copy, which becomes the auxiliary classifier of v.
+    ``source`` is a record of a node. It must not be the record of v in the tree.
     """
-    old = tree.nodes[source]
-    open_block(tree, v, auxiliary + 2, auxiliary, old.table_bits)
+    open_block(tree, v, width, auxiliary, source.table_bits)
     node = tree.nodes[v]
-    padded = np.int64(old.padded)
+    padded = np.int64(source.padded)
     wider = np.int64(node.padded)
     table = hash_table_of(tree, v)
-    copy_columns(tree.rows, old.bias, padded, node.bias, wider, 1)
-    for entry in hash_table_of(tree, source):
+    copy_columns(tree.rows, source.bias, padded, node.bias, wider, n_columns)
+    for entry in table_at(tree, source.table, source.table_bits):
         if entry != 0:
             slot = take_row(tree, wider)
-            copy_columns(tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, slot, wider, 1)
+            copy_columns(tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, slot, wider, n_columns)
             insert_slot(table, node.table_bits, entry >> np.uint64(32), slot)
-    node.n_features = old.n_features
-    copy_auxiliary(tree, v, 1, auxiliary + 1, auxiliary + 2)
+    node.n_features = source.n_features
 
 
 @njit
 def widen(tree, v, width):
     """Move the rows of block v into wider rows with space for ``width`` columns."""
-    node = tree.nodes[v]
-    padded = np.int64(node.padded)
-    wider = row_size(width)
-    table = hash_table_of(tree, v)
-    node.bias = moved_row(tree, node.bias, padded, wider)
-    for index in range(table.size):
-        if table[index] != 0:
-            slot = moved_row(tree, np.int64(table[index] & np.uint64(0xFFFFFFFF)), padded, wider)
-            table[index] = (table[index] >> np.uint64(32)) << np.uint64(32) | np.uint64(slot)
-    node.padded = wider
-
-
-@njit
-def moved_row(tree, slot, padded, wider):
-    """Copy a row into a wider row, free the old row, and return the slot of the new row."""
-    target = take_row(tree, wider)
-    copy_columns(tree.rows, slot, padded, target, wider, padded)
-    give_row(tree, padded, slot)
-    return target
+    old = tree.nodes[v : v + 1].copy()[0]
+    copy_block(tree, v, old, width, old.auxiliary, old.padded)
+    tree.nodes[v].width = old.width
+    table = table_at(tree, old.table, old.table_bits)
+    give_row(tree, old.padded, old.bias)
+    for entry in table:
+        if entry != 0:
+            give_row(tree, old.padded, np.int64(entry & np.uint64(0xFFFFFFFF)))
+    give_row(tree, table.size, old.table)
 
 
 @njit
@@ -222,11 +216,10 @@ def slots_of(padded):
 
 @njit
 def take_row(tree, padded):
-    """Allocate a row of zeros for ``padded`` siblings and return its slot.
+    """Allocate a row of zeros for ``padded`` siblings, or an empty table of ``padded`` entries, and return its slot.
 
-    The tree must have capacity for one slot more than the row takes.
-
-    A row that is allocated for the first time is already zero.
+    The tree must have capacity for one slot more than the row takes. A row that is allocated for the first time is
+    already zero.
     """
     size = slots_of(padded)
     kind = lowest_bit(np.uint64(padded))
@@ -246,34 +239,10 @@ def take_row(tree, padded):
 
 @njit
 def give_row(tree, padded, slot):
-    """Free the row for ``padded`` siblings at ``slot``, so that the row can be reused."""
+    """Free the row for ``padded`` siblings, or the table of ``padded`` entries, at ``slot``, for later use."""
     kind = lowest_bit(np.uint64(padded))
     tree.rows.view(np.uint32)[slot * SLOT] = tree.free_rows[kind]
     tree.free_rows[kind] = slot
-
-
-@njit
-def take_table(tree, bits):
-    """Allocate an empty table of 2**bits entries and return its index. The tree must have capacity for the table.
-
-    A table that is allocated for the first time is already empty.
-    """
-    size = np.int64(1) << bits
-    index = tree.free_tables[bits]
-    if index != 0:
-        tree.free_tables[bits] = np.int64(tree.entries[index])
-        tree.entries[index : index + size] = 0
-    else:
-        index = tree.counters[ENTRIES_USED]
-        tree.counters[ENTRIES_USED] = index + size
-    return index
-
-
-@njit
-def give_table(tree, bits, index):
-    """Free the table of 2**bits entries at ``index``, so that the table can be reused."""
-    tree.entries[index] = tree.free_tables[bits]
-    tree.free_tables[bits] = index
 
 
 @njit

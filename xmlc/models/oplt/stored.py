@@ -6,9 +6,9 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.indices import Malformed
+from xmlc.models.oplt.rows import hash_table_of, slots_of
 from xmlc.models.oplt.tree import (
     ABOVE,
-    ENTRIES_USED,
     N_LEARNED,
     N_NODES,
     NODE,
@@ -23,30 +23,34 @@ from xmlc.models.oplt.tree import (
 LARGEST_TABLE = 40  # A table of 2**40 entries would take 8 TB.
 
 
-def checked_tree(tree: OnlineTree, n_features: int) -> OnlineTree:
-    """Check what the fields of an `OnlineTree` cannot say, and return the tree with empty lists of free memory.
-
-    The lists are emptied because a check would have to follow them through the arrays.
+def check_tree(tree: OnlineTree, n_features: int) -> None:
+    """Check what the fields of an `OnlineTree` cannot say.
 
     Raises
     ------
     Malformed
-        The nodes are not a tree, a node's block lies outside of the arrays, or a counter disagrees with the arrays.
+        The nodes are not a tree, a row or table lies outside of the arrays or overlaps another one, or a counter
+        disagrees with the arrays.
     """
     n_nodes = tree.nodes.size
     counters = tree.counters
-    used = [counters[N_NODES], counters[SLOTS_USED] * SLOT, counters[ENTRIES_USED]]
-    sizes = [n_nodes, tree.rows.size, tree.entries.size]
-    if used != sizes or not 0 <= counters[SELECTED] < n_nodes or counters[N_LEARNED] < 0:
-        raise Malformed("counters", f"found {counters.tolist()}, expected counts of {sizes} nodes, rows and entries")
+    sizes = [n_nodes, tree.rows.size]
+    if (
+        [counters[N_NODES], counters[SLOTS_USED] * SLOT] != sizes
+        or not 0 <= counters[SELECTED] < n_nodes
+        or counters[N_LEARNED] < 0
+    ):
+        raise Malformed("counters", f"found {counters.tolist()}, expected counts of {sizes} nodes and numbers in rows")
     parent = tree.nodes["parent"]
     if n_nodes < 2 or parent[ABOVE] != NONE or not ((parent[1:] >= 0) & (parent[1:] < n_nodes)).all():
         raise Malformed("nodes", "found a parent that is no node")
-    faulty = faulty_links(tree) | ~blocks_fit(tree, n_features)
+    used = np.zeros(tree.rows.size // SLOT, dtype=np.bool_)
+    faulty = faulty_links(tree) | ~blocks_fit(tree, n_features, used)
     if faulty.any():
         message = f"found node {faulty.argmax()} in disagreement with its children or its block of weights"
         raise Malformed("nodes", message)
-    return tree._replace(free_rows=np.zeros_like(tree.free_rows), free_tables=np.zeros_like(tree.free_tables))
+    if not free_rows_fit(tree, used):
+        raise Malformed("free_rows", "found a free row that is in use or lies outside of the rows")
 
 
 def faulty_links(tree: OnlineTree) -> np.ndarray:
@@ -86,10 +90,10 @@ def faulty_links(tree: OnlineTree) -> np.ndarray:
 
 
 @njit
-def blocks_fit(tree, n_features):
-    """Return for each node whether its rows and its hash table lie inside the arrays, and the table has an empty entry.
+def blocks_fit(tree, n_features, used):
+    """Return for each node whether its rows and its table are its own, and the table is right and has an empty entry.
 
-    A node may have no block if it has no children.
+    A node may have no block if it has no children. The slots of all rows and tables are marked in ``used``.
     """
     fits = np.zeros(tree.nodes.size, dtype=np.bool_)
     for v in range(tree.nodes.size):
@@ -103,17 +107,41 @@ def blocks_fit(tree, n_features):
             continue
         if node.auxiliary not in (0, 1) or bits < SMALLEST_TABLE or bits > LARGEST_TABLE:
             continue
-        size = np.int64(1) << bits
-        last = tree.rows.size // SLOT - 2 * padded // SLOT
-        if node.table < 0 or node.table > tree.entries.size - size or node.bias < 1 or node.bias > last:
+        if not use_slots(used, node.bias, padded) or not use_slots(used, node.table, np.int64(1) << bits):
             continue
+        table = hash_table_of(tree, v)
         n_filled = 0
         is_inside = True
-        for place in range(node.table, node.table + size):
-            entry = tree.entries[place]
+        for entry in table:
             if entry != 0:
-                slot = np.int64(entry & np.uint64(0xFFFFFFFF))
-                is_inside &= slot >= 1 and slot <= last and np.int64(entry >> np.uint64(32)) < n_features
+                is_inside &= use_slots(used, np.int64(entry & np.uint64(0xFFFFFFFF)), padded)
+                is_inside &= np.int64(entry >> np.uint64(32)) < n_features
                 n_filled += 1
-        fits[v] = is_inside and n_filled == node.n_features and n_filled < size
+        fits[v] = is_inside and n_filled == node.n_features and n_filled < table.size
     return fits
+
+
+@njit
+def use_slots(used, slot, padded):
+    """Mark the slots of a row for ``padded`` siblings as used, and return whether they exist and were not in use."""
+    size = slots_of(padded)
+    if slot < 1 or slot > used.size - size:
+        return False
+    is_free = True
+    for place in range(slot, slot + size):
+        is_free &= not used[place]
+        used[place] = True
+    return is_free
+
+
+@njit
+def free_rows_fit(tree, used):
+    """Return whether the free rows exist and overlap neither one another nor the ``used`` slots, which are updated."""
+    links = tree.rows.view(np.uint32)
+    for kind in range(tree.free_rows.size):
+        slot = np.int64(tree.free_rows[kind])
+        while slot != 0:  # each step marks slots, so that the loop ends
+            if kind < 2 or kind > LARGEST_TABLE or not use_slots(used, slot, np.int64(1) << kind):
+                return False
+            slot = np.int64(links[slot * SLOT])
+    return True

@@ -12,17 +12,18 @@ from xmlc.core.kernel_cache import njit
 ABOVE = 0  # Node 0 is the parent of the root, so that the root is no special case.
 ROOT = 1
 NONE = -1  # The number -1 means that there is no node or no label.
-# Memory for rows of weights is allocated in slots of 8 float32 numbers. A row of weights for four siblings takes one
-# slot.
+# Memory for rows of weights and hash tables is allocated in slots of 8 float32 numbers. A row of weights for four
+# siblings takes one slot.
 SLOT = 8
+ENTRIES_PER_SLOT = SLOT // 2  # A table of 2**b entries takes as many slots as a row of weights for 2**b siblings.
 MOST_SLOTS = np.iinfo(np.uint32).max  # The number of a slot has to fit into half of a hash table entry.
 SMALLEST_TABLE = 3  # A table has at least 2**3 entries, which fill a cache line.
 
 # The following constants are indices of the array `OnlineTree.counters`.
-N_NODES, SLOTS_USED, ENTRIES_USED = range(3)
-N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(3, 7)
-NODES_WANTED, SLOTS_WANTED, ENTRIES_WANTED = range(7, 10)
-N_COUNTERS = 10
+N_NODES, SLOTS_USED = range(2)
+N_LEARNED, MARK, SELECTED, SELECTED_FOR = range(2, 6)
+NODES_WANTED, SLOTS_WANTED = range(6, 8)
+N_COUNTERS = 8
 
 # The record of a node also describes the block of its children. A block has one row for each feature of the instances
 # that reached the node. A row holds the weights of all children, and then the sums of squared derivatives for these
@@ -44,7 +45,7 @@ NODE = np.dtype(
         ("n_features", np.int32),  # The number of rows of the block, without the row of the constant feature.
         ("table_bits", np.int32),  # The hash table of the block has 2**table_bits entries.
         ("bias", np.int64),  # The slot of the row of the constant feature.
-        ("table", np.int64),  # The index of the first entry of the block's hash table.
+        ("table", np.int64),  # The first slot of the block's hash table.
         ("stamp", np.int64),  # The mark of the last instance for which the node was positive.
         ("head", np.int32),  # The first of the node's children that are positive for the marked instance.
         ("next_positive", np.int32),  # The next positive child of the node's parent.
@@ -63,34 +64,22 @@ class OnlineTree(NamedTuple):
     leaves : int32 (labels,)
         Leaf of each label, or NONE for a label that no instance had.
     rows : float32 (capacity,)
-        Rows of weights. The row of weights at slot s begins at index ``SLOT * s``. The slot 0 means that there is no
-        row.
-    entries : uint64 (capacity,)
-        Hash tables, one per block. The upper half of each entry is a feature, and the lower half is the slot of the
-        feature's row. An entry of a hash table is empty if its value is 0.
+        Rows of weights, and one hash table per block. The row of weights at slot s begins at index ``SLOT * s``. The
+        slot 0 means that there is no row. The entries of a hash table are the bits of uint64 numbers. The upper half of
+        an entry is a feature, and the lower half is the slot of the feature's row. An entry is empty if it is 0.
     free_rows : uint32 (64,)
         Entry b is the slot of the first free row for 2**b siblings. The first number of a free row encodes the slot of
         the next free row. The slot 0 means that there is no further free row.
-    free_tables : int64 (64,)
-        Entry b is the index of the first free table of 2**b entries. The first entry of a free table is the index of
-        the next free table. The index 0 means that there is no further free table.
     counters : int64 (N_COUNTERS,)
-        Counts, marks and required capacities. The constants ``N_NODES`` to ``ENTRIES_WANTED`` are the indices of the
+        Counts, marks and required capacities. The constants ``N_NODES`` to ``SLOTS_WANTED`` are the indices of the
         counters.
     """
 
     nodes: np.ndarray
     leaves: np.ndarray
     rows: np.ndarray
-    entries: np.ndarray
     free_rows: np.ndarray
-    free_tables: np.ndarray
     counters: np.ndarray
-
-    @property
-    def labels(self) -> np.ndarray:
-        """Return the labels of the instances learned so far, ascending, int64."""
-        return np.flatnonzero(self.leaves != NONE)
 
 
 class GrowthSettings(NamedTuple):
@@ -118,35 +107,27 @@ def empty_online_tree() -> OnlineTree:
     """Return a tree without nodes that has capacity for a root."""
     counters = np.zeros(N_COUNTERS, dtype=np.int64)
     counters[SLOTS_USED] = 2
-    counters[ENTRIES_USED] = 1 << SMALLEST_TABLE
     counters[SELECTED_FOR] = NONE
     return OnlineTree(
         nodes=np.zeros(16, dtype=NODE),
         leaves=np.zeros(0, dtype=np.int32),
         rows=np.zeros(64 * SLOT, dtype=np.float32),
-        entries=np.zeros(64, dtype=np.uint64),
         free_rows=np.zeros(64, dtype=np.uint32),
-        free_tables=np.zeros(64, dtype=np.int64),
         counters=counters,
     )
 
 
 @njit
-def has_capacity(tree, nodes, slots, entries):
-    """Return whether the arrays have space for the given numbers of additional nodes, slots and entries.
+def has_capacity(tree, nodes, slots):
+    """Return whether the arrays have space for the given numbers of additional nodes and slots.
 
     If there is not enough space, the function stores the required capacity, and `grown` provides it.
     """
     counters = tree.counters
-    if (
-        counters[N_NODES] + nodes <= tree.nodes.size
-        and (counters[SLOTS_USED] + slots) * SLOT <= tree.rows.size
-        and counters[ENTRIES_USED] + entries <= tree.entries.size
-    ):
+    if counters[N_NODES] + nodes <= tree.nodes.size and (counters[SLOTS_USED] + slots) * SLOT <= tree.rows.size:
         return True
     counters[NODES_WANTED] = nodes
     counters[SLOTS_WANTED] = slots
-    counters[ENTRIES_WANTED] = entries
     return False
 
 
@@ -154,14 +135,10 @@ def grown(tree: OnlineTree) -> OnlineTree:
     """Return the tree with the same content, and with at least the capacity that its counters require."""
     needed = tree.counters[:N_LEARNED] + tree.counters[NODES_WANTED:]
     tree.counters[NODES_WANTED:] = 0
-    n_nodes, n_slots, n_entries = needed.tolist()
+    n_nodes, n_slots = needed.tolist()
     if n_slots > MOST_SLOTS:
         raise XmlcError(f"OPLT: found more than {MOST_SLOTS * SLOT * 4 >> 30} GB of weights. Use fewer features.")
-    return tree._replace(
-        nodes=_longer(tree.nodes, n_nodes),
-        rows=_longer(tree.rows, n_slots * SLOT),
-        entries=_longer(tree.entries, n_entries),
-    )
+    return tree._replace(nodes=_longer(tree.nodes, n_nodes), rows=_longer(tree.rows, n_slots * SLOT))
 
 
 def _longer(array: np.ndarray, size: int) -> np.ndarray:
@@ -174,7 +151,7 @@ def _longer(array: np.ndarray, size: int) -> np.ndarray:
         return array
     if not (array.flags.owndata and array.flags.writeable):
         array = np.array(array)
-    array.resize(max(size, array.size * 5 // 4), refcheck=False)
+    array.resize(max(size, array.size * 5 // 4 // SLOT * SLOT), refcheck=False)
     return array
 
 
@@ -189,8 +166,4 @@ def with_labels(tree: OnlineTree, n_labels: int) -> OnlineTree:
 def trimmed_tree(tree: OnlineTree) -> OnlineTree:
     """Return the tree in the form for storage: views of its arrays without the spare capacity."""
     counters = tree.counters
-    return tree._replace(
-        nodes=tree.nodes[: counters[N_NODES]],
-        rows=tree.rows[: counters[SLOTS_USED] * SLOT],
-        entries=tree.entries[: counters[ENTRIES_USED]],
-    )
+    return tree._replace(nodes=tree.nodes[: counters[N_NODES]], rows=tree.rows[: counters[SLOTS_USED] * SLOT])
