@@ -136,9 +136,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
-    def _learn(self, problem: Problem) -> None:
-        """Train the classifiers, and split their weights into feature weights and influences of earlier labels."""
-        super()._learn(problem)
+    def _split_weights(self) -> None:
+        """Split the weights of each classifier into feature weights and influences of earlier labels."""
         influence = self.weights_[:, self.n_features_in_ :].T
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
         self.influence_[: len(influence)] = influence  # ``influence`` has no rows if there is only one label.

@@ -123,6 +123,7 @@ class LabelLogistic(SparseProbabilityEstimator):
         else:
             self.C_ = np.full(self.n_labels_, self.C, dtype=np.float64)
         self._learn(problem)
+        self._split_weights()
         self.C_[np.isnan(self.decrements_)] = np.nan
         check_finite(self._state()[0].values())
         return self
@@ -183,6 +184,9 @@ class LabelLogistic(SparseProbabilityEstimator):
             tasks += [(number, labels) for labels in blocks_of(problem, training)]
         costs = [labels.size for _, labels in tasks]
         run_tasks(solve, tasks, self.n_jobs, costs, title=title, unit="labels")
+
+    def _split_weights(self) -> None:
+        """Take the weights of labels out of ``weights_``, if labels are features of later labels."""
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return a training set as a `Problem` for the solver."""
@@ -314,7 +318,7 @@ def make_problem(
 def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
     """Return the number of positives of each label among some instances, given by ``among``, bool (n,)."""
     counted = np.concatenate(([0], np.cumsum(among[problem.label_rows])))
-    return counted[problem.label_starts[1:]] - counted[problem.label_starts[:-1]]
+    return np.diff(counted[problem.label_starts])
 
 
 def spreads(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
