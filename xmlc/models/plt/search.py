@@ -137,20 +137,40 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     x = rows_from(x, start, end)
     nodes = unowned(nodes)
     scratch = scratch_for(n_rows, shape)
+    label = nodes.label
     inner_products = np.zeros(n_rows, np.int64)
     found = no_pairs(4 * n_rows)
     no_weights = np.zeros(0)
     frontier = root_frontier(n_rows)
     while frontier.rows.size > 0:
-        met = no_pairs(4 * n_rows)
+        met = no_pairs(4 * n_rows)  # the inner nodes of the next level
         # A literal 0 would have another type than np.int64, and numba would compile the called kernels twice.
         begin = np.int64(0)
         while begin < frontier.rows.size:
             first, estimates = expand(x, frontier, begin, nodes, link, no_weights, scratch, inner_products)
+            rows = unchecked_view(frontier.rows, begin, begin + estimates.shape[0])
             found = with_capacity(found, estimates.size)
             met = with_capacity(met, estimates.size)
-            rows = unchecked_view(frontier.rows, begin, begin + estimates.shape[0])
-            take_above(rows, first, estimates, nodes.label, thresholds, found, met)
+            # The loop reads no fields of tuples, because each read of a field would update a reference count.
+            found_rows, found_keys, _ = found
+            met_rows, met_keys, _ = met
+            n_found = found.size[0]
+            n_met = met.size[0]
+            for q in range(rows.size):
+                own = row_of(estimates, q)
+                for c in range(own.size):
+                    if own[c] > thresholds[first + c]:
+                        key = rank_key(first + c, own[c])
+                        if label[first + c] >= 0:
+                            found_rows[n_found] = rows[q]
+                            found_keys[n_found] = key
+                            n_found += 1
+                        else:
+                            met_rows[n_met] = rows[q]
+                            met_keys[n_met] = key
+                            n_met += 1
+            found.size[0] = n_found
+            met.size[0] = n_met
             begin += rows.size
         if beam != EVERY_NODE:
             keep_beams(met, n_rows, beam)
@@ -159,7 +179,7 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     counts = np.zeros(n_rows, dtype=np.int64)
     for row in found.rows:
         counts[row] += 1
-    labels, estimates = labels_of(found.keys.reshape((1, -1)), nodes.label)
+    labels, estimates = labels_of(found.keys.reshape((1, -1)), label)
     return counts, labels[0], estimates[0], inner_products
 
 
@@ -235,7 +255,7 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
 
 @njit
 def rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_products, beams, left):
-    """Expand all nodes of a frontier and keep the best children for each instance.
+    """Expand all nodes of a frontier, and keep the best leaves and the best inner nodes of each instance.
 
     Parameters
     ----------
@@ -247,22 +267,48 @@ def rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_product
         As for `rank_by_levels`.
     scratch : Scratch
         Scratch memory.
+    leaves : int64 (rows, k)
+        Keys of each instance's best leaves so far, best first, padded with `FREE`, and updated in place.
     inner_products
         As for `expand`.
-    leaves, beams, left
-        As for `keep_best`.
+    beams : int64 (rows, beam)
+        Keys of each instance's best inner nodes on this level, best first, padded with `FREE`, and updated in place.
+    left : Pairs
+        List of the nodes outside the beam. A node whose estimate is below the estimate of the k-th best leaf is not
+        listed.
 
     Returns
     -------
     Pairs
         The list ``left``, in larger arrays if the old arrays were full.
     """
+    label = nodes.label
     begin = np.int64(0)
     while begin < frontier.rows.size:
         first, estimates = expand(x, frontier, begin, nodes, link, largest, scratch, inner_products)
-        left = with_capacity(left, estimates.size)
         rows = unchecked_view(frontier.rows, begin, begin + estimates.shape[0])
-        keep_best(rows, first, estimates, nodes.label, leaves, beams, left)
+        left = with_capacity(left, estimates.size)
+        # The loop reads no fields of tuples, because each read of a field would update a reference count.
+        left_rows, left_keys, _ = left
+        n = left.size[0]
+        for q in range(rows.size):
+            row = rows[q]
+            own_leaves = row_of(leaves, row)
+            beam = row_of(beams, row)
+            own = row_of(estimates, q)
+            for c in range(own.size):
+                if not own[c] >= key_estimate(own_leaves[-1]):
+                    continue
+                key = rank_key(first + c, own[c])
+                if label[first + c] >= 0:
+                    insert_key(own_leaves, key)
+                    continue
+                key = insert_key(beam, key)  # `insert_key` returns the key that no longer fits into the beam.
+                # The node is written in any case, and kept only if ``n`` increases: a branch would be unpredictable.
+                left_rows[n] = row
+                left_keys[n] = key
+                n += (key != FREE) & (key_estimate(key) >= key_estimate(own_leaves[-1]))
+        left.size[0] = n
         begin += rows.size
     return left
 
@@ -376,45 +422,6 @@ def bound_of(key, largest, label):
 
 
 @njit
-def take_above(rows, first, estimates, label, thresholds, found, met):
-    """Append leaves to ``found``, and inner nodes to ``met``, if their estimates exceed their thresholds.
-
-    Parameters
-    ----------
-    rows : int32 (q,)
-        The instances for which `expand` has estimated children.
-    first, estimates
-        The results of `expand`.
-    label : int32 (n_nodes,)
-        Label of each leaf, -1 for inner nodes.
-    thresholds
-        As for `estimate_by_levels`.
-    found, met : Pairs
-        Lists with spare capacity for all children of the expanded node.
-    """
-    # These loops read no fields of tuples, because each read of a field would update a reference count.
-    found_rows, found_keys, _ = found
-    met_rows, met_keys, _ = met
-    n_found = found.size[0]
-    n_met = met.size[0]
-    for q in range(rows.size):
-        own = row_of(estimates, q)
-        for c in range(own.size):
-            if own[c] > thresholds[first + c]:
-                key = rank_key(first + c, own[c])
-                if label[first + c] >= 0:
-                    found_rows[n_found] = rows[q]
-                    found_keys[n_found] = key
-                    n_found += 1
-                else:
-                    met_rows[n_met] = rows[q]
-                    met_keys[n_met] = key
-                    n_met += 1
-    found.size[0] = n_found
-    met.size[0] = n_met
-
-
-@njit
 def keep_beams(met, n_rows, beam):
     """Remove all pairs from ``met`` except the ``beam`` best nodes of each of ``n_rows`` instances."""
     beams = np.full((n_rows, beam), FREE, np.int64)
@@ -431,49 +438,6 @@ def keep_beams(met, n_rows, beam):
 
 
 @njit
-def keep_best(rows, first, estimates, label, leaves, beams, left):
-    """Keep the best leaves and the best inner nodes of each instance among the children that `expand` has estimated.
-
-    Parameters
-    ----------
-    rows : int32 (q,)
-        The instances for which `expand` has estimated children.
-    first, estimates
-        The results of `expand`.
-    label : int32 (n_nodes,)
-        Label of each leaf, -1 for inner nodes.
-    leaves : int64 (rows, k)
-        Keys of each instance's best leaves so far, best first, padded with `FREE`, and updated in place.
-    beams : int64 (rows, beam)
-        Keys of each instance's best inner nodes on this level, best first, padded with `FREE`, and updated in place.
-    left : Pairs
-        List of the nodes outside the beam, with spare capacity for all children. A node whose estimate is below the
-        estimate of the k-th best leaf is not listed.
-    """
-    # This loop reads no fields of tuples, because each read of a field would update a reference count.
-    left_rows, left_keys, _ = left
-    n = left.size[0]
-    for q in range(rows.size):
-        row = rows[q]
-        own_leaves = row_of(leaves, row)
-        beam = row_of(beams, row)
-        own = row_of(estimates, q)
-        for c in range(own.size):
-            if not own[c] >= key_estimate(own_leaves[-1]):
-                continue
-            key = rank_key(first + c, own[c])
-            if label[first + c] >= 0:
-                insert_key(own_leaves, key)
-                continue
-            key = insert_key(beam, key)  # `insert_key` returns the key that no longer fits into the beam.
-            # The node is written in any case, and kept only if ``n`` increases: a branch would be unpredictable.
-            left_rows[n] = row
-            left_keys[n] = key
-            n += (key != FREE) & (key_estimate(key) >= key_estimate(own_leaves[-1]))
-    left.size[0] = n
-
-
-@njit
 def nodes_of_beams(beams, leaves, left):
     """Return the pairs (instance, node) of the beams whose nodes may lead to one of the best leaves, sorted by node.
 
@@ -483,7 +447,7 @@ def nodes_of_beams(beams, leaves, left):
     Parameters
     ----------
     beams, leaves, left
-        As for `keep_best`.
+        As for `rank_level`.
     """
     frontier = no_pairs(beams.size)
     used = np.int64(0)
@@ -518,7 +482,7 @@ def nodes_that_may_win(left, leaves, largest, label):
     left : Pairs
         The list of nodes outside the beam. On return, the list ``left`` is empty.
     leaves
-        As for `keep_best`.
+        As for `rank_level`.
     largest
         As for `rank_by_levels`.
     label : int32 (n_nodes,)
