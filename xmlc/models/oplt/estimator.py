@@ -253,7 +253,7 @@ class OPLT(SparseProbabilityEstimator):
         threshold = threshold_of(self.weight_threshold, self.unit_norm)
         training = (visits, solver, threshold, self.n_jobs, Appendable(self._into))
         nodes, self.weight_threshold_ = train_nodes(x, y, self.n_features_in_, tree, *training)
-        self._plt = self._plt_of(nodes)
+        self._plt = self._plt_of(nodes, tree)
         self.n_instances_ = self.epochs * order.size
         return self
 
@@ -529,11 +529,12 @@ class OPLT(SparseProbabilityEstimator):
         plt = self._plt
         if plt is None:
             assert self._model is not None
-            plt = self._plt_of(frozen(self._model))
+            nodes = frozen(self._model)
+            plt = self._plt_of(nodes, LabelTree.from_children(nodes.children, nodes.label))
             self._plt = plt  # only the complete PLT is stored, because other threads may use it at once
         return plt
 
-    def _plt_of(self, nodes: TreeWeights) -> PLT:
+    def _plt_of(self, nodes: TreeWeights, tree: LabelTree) -> PLT:
         plt = PLT(
             solver="adagrad",
             gamma=self.gamma_,
@@ -542,7 +543,7 @@ class OPLT(SparseProbabilityEstimator):
             weight_threshold=self.weight_threshold_,
             unit_norm=False,
         )
-        plt.tree_ = LabelTree.from_children(nodes.children, nodes.label)
+        plt.tree_ = tree
         plt.nodes_ = nodes
         plt.n_features_in_ = self.n_features_in_
         plt.n_labels_ = self.n_labels_
@@ -588,7 +589,7 @@ class OPLT(SparseProbabilityEstimator):
             check_value(type(self), name, value)
         self._begin_learning()
         if "instances" in meta:
-            self._plt = self._plt_of(weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_))
+            self._plt = self._plt_of(*weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_))
             self.n_instances_ = int(meta["instances"])
         else:
             self._check_arrays(arrays)

@@ -537,8 +537,7 @@ class PLT(SparseProbabilityEstimator):
             check_value(type(self), name, value)
             setattr(self, f"{name}_", value)
         seed = {name: number for name, number in meta.items() if name not in SELECTED}
-        self.nodes_ = weights_from_state(arrays, seed, self.n_features_in_, self.n_labels_)
-        self.tree_ = LabelTree.from_children(self.nodes_.children, self.nodes_.label)
+        self.nodes_, self.tree_ = weights_from_state(arrays, seed, self.n_features_in_, self.n_labels_)
 
 
 def usual_arity(tree: str | None, solver: str | None, n_labels: float) -> int:

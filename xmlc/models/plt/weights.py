@@ -163,8 +163,8 @@ FIELDS: dict[Any, tuple[Field, ...]] = {
 
 def weights_from_state(
     arrays: dict[str, np.ndarray], meta: dict[str, float], n_features: int, n_labels: int
-) -> TreeWeights:
-    """Rebuild a `NodeWeights`, `CompactNodeWeights` or `HashedWeights` tuple from its stored arrays and its seed.
+) -> tuple[TreeWeights, LabelTree]:
+    """Rebuild the weights of a tree from their stored arrays and their seed, and the tree.
 
     Parameters
     ----------
@@ -185,21 +185,20 @@ def weights_from_state(
             check_fields(arrays, fields, n_features=n_features, n_labels=n_labels)
             seed = {name: np.uint64(number) for name, number in meta.items()}
             weights: TreeWeights = kind(**arrays, **seed)
-            check_blocks(weights)
-            return weights
+            return weights, checked_tree(weights)
     found = ", ".join(sorted({*arrays, *meta}))
     raise XmlcError(f"weights: found the entries {found}, expected the entries of a label tree. Train the model again.")
 
 
-def check_blocks(weights: TreeWeights) -> None:
-    """Check what `FIELDS` cannot say: that the nodes are a tree, and that each block has the weights of its siblings.
+def checked_tree(weights: TreeWeights) -> LabelTree:
+    """Return the tree, and check what `FIELDS` cannot say: that each block has the weights of its siblings.
 
     Raises
     ------
     Malformed
         The nodes are not a tree, or a block has too many or too few weights, rows or siblings.
     """
-    LabelTree.from_children(weights.children, weights.label)
+    tree = LabelTree.from_children(weights.children, weights.label)
     degrees = np.append(1, np.diff(weights.children))
     if isinstance(weights, HashedWeights):
         size = weights.table.size
@@ -210,6 +209,7 @@ def check_blocks(weights: TreeWeights) -> None:
         _check_equal("weight_starts", np.diff(weights.weight_starts), sizes)
     else:
         _check_rows(weights, degrees)
+    return tree
 
 
 def _check_equal(name: str, found: np.ndarray, expected: np.ndarray) -> None:
