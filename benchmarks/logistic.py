@@ -21,7 +21,7 @@ from xmlc.core.errors import needs_extra
 from xmlc.kernels.elementwise import sigmoid_into
 from xmlc.models.linear.binary_relevance import BinaryRelevance
 from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain
-from xmlc.models.linear.label_logistic import LabelLogistic, scales
+from xmlc.models.linear.label_logistic import LabelLogistic, spreads
 from xmlc.suite.options import data_option
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ def fit_with_baseline(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sp
         Z = inputs_of(model, X, numbers, j)
         y = Y[:, [j]].toarray().ravel()
         if 0 < y.sum() < y.size:
-            _baseline(C, TOLERANCE, "lbfgs").fit(sparse.csr_array(Z * scales(Z, np.ones(Z.shape[0]))), y)
+            _, scale = spreads(Z, np.ones(Z.shape[0]))
+            _baseline(C, TOLERANCE, "lbfgs").fit(sparse.csr_array(Z * scale), y)
 
 
 def _baseline(C: float, tol: float, solver: str) -> LogisticRegression:
@@ -129,7 +130,7 @@ def largest_difference(
         scores = Z_test @ weights + float(model.constants_[j])
         ours = np.empty(Z_test.shape[0])
         sigmoid_into(scores, ours)
-        scale = scales(Z, np.ones(Z.shape[0]))
+        _, scale = spreads(Z, np.ones(Z.shape[0]))
         tight = _baseline(float(model.C_[j]), TIGHT, "newton-cg")
         tight.fit(sparse.csr_array(Z * scale), Y[:, [j]].toarray().ravel())
         theirs = tight.predict_proba(sparse.csr_array(Z_test * scale))[:, 1]

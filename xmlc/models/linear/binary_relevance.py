@@ -35,7 +35,8 @@ class BinaryRelevance(LabelLogistic):
         X = self._instances(X)
         thresholds = self._label_thresholds(threshold)
         above = self._by_blocks(X, self.n_labels_, lambda scores, first: sigmoids_above(scores, thresholds))
-        return stack_estimates(*above, self.n_labels_)
+        counts, labels, estimates = above
+        return stack_estimates(counts, labels, estimates, self.n_labels_)
 
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         scores = linear_scores(*x, self.weights_.T, self.constants_)

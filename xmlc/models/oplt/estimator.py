@@ -13,7 +13,7 @@ from xmlc.core.errors import InvalidParameterError, XmlcError
 from xmlc.core.progress import Progress
 from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.counter_random import Stream, random_permutation, stream_key
-from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr
+from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr, stack_estimates
 from xmlc.kernels.domains import (
     FLAG,
     MANY,
@@ -336,7 +336,8 @@ class OPLT(SparseProbabilityEstimator):
         thresholds = self._label_thresholds(threshold)
         if self.labels_.size == 0:
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
-            return sparse.csr_array((X.shape[0], self.n_labels_), dtype=np.float32)
+            none = np.zeros(0, dtype=np.int32)
+            return stack_estimates(self.inner_products_, none, none.astype(np.float32), self.n_labels_)
         plt = self._scaled_plt()
         spe = plt.predict_proba(X, thresholds)
         self.inner_products_ = plt.inner_products_
