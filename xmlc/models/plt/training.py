@@ -158,7 +158,7 @@ def train_nodes(
     known = {"children": tree.children, "label": tree.label, "bias": bias, "feature_starts": feature_starts}
     if threshold is None:
         return NodeWeights(**known, weight_starts=starts, **appendable.finished()), None
-    return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished()), threshold
+    return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished()), float(threshold)
 
 
 def groups_of_tasks(blocks: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, largest: int) -> list[np.ndarray]:
