@@ -133,8 +133,8 @@ def train_nodes(
         for begin, end in waves:  # line 2, for all nodes whose weights fit into memory at once
             blocks = begin + np.flatnonzero(trained[begin:end])
             parts = cost_blocks(nonzeros[blocks], NONZEROS_PER_GROUP)
-            calls = [(x, reach, blocks[first:last], nonzeros, n_features) for first, last in parts]
-            distinct, features = zip(*run_tasks(list_features, calls, n_jobs), strict=True)
+            lists = [(x, reach, blocks[first:last], nonzeros, n_features) for first, last in parts]
+            distinct, features = zip(*run_tasks(list_features, lists, n_jobs), strict=True)
             n_own = np.zeros(end - begin, dtype=np.int64)
             n_own[blocks - begin] = np.concatenate(distinct)
             weight_starts = starts_of(n_own * degrees[begin:end])
