@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,9 +27,10 @@ from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
 ROWS_PER_DESCENT = 16384  # Blocks of instances are large, because a tree's weights are copied for each block.
 ROWS_PER_BLOCK = 256
-# If X has many non-zeros per weight of an average tree, each thread processes a part of the instances, and copies all
-# weights. If X has few non-zeros, each thread processes a part of the trees. From NONZEROS_PER_WEIGHT non-zeros per
-# weight on, X counts as having many.
+# If X has many non-zeros per weight of an average tree, all threads share the instances of a tree, and copy all its
+# weights.
+# Otherwise, each thread processes another tree. From NONZEROS_PER_WEIGHT non-zeros per weight on, X counts as having
+# many.
 NONZEROS_PER_WEIGHT = 4
 
 
@@ -182,31 +182,29 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         x = self._kernel_form(X)
         forest = self.forest_
         n = X.shape[0]
+        trees = range(forest.n_trees)
         histograms = self._histograms()
         inner_products = np.zeros(n, dtype=np.int64)
-        lock = Lock()
         found = dict[tuple[int, int], Any]()
-
-        def descend(trees: Sequence[int], blocks: Sequence[tuple[int, int]]) -> None:
-            for tree in trees:
-                for first, last in blocks:
-                    n_products = np.zeros(last - first, dtype=np.int64)
-                    found[tree, first] = self._descend(x, first, last, tree, n_products)
-                    with lock:
-                        inner_products[first:last] += n_products
-                # after a request with few instances, the pages stay in memory for the next request
-                if n > ROWS_PER_BLOCK:
-                    give_back(forest.features, forest.weights)
-
         # If there are no instances, one empty block determines the dtypes of the result.
-        trees = range(forest.n_trees)
-        if x.indices.size * forest.n_trees >= NONZEROS_PER_WEIGHT * forest.features.size:
-            blocks = batches(n, ROWS_PER_DESCENT, self.n_jobs) or [(0, 0)]
-            descents: list[Any] = [(trees, [block]) for block in blocks]
-        else:
-            blocks = row_blocks(n, ROWS_PER_DESCENT) or [(0, 0)]
-            descents = [([tree], blocks) for tree in trees]
-        run_tasks(descend, descents, self.n_jobs, title="descending")
+        blocks = row_blocks(n, ROWS_PER_DESCENT) or [(0, 0)]
+        if n and x.indices.size * forest.n_trees >= NONZEROS_PER_WEIGHT * forest.features.size:
+            blocks = batches(n, ROWS_PER_DESCENT, self.n_jobs)
+
+        def descend(tree: int, first: int, last: int) -> tuple[Any, ...]:
+            reached = self._descend(x, first, last, tree)
+            # after a request with few instances, the pages stay in memory for the next request
+            if n > ROWS_PER_BLOCK and last == n:
+                give_back(forest.features, forest.weights)
+            return tree, first, last, *reached
+
+        def keep(descent: tuple[Any, ...]) -> None:
+            tree, first, last, starts, leaves, n_products = descent
+            found[tree, first] = (starts, leaves)
+            inner_products[first:last] += n_products
+
+        descents = [(tree, *block) for tree in trees for block in blocks]
+        run_tasks(descend, descents, self.n_jobs, title="descending", then=keep)
         results: list[Any] = []
         for first, last in blocks:
             reached = joined_leaves([found.pop((tree, first)) for tree in trees])
@@ -258,8 +256,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _descend(
-        self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
-    ) -> tuple[np.ndarray | None, np.ndarray]:
+        self, x: KernelCSR, first: int, last: int, tree: int
+    ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
         """Send instances ``first .. last - 1`` down one tree.
 
         Returns
@@ -268,6 +266,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
             Position in ``leaves`` of each instance's first leaf. It is None if each instance reaches exactly one leaf.
         leaves : ndarray of int32
             The leaves that instances reach. Leaves are numbered across all trees.
+        n_products : ndarray of int64, shape (last - first,)
+            Number of inner products computed for each instance.
         """
 
 

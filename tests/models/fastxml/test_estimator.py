@@ -13,8 +13,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import kernel_csr, top_k_of
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
-from xmlc.models.fastxml._grow import divide
-from xmlc.models.fastxml.estimator import find_leaf
+from xmlc.models.fastxml._forest import divide, find_leaf
 from xmlc.models.tail_classifiers import fit_tail_classifiers
 
 PFASTREXML = {"propensity_weighted": True, "alpha": 0.8}
@@ -52,11 +51,9 @@ def test_each_training_instance_reaches_its_leaf(unit_norm):
     if unit_norm:
         norms = np.sqrt(X.multiply(X).sum(axis=1))
         x = kernel_csr(sparse.csr_array(X.multiply(1 / np.maximum(norms, 1)[:, None]), dtype=np.float32))
-    leaves = np.empty(600, dtype=np.int32)
-    passed = np.empty(600, dtype=np.int64)
     n_zero = 0
     for root in forest.roots:
-        find_leaf(x, 0, 600, int(root), forest, 12, leaves, passed)
+        leaves, _ = find_leaf(x, 0, 600, int(root), forest, 12)
         for leaf in np.unique(leaves):
             own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
             counts = np.zeros(9, dtype=np.int64)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from xmlc.kernels.csr import kernel_csr
-from xmlc.models.fastxml._grow import gather_columns, labels_of_leaf, new_workspace, number_labels
+from xmlc.models.fastxml._node import gather_columns, labels_of_leaf, new_workspace, number_labels
 
 SMALL = settings(max_examples=40, deadline=None)
 

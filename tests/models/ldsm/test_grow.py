@@ -113,17 +113,17 @@ def test_instances_take_all_directions_with_scores_of_at_least_half(multilabel):
     rng = np.random.default_rng(4)
     features = np.array([6, 1, 3, 0], dtype=np.uint32)
     weights = rng.normal(size=(4, 3)).astype(np.float32)
-    biases = np.array([[0.3, 0.3, 0.2]], np.float32)
+    biases = np.array([0.3, 0.3, 0.2], np.float32)
     node = np.arange(60, dtype=np.uint32)
     dense = np.zeros(24, np.float32)
     sent, starts = create_children(kernel_csr(X), node, features, weights, biases, dense)
-    expected = [twin.directions(biases[0] + x[features] @ weights) for x in X.toarray()]
+    expected = [twin.directions(biases + x[features] @ weights) for x in X.toarray()]
     assert {len(own) for own in expected} == {1, 2, 3}
     assert not dense.any()
     for j in range(3):
         assert sent[starts[j] : starts[j + 1]].tolist() == [i for i, own in enumerate(expected) if j in own]
     assert divides(starts, 60)
-    halves = np.array([[0.5, 0.499, 0.5]], np.float32)
+    halves = np.array([0.5, 0.499, 0.5], np.float32)
     only_biases = (features[:0], weights[:0])
     sent, starts = create_children(kernel_csr(X), node, *only_biases, halves, dense)
     assert starts.tolist() == [0, 60, 60, 120]

@@ -8,7 +8,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import row_of, unchecked_view, unowned
+from xmlc.kernels.arrays import unchecked_view, unowned
 
 # Gains are integers in units of 2**-16, so that adding and subtracting gains causes no rounding errors. Sums of gains
 # do not depend on the order of the instances, and equal sums are exactly equal.
@@ -73,41 +73,19 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     The loop ends if a round moves no instance, or improves the mean nDCG by less than 1e-6. A round reads 4 bytes for
     each label of each instance. Arrays with one entry per label are read from the cache.
     """
-    n_labels = weights.size
-    sums = sum_gains(starts, labels, ideal, side, n_labels)
-    scale = score_scale(sums[0] + sums[1], weights)
-    gains = np.empty((3, n_labels), dtype=np.int64)
-    keys = np.empty((2, n_labels), dtype=np.uint64)
+    starts, labels, weights, ideal, discounts, side = unowned((starts, labels, weights, ideal, discounts, side))
+    negative, positive = sum_gains(starts, labels, ideal, side, weights.size)
+    scale = score_scale(negative + positive, weights)
+    here = np.empty(weights.size, dtype=np.int64)  # gain of each label's rank on the positive side
+    there = np.empty(weights.size, dtype=np.int64)  # and on the negative side
+    keys = np.empty(weights.size, dtype=np.uint64)
+    scratch = np.empty(weights.size, dtype=np.uint64)
     counts = np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
-    arrays = sums[0], sums[1], keys[0], keys[1], counts, gains[0], gains[1], gains[2]
-    return alternate(starts, labels, weights, ideal, discounts, side, scale, arrays)
-
-
-@njit
-def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
-    """Compute the result of `partition_by_ndcg` from arrays without reference counts.
-
-    The scores of labels are multiplied by ``scale``. The kernel overwrites the eight arrays in ``arrays``. The first
-    two of the eight arrays (int64) contain each label's sum of gains on the negative side and on the positive side. The
-    next three arrays are the parameters ``keys``, ``scratch`` and ``counts`` of `rank_by_gain`. The last three arrays
-    (int64) contain the gain of each label's rank on the positive side, the gain of its rank on the negative side, and
-    the difference of these two gains.
-    """
-    arrays = unowned(arrays)
-    starts = unchecked_view(starts, 0, starts.size)
-    labels = unchecked_view(labels, 0, labels.size)
-    weights = unchecked_view(weights, 0, weights.size)
-    side = unchecked_view(side, 0, side.size)
-    ideal = unchecked_view(ideal, 0, ideal.size)
-    discounts = unchecked_view(discounts, 0, discounts.size)
-    negative, positive, keys, scratch, counts, here, there, difference = arrays
     previous = -1.0
     while True:
         rank_by_gain(positive, weights, scale, discounts, keys, scratch, counts, here)
         rank_by_gain(negative, weights, scale, discounts, keys, scratch, counts, there)
-        for label in range(weights.size):
-            difference[label] = here[label] - there[label]
-        moved = choose_sides(starts, labels, difference, ideal, side, negative, positive)
+        moved = choose_sides(starts, labels, here - there, ideal, side, negative, positive)
         value = 0.0
         for label in range(weights.size):
             value += np.float64(positive[label]) * here[label] + np.float64(negative[label]) * there[label]
@@ -119,14 +97,17 @@ def alternate(starts, labels, weights, ideal, discounts, side, scale, arrays):
 
 @njit
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Return for each side and label the sum of ``ideal`` over the label's instances, int64 (2, n_labels)."""
-    sums = np.zeros((2, n_labels), dtype=np.int64)
+    """Return for the negative and the positive side the sum of ``ideal`` over each label's instances, int64."""
+    negative = np.zeros(n_labels, dtype=np.int64)
+    positive = np.zeros(n_labels, dtype=np.int64)
     for i in range(side.size):
         own = unchecked_view(labels, starts[i], starts[i + 1])
-        of_side = row_of(sums, np.int64(side[i] > 0))
+        sums = negative
+        if side[i] > 0:
+            sums = positive
         for label in own:
-            of_side[label] += ideal[own.size]
-    return sums
+            sums[label] += ideal[own.size]
+    return negative, positive
 
 
 @njit

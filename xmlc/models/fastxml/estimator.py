@@ -8,10 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
-from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks
 from xmlc.kernels import elementwise
-from xmlc.kernels.arrays import row_of_csr, unowned
 from xmlc.kernels.csr import KernelCSR, kernel_csr
 from xmlc.kernels.domains import (
     FLAG,
@@ -28,11 +26,12 @@ from xmlc.kernels.domains import (
 )
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters, param
 from xmlc.kernels.stored import FINITE, Field
-from xmlc.kernels.sums import sparse_dot
 from xmlc.metrics.propensity import propensities
-from xmlc.models._averages import Reached, places_of_row
+from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest, forest_fields
-from xmlc.models.fastxml._grow import MOST_NONZEROS, BinaryForest, TreeSettings, divide, grow_tree
+from xmlc.models.fastxml._forest import BinaryForest, find_leaf, leaves_of_row
+from xmlc.models.fastxml._grow import TreeSettings, grow_tree
+from xmlc.models.fastxml._node import MOST_NONZEROS
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
 # The sum of all gains stays below this limit, so that int64 sums in units of 2**-16 cannot overflow.
@@ -179,14 +178,11 @@ class FastXML(AveragedForest):
         return self.forest_.sizes, False
 
     def _leaves_of_row(self, x: KernelCSR) -> Reached:
-        return Reached(*leaves_of_row(x, self.forest_, self.n_features_in_))
+        reached: Reached = leaves_of_row(x, self.forest_, self.n_features_in_)
+        return reached
 
-    def _descend(
-        self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
-    ) -> tuple[None, np.ndarray]:
-        leaves = np.empty(last - first, dtype=np.int32)
-        find_leaf(x, first, last, int(self.forest_.roots[tree]), self.forest_, self.n_features_in_, leaves, n_products)
-        return None, leaves
+    def _descend(self, x: KernelCSR, first: int, last: int, tree: int) -> tuple[None, np.ndarray, np.ndarray]:
+        return None, *find_leaf(x, first, last, int(self.forest_.roots[tree]), self.forest_, self.n_features_in_)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays, meta = super()._state()
@@ -195,89 +191,3 @@ class FastXML(AveragedForest):
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         super()._restore(arrays, meta)
         self.label_weights_ = arrays["label_weights"]
-
-
-# The next kernels find the leaves that instances reach.
-
-
-@njit
-def leaves_of_row(x, forest, n_features):
-    """Find the leaf of each tree that a single instance reaches, and return the fields of `Reached`.
-
-    The weights of a node are copied only for the features of the instance.
-
-    Parameters
-    ----------
-    x : KernelCSR
-        The instance.
-    forest, n_features
-        As for `find_leaf`.
-    """
-    forest, n_trees = unowned(forest), forest.roots.size
-    features, values = row_of_csr(unowned(x), 0)
-    places = places_of_row(features, n_features)
-    ids = np.arange(features.size).astype(np.uint32)
-    dense = np.zeros(features.size, dtype=np.float32)
-    starts = np.empty((n_trees, 2), dtype=np.int64)
-    leaves = np.empty(n_trees, dtype=np.int32)
-    for tree in range(n_trees):
-        node = forest.roots[tree]
-        while node >= 0:
-            for k in range(forest.weight_starts[node], forest.weight_starts[node + 1]):
-                place = places[forest.features[k]]
-                if place >= 0:
-                    dense[place] = forest.weights[k]
-            is_positive = forest.biases[node] + sparse_dot(ids, values, dense) >= 0
-            node = forest.children[2 * node + is_positive]
-            dense[:] = 0
-        leaves[tree] = ~node
-        starts[tree, 0] = tree
-        starts[tree, 1] = tree + 1
-    return starts, leaves
-
-
-@njit
-def find_leaf(x, first, last, root, forest, n_features, leaves, n_products):
-    """Find the leaf of one tree that each instance of a block reaches.
-
-    Parameters
-    ----------
-    x : KernelCSR
-        Instances.
-    first, last : int
-        The block consists of the instances first to last - 1.
-    root : int
-        Root of the tree: the number of an inner node, or ~l for leaf number l.
-    forest : BinaryForest
-        All trees.
-    n_features : int
-        Number of features in training.
-    leaves : int32 (last - first,)
-        Overwritten with the leaf that each instance reaches.
-    n_products : int64 (last - first,)
-        Overwritten with the number of inner nodes that each instance passes.
-
-    Notes
-    -----
-    All instances of the block that reach a node are processed together. `xmlc.models.fastxml._grow.divide` sends the
-    instances of a node to its children, both in training and in prediction.
-    """
-    starts = forest.weight_starts
-    order = np.arange(first, last).astype(np.uint32)
-    dense = np.zeros(n_features, dtype=np.float32)
-    moved = np.empty(order.size, dtype=np.uint32)
-    todo = [(np.int32(root), np.int64(0), np.int64(order.size), np.int64(0))]
-    while len(todo) > 0:
-        node, start, end, depth = todo.pop()
-        if node < 0:
-            for i in order[start:end]:
-                leaves[i - first] = ~node
-                n_products[i - first] = depth
-            continue
-        features = forest.features[starts[node] : starts[node + 1]]
-        weights = forest.weights[starts[node] : starts[node + 1]]
-        middle = start + divide(x, order[start:end], features, weights, forest.biases[node], dense, moved)
-        if middle > start:
-            todo.append((forest.children[2 * node], start, middle, depth + 1))
-        if middle < end:
-            todo.append((forest.children[2 * node + 1], middle, end, depth + 1))

@@ -124,7 +124,7 @@ def create_children(x, node, features, weights, biases, dense):
         All instances.
     node : uint32 (k,)
         Instances of the node.
-    features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
+    features : uint32 (p,), weights : float32 (p, M), biases : float32 (M,)
         Regressors of the node.
     dense : float32 (M d,)
         Scratch array, all zero before and after the call.
@@ -146,22 +146,31 @@ def create_children(x, node, features, weights, biases, dense):
             dense[np.int64(features[k]) * arity + j] = weights[k, j]
     for i in range(node.size):
         ids, values = row_of_csr(x, node[i])
-        chosen[i] = directions_of(ids, values, dense, biases[0], margins)
-        for j in range(arity):
-            starts[j + 1] += (chosen[i] >> j) & 1
+        chosen[i] = directions_of(ids, values, dense, biases, margins)
     for feature in features:
         for j in range(arity):
             dense[np.int64(feature) * arity + j] = 0
     for j in range(arity):
-        starts[j + 1] += starts[j]
+        starts[j + 1] = starts[j]
+        for bits in chosen:
+            starts[j + 1] += (bits >> j) & 1
     sent = np.empty(starts[arity], dtype=np.uint32)
-    places = starts.copy()
-    for i in range(node.size):
-        for j in range(arity):
+    end = 0
+    for j in range(arity):
+        for i in range(node.size):
             if (chosen[i] >> j) & 1:
-                sent[places[j]] = node[i]
-                places[j] += 1
+                sent[end] = node[i]
+                end += 1
     return sent, starts
+
+
+@njit
+def root_of(forest, tree):
+    """Return the root of a tree: the number of an inner node, or ~l for leaf number l."""
+    root = forest.inner_starts[tree]
+    if root == forest.inner_starts[tree + 1]:
+        return ~forest.tree_leaves[tree]
+    return root
 
 
 @njit
@@ -190,9 +199,7 @@ def leaves_of_row(x, forest, d):
     used = 0
     for tree in range(n_trees):
         starts[tree, 0] = used
-        node = forest.inner_starts[tree]
-        end = forest.inner_starts[tree + 1]
-        todo = [node if node < end else ~forest.tree_leaves[tree]]
+        todo = [root_of(forest, tree)]
         while len(todo) > 0:
             node = todo.pop()
             if node < 0:
@@ -213,7 +220,7 @@ def leaves_of_row(x, forest, d):
 
 
 @njit
-def find_leaves(x, first, last, forest, root, d, n_products):
+def find_leaves(x, first, last, forest, tree, d):
     """For each instance of a block, find all leaves that the instance reaches in one tree (GetLeaves of Algorithm 5).
 
     Parameters
@@ -224,12 +231,10 @@ def find_leaves(x, first, last, forest, root, d, n_products):
         The block consists of the instances first to last - 1.
     forest : MultiwayForest
         All trees.
-    root : int
-        Root of the tree: the number of an inner node, or ~l for leaf number l.
+    tree : int
+        Number of the tree.
     d : int
         Number of features.
-    n_products : int64 (last - first,)
-        Overwritten with the number of inner products computed for each instance.
 
     Returns
     -------
@@ -237,6 +242,8 @@ def find_leaves(x, first, last, forest, root, d, n_products):
         Start of each instance's leaves in ``leaves``.
     leaves : int32 (starts[-1],)
         Leaves of all instances. ``leaves[starts[i] : starts[i + 1]]`` are the leaves of instance i.
+    n_products : int64 (last - first,)
+        Number of inner products computed for each instance.
 
     Notes
     -----
@@ -246,8 +253,8 @@ def find_leaves(x, first, last, forest, root, d, n_products):
     arity = forest.biases.shape[1]
     dense = np.zeros(d * arity, dtype=np.float32)
     starts = np.zeros(last - first + 2, dtype=np.int64)
-    n_products[:] = 0
-    todo = [(np.int64(root), np.arange(first, last).astype(np.uint32))]
+    n_products = np.zeros(last - first, dtype=np.int64)
+    todo = [(root_of(forest, tree), np.arange(first, last).astype(np.uint32))]
     reached = todo[:0]
     while len(todo) > 0:
         node, instances = todo.pop()
@@ -259,7 +266,7 @@ def find_leaves(x, first, last, forest, root, d, n_products):
         for i in instances:
             n_products[np.int64(i) - first] += arity
         own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
-        regressors = (forest.features[own], forest.weights[own], forest.biases[node : node + 1])
+        regressors = (forest.features[own], forest.weights[own], forest.biases[node])
         sent, ends = create_children(x, instances, *regressors, dense)
         for j in range(arity):
             if ends[j] < ends[j + 1]:
@@ -271,4 +278,4 @@ def find_leaves(x, first, last, forest, root, d, n_products):
         for i in instances:
             leaves[starts[np.int64(i) - first + 1]] = ~node
             starts[np.int64(i) - first + 1] += 1
-    return starts[:-1].copy(), leaves
+    return starts[:-1].copy(), leaves, n_products

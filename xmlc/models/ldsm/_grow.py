@@ -65,7 +65,8 @@ def build_tree(x, y, settings, key, work):
         if priority == 0 or nodes[v].size < 2:
             continue
         regressors = train_regressors(x, y, nodes[v], settings, stream_key(key, v), work)  # Algorithm 2
-        sent, starts = create_children(x, nodes[v], *regressors[:3], work.dense)  # Algorithm 4
+        features, weights, biases, _ = regressors
+        sent, starts = create_children(x, nodes[v], features, weights, biases[0], work.dense)  # Algorithm 4
         if not divides(starts, nodes[v].size):
             continue
         codes[v] = len(levels)

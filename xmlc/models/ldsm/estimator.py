@@ -269,12 +269,7 @@ class LdSM(AveragedForest):
         reached: Reached = leaves_of_row(x, self.forest_, self.n_features_in_)
         return reached
 
-    def _descend(
-        self, x: KernelCSR, first: int, last: int, tree: int, n_products: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        forest = self.forest_
-        (node, end) = forest.inner_starts[tree : tree + 2]
-        leaf = forest.tree_leaves[tree]
-        root = int(node if node < end else ~leaf)
-        starts, leaves = find_leaves(x, first, last, forest, root, self.n_features_in_, n_products)
-        return starts, leaves
+    def _descend(self, x: KernelCSR, first: int, last: int, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found: tuple[np.ndarray, np.ndarray, np.ndarray]
+        found = find_leaves(x, first, last, self.forest_, tree, self.n_features_in_)
+        return found
