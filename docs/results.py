@@ -127,7 +127,7 @@ def totals(numbers: dict[str, dict[str, object]]) -> list[int]:
 
 def counts_of(table: Table) -> list[int]:
     """Return how many statements a paper makes, and how many of them have each verdict."""
-    counts = Counter(counted(table))
+    counts = Counter(counted(table).values())
     return [counts.total(), *(counts[verdict] for verdict in ClaimVerdict)]
 
 

@@ -69,7 +69,7 @@ def test_each_claim_has_a_row_and_a_panel_of_its_cases():
 
 
 def value_counts(table):
-    return Counter(counted(table))
+    return Counter(counted(table).values())
 
 
 def test_verbatim_claims_are_counted_by_verdict_without_costs():

@@ -286,12 +286,12 @@ def claims_table(claims: Sequence[Claim]) -> ClaimsTable:
     )
 
 
-def counted(table: Table) -> pd.Series:
+def counted(table: Table) -> dict[str, str]:
     """Return the verdict on each verbatim statement that is not about costs, by statement."""
     assert isinstance(table.spec, ClaimsTable)
-    verdicts = table.content.dropna(subset="verdict")
-    verdicts = verdicts[verdicts["stated"] == "verbatim"].set_index("claim")["verdict"]
-    return verdicts.rename(index={claim.name: claim.statement for claim in table.spec.claims})
+    words = table.content.set_index("claim")["verdict"]
+    claims = [claim for claim in table.spec.claims if claim.stated == "verbatim" and not claim.cost]
+    return {claim.statement: words[claim.name] for claim in claims}
 
 
 def _row(claim: Claim, outcome: Outcome, mark: str) -> tuple[dict[str, Any], dict[str, str]]:

@@ -80,6 +80,8 @@ class Outcome:
     word : ClaimVerdict
     verdict : str
         The verdict with the numbers of cases or datasets that decide it.
+    tested : int
+        Number of cases with a known error from the choice of test instances.
     """
 
     cases: tuple[Case, ...]
@@ -87,11 +89,7 @@ class Outcome:
     sides: tuple[int, int, int] = (0, 0, 0)
     word: ClaimVerdict = ClaimVerdict.NOT_RUN
     verdict: str = ClaimVerdict.NOT_RUN
-
-    @property
-    def tested(self) -> int:
-        """Return the number of cases with a known error from the choice of test instances."""
-        return [case.on_tests.has_interval for case in self.cases].count(True)
+    tested: int = 0
 
 
 def outcome_of(
@@ -154,7 +152,8 @@ def outcome_of(
     of_cases = [case.side for case in cases]
     sides = (of_cases.count(FOR), of_cases.count(AGAINST), of_cases.count(OPPOSITE))
     word, text = verdict(sides, len(cases), side_of(estimate, margin, scale), every, len(means))
-    return Outcome(tuple(cases), estimate.mapped(back), sides, word, text)
+    tested = [case.on_tests.has_interval for case in cases].count(True)
+    return Outcome(tuple(cases), estimate.mapped(back), sides, word, text, tested)
 
 
 def side_of(estimate: Estimate, margin: float, scale: Scale, in_print: float = math.nan) -> int:

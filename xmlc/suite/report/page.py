@@ -130,7 +130,7 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) 
     suite = find_suite(name, config_folder())
     claims = {}
     if CLAIMS in tables:
-        claims = counted(tables[CLAIMS]).to_dict()
+        claims = counted(tables[CLAIMS])
     abouts = [environment_columns(record) for record in own.values()]
     environments = dict.fromkeys(f"{about['cpu']}: {about['versions']}" for about in abouts if about["versions"])
     return PaperPage(
