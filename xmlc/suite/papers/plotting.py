@@ -293,8 +293,7 @@ def add_legend(sheet: Figure, grid: Iterable[Axes]) -> None:
     entries: dict[str, Any] = {}
     for axes in grid:
         artists, labels = axes.get_legend_handles_labels()
-        for artist, label in zip(artists, labels, strict=True):
-            entries.setdefault(label, artist)
+        entries |= dict(zip(labels, artists, strict=True))
     if entries:
         columns = round(sheet.get_figwidth() / 2)
         rows = math.ceil(len(entries) / columns)
