@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from xmlc.kernels.top_k import FREE, SHORT, insert_key, key_estimate, key_number, rank_key
+from xmlc.kernels.top_k import FREE, insert_key, key_estimate, key_number, rank_key
 
 
-@pytest.mark.parametrize("k", [1, 3, 8, 16, 17, SHORT, SHORT + 1, 69])
+@pytest.mark.parametrize("k", [1, 3, 8, 16, 17, 32, 33, 69])
 def test_insert_key_keeps_k_best_in_order_and_returns_dropped_key(k):
     rng = np.random.default_rng(k)
     estimates = (rng.integers(6, size=70) / 8).astype(np.float32)
@@ -20,6 +20,10 @@ def test_insert_key_keeps_k_best_in_order_and_returns_dropped_key(k):
         assert (-key_estimate(dropped), key_number(dropped)) == expected
         del offered[k:]
         assert [(-key_estimate(key), key_number(key)) for key in keys] == offered + [(1.0, -1)] * (k - len(offered))
+
+
+def test_list_without_places_drops_every_key():
+    assert insert_key(np.empty(0, dtype=np.int64), np.int64(7)) == 7
 
 
 @pytest.mark.parametrize("estimate", [0.0, 2e-38, 0.5, 1.0])

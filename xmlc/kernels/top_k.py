@@ -1,8 +1,4 @@
-"""Keep the best nodes of an instance in a sorted list of keys during a search of a label tree.
-
-`insert_key` has no branches for short lists. A search inserts many nodes at unpredictable positions, and each wrong
-branch prediction costs 20 cycles. Moving all keys of a short list takes at most 20 cycles.
-"""
+"""Keep the best nodes of an instance in a sorted list of keys during a search of a label tree."""
 
 import numpy as np
 
@@ -10,7 +6,6 @@ from xmlc.core.kernel_cache import njit
 
 LARGEST = np.int64(0x7FFFFFFF)  # LARGEST is the greatest number of a node.
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # FREE, with number -1 and estimate -1, is less than any other key.
-SHORT = 32  # In longer lists, a wrong branch prediction costs less than moving all keys.
 
 
 @njit(inline="always")
@@ -44,7 +39,9 @@ def scaled(estimate, scales, number):
 
     ``scales`` has one float64 per node number. If ``scales`` is empty, the estimate is returned unchanged.
     """
-    return np.float32(estimate * scales[number]) if number < scales.size else np.float32(estimate)
+    if number < scales.size:
+        return np.float32(estimate * scales[number])
+    return np.float32(estimate)
 
 
 @njit
@@ -54,28 +51,16 @@ def insert_key(keys, key):
     Parameters
     ----------
     keys : int64
-        The list. Free places contain `FREE`. A short list is always scanned completely, which takes 1 ns for 3 places.
+        The list. Free places contain `FREE`.
     key : int64
         The new key.
     """
-    if keys.size > SHORT:
-        return insert_key_far(keys, key)
-    for place in range(keys.size):
-        other = keys[place]
-        keys[place] = max(other, key)
-        key = min(other, key)
-    return key
-
-
-@njit
-def insert_key_far(keys, key):
-    """Insert a key like `insert_key`, but scan from the end of the list and stop at the key's place."""
     place = keys.size - 1
-    last = keys[place]
-    if key <= last:
+    if place < 0 or key <= keys[place]:
         return key
+    dropped = keys[place]
     while place > 0 and keys[place - 1] < key:
         keys[place] = keys[place - 1]
         place -= 1
     keys[place] = key
-    return last
+    return dropped
