@@ -32,7 +32,8 @@ def notes_of(table: Table) -> list[str]:
         notes.append(f"Search in label trees, {search}: {', '.join(models)}.")
     if any(cell.is_best for cell in cells):
         notes.append("Bold: the best of a dataset in each panel.")
-    if any(MARK in text for panel in table.panels for text in chain(panel.headings, *panel.rows)):
+    texts = chain(*(chain(panel.headings, *panel.rows) for panel in table.panels))
+    if any(MARK in text for text in texts):
         notes.append(f"{MARK}: the model is trained on the whole training set, and compared only with others of it.")
     if numbers["model"].isin(LIMITS).any():
         notes.append("oracle: the true posteriors of a synthetic dataset, never bold.")

@@ -77,7 +77,9 @@ def to_markdown(table: Table) -> str:
 def panel_to_markdown(panel: Panel) -> str:
     """Return one panel as Markdown: its title and the table."""
     headings, rows = panel.printed()
-    cells = [[_emphasised("**{}**", escaped(text), bold) for text, bold in row] for row in rows]
+    cells = []
+    for row in rows:
+        cells.append([_emphasised("**{}**", escaped(text), bold) for text, bold in row])
     align = ["left"] * len(panel.names) + ["right"] * (len(headings) - len(panel.names))
     parts = [tabulate(cells, map(escaped, headings), "pipe", disable_numparse=True, colalign=align)]
     if panel.title:

@@ -237,6 +237,7 @@ class PanelSpec:
         keys_of_rows = [*rows[[*keys]].itertuples(index=False, name=None)]
         texts = []
         scores = []
+        is_full = []
         numbers = rows[["quantity", "value", "deviation", "mark"]].itertuples(index=False, name=None)
         for key, (quantity, value, deviation, mark) in zip(keys_of_rows, numbers, strict=True):
             about = column(quantity)
@@ -247,6 +248,7 @@ class PanelSpec:
             elif about.better == "lower":
                 score = -score
             scores.append(score)
+            is_full.append(any(name.endswith(titles.FULL) for name in key))
             if not math.isnan(deviation):
                 text = f"{text} ± {about.printed(deviation, value)}"
             if mark == "brackets":
@@ -255,7 +257,6 @@ class PanelSpec:
         contests = rows["quantity"]
         if self.contests is not None:
             contests = contests.map(self.contests)
-        is_full = [any(name.endswith(titles.FULL) for name in key) for key in keys_of_rows]
         groups = pd.Series(scores, rows.index).groupby([contests, rows.get("dataset", contests), is_full])
         is_best = (scores == groups.transform("max")) & (scores > groups.transform("min")) | (rows["mark"] == "bold")
         return [*map(Cell, keys_of_rows, rows["quantity"], texts, rows["value"], rows["published"], is_best)]
