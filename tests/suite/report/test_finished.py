@@ -15,7 +15,7 @@ from record_cases import search, statistics
 from report_cases import ranking, write
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.report.finished import LONG_COLUMNS, archived_files, long_table
+from xmlc.suite.report.finished import LONG_COLUMNS, long_table, write_archive
 from xmlc.suite.results.manifest import Manifest, finished_tables
 
 OURS = Path("results/yeast/rankings/000.json")
@@ -94,9 +94,10 @@ def test_archive_is_reproducible_and_omits_other_files(run_folder):
 
 
 @pytest.mark.parametrize("record", ["/elsewhere/ranking.json", "../ranking.json"])
-def test_record_outside_the_folder_is_refused(record):
+def test_record_outside_the_folder_is_refused(tmp_path, record):
     with raises_with(XmlcError, record):
-        archived_files([Manifest("table1", PAPER, (Path(record),))])
+        write_archive([Manifest("table1", PAPER, (Path(record),))], tmp_path / "a.tar.xz")
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_long_table_has_numbers_of_records_and_statistics(tmp_path):

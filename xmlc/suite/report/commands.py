@@ -6,6 +6,7 @@ The commands of this module do not change the run's records or tables.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from pathlib import Path
@@ -24,7 +25,7 @@ from xmlc.suite.config.settings import read_config
 from xmlc.suite.files import similar_path
 from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report import compare
-from xmlc.suite.report.finished import archived_files, long_table, separate_stale, write_archive
+from xmlc.suite.report.finished import long_table, write_archive
 from xmlc.suite.report.runs import runs_of, write_runs
 from xmlc.suite.report.status import (
     Failure,
@@ -94,16 +95,28 @@ def status_command(ctx: click.Context, settings: tuple[str, ...]) -> None:
 
 
 def current_tables() -> tuple[list[Manifest], list[Failure]]:
-    """Return the finished tables, and print and return the outdated ones.
+    """Return the current tables, and print and return a failure for each outdated one.
+
+    A table is outdated if its records were deleted or rebuilt later.
 
     Raises
     ------
     XmlcError
         No table is finished, or all are outdated.
     """
-    current, stale = separate_stale(finished_tables(TABLES))
-    for table in stale:
-        click.echo(f"{table.log}: {table.reason}", err=True)
+    current = []
+    stale = []
+    for made in finished_tables(TABLES):
+        file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
+        table = file.with_suffix(".md")
+        # An archive has no Markdown files of tables, so it is only checked that the records exist.
+        written = table.stat().st_mtime_ns if table.exists() else math.inf
+        if all(record.exists() and record.stat().st_mtime_ns <= written for record in made.records):
+            current.append(made)
+        else:
+            reason = f"its records are missing or newer. Run `snakemake {file}.md` to rebuild it"
+            stale.append(Failure(file, reason))
+            click.echo(f"{file}: {reason}", err=True)
     if not current:
         raise XmlcError(
             f"{TABLES}: found no finished table. Build one first, as with `make demo` or `snakemake plt2016`"
@@ -150,9 +163,8 @@ def archive_command(out: Path) -> None:
     `xmlc report` there. The archive contains no datasets, models or estimates.
     """
     current, _ = current_tables()
-    files = archived_files(current)
-    write_archive(files, out)
-    click.echo(f"{len(files)} files of {len(current)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
+    files = write_archive(current, out)
+    click.echo(f"{files} files of {len(current)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
 
 
 @click.command()

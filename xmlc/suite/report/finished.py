@@ -1,12 +1,13 @@
-"""Prepare finished tables for reports: find outdated ones, write archives, list all numbers."""
+"""Archive finished tables, and list all numbers of their records."""
 
 from __future__ import annotations
 
 import io
-import math
+import json
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,40 +15,26 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.suite.config import paths
 from xmlc.suite.papers.building import read_records
-from xmlc.suite.report.status import Failure
+from xmlc.suite.provenance.environment import Environment
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.environments import ENVIRONMENT, environment_columns
 from xmlc.suite.results.manifest import SUFFIX, Manifest
 from xmlc.suite.results.numbers import ABOUT, read
+from xmlc.suite.results.records.base import RecordFile
 
+# Keys of the environment metadata that are not packages with their versions.
+NOT_PACKAGES = ("machine", "cpu", "threads", "time")
+ENVIRONMENT = ("split", "threads", "seconds", "peak_mb", "time", "cpu", "versions", "hyperparameters", "digest")
 LONG_COLUMNS = (
     *("dataset", "model", "method", "variant", "seed", "quantity", "value", "record", "unit", "papers"),
     *ENVIRONMENT,
 )
 
 
-def separate_stale(tables: Sequence[Manifest]) -> tuple[list[Manifest], list[Failure]]:
-    """Return the current tables, and a failure for each outdated one, with the command that rebuilds it.
+def write_archive(tables: Sequence[Manifest], out: Path) -> int:
+    """Write an archive of the files that a page of these tables needs, and return the number of files.
 
-    A table is outdated if its records were deleted or rebuilt later.
-    """
-    current = []
-    stale = []
-    for made in tables:
-        file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
-        table = file.with_suffix(".md")
-        # An archive has no Markdown files of tables, so it is only checked that the records exist.
-        written = table.stat().st_mtime_ns if table.exists() else math.inf
-        if all(record.exists() and record.stat().st_mtime_ns <= written for record in made.records):
-            current.append(made)
-        else:
-            reason = f"its records are missing or newer. Run `snakemake {file}.md` to rebuild it"
-            stale.append(Failure(file, reason))
-    return current, stale
-
-
-def archived_files(tables: Sequence[Manifest]) -> list[Path]:
-    """Return the files that a page of these tables needs: the tables' manifests and records, and the papers' figures.
+    These are the tables' manifests and records, and the papers' figures. The archive is a tar file that is
+    compressed by xz, and bit-identical for files of equal content, even if their owners and dates differ.
 
     Raises
     ------
@@ -62,20 +49,13 @@ def archived_files(tables: Sequence[Manifest]) -> list[Path]:
     for file in files:
         if file.is_absolute() or ".." in file.parts:
             raise XmlcError(f"{file}: found a path outside the current folder. Build the tables here with Snakemake")
-    return sorted(files)
-
-
-def write_archive(files: Sequence[Path], out: Path) -> None:
-    """Write an archive of files atomically to ``out``, as a tar file that is compressed by xz.
-
-    The archive is bit-identical for files of equal content, even if their owners and dates differ.
-    """
     with atomic_file(out) as temporary, tarfile.open(temporary, "w:xz", preset=9) as archive:
-        for file in files:
+        for file in sorted(files):
             content = file.read_bytes()
             member = tarfile.TarInfo(file.as_posix())
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
+    return len(files)
 
 
 def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
@@ -103,3 +83,21 @@ def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
     table["unit"] = table["quantity"].map(lambda name: column(name).unit)
     table["record"] = table["record"].map(Path.as_posix)
     return table.reindex(columns=LONG_COLUMNS).astype({"seed": "Int64"})
+
+
+def environment_columns(record: RecordFile) -> dict[str, Any]:
+    """Return the columns `ENVIRONMENT` of a record in the table of all numbers.
+
+    ``seconds`` and ``peak_mb`` are the time and the peak memory of the process that wrote the record.
+    """
+    environment: Environment = getattr(record, "environment", None) or {}
+    versions = [f"{name} {text}" for name, text in environment.items() if name not in NOT_PACKAGES]
+    columns: dict[str, Any] = {"versions": "; ".join(versions), "digest": record.data_digest}
+    step = getattr(record, "step", None)
+    if step:
+        columns |= step | {"peak_mb": step["peak_bytes"] * 1e-6}
+    columns |= environment
+    if hasattr(record, "hyperparameters"):
+        columns["hyperparameters"] = json.dumps(record.hyperparameters, sort_keys=True)
+    columns["split"] = getattr(record, "split", "") or columns.get("split")
+    return {name: columns.get(name) for name in ENVIRONMENT}

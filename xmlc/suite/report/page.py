@@ -23,11 +23,11 @@ from xmlc.suite.papers.claims import CLAIMS, FITTED, counted
 from xmlc.suite.papers.printing import fingerprint_of, title_of, to_csv
 from xmlc.suite.papers.tables import Cell, Table
 from xmlc.suite.report.compare import published_lines
+from xmlc.suite.report.finished import environment_columns
 from xmlc.suite.report.models import comparisons
 from xmlc.suite.report.status import Failure
 from xmlc.suite.report.verdicts import Judge, judged
 from xmlc.suite.results.columns import column
-from xmlc.suite.results.environments import environment_columns
 from xmlc.suite.results.fingerprint import TABLE, Fingerprint, of_parts
 from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.numbers import Key, as_float, place_of, read_published

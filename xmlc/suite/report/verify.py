@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from xmlc.core.checksums import KEY, NAME, Damaged, check_listed, listed_in, unlisted_in, verify_file
@@ -48,28 +47,29 @@ class Verified:
         """Return the paths to delete so that Snakemake rebuilds the damaged files, without duplicates."""
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
-    def check(self, check: Callable[[], object]) -> bool:
+    def check(self, check: Callable[..., object], *arguments: object) -> bool:
         """Call ``check`` to check a file, and return whether the file is undamaged."""
         self.files += 1
         try:
-            check()
+            check(*arguments)
         except Damaged as damage:
             self.damaged.append(damage)
             return False
         return True
 
     def read(self, place: Path) -> None:
-        """Check a file, or all files in a folder and its subfolders."""
+        """Check a file by the checksum in its folder's list or in the file, or all files in a folder and below it."""
         if not place.is_dir():
-            check = _check_of(place)
-            if check:
-                self.check(check)
+            if any((folder / NAME).is_file() for folder in (place.parent, place.parent.parent)):
+                self.check(verify_file, place)
+            elif _is_record(place):
+                self.check(parsed, place, "record")
             else:
                 self.without.append(place)
         elif (place / NAME).exists() or any(pattern.read(place) for pattern in FOLDERS):
-            if self.check(partial(listed_in, place)):
+            if self.check(listed_in, place):
                 for name in listed_in(place):
-                    self.check(partial(check_listed, place, name))
+                    self.check(check_listed, place, name)
                 self.unlisted += [place / name for name in unlisted_in(place)]
         else:
             for path in sorted(place.iterdir()):
@@ -96,14 +96,9 @@ def verify(places: Iterable[Path]) -> Verified:
     return found
 
 
-def _check_of(file: Path) -> Callable[[], object] | None:
-    """Return a function that checks a file, by the checksum in the folder's list or by the checksum in the file.
-
-    The result is None if neither a list nor the file contains a checksum.
-    """
-    if any((folder / NAME).is_file() for folder in (file.parent, file.parent.parent)):
-        return partial(verify_file, file)
-    is_record = file.name.endswith(SUFFIX) or any(pattern.read(file) for pattern in RECORDS)
-    if file.suffix == ".json" and (is_record or f'"{KEY}"' in file.read_text(encoding="utf-8", errors="replace")):
-        return partial(parsed, file, "record")
-    return None
+def _is_record(file: Path) -> bool:
+    """Return whether a file contains a checksum, or should contain one."""
+    if file.suffix != ".json":
+        return False
+    is_known = file.name.endswith(SUFFIX) or any(pattern.read(file) for pattern in RECORDS)
+    return is_known or f'"{KEY}"' in file.read_text(encoding="utf-8", errors="replace")

@@ -8,7 +8,6 @@ is counted instead of measured, so it is not a cost.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -84,83 +83,92 @@ def _measure(measure: AnyMeasure) -> Column:
     return Column(measure.name, measure.title, measure.unit, measure.decimals, measure.better, kind=measure.kind)
 
 
-def _sharing(**about: Any) -> Callable[..., list[Column]]:
-    """Return a function that defines columns by ``name="title"``, which share all other fields."""
-
-    def columns(**titles: str) -> list[Column]:
-        return [Column(name, title, **about) for name, title in titles.items()]
-
-    return columns
-
-
-_constants = _sharing(kind="constant")
-_counts = _sharing(kind="constant", decimals=0)
-_averages = _sharing(kind="constant", decimals=2)
-_quartiles = _sharing(kind="constant", most=2)
-_choices = _sharing(kind="choice")
-_threads = _sharing(kind="choice", cost=True)
-_percents = _sharing(unit="%", decimals=2, better="higher")
-_minutes = _sharing(unit="min", better="lower", cost=True)
-_seconds = _sharing(unit="s", better="lower", cost=True)
-_milliseconds = _sharing(unit="ms", better="lower", cost=True)
-_megabytes = _sharing(unit="MB", better="lower", cost=True)
-_plain = _sharing()
+def _columns(about: dict[str, Any], **titles: str) -> list[Column]:
+    """Return columns by ``name="title"``, which share all other fields."""
+    return [Column(name, title, **about) for name, title in titles.items()]
 
 
 _ALL = (
-    *_constants(dataset="Dataset", model="Model", method="Method", tuned_for="Tuned for"),
-    # Columns that describe tuned hyperparameters (plt2016, Table 3).
-    *_constants(hyperparameter="Hyperparameter"),
-    *_choices(low="Low", high="High", drawn="Scale", value="Value", found_by="Found by"),
-    Column("validation_p@1", "P@1, validation", "%", 2, "higher"),
-    # Columns that describe a dataset (plt2016, Table 1). Averages are computed on the training set.
-    *_counts(m="#labels", d="#features", n_test="#test", n_train="#train"),
-    *_averages(instances_per_label="inst./lab.", labels_per_instance="lab./inst."),
-    # Columns with five-number summaries and averages of counts in the training set (swnn2018, Tables 2-5).
-    *_quartiles(minimum="Minimum", lower_quartile="1st quartile", median="Median"),
-    *_quartiles(upper_quartile="3rd quartile", maximum="Maximum", mean="Average"),
-    # Columns with measures of rankings, and with hyperparameters of nearest neighbours (swnn2018, Table 6).
-    *map(_measure, OF_RANKINGS),
+    *map(_measure, (*OF_RANKINGS, *OF_SETS)),
     *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
       for part in OF_RANKINGS if part.name.startswith("ece@")),
-    *_choices(S="S", alpha="alpha", beta="beta", trials="Trials"),
-    # Columns of oplt2021: the accuracy on datasets with one label per instance, and the best number of training passes.
-    *_percents(accuracy="Accuracy"),
-    *_constants(passes="Passes"),
-    # Columns that describe the trees of an ensemble (ldsm2020, Table 4). Leaves count as nodes.
-    *_choices(n_trees="Trees", arity="Arity"),
+    Column("validation_p@1", "P@1, validation", "%", 2, "higher"),
+    # The scores of label sets are on the test set if the title names no other part. plt2016 compares three methods, and
+    # oplt2021 has the accuracy on datasets with one label per instance.
+    *_columns(
+        {"unit": "%", "decimals": 2, "better": "higher"},
+        expected_f="Expected F", validation_macro_f="Validation macro-F", test_macro_f="Test macro-F",
+        fta="FTA", sto="STO", ofo="OFO", accuracy="Accuracy",
+    ),
+    # Keys and texts of rows, also of claims. plt2016 has hyperparameters, and oplt2021 the best number of passes.
+    *_columns(
+        {"kind": "constant"},
+        dataset="Dataset", model="Model", method="Method", tuned_for="Tuned for", hyperparameter="Hyperparameter",
+        passes="Passes", min_probability="Minimum probability",
+        claim="Claim", statement="Statement", source="In the paper", stated="Stated", printed="Published",
+        subject="Subject", unit="Unit of the effect", side="Decision", note="Note",
+    ),
+    # Statistics of a dataset (plt2016, Table 1), of simulations and of claims.
+    *_columns(
+        {"kind": "constant", "decimals": 0},
+        m="#labels", d="#features", n_test="#test", n_train="#train", samples="Samples",
+        units="Datasets and subjects", seeds="Seeds",
+    ),
+    # Averages are computed on the training set. log_M K describes the trees of ldsm2020.
+    *_columns(
+        {"kind": "constant", "decimals": 2},
+        instances_per_label="inst./lab.", labels_per_instance="lab./inst.", log_m="log_M K",
+    ),
+    # Five-number summaries and averages of counts in the training set (swnn2018, Tables 2-5).
+    *_columns(
+        {"kind": "constant", "most": 2},
+        minimum="Minimum", lower_quartile="1st quartile", median="Median",
+        upper_quartile="3rd quartile", maximum="Maximum", mean="Average",
+    ),
+    # Hyperparameters: their ranges and values (plt2016, Table 3), of nearest neighbours (swnn2018, Table 6), of
+    # ensembles (ldsm2020, Table 4) and of thresholds.
+    *_columns(
+        {"kind": "choice"},
+        low="Low", high="High", drawn="Scale", value="Value", found_by="Found by",
+        S="S", alpha="alpha", beta="beta", trials="Trials", n_trees="Trees", arity="Arity", c="c", a="a", b="b",
+    ),
+    # The trees of an ensemble (ldsm2020, Table 4). Leaves count as nodes.
     Column("depth", "Depth", whole=True),
     Column("nodes", "Nodes of a tree", decimals=0),
-    *_averages(log_m="log_M K"),
     Column("depth_ratio", "Depth / log_M K", decimals=2),
-    # Columns with measures of label sets. The measures are on the test set if the title names no other part.
-    *map(_measure, OF_SETS),
-    *_percents(expected_f="Expected F", validation_macro_f="Validation macro-F", test_macro_f="Test macro-F"),
-    *_percents(fta="FTA", sto="STO", ofo="OFO"),
-    *_choices(c="c", a="a", b="b"),
-    # Columns that describe estimates above a minimum probability, and the loss that this minimum causes in label sets.
-    *_counts(samples="Samples"),
-    *_constants(min_probability="Minimum probability"),
+    # Estimates above a minimum probability, and the loss that this minimum causes in label sets.
     Column("estimates_per_instance", "Estimates per instance", "", 2),
     Column("missed_per_instance", "True labels without estimate, per instance", "", 4),
     Column("truncation_loss", "Lost expected F, at most", "%", 4, "lower"),
-    # Columns with costs, and with the number of inner products.
+    # Costs, and the number of inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
-    *_minutes(train_minutes="Time", train_cpu_minutes="Train, CPU"),
-    *_seconds(train_seconds="Train", train_cpu_seconds="Train, CPU", tune_seconds="Tune"),
-    *_seconds(inference_seconds="Inference time"),
-    *_milliseconds(predict_ms="Predict", test_ms="Test time", draw_ms="Drawing", estimate_ms="Estimating"),
-    *_milliseconds(infer_ms="Inferring"),
-    *_megabytes(model_mb="Model", train_peak_mb="Peak, train", predict_peak_mb="Peak, predict"),
-    *_threads(train_threads="Threads, train", predict_threads="Threads, predict"),
-    *_threads(test_threads="Threads", inference_threads="Threads"),
-    # Columns that describe the test of a paper's claims.
-    *_constants(claim="Claim", statement="Statement", source="In the paper", stated="Stated", printed="Published"),
-    *_plain(effect="Effect", lower="Lower end", upper="Upper end", supports="For", contradicts="Against"),
-    *_plain(opposites="Opposite sign", lost="Cases changed by bootstrap error", verdict="Verdict"),
-    *_constants(subject="Subject", unit="Unit of the effect", side="Decision", note="Note"),
-    *_counts(units="Datasets and subjects", seeds="Seeds"),
-    *_plain(unit_effect="Effect", on_tests="With bootstrap error"),
+    *_columns(
+        {"unit": "min", "better": "lower", "cost": True}, train_minutes="Time", train_cpu_minutes="Train, CPU"
+    ),
+    *_columns(
+        {"unit": "s", "better": "lower", "cost": True},
+        train_seconds="Train", train_cpu_seconds="Train, CPU", tune_seconds="Tune", inference_seconds="Inference time",
+    ),
+    *_columns(
+        {"unit": "ms", "better": "lower", "cost": True},
+        predict_ms="Predict", test_ms="Test time", draw_ms="Drawing", estimate_ms="Estimating", infer_ms="Inferring",
+    ),
+    *_columns(
+        {"unit": "MB", "better": "lower", "cost": True},
+        model_mb="Model", train_peak_mb="Peak, train", predict_peak_mb="Peak, predict",
+    ),
+    *_columns(
+        {"kind": "choice", "cost": True},
+        train_threads="Threads, train", predict_threads="Threads, predict",
+        test_threads="Threads", inference_threads="Threads",
+    ),
+    # The test of a paper's claims.
+    *_columns(
+        {},
+        effect="Effect", lower="Lower end", upper="Upper end", supports="For", contradicts="Against",
+        opposites="Opposite sign", lost="Cases changed by bootstrap error", verdict="Verdict",
+        unit_effect="Effect", on_tests="With bootstrap error",
+    ),
 )  # fmt: skip
 
 COLUMNS: dict[str, Column] = {column.name: column for column in _ALL}

@@ -78,8 +78,7 @@ def read(records: Mapping[Path, RecordFile], details: bool = True) -> pd.DataFra
         for variant, quantities in parts:
             drawn = resampled.get(variant, {})
             for quantity, value in quantities.items():
-                number = quantity, value, path, drawn.get(quantity)
-                rows.append((*names, variant, split, seed, *number))
+                rows.append((*names, variant, split, seed, quantity, value, path, drawn.get(quantity)))
     return pd.DataFrame(rows, columns=NUMBER, dtype=object)
 
 

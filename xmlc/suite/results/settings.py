@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 
 from xmlc.core.sources import PACKAGE
 from xmlc.suite.provenance.environment import commit
-from xmlc.suite.results.environments import environment_of
 from xmlc.suite.results.records.base import Record, RecordFile
 from xmlc.suite.words import some
 
@@ -43,7 +42,7 @@ def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
 
 def _settings_in(record: RecordFile) -> Iterator[tuple[str, str, object]]:
     """Yield the subject, the name and the value of each setting of a record."""
-    environment = dict(environment_of(record))
+    environment = getattr(record, "environment", None) or {}
     for name in OF_RUN:
         if name in environment:
             yield "", name, environment[name]
