@@ -14,6 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
 from xmlc.models import FastXML, LdSM, averaged_forest, tail_classifiers
 from xmlc.models.averaged_forest import JoinedTrees
+from xmlc.models.trees import representations
 
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
 PLAIN = {
@@ -61,7 +62,7 @@ def fitted():
 @pytest.mark.parametrize("name", ALL)
 def test_forests_are_bit_identical_on_any_number_of_threads(fitted, monkeypatch, name):
     one, X, Y = fitted(name)
-    monkeypatch.setattr(tail_classifiers, "NONZEROS_PER_TASK", 500)
+    monkeypatch.setattr(representations, "NONZEROS_PER_TASK", 500)
     monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 50)
     two = clone(one).set_params(n_jobs=2).fit(X, Y)
     if one.tail_ is not None:
@@ -113,7 +114,7 @@ def test_first_trees_equal_a_smaller_forest(fitted, name):
 def test_forest_written_tree_by_tree_equals_saved_forest(fitted, tmp_path, monkeypatch, name):
     """Two threads fit the forest. Predictions run in blocks and release mapped memory after each block."""
     model, X, Y = fitted(name)
-    monkeypatch.setattr(tail_classifiers, "NONZEROS_PER_TASK", 500)
+    monkeypatch.setattr(representations, "NONZEROS_PER_TASK", 500)
     monkeypatch.setattr(averaged_forest, "ROWS_PER_BLOCK", 50)
     monkeypatch.setattr(averaged_forest, "ROWS_PER_DESCENT", 70)
     model.save(tmp_path / "saved")

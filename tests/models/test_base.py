@@ -116,7 +116,7 @@ def test_fit_keeps_changes_in_copy_on_write_input(multilabel, tmp_path):
 
 
 def test_labels_without_instances_have_empty_tail_classifiers(tmp_path, monkeypatch):
-    monkeypatch.setattr("xmlc.models.tail_classifiers.NONZEROS_PER_TASK", 1)
+    monkeypatch.setattr("xmlc.models.trees.representations.NONZEROS_PER_TASK", 1)
     X = np.eye(6, dtype=np.float32)
     Y = np.zeros((6, 4))
     Y[:, 0] = 1

@@ -21,8 +21,11 @@ def test_every_model_of_suite_has_reference_results(suite):
     """Models for datasets with one label per instance need no reference results, and neither do external programs."""
     models = SUITES[suite]["models"]
     own = {name for name, model in models.items() if model.get("task") != "few-shot" and not model.get("optional")}
-    frames = [pd.read_csv(file) for file in FILES if file.parent.name == suite]
-    assert own <= set(pd.concat(frames)["model"])
+    found = set()
+    for file in FILES:
+        if file.parent.name == suite:
+            found.update(pd.read_csv(file).get("model", ()))
+    assert own <= found
 
 
 def test_make_reference_builds_exactly_all_suites():

@@ -28,9 +28,8 @@ from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 ROWS_PER_DESCENT = 16384  # Blocks of instances are large, because a tree's weights are copied for each block.
 ROWS_PER_BLOCK = 256
 # If X has many non-zeros per weight of an average tree, all threads share the instances of a tree, and copy all its
-# weights.
-# Otherwise, each thread processes another tree. From NONZEROS_PER_WEIGHT non-zeros per weight on, X counts as having
-# many.
+# weights. Otherwise, each thread processes another tree. From NONZEROS_PER_WEIGHT non-zeros per weight on, X counts as
+# having many.
 NONZEROS_PER_WEIGHT = 4
 
 
@@ -47,8 +46,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     of the forest in files. If the arrays are memory-mapped, their pages are released from memory after all instances
     have gone down a tree.
 
-    A subclass defines how trees grow (`_prepare` and `GROW`), how instances descend (`_descend`), how leaves are
-    weighted (`_leaf_totals`), and how tail classifiers re-rank (`_rerank`).
+    A subclass defines how trees grow (`_prepare` and `_grow_tree`), how instances descend (`_find_leaves` and
+    `_leaves_of_row`), how leaves are weighted (`_leaf_totals`), and how tail classifiers re-rank (`_rerank`).
 
     Attributes
     ----------
@@ -65,7 +64,15 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     FOREST: ClassVar[Any]  # The attribute ``forest_`` has this type.
     # Grows one tree from the result of `_prepare` and the number of the tree.
-    GROW: ClassVar[Callable[..., Tree]]
+    _grow_tree: ClassVar[Callable[..., Tree]]
+    # A kernel that sends the instances ``first .. last - 1`` down a tree, called with x, first, last, forest_, the
+    # number of the tree, and the number of features. It returns three arrays: the position in ``leaves`` of each
+    # instance's first leaf, int64 (last - first + 1,), or None if each instance reaches exactly one leaf; the leaves
+    # that instances reach, int32, numbered across all trees; and the number of inner products of each instance, int64.
+    _find_leaves: ClassVar[Callable[..., Any]]
+    # A kernel that returns the leaves that a single instance x reaches in all trees, as `Reached`, called with x,
+    # forest_, and the number of features.
+    _leaves_of_row: ClassVar[Callable[..., Any]]
     # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. If
     # the forest's scores have weight 1, no tail classifiers are trained.
     FOREST_WEIGHT: ClassVar[str]
@@ -88,7 +95,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         trees = JoinedTrees(self.FIELDS, self._into)
         shared = self._prepare(X, Y)
         tasks = [(*shared, tree) for tree in range(self.n_trees)]
-        run_tasks(self.GROW, tasks, self._trees_at_once(X.nnz), title="growing trees", unit="trees", then=trees.append)
+        run_tasks(
+            self._grow_tree, tasks, self._trees_at_once(X.nnz), title="growing trees", unit="trees", then=trees.append
+        )
         self.forest_ = self.FOREST(**trees.finished())
         self.tail_ = None
         if getattr(self, self.FOREST_WEIGHT) < 1:
@@ -158,7 +167,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self._reranks():
             return super()._rank_row(x, k, label_weights)
-        reached = self._leaves_of_row(unit_row(x) if self.unit_norm else x)
+        reached = self._leaves_of_row(unit_row(x) if self.unit_norm else x, self.forest_, self.n_features_in_)
         labels, scores = average_top_k(self._histograms(), reached, 0, 1, self.n_labels_, k, label_weights)
         return labels, scores
 
@@ -192,7 +201,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
             blocks = batches(n, ROWS_PER_DESCENT, self.n_jobs)
 
         def descend(tree: int, first: int, last: int) -> tuple[Any, ...]:
-            reached = self._descend(x, first, last, tree)
+            reached = self._find_leaves(x, first, last, forest, tree, self.n_features_in_)
             # after a request with few instances, the pages stay in memory for the next request
             if n > ROWS_PER_BLOCK and last == n:
                 give_back(forest.features, forest.weights)
@@ -231,7 +240,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _prepare(self, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[Any, ...]:
-        """Return the arguments of `GROW` that all trees share, for checked data."""
+        """Return the arguments of `_grow_tree` that all trees share, for checked data."""
 
     def _trees_at_once(self, n_nonzeros: int) -> int:
         """Return the number of threads on which trees grow: their memory together is at most `GROWING_BYTES`."""
@@ -250,29 +259,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def _leaf_totals(self) -> tuple[np.ndarray, bool]:
         """Return the values of the fields ``totals`` and ``pooled`` of `Histograms`."""
 
-    @abstractmethod
-    def _leaves_of_row(self, x: KernelCSR) -> Reached:
-        """Return the leaves that a single instance reaches in all trees."""
-
-    @abstractmethod
-    def _descend(
-        self, x: KernelCSR, first: int, last: int, tree: int
-    ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
-        """Send instances ``first .. last - 1`` down one tree.
-
-        Returns
-        -------
-        starts : ndarray of int64, shape (last - first + 1,), or None
-            Position in ``leaves`` of each instance's first leaf. It is None if each instance reaches exactly one leaf.
-        leaves : ndarray of int32
-            The leaves that instances reach. Leaves are numbered across all trees.
-        n_products : ndarray of int64, shape (last - first,)
-            Number of inner products computed for each instance.
-        """
-
 
 def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reached:
-    """Concatenate the leaves that instances reach in each tree (results of `AveragedForest._descend`)."""
+    """Concatenate the leaves that instances reach in each tree (results of `AveragedForest._find_leaves`)."""
     offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
     starts = np.array([np.arange(leaves.size + 1) if own is None else own for own, leaves in found])
     return Reached(starts + offsets[:, None], np.concatenate([leaves for _, leaves in found]))

@@ -10,17 +10,14 @@ from scipy import sparse
 
 from xmlc.core.appendable import Appendable
 from xmlc.core.kernel_cache import njit
-from xmlc.core.parallel import cost_blocks, row_blocks, run_tasks
+from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.arrays import row_of_csr
 from xmlc.kernels.csr import KernelCSR, kernel_csr, with_values
 from xmlc.kernels.float64 import exp, log1p
 from xmlc.kernels.stored import FINITE, Field
 from xmlc.kernels.unit_length import unit_rows
-from xmlc.models.trees.representations import label_sums
+from xmlc.models.trees.representations import label_blocks, label_sums
 
-# This is the approximate number of non-zeros that one task sums. The non-zeros of an instance are summed once for each
-# label of the instance.
-NONZEROS_PER_TASK = 1 << 20
 ROWS_PER_BLOCK = 256
 LOWEST = -3e38  # the lowest score is finite, because the product of 0 and an infinite score would be NaN
 
@@ -124,8 +121,7 @@ def fit_tail_classifiers(
         x = unit_rows(X)
     x = with_values(x, x.data.astype(np.float64))
     by_label = sparse.csr_array(Y.T).astype(np.float64)
-    nonzeros = 1 + x.nnz // max(X.shape[0], 1)
-    blocks = cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
+    blocks = label_blocks(by_label, x)
     centroids = Appendable(into)
     n_pairs = 0
     centroids.append(tail_indptr=np.zeros(1, dtype=np.int64))

@@ -52,8 +52,8 @@ def test_each_training_instance_reaches_its_leaf(unit_norm):
         norms = np.sqrt(X.multiply(X).sum(axis=1))
         x = kernel_csr(sparse.csr_array(X.multiply(1 / np.maximum(norms, 1)[:, None]), dtype=np.float32))
     n_zero = 0
-    for root in forest.roots:
-        leaves, _ = find_leaf(x, 0, 600, int(root), forest, 12)
+    for tree, root in enumerate(forest.roots):
+        _, leaves, _ = find_leaf(x, 0, 600, forest, tree, 12)
         for leaf in np.unique(leaves):
             own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
             counts = np.zeros(9, dtype=np.int64)

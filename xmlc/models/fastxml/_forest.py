@@ -151,7 +151,7 @@ def leaves_of_row(x, forest, n_features):
 
 
 @njit
-def find_leaf(x, first, last, root, forest, n_features):
+def find_leaf(x, first, last, forest, tree, n_features):
     """Find the leaf of one tree that each instance of a block reaches.
 
     Parameters
@@ -160,15 +160,16 @@ def find_leaf(x, first, last, root, forest, n_features):
         Instances.
     first, last : int
         The block consists of the instances first to last - 1.
-    root : int
-        Root of the tree: the number of an inner node, or ~l for leaf number l.
     forest : BinaryForest
         All trees.
+    tree : int
+        Number of the tree.
     n_features : int
         Number of features in training.
 
     Returns
     -------
+    None
     leaves : int32 (last - first,)
         The leaf that each instance reaches.
     n_products : int64 (last - first,)
@@ -184,7 +185,7 @@ def find_leaf(x, first, last, root, forest, n_features):
     moved = np.empty(order.size, dtype=np.uint32)
     leaves = np.empty(order.size, dtype=np.int32)
     n_products = np.empty(order.size, dtype=np.int64)
-    todo = [(np.int32(root), np.int64(0), np.int64(order.size), np.int64(0))]
+    todo = [(forest.roots[tree], np.int64(0), np.int64(order.size), np.int64(0))]
     while len(todo) > 0:
         node, start, end, depth = todo.pop()
         if node < 0:
@@ -199,4 +200,4 @@ def find_leaf(x, first, last, root, forest, n_features):
             todo.append((forest.children[2 * node], start, middle, depth + 1))
         if middle < end:
             todo.append((forest.children[2 * node + 1], middle, end, depth + 1))
-    return leaves, n_products
+    return None, leaves, n_products

@@ -10,7 +10,7 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks
 from xmlc.kernels import elementwise
-from xmlc.kernels.csr import KernelCSR, kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.domains import (
     FLAG,
     MANY,
@@ -27,7 +27,6 @@ from xmlc.kernels.domains import (
 from xmlc.kernels.estimator import InvalidParameterError, hyperparameters, param
 from xmlc.kernels.stored import FINITE, Field
 from xmlc.metrics.propensity import propensities
-from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import ROWS_PER_BLOCK, AveragedForest, forest_fields
 from xmlc.models.fastxml._forest import BinaryForest, find_leaf, leaves_of_row
 from xmlc.models.fastxml._grow import TreeSettings, grow_tree
@@ -112,7 +111,9 @@ class FastXML(AveragedForest):
 
     FIELDS = (*forest_fields(BinaryForest), Field("label_weights", np.float32, ("n_labels",), within=(0, FINITE[1])))
     FOREST = BinaryForest
-    GROW = staticmethod(grow_tree)
+    _grow_tree = staticmethod(grow_tree)
+    _find_leaves = staticmethod(find_leaf)
+    _leaves_of_row = staticmethod(leaves_of_row)
     FOREST_WEIGHT = "alpha"
     UNIT_TAIL = True
     BYTES_PER_NONZERO = 20
@@ -176,13 +177,6 @@ class FastXML(AveragedForest):
 
     def _leaf_totals(self) -> tuple[np.ndarray, bool]:
         return self.forest_.sizes, False
-
-    def _leaves_of_row(self, x: KernelCSR) -> Reached:
-        reached: Reached = leaves_of_row(x, self.forest_, self.n_features_in_)
-        return reached
-
-    def _descend(self, x: KernelCSR, first: int, last: int, tree: int) -> tuple[None, np.ndarray, np.ndarray]:
-        return None, *find_leaf(x, first, last, int(self.forest_.roots[tree]), self.forest_, self.n_features_in_)
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         arrays, meta = super()._state()

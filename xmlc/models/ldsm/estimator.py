@@ -10,7 +10,7 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError
 from xmlc.kernels import elementwise
-from xmlc.kernels.csr import KernelCSR, kernel_csr
+from xmlc.kernels.csr import kernel_csr
 from xmlc.kernels.domains import (
     FLAG,
     MANY,
@@ -27,7 +27,6 @@ from xmlc.kernels.domains import (
 )
 from xmlc.kernels.estimator import hyperparameters, param
 from xmlc.kernels.indices import Malformed
-from xmlc.models._averages import Reached
 from xmlc.models.averaged_forest import AveragedForest, forest_fields
 from xmlc.models.ldsm._forest import MultiwayForest, find_leaves, leaves_of_row
 from xmlc.models.ldsm._grow import grow_tree
@@ -170,7 +169,9 @@ class LdSM(AveragedForest):
     MODEL_FORMAT = 2
     FIELDS = forest_fields(MultiwayForest)
     FOREST = MultiwayForest
-    GROW = staticmethod(grow_tree)
+    _grow_tree = staticmethod(grow_tree)
+    _find_leaves = staticmethod(find_leaves)
+    _leaves_of_row = staticmethod(leaves_of_row)
     FOREST_WEIGHT = "beta"
     BYTES_PER_NONZERO = 80
 
@@ -264,12 +265,3 @@ class LdSM(AveragedForest):
             totals = np.ones(totals.size, dtype=np.int64)
             totals[labelled] = np.add.reduceat(forest.counts, forest.leaf_starts[labelled], dtype=np.int64)
         return totals, self.average == "leaves"
-
-    def _leaves_of_row(self, x: KernelCSR) -> Reached:
-        reached: Reached = leaves_of_row(x, self.forest_, self.n_features_in_)
-        return reached
-
-    def _descend(self, x: KernelCSR, first: int, last: int, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        found: tuple[np.ndarray, np.ndarray, np.ndarray]
-        found = find_leaves(x, first, last, self.forest_, tree, self.n_features_in_)
-        return found

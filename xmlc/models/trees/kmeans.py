@@ -11,7 +11,7 @@ from scipy import sparse
 from xmlc.core.errors import InvalidDataError, InvalidParameterError
 from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import run_tasks
-from xmlc.kernels.arrays import copy_into, kth_smallest, row_of_csr, unchecked_view
+from xmlc.kernels.arrays import copy_into, kth_smallest, row_of_csr
 from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
@@ -278,7 +278,7 @@ def bisect(rows, members, key, sums):
         copy_into(sides, halves)
         before = mean
     for member in members:
-        for feature in unchecked_view(rows.indices, rows.indptr[member], rows.indptr[member + 1]):
+        for feature in row_of_csr(rows, member)[0]:
             sums[feature, 0] = np.float32(0.0)
             sums[feature, 1] = np.float32(0.0)
     return halves

@@ -70,11 +70,8 @@ def label_representations(
         most_features = features_that_fit(by_label, x)
     if weights is not None:
         by_label.data *= weights[by_label.indices]
-    # The cost of an instance is 1 plus the mean number of non-zeros, rounded down.
-    nonzeros = 1 + x.nnz // max(X.shape[0], 1)
-    blocks = cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
     appendable = Appendable()
-    tasks = [(by_label, x, most_features, *block) for block in blocks]
+    tasks = [(by_label, x, most_features, *block) for block in label_blocks(by_label, x)]
     run_tasks(_represent, tasks, n_jobs, then=lambda part: appendable.append(**part))
     arrays = appendable.finished()
     none = np.zeros(Y.shape[1] + 1, dtype=np.int32)
@@ -129,6 +126,13 @@ def _represent(
         data = data[data != 0]
     counts = np.bincount(rows, minlength=n)
     return {"counts": counts, "indices": indices.astype(np.int32, copy=False), "data": data}
+
+
+def label_blocks(by_label: sparse.csr_array, x: sparse.csr_array) -> list[tuple[int, int]]:
+    """Split labels into blocks ``(start, end)`` whose instances have about `NONZEROS_PER_TASK` non-zeros."""
+    # The cost of an instance is 1 plus the mean number of non-zeros, rounded down.
+    nonzeros = 1 + x.nnz // max(x.shape[0], 1)
+    return cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
 
 
 def label_sums(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> sparse.csr_array:
