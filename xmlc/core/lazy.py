@@ -16,13 +16,17 @@ def lazy_names(package: str, *own: str) -> None:
     checkers still report unknown names, because they do not see a ``__getattr__`` that is set at run time.
     """
     tree = ast.parse(Path(str(sys.modules[package].__file__)).read_bytes())
-    parts = [part for block in tree.body if isinstance(block, ast.If) for part in block.body]
-    modules = {name.name: part.module for part in parts if isinstance(part, ast.ImportFrom) for name in part.names}
+    modules: dict[str, str] = {}
+    for block in tree.body:
+        if isinstance(block, ast.If):
+            for node in block.body:
+                if isinstance(node, ast.ImportFrom):
+                    modules |= dict.fromkeys((name.name for name in node.names), str(node.module))
     public = [*own, *modules]
 
     def get(name: str) -> Any:
         if name in modules:
-            return getattr(importlib.import_module(str(modules[name])), name)
+            return getattr(importlib.import_module(modules[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     vars(sys.modules[package]).update(__getattr__=get, __dir__=lambda: sorted(public), __all__=public)
