@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 import pandas as pd
@@ -239,7 +240,9 @@ class ClaimsTable(TableSpec):
             "Hyperparameters from one search for all seeds": [claim for claim in claims if claim.one_search],
             "Measured times or memory, which differ from run to run": [claim for claim in claims if claim.cost],
         }
-        lines += [f"{words}: {' '.join(claim.quoted for claim in some)}" for words, some in lists.items() if some]
+        for words, some in lists.items():
+            if some:
+                lines.append(f"{words}: {' '.join(claim.quoted for claim in some)}")
         lines += synthetic_line(table.numbers, ", and not used for claims")
         of_models = table.numbers[table.numbers["model"] != ""]
         if len(of_models):
@@ -275,7 +278,7 @@ def claims_table(claims: Sequence[Claim]) -> ClaimsTable:
     """Declare a table of claims. Its ``needs`` must differ in the kind or the training split."""
     return ClaimsTable(
         name=CLAIMS,
-        needs=tuple(dict.fromkeys(need for claim in claims for need in claim.needs)),
+        needs=tuple(dict.fromkeys(chain(*(claim.needs for claim in claims)))),
         keys=("claim",),
         columns=("stated", "printed", *DECIDED, *COST_DECIDED, "cases", SEEDS),
         caption="Statements of the paper, tested on this run. "
@@ -296,7 +299,9 @@ def counted(table: Table) -> dict[str, str]:
 
 def _row(claim: Claim, outcome: Outcome, mark: str) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the numbers of a claim's row by quantity, and its printed texts."""
-    published = [value for of_subject in claim.printed.values() for value in of_subject.values()]
+    published: list[float] = []
+    for of_subject in claim.printed.values():
+        published += of_subject.values()
     in_print = math.nan
     if published:
         in_print = math.fsum(published) / len(published)
