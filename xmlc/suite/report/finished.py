@@ -15,7 +15,6 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.suite.config import paths
 from xmlc.suite.papers.building import read_records
-from xmlc.suite.provenance.environment import Environment
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.manifest import SUFFIX, Manifest
 from xmlc.suite.results.numbers import ABOUT, read
@@ -90,7 +89,7 @@ def environment_columns(record: RecordFile) -> dict[str, Any]:
 
     ``seconds`` and ``peak_mb`` are the time and the peak memory of the process that wrote the record.
     """
-    environment: Environment = getattr(record, "environment", None) or {}
+    environment: dict[str, Any] = getattr(record, "environment", None) or {}
     versions = [f"{name} {text}" for name, text in environment.items() if name not in NOT_PACKAGES]
     columns: dict[str, Any] = {"versions": "; ".join(versions), "digest": record.data_digest}
     step = getattr(record, "step", None)
