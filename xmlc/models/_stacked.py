@@ -187,11 +187,12 @@ def product(first, second):
     return total
 
 
-@njit
+@np.errstate(all="ignore")
 def fit_stacked(features, true, weights, start):
     """Minimise the weighted logistic loss plus half the squared distance of the coefficients from ``start``.
 
-    The minimum is found by Newton's method. A Newton step is halved until the objective decreases enough.
+    The minimum is found by Newton's method. A Newton step is halved until the objective decreases enough. The function
+    is no kernel, because its loop takes no time but would take long to compile.
 
     Parameters
     ----------
@@ -265,7 +266,9 @@ def derivatives_of(features, true, weights, coefficients, start):
     """
     size = start.size
     gradient = coefficients - start
-    curvature = np.eye(size)
+    curvature = np.zeros((size, size))
+    for k in range(size):
+        curvature[k, k] = 1.0
     for pair in range(true.size):
         own = features[pair]
         p = sigmoid(product(own, coefficients))

@@ -103,7 +103,7 @@ class Query(NamedTuple):
     count_mask: int  # Mask of the lowest bits of a sum, which count the sum's postings, int32.
 
 
-@njit
+@njit(inline="always")
 def open_query(features, values, index, scratch):
     """Return the `Query` with the given features and values. Its arrays are views of ``scratch``."""
     laid_out = scratch.query
@@ -138,16 +138,7 @@ def open_query(features, values, index, scratch):
     return Query(laid_out, words, scratch.lines, lists, factors, features.size, largest, error, count_mask)
 
 
-@njit
-def close_query(features, index, scratch):
-    """Set the values and the words of the query in ``scratch`` to zero again."""
-    for feature in features:
-        scratch.query[index.places[feature]] = 0
-    for w in range(scratch.words.size):
-        scratch.words[w] = 0
-
-
-@njit
+@njit(inline="always")
 def bound_block(query, block, n_rows, index, scratch, beta, powers):
     """Write an upper bound of the query's similarity to each instance of a block to ``scratch.bounds``.
 
@@ -214,13 +205,13 @@ def concave_lines(values, lines):
     lines[3] = not_subnormal(length_of(total))
 
 
-@njit
+@njit(inline="always")
 def length_of(total):
     """Return sqrt(``total``) / LENGTH_STEPS, increased by more than the rounding error."""
     return np.sqrt(total) * (1 + 1e-6) / LENGTH_STEPS
 
 
-@njit
+@njit(inline="always")
 def not_subnormal(bound):
     """Return a bound, increased to `SMALLEST_NORMAL` if it is positive and smaller.
 

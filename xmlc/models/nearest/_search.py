@@ -25,7 +25,7 @@ from xmlc.kernels.arrays import bits_set, prefetch, row_of_csr, sort, unchecked_
 from xmlc.kernels.float64 import power
 from xmlc.kernels.heaps import offer
 from xmlc.kernels.top_k import FREE, key_estimate, key_number, rank_key
-from xmlc.models.nearest._bounds import GROUP, SLACK, SUM_UNIT, bound_block, close_query, open_query
+from xmlc.models.nearest._bounds import GROUP, SLACK, SUM_UNIT, bound_block, open_query
 
 LEAST = np.float32(1e-45)  # The smallest positive float32 number.
 SMALL = np.float32(1e-35)  # If the largest value is at least SMALL, the scale of the histogram is a finite float32.
@@ -37,7 +37,7 @@ LOWER = np.float32(0.75)
 AHEAD = 4  # While one row is read, the row of the candidate 4 places later is prefetched.
 
 
-@njit
+@njit(error_model="numpy")
 def nearest_instances(x, first_query, index, scratch, beta, powers, neighbours, similarities, n_products):
     """Find for each of q queries the S nearest training instances with a positive similarity.
 
@@ -77,7 +77,10 @@ def nearest_instances(x, first_query, index, scratch, beta, powers, neighbours, 
             n_products[q] += search_block(query, first, n_rows, index, scratch, beta, powers, best)
             for i in range(n_rows):
                 scratch.sums[i] = 0
-        close_query(features, index, scratch)
+        for feature in features:
+            scratch.query[index.places[feature]] = 0
+        for w in range(scratch.words.size):
+            scratch.words[w] = 0
         sort(best)
         for r in range(S):
             key = best[S - 1 - r]
@@ -87,7 +90,7 @@ def nearest_instances(x, first_query, index, scratch, beta, powers, neighbours, 
                 similarities[q, r] = key_estimate(key)
 
 
-@njit(error_model="numpy")
+@njit(inline="always")
 def search_block(query, first, n_rows, index, scratch, beta, powers, best):
     """Compute a block's similarities, highest bounds first, until no other instance can be among the S best.
 
@@ -144,7 +147,7 @@ def search_block(query, first, n_rows, index, scratch, beta, powers, best):
     return n_products
 
 
-@njit
+@njit(inline="always")
 def worst_kept(best):
     """Return the smallest similarity in a heap of keys, or 0 if the heap is not full."""
     return max(key_estimate(best[0]), np.float32(0))
