@@ -15,7 +15,7 @@ from scipy import sparse
 
 from xmlc.cli._predictions import Prediction, read_predictions, write_predictions
 from xmlc.cli.options import FOLDER, SEED, out_option, parse_parameters, threads_option
-from xmlc.core.errors import XmlcError, nearest
+from xmlc.core.errors import XmlcError
 from xmlc.core.files import folder_bytes
 from xmlc.data.formats import FORMATS, detect_format, load
 from xmlc.data.formats.lines import first_line
@@ -39,13 +39,11 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import INSTANCE_F, MEASURE, estimates_of_sets
 from xmlc.models.registry import (
     DEFAULT,
-    ESTIMATORS,
     LEARNERS,
     PRESET,
     STREAMING,
     load_model,
     make_estimator,
-    registered_name,
 )
 from xmlc.models.texts.analyzers import settings_for, with_characters
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
@@ -204,12 +202,7 @@ def fit_command(
         estimator = DEFAULT
         if stream:
             estimator = STREAMING
-    name = registered_name(estimator)
-    if ":" not in name and name not in (*ESTIMATORS, PRESET):
-        names = nearest(name, [*LEARNERS, PRESET])
-        expected = f"{names}, module:Class or path/to/file.py:Class"
-        raise XmlcError(f"--estimator: found {estimator!r}, expected {expected}")
-    model: Any = make_estimator(name, parameters, seed, threads)
+    model: Any = make_estimator(estimator, parameters, seed, threads)
     if looks_up(model):
         expected = "a trainable estimator such as plt"
         raise XmlcError(f"--estimator: found {estimator!r}, expected {expected}")

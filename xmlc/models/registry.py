@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -217,20 +217,22 @@ def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Ite
     For a custom model, the list contains each existing file whose path is a hyperparameter. For a model of this
     package, the list is empty unless the model is `estimates`.
     """
-    texts = []
-    if name == "estimates" or ":" in name:
-        texts = _texts_in(values)
-    if name != "estimates":
-        return sorted({text for text in texts if Path(text).is_file()})
-    return sorted({estimates_file(text, dataset, seed) for text in texts for seed in seeds})
-
-
-def _texts_in(value: object) -> list[str]:
-    """Return all non-empty strings in a YAML value, including strings in nested lists and mappings."""
-    if isinstance(value, Mapping):
-        return [text for part in value.values() for text in _texts_in(part)]
-    if isinstance(value, list | tuple):
-        return [text for part in value for text in _texts_in(part)]
-    if isinstance(value, str) and value:
-        return [value]
+    if name == "estimates":
+        files = set()
+        for seed in seeds:
+            files.update(estimates_file(text, dataset, seed) for text in _texts_in(values))
+        return sorted(files)
+    if ":" in name:
+        return sorted({text for text in _texts_in(values) if Path(text).is_file()})
     return []
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Yield all non-empty strings in a YAML value, including strings in nested lists and mappings."""
+    if isinstance(value, Mapping):
+        value = [*value.values()]
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts_in(part)
+    elif isinstance(value, str) and value:
+        yield value

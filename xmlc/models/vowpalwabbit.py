@@ -231,15 +231,17 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
         An option with the value True is passed without the value. An option with the value False is left out.
         """
-        given = [[f"--{name}", *([] if value is True else [str(value)])] for name, value in options.items()]
-        words = [word for option in given if option[-1] != "False" for word in option]
-        if self.time_limit is None:
-            seconds = None
-        else:
+        words = []
+        for name, value in options.items():
+            if value is True:
+                words.append(f"--{name}")
+            elif value is not False:
+                words += [f"--{name}", str(value)]
+        seconds = None
+        if self.time_limit is not None:
             seconds = math.ceil(self.time_limit)
-        if self.memory_limit is None:
-            size = None
-        else:
+        size = None
+        if self.memory_limit is not None:
             size = int(1e9 * self.memory_limit)
         command = [sys.executable, "-c", TRAINING, json.dumps([words, seconds, size])]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)

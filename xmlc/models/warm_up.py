@@ -69,22 +69,21 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
         advice = "Make X, Y = self._training_data(X, Y) the first line of fit."
         raise XmlcError(f"{estimator}: found no n_labels_ after fit. {advice}")
     # a class without a `predict_proba` method only draws samples, and gives no estimates
-    estimates = type(copy).predict_proba is not SparseProbabilityEstimator.predict_proba
-    expected: Any
-    if estimates:
-        expected = copy.predict_proba(X)
-    else:
-        expected = sparse.csr_array(Y.shape)
+    only_draws = type(copy).predict_proba is SparseProbabilityEstimator.predict_proba
+
+    def estimates_of(fitted: SparseProbabilityEstimator) -> Any:
+        if only_draws:
+            return sparse.csr_array(Y.shape)
+        return fitted.predict_proba(X)
+
+    expected = estimates_of(copy)
     if not isinstance(expected, sparse.csr_array) or expected.shape != Y.shape:
         said = f"{type(expected).__name__} {getattr(expected, 'shape', '')}"
         raise XmlcError(f"{estimator}: found {said} from predict_proba, expected csr_array {Y.shape}")
     with TemporaryDirectory() as folder:
         copy.save(Path(folder, "model"))
         try:
-            loaded = type(copy).load(Path(folder, "model"))
-            found: Any = expected
-            if estimates:
-                found = loaded.predict_proba(X)
+            found = estimates_of(type(copy).load(Path(folder, "model")))
             reason = ""
             if abs(found - expected).max() > CLOSE:
                 reason = "its estimates differ"

@@ -142,7 +142,7 @@ def build_index(X: sparse.csr_array, n_words: int | None = None, block_rows: int
     places[order] = np.arange(d)
     if n_words is None:
         n_words = words_that_pay(frequencies[order], n)
-    first = n_words * WORD_BITS
+    first = min(n_words * WORD_BITS, d)
     listed = order[first : np.count_nonzero(frequencies)]
     # Because of the factor 1 + 1e-6, rounding never makes the quotient of a value and its step larger than
     # POSTING_STEPS.
@@ -159,13 +159,13 @@ def build_index(X: sparse.csr_array, n_words: int | None = None, block_rows: int
         rows = by_place.tocsr()  # each row in ascending order of places
         row_places[a:b] = rows.indices
         row_values[a:b] = rows.data
-        lists = by_place[:, first : first + listed.size]
-        list_starts.append(lists.indptr.astype(np.uint32))
-        unit = np.repeat(steps.astype(np.float64), np.diff(lists.indptr))
+        starts = by_place.indptr[first : first + listed.size + 1]
+        list_starts.append((starts - starts[0]).astype(np.uint32))
+        unit = np.repeat(steps.astype(np.float64), np.diff(starts))
         # If a step underflows to 0, the value is too small for a posting and is rounded to 0.
-        in_steps = np.divide(lists.data, unit, out=np.zeros_like(unit), where=unit > 0)
+        in_steps = np.divide(by_place.data[starts[0] :], unit, out=np.zeros_like(unit), where=unit > 0)
         whole = np.floor(in_steps).astype(np.int32).view(np.uint32)
-        postings.append(whole << np.uint32(16) | lists.indices.astype(np.uint32))
+        postings.append(whole << np.uint32(16) | by_place.indices[starts[0] :].astype(np.uint32))
     ends = np.cumsum([lists.size for lists in postings])
     words = np.zeros((n_words, n), dtype=np.uint64)
     lengths = np.zeros((n_words, n), dtype=np.uint16)
