@@ -94,7 +94,7 @@ def estimator_class(name: str) -> Any:
     elif ":" in name:
         found = wrapped.class_of(name)
     else:
-        expected = f"{nearest(name, ESTIMATORS)}, module:Class or path/to/file.py:Class"
+        expected = f"{nearest(name, [*ESTIMATORS, PRESET])}, module:Class or path/to/file.py:Class"
         raise InvalidParameterError(f"found estimator {name!r}, expected {expected}")
     if not isfunction(found):
         wrapped.check_wrapped_methods(name, found)
