@@ -498,13 +498,7 @@ def text_batches(
     file: Path, given: dict[str, Any], size: int | None, labelled: bool = True
 ) -> Iterator[list[Document]]:
     """Yield the documents of a file in lists of ``size``, or in a single list if it is None."""
-    columns = Columns(
-        given["text"],
-        given["labels"],
-        given["separator"],
-        given["delimiter"],
-        given.get("keep", ()),
-    )
+    columns = Columns(**{name: given[name] for name in Columns._fields if name in given})
     rest = documents(file, given["format"], columns, labelled)
     batch = list(islice(rest, size))
     while batch:

@@ -458,13 +458,12 @@ class SparseProbabilityEstimator(StoredEstimator):
         """
         labelled = bool(np.diff(Y.indptr).all())
         self.all_labelled_ = labelled and (self.all_labelled_ or not more)
-        counts: np.ndarray = np.bincount(Y.indices, minlength=Y.shape[1])
         if not more:
-            self.label_counts_ = counts
-            self.n_counted_ = Y.shape[0]
-        elif self.label_counts_ is not None:
-            known = self.label_counts_
-            counts = np.pad(counts, (0, max(0, known.size - counts.size)))
+            self.label_counts_ = np.zeros(0, dtype=np.int64)
+            self.n_counted_ = 0
+        known = self.label_counts_
+        if known is not None:
+            counts = np.bincount(Y.indices, minlength=max(Y.shape[1], known.size))
             counts[: known.size] += known
             self.label_counts_ = counts
             self.n_counted_ += Y.shape[0]

@@ -36,7 +36,7 @@ ESTIMATORS = LEARNERS | {
     "vw-cmt": "xmlc.models.vowpalwabbit:VowpalWabbitCMT",
 }
 #: This dictionary maps the lower-case class name of each estimator to the estimator's name.
-CLASS_NAMES = {place.rpartition(":")[2].lower(): name for name, place in LEARNERS.items()}
+CLASS_NAMES = {place.rpartition(":")[2].lower(): name for name, place in ESTIMATORS.items()}
 PRESET = "plt-ranking"  # The name of `PLT.for_ranking`.
 DEFAULT = "stacking"  # Stacking is the default estimator of `xmlc.TextClassifier` and `xmlc fit`.
 STREAMING = "oplt"  # OPLT is the default estimator of `xmlc.TextClassifier` and `xmlc fit` for streams.
@@ -183,10 +183,10 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
         found = str(read_json(described).get("estimator"))
     if found == "Wrapped":
         return Wrapped.load(path, trusted)
-    for name, target in ESTIMATORS.items():
-        if target.endswith(f":{found}"):
-            model: SparseProbabilityEstimator = estimator_class(name).load(path, trusted)
-            return model
+    name = registered_name(found)
+    if name in ESTIMATORS:
+        model: SparseProbabilityEstimator = estimator_class(name).load(path, trusted)
+        return model
     expected = "expected a folder written by xmlc fit, xmlc train or the save of an estimator"
     if (Path(path) / "texts.json").exists():
         expected += ". Read this folder with TextClassifier.load."

@@ -272,13 +272,12 @@ class Stacking(SparseProbabilityEstimator):
                     inner_products[start:end] += member.inner_products_
             return joined(lists)
 
-        allowed = allowed_labels(label_weights)
         found = list[Any]()
         for start, end in row_blocks(X.shape[0], ROWS_PER_BLOCK) or [(0, 0)]:
             every = ranked(start, end, None)
             lists = every
-            if allowed.size:
-                lists = ranked(start, end, allowed)
+            if not label_weights.all():
+                lists = ranked(start, end, (label_weights > 0).astype(np.float64))
             tasks = [(lists, every, *rows) for rows in row_blocks(end - start, ROWS_PER_TASK)]
             found += run_tasks(self._combined, tasks or [(lists, every, 0, 0)], self.n_jobs)
         counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -321,9 +320,8 @@ class Stacking(SparseProbabilityEstimator):
 
         every = ranked(NO_WEIGHTS)
         lists = every
-        allowed = allowed_labels(label_weights)
-        if allowed.size:
-            lists = ranked(allowed)
+        if not label_weights.all():
+            lists = ranked((label_weights > 0).astype(np.float64))
         _, candidates, estimates = self._combined(lists, every, 0, 1)
         above = np.flatnonzero(estimates > np.float32(threshold))
         return candidates[above], estimates[above]
@@ -534,13 +532,6 @@ def pairs_of(held_out: np.ndarray, lists: Lists, Y: sparse.csr_array, weights: n
         true[:] = np.asarray(Y[rows, candidates]).reshape(-1)
     features = features_of(candidates, values, shares)
     return Pairs(held_out, counts, candidates, features, true, weights[rows].astype(np.float64))
-
-
-def allowed_labels(label_weights: np.ndarray) -> np.ndarray:
-    """Return 1 for labels of positive weight and 0 for the others, or an empty array if all have a positive weight."""
-    if label_weights.all():
-        return NO_WEIGHTS
-    return (label_weights > 0).astype(np.float64)
 
 
 def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
