@@ -216,11 +216,8 @@ def fit_command(
     if is_texts(file, given["format"]):
         n_unlabelled = 0
         n_empty = 0
-        size = None
-        if stream:
-            size = BATCH
         model = TextClassifier(model, measure=measure or INSTANCE_F)
-        for batch in text_batches(file, given, size):
+        for batch in text_batches(file, given, BATCH if stream else None):
             texts, label_lists, _ = zip(*batch, strict=True)
             n += len(batch)
             total += sum(map(len, label_lists))
@@ -340,24 +337,19 @@ def predict_command(
 
 
 def features_of_texts(
-    model: TextClassifier,
-    file: Path,
-    given: dict[str, Any],
-) -> Iterator[tuple[Any, list[tuple[Any, ...]]]]:
+    model: TextClassifier, file: Path, given: dict[str, Any]
+) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """Yield the features of batches of texts, and the columns to keep."""
     for batch in text_batches(file, given, BATCH, labelled=False):
         texts, _, kept = zip(*batch, strict=True)
-        yield model.features(list(texts)), list(kept)
+        yield model.features(texts), kept
 
 
 def joined(parts: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
     """Yield all features as one matrix, because thresholds follow from all instances."""
-    features = []
-    kept = []
-    for X, rows in parts:
-        features.append(X)
-        kept.append(rows)
-    if features:
+    batches = list(parts)
+    if batches:
+        features, kept = zip(*batches)
         yield sparse.vstack(features, format="csr"), chain(*kept)
 
 
@@ -373,8 +365,7 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     """Print precision, nDCG and recall at k, and F-measures of predictions."""
     if predictions == file == STDIN:
         expected = "it once. Save the predictions in a file."
-        found = f"standard input (-) for both, expected {expected}"
-        raise XmlcError(f"PREDICTIONS and FILE: found {found}")
+        raise XmlcError(f"PREDICTIONS and FILE: found standard input (-) for both, expected {expected}")
     rankings = []
     sets = []
     for labels, chosen in read_predictions(predictions):
@@ -403,10 +394,8 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     left = max(map(len, cells))
     right = max(map(len, cells.values()))
     rule = f"{'-' * left}  {'-' * right}"
-    click.echo(rule)
-    for title, cell in cells.items():
-        click.echo(f"{title:{left}}  {cell}")
-    click.echo(rule)
+    lines = [f"{title:{left}}  {cell}" for title, cell in cells.items()]
+    click.echo("\n".join([rule, *lines, rule]))
 
 
 def scores_of(
