@@ -218,7 +218,7 @@ def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Ite
     package, the list is empty unless the model is `estimates`.
     """
     if name == "estimates":
-        files = set()
+        files = set[str]()
         for seed in seeds:
             files.update(estimates_file(text, dataset, seed) for text in _texts_in(values))
         return sorted(files)
