@@ -312,7 +312,9 @@ class JoinedTrees:
                 continue
             field = self._fields[name]
             if field.starts is not None:
-                array = array[arrays.n_rows(name) > 0 :] + before[field.starts]
+                if arrays.n_rows(name) > 0:
+                    array = array[1:]
+                array = array + before[field.starts]
             elif field.least == LEAF:
                 # The code of an inner node is its number t, and the code of a leaf is ~t.
                 array = np.where(array >= 0, array + before["inner"], array - before["leaves"]).astype(np.int32)
