@@ -36,11 +36,12 @@ def test_imports_are_found_in_every_kind_of_statement(tmp_path):
         "else:\n    import xmlc.kernels.csr\nfinally:\n    import xmlc.kernels.arrays\n"
         "while True:\n    with open('x'):\n        import xmlc.core.threads\n"
         "if typing.TYPE_CHECKING:\n    import xmlc.core.progress\nelif 1:\n    import xmlc.core.parallel\n"
+        "if not typing.TYPE_CHECKING:\n    import xmlc.core.memory\n"
         "class A:\n    async def f(self):\n"
         "        match self:\n            case 1:\n                import xmlc.kernels.top_k\n"
         "def __getattr__(name):\n    import xmlc.core.sources\n"
     )
-    found = {"core", "core.errors", "core.files", "core.threads", "core.parallel"}
+    found = {"core", "core.errors", "core.files", "core.threads", "core.parallel", "core.memory"}
     found |= {"kernels", "kernels.csr", "kernels.arrays", "kernels.top_k"}
     assert imported_modules(file) == {"xmlc"} | {f"xmlc.{name}" for name in found}
     assert any(name.endswith("kernels/arrays.py") for name in source_files(str(file)))

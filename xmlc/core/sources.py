@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -108,7 +109,7 @@ def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """
     for node in body:
         parts = ["body", "handlers", "orelse", "finalbody", "cases"]
-        if isinstance(node, ast.If) and ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and re.fullmatch(r"(\w+\.)*TYPE_CHECKING", ast.unparse(node.test)):
             parts = ["orelse"]
         elif isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
             continue
