@@ -101,3 +101,14 @@ def test_datasets_of_the_catalogue_of_other_suites_and_of_settings_are_known(tmp
     assert project_of(tmp_path, {"datasets": ["of-settings"]}, catalogue, **suites)
     with raises_with(XmlcError, "a.yaml", "of-settings"):
         project_of(tmp_path, {}, catalogue, **suites)
+
+
+def test_reserved_name_of_a_dataset_is_refused_with_its_line_in_the_catalogue(tmp_path):
+    with raises_with(XmlcError, f"{tmp_path / 'datasets.yaml'}:3", "train", "my-train"):
+        project_of(tmp_path, {}, {"fine": {"source": "mirror"}, "train": {"source": "mirror"}}, a=suite())
+
+
+def test_datasets_of_several_suites_are_counted_once_in_a_message(tmp_path):
+    suites = {name: suite(datasets=["yeast", "scene", "enron", "aloi", "bibtex"]) for name in "abc"}
+    with raises_with(XmlcError, "yeas", "yeast and 6 more"):
+        project_of(tmp_path, {"models": {"yeas": ["plt"]}}, **suites)

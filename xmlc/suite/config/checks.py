@@ -51,8 +51,8 @@ FREE = ("title", "without", "task", "optional", "provenance", "skip_thresholds",
 OF_PAPERS = ("hyperparameters", "datasets", "selected", "search")
 
 
-def check(project: Project) -> None:
-    """Check the settings, the suites and the names of the datasets of a project.
+def check(project: Project, catalogue: str) -> None:
+    """Check the settings, the suites and the names of the datasets of a project, whose catalogue is a file.
 
     Raises
     ------
@@ -69,7 +69,8 @@ def check(project: Project) -> None:
     for suite in suites:
         if suite.own:  # A suite and its dataset may have the same name, like the demo.
             taken -= {*suite.datasets} - RESERVED
-    _refuse("datasets.yaml", _reserved_names("name of a dataset", project.catalogue, taken))
+    for name in project.catalogue:
+        _refuse(catalogue, _reserved_names(name, [name], taken))
     _refuse("config", _reserved_names("datasets", {*project.settings.named_datasets} - {*SIZES}, taken))
     for suite in suites:
         _refuse(suite.file, _reserved_names("datasets", suite.datasets, taken))
@@ -286,7 +287,7 @@ def _wrong_settings(project: Project) -> Iterator[Misfit]:
     models: Iterable[str] = settings.models or ()
     looked_up: list[tuple[str, Iterable[str], Collection[str]]] = [("papers", settings.papers, project.suites)]
     if isinstance(settings.models, dict):
-        looked_up.append(("models", models, [*chain(*map(project.datasets_of, project.suites))]))
+        looked_up.append(("models", models, {*chain(*map(project.datasets_of, project.suites))}))
         models = chain(*settings.models.values())
     looked_up.append(("models", models, project.models))
     for key, names, known in looked_up:

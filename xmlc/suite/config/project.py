@@ -61,7 +61,8 @@ class Project:
         if folder is None:
             folder = config_folder()
         suites = read_suites(folder)
-        catalogue = load_catalogue(*config_files("datasets.yaml", folder))
+        files = config_files("datasets.yaml", folder)
+        catalogue = load_catalogue(*files)
         suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}
         models: dict[str, ModelSpec] = {}
         for suite in suites.values():
@@ -73,7 +74,7 @@ class Project:
                 models[name] = replace(known, datasets=datasets | model.datasets)
         project = cls(settings, suites, models, catalogue)
         if checked:
-            check(project)
+            check(project, str(files[-1]))
         return project
 
     @property
