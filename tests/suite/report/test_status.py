@@ -95,6 +95,20 @@ def test_failed_steps_that_are_no_longer_planned_are_not_listed(configured):
     assert "seed1" in status("seeds=[0, 1]").output
 
 
+def test_failed_step_of_a_baseline_of_the_last_run_is_listed(configured):
+    log = Path("logs/yeast/a-baseline/seed0/full/train.log")
+    log.parent.mkdir(parents=True)
+    log.write_text("xmlc: error: x\n")
+    LastRun(targets=["baselines"], files=["results/yeast/a-baseline/seed0/full/model", "a.md"]).write()
+    assert absent(status().output, log, "1 step failed") == []
+
+
+def test_status_without_planned_results_is_complete(configured):
+    done = status("datasets=large")
+    assert done.exit_code == 0
+    assert re.search(r"^0 of 0 results", done.output, re.MULTILINE)
+
+
 def test_status_uses_settings_of_last_run_by_default(configured):
     LastRun().write()
     assert status().exit_code == 0

@@ -87,8 +87,10 @@ def status_command(ctx: click.Context, settings: tuple[str, ...]) -> None:
     project = Project.read(read_config(config_folder() / "config.yaml", settings))
     planned = planned_files(project, run.files)
     unfinished = [*unfinished_files(), *outdated_files(settings, run.targets)]
-    planned["done"] = planned["file"].map(os.path.exists) & ~planned["file"].map(paths.output_of).isin(unfinished)
-    failed = [failure for failure in failures(LOGS) if is_planned(failure.log, planned)]
+    exists = planned["file"].map(os.path.exists).astype(bool)
+    planned["done"] = exists & ~planned["file"].map(paths.output_of).isin(unfinished)
+    files = [*planned["file"], *run.files]  # The last run may make more, such as baselines.
+    failed = [failure for failure in failures(LOGS) if is_planned(failure.log, files)]
     click.echo(to_text(planned, failed, run), nl=False)
     if not planned["done"].all():
         ctx.exit(1)

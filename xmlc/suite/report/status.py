@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from socket import gethostname
@@ -51,11 +51,11 @@ def failures(logs: Path) -> list[Failure]:
     return failed
 
 
-def is_planned(log: Path, planned: pd.DataFrame) -> bool:
-    """Return whether a plan (`planned_files`) has results of the dataset, the model and the seed of a log."""
+def is_planned(log: Path, files: Iterable[str]) -> bool:
+    """Return whether planned files have results of the dataset, the model and the seed of a log."""
     # Logs of all seeds of a model and logs of tuning are in folders of their own.
     parts = {*log.parts[1:-1]} - {"seeds", "tuning"}
-    return any(parts <= {*file.split("/")} for file in planned["file"])
+    return any(parts <= {*file.split("/")} for file in files)
 
 
 def error_message(text: str) -> str:
