@@ -595,5 +595,5 @@ class OPLT(SparseProbabilityEstimator):
         else:
             self._check_arrays(arrays)
             self._model = OnlineTree(**arrays)
-            check_tree(self._model, self.n_features_in_)
+            check_tree(self._model, self.n_features_in_, self.growth == "program")
             self.n_instances_ = int(self._model.counters[N_LEARNED])

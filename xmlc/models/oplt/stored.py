@@ -6,14 +6,17 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.indices import Malformed
-from xmlc.models.oplt.rows import hash_table_of, slots_of
+from xmlc.models.oplt.rows import hash_table_of, row_size, slots_of
 from xmlc.models.oplt.tree import (
     ABOVE,
     N_LEARNED,
     N_NODES,
     NODE,
+    NODES_WANTED,
     NONE,
+    ROOT,
     SELECTED,
+    SELECTED_FOR,
     SLOT,
     SLOTS_USED,
     SMALLEST_TABLE,
@@ -23,37 +26,44 @@ from xmlc.models.oplt.tree import (
 LARGEST_TABLE = 40  # A table of 2**40 entries would take 8 TB.
 
 
-def check_tree(tree: OnlineTree, n_features: int) -> None:
-    """Check what the fields of an `OnlineTree` cannot say.
+def check_tree(tree: OnlineTree, n_features: int, program: bool = False) -> None:
+    """Check what the fields of an `OnlineTree` cannot say. ``program`` is described in `GrowthSettings`.
 
     Raises
     ------
     Malformed
-        The nodes are not a tree, a row or table lies outside of the arrays or overlaps another one, or a counter
-        disagrees with the arrays.
+        The nodes are not a tree, a row or table lies outside of the arrays or overlaps another one, a node that may be
+        extended has no block, or a counter disagrees with the arrays.
     """
-    n_nodes = tree.nodes.size
-    counters = tree.counters
+    nodes = tree.nodes
+    n_nodes = nodes.size
     sizes = [n_nodes, tree.rows.size]
+    counters = tree.counters.tolist()  # unlike integers of NumPy, these do not overflow
     if (
         [counters[N_NODES], counters[SLOTS_USED] * SLOT] != sizes
         or not 0 <= counters[SELECTED] < n_nodes
-        or counters[N_LEARNED] < 0
+        or not max(counters[SELECTED_FOR], 0) <= counters[N_LEARNED]
+        or any(counters[NODES_WANTED:])
     ):
-        raise Malformed("counters", f"found {counters.tolist()}, expected counts of {sizes} nodes and numbers in rows")
-    parent = tree.nodes["parent"]
+        raise Malformed("counters", f"found {counters}, expected counts of {sizes} nodes and numbers in rows")
+    parent = nodes["parent"]
     if n_nodes < 2 or parent[ABOVE] != NONE or not ((parent[1:] >= 0) & (parent[1:] < n_nodes)).all():
         raise Malformed("nodes", "found a parent that is no node")
+    if np.flatnonzero(parent == ABOVE).tolist() != [ROOT] or nodes["auxiliary"][ABOVE] != 0:
+        raise Malformed("nodes", "found a tree with another root")
     used = np.zeros(tree.rows.size // SLOT, dtype=np.bool_)
-    faulty = faulty_links(tree) | ~blocks_fit(tree, n_features, used)
+    faulty = faulty_links(tree, program) | ~blocks_fit(tree, n_features, used)
     if faulty.any():
         message = f"found node {faulty.argmax()} in disagreement with its children or its block of weights"
         raise Malformed("nodes", message)
+    selected = nodes[counters[SELECTED]]
+    if counters[SELECTED_FOR] == counters[N_LEARNED] and selected["auxiliary"] == 0 and selected["leaf_children"] != 1:
+        raise Malformed("counters", f"found node {counters[SELECTED]} selected, which no label extends")
     if not free_rows_fit(tree, used):
         raise Malformed("free_rows", "found a free row that is in use or lies outside of the rows")
 
 
-def faulty_links(tree: OnlineTree) -> np.ndarray:
+def faulty_links(tree: OnlineTree, program: bool) -> np.ndarray:
     """Return which nodes differ from what the parents and labels say. Siblings are in the order of their numbers."""
     nodes = tree.nodes
     n_nodes = nodes.size
@@ -86,6 +96,9 @@ def faulty_links(tree: OnlineTree) -> np.ndarray:
     faulty[1:] |= (nodes["column"][1:] < 0) | (nodes["column"][1:] >= nodes["width"][parent[1:]])
     is_end = (degree == 0) & (nodes["auxiliary"] == 0)  # the policy does not descend from such a node, and not to it
     faulty[1:] |= is_end[1:] & (nodes["auxiliary"][parent[1:]] == 0)
+    if not program:  # the policy goes on to the only leaf among the children of a node
+        is_bare = is_end & (parent != ABOVE)
+        faulty |= is_bare & ((nodes["leaf_children"][parent] < degree[parent]) | (degree[parent] == 1))
     return faulty
 
 
@@ -93,17 +106,19 @@ def faulty_links(tree: OnlineTree) -> np.ndarray:
 def blocks_fit(tree, n_features, used):
     """Return for each node whether its rows and its table are its own, and the table is right and has an empty entry.
 
-    A node may have no block if it has no children. The slots of all rows and tables are marked in ``used``.
+    A node may have no block if it has no children and no auxiliary classifier. The slots of all rows and tables are
+    marked in ``used``.
     """
     fits = np.zeros(tree.nodes.size, dtype=np.bool_)
+    widest = row_size(tree.leaves.size + 1)  # as in `empty_row_scratch`
     for v in range(tree.nodes.size):
         node = tree.nodes[v]
         padded = np.int64(node.padded)
         bits = np.int64(node.table_bits)
         if padded == 0:
-            fits[v] = node.degree == 0
+            fits[v] = node.degree == 0 and node.auxiliary == 0
             continue
-        if padded < 4 or padded & (padded - 1) != 0 or node.width < 0 or node.width > padded:
+        if padded < 4 or padded > widest or padded & (padded - 1) != 0 or node.width < 0 or node.width > padded:
             continue
         if node.auxiliary not in (0, 1) or bits < SMALLEST_TABLE or bits > LARGEST_TABLE:
             continue
