@@ -86,3 +86,16 @@ def test_command_names_and_deletes_damaged_files(results, capsys):
     assert absent(capsys.readouterr().out, "deleted", RECORD, DATA) == []
     assert [path.exists() for path in (RECORD, DATA)] == [False, False]
     assert run("verify") == 0
+
+
+OF_OTHER_PROGRAMS = ('{"files": {"checksum": "a"}}', '{"about": "checksum"}', '["checksum"]', '"checksum"}')
+
+
+@pytest.mark.parametrize("content", OF_OTHER_PROGRAMS)
+def test_json_file_of_another_program_is_not_deleted(results, content):
+    other = Path("results/other.json")
+    other.write_text(content)
+    found = verify([results])
+    assert (found.damaged, found.without) == ([], [other, OTHER])
+    assert run("verify", "--delete") == 0
+    assert other.read_text() == content

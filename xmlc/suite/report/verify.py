@@ -8,6 +8,7 @@ from pathlib import Path
 
 from xmlc.core.checksums import KEY, NAME, Damaged, check_listed, listed_in, unlisted_in, verify_file
 from xmlc.core.errors import XmlcError
+from xmlc.core.files import read_json
 from xmlc.suite.config import paths
 from xmlc.suite.files import similar_path
 from xmlc.suite.results.manifest import SUFFIX
@@ -100,5 +101,10 @@ def _is_record(file: Path) -> bool:
     """Return whether a file contains a checksum, or should contain one."""
     if file.suffix != ".json":
         return False
-    is_known = file.name.endswith(SUFFIX) or any(pattern.read(file) for pattern in RECORDS)
-    return is_known or f'"{KEY}"' in file.read_text(encoding="utf-8", errors="replace")
+    if file.name.endswith(SUFFIX) or any(pattern.read(file) for pattern in RECORDS):
+        return True
+    try:
+        content = read_json(file)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and KEY in content
