@@ -84,6 +84,27 @@ def test_duplicate_module_name_is_refused(folder):
     (folder / "elsewhere/method.py").write_text("import helper_b\n")
     with raises_with(XmlcError, "import helper_b", "elsewhere/helper_b.py"):
         import_file("elsewhere/method.py")
+    (folder / "elsewhere/second.py").write_text("import os, helper_b\n")
+    with raises_with(XmlcError, "import helper_b", "elsewhere/helper_b.py"):
+        import_file("elsewhere/second.py")
+
+
+def test_neighbour_that_is_only_mentioned_may_have_a_common_name(folder):
+    (folder / "random.py").write_text("A = 1\n")
+    (folder / "mine_b.py").write_text('"""Draw numbers.\n\nimport random\n"""\nA = 2\n')
+    assert import_file("mine_b.py").A == 2
+
+
+def test_file_may_declare_another_encoding(folder):
+    (folder / "mine_b.py").write_bytes(b"# -*- coding: latin-1 -*-\nNAME = '\xe9'\n")
+    assert import_file("mine_b.py").NAME == "\u00e9"
+
+
+def test_each_neighbour_is_read_once(folder):
+    names = [f"round_a{number}" for number in range(30)]
+    for name in names:
+        (folder / f"{name}.py").write_text("def late():\n    import " + ", ".join(names) + "\n")
+    assert import_file("round_a0.py").late() is None
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from xmlc.core.errors import XmlcError
+from xmlc.core.sources import parsed
 
 
 def import_file(file: str | Path) -> ModuleType:
@@ -38,7 +38,7 @@ def import_file(file: str | Path) -> ModuleType:
         other = importlib.util.find_spec(name)
     if other is not None and Path(other.origin or "").resolve() != file.resolve():
         name = ""
-    _check_helpers(file.resolve(), folders, {file.resolve()})
+    _check_helpers(file.resolve(), folders, set())
     with _imports_from(folders):
         try:
             if "." in name:
@@ -63,18 +63,23 @@ def import_folders(file: Path) -> tuple[Path, ...]:
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...], checked: set[Path]) -> None:
-    """Raise an error if a file imports a module next to it, but another module of that name is already imported."""
-    text = file.read_text(encoding="utf-8")
+    """Raise an error if a file imports a module next to it, but another module of that name is already imported.
+
+    The function also checks the imports of these modules, and adds all files whose imports it reads to ``checked``.
+    """
+    checked.add(file)
+    imported = parsed(file)[0]
     for folder in folders:
-        for helper in sorted({*folder.glob("*.py"), *folder.glob("*/__init__.py")} - checked):
+        for helper in sorted({*folder.glob("*.py"), *folder.glob("*/__init__.py")}):
             name = _name_in(folder, helper)
             is_own_package = helper.name == "__init__.py" and helper.parent in file.parents
-            if not (is_own_package or re.search(rf"^\s*(import|from)\s+{name}\b", text, re.MULTILINE)):
+            is_imported = any(f"{given}.".startswith(f"{name}.") for given in imported)
+            if helper in checked or not (is_own_package or is_imported):
                 continue
             other = getattr(sys.modules.get(name), "__file__", None) or "Python"
             if name in sys.modules and Path(other).resolve() != helper:
                 raise XmlcError(f"{file}: found {other} for `import {name}`, expected {helper}. Rename it.")
-            _check_helpers(helper, folders, checked | {helper})
+            _check_helpers(helper, folders, checked)
 
 
 def _name_in(folder: Path, file: Path) -> str:
