@@ -188,7 +188,7 @@ def product(first, second):
 
 
 @np.errstate(all="ignore")
-def fit_stacked(features, true, weights, start):
+def fit_stacked(features: np.ndarray, true: np.ndarray, weights: np.ndarray, start: np.ndarray) -> np.ndarray:
     """Minimise the weighted logistic loss plus half the squared distance of the coefficients from ``start``.
 
     The minimum is found by Newton's method. A Newton step is halved until the objective decreases enough. The function

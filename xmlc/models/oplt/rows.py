@@ -21,7 +21,7 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import lowest_bit, unchecked_view
 from xmlc.kernels.counter_random import GOLDEN
 from xmlc.kernels.sibling_rows import dense_scores
-from xmlc.models.oplt.tree import ENTRIES_PER_SLOT, SLOT, SLOTS_USED
+from xmlc.models.oplt.tree import SLOT, SLOTS_USED
 
 
 class OnlineScratch(NamedTuple):
@@ -71,8 +71,9 @@ def hash_table_of(tree, v):
 @njit
 def table_at(tree, slot, bits):
     """Return the hash table of 2**bits entries at a slot as an `unchecked_view`."""
-    start = slot * ENTRIES_PER_SLOT
-    return unchecked_view(tree.rows.view(np.uint64), start, start + (np.int64(1) << bits))
+    start = slot * SLOT
+    numbers = unchecked_view(tree.rows, start, start + (np.int64(2) << bits))
+    return numbers.view(np.uint64)
 
 
 @njit
