@@ -15,7 +15,9 @@ from sklearn.pipeline import Pipeline
 from small_data import random_multilabel
 
 from xmlc import TextClassifier
+from xmlc.core.checksums import list_files
 from xmlc.core.errors import InvalidParameterError, XmlcError
+from xmlc.core.files import read_json, write_json
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.metrics import propensities
 from xmlc.models import PLT, Parabel, SparseWeightedNearestNeighbors, Stacking
@@ -323,6 +325,17 @@ def test_loaded_model_predicts_the_same(data, tmp_path, fit_to_disk):
     for found, expected in zip(loaded.predict_top_k(X, 5), model.predict_top_k(X, 5), strict=True):
         np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(clone(loaded).fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
+
+
+@pytest.mark.parametrize("members", [255, ["plt"], None])
+def test_description_without_members_is_refused(data, tmp_path, members):
+    Stacking([("trees", "plt")], **SMALL).fit(*data).save(tmp_path)
+    about = read_json(tmp_path / "model.json")
+    about["meta"]["members"] = members
+    write_json(tmp_path / "model.json", about)
+    list_files(tmp_path)
+    with raises_with(XmlcError, "members", str(tmp_path)):
+        load_model(tmp_path)
 
 
 @pytest.mark.parametrize("n_labels", [2, 256, 257])

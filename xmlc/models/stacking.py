@@ -437,6 +437,8 @@ class Stacking(SparseProbabilityEstimator):
 
     def _read_parts(self, folder: Path, meta: dict[str, Any], trusted: bool) -> None:
         members = meta["members"]
+        if not isinstance(members, dict):
+            raise Malformed("members", f"found {shown(members)}, expected an object")
         self.members_ = {}
         for name, values in members.items():
             if Path(name).name != name or not isinstance(values, dict):
