@@ -162,6 +162,31 @@ def test_interrupted_fit_leaves_estimator_unfitted(monkeypatch):
     assert model.partial_fit(X, Y).n_instances_ == 120
 
 
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_interrupted_stream_goes_on_after_the_learned_instances(monkeypatch, tmp_path, is_loaded):
+    X, Y = stream(n=300, m=200, seed=2)
+    model = oplt().partial_fit(X[:50], Y[:50, :20])
+    updates = []
+
+    def interrupted(_, amount):
+        updates.append(amount)
+        if len(updates) == 4:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("xmlc.core.progress.Progress.update", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[50:], Y[50:])
+    n = model.n_instances_
+    assert 50 < n < 300
+    if is_loaded:
+        model.save(tmp_path / "model")
+        model = OPLT.load(tmp_path / "model")
+    model.partial_fit(X[n:], Y[n:])
+    expected = oplt().partial_fit(X[:50], Y[:50, :20]).partial_fit(X[50:], Y[50:])
+    np.testing.assert_array_equal(model.predict_proba(X).toarray(), expected.predict_proba(X).toarray())
+
+
 def test_warm_start_1_gives_the_tree_of_a_plt():
     X, Y = stream(seed=2)
     assert shape(oplt(warm_start=1.0, max_leaf=8, random_state=3).fit(X, Y).tree_) == shape(

@@ -445,9 +445,8 @@ class OPLT(SparseProbabilityEstimator):
             self.label_names_in_ = max(known, labels, key=len)
         self.n_features_in_ = max(self.n_features_in_, X.shape[1])
         self.n_labels_ = max(self.n_labels_, Y.shape[1])
-        ranking = self._learn(x, kernel_csr(Y), np.arange(X.shape[0]), k=k)
         self._note_labels(Y, more=n_learned > 0)
-        return ranking
+        return self._learn(x, kernel_csr(Y), np.arange(X.shape[0]), k=k)
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
         """Return the instances in X as arrays for the kernels. Raise an error if values in X could cause an overflow.
@@ -467,11 +466,12 @@ class OPLT(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn the rows with the numbers ``order`` one by one.
 
-        Return the k labels that rank best for each row before the row is learned, and their estimates.
+        Return the k labels that rank best for each row before the row is learned, and their estimates. After an
+        interruption, the model has learned the first rows, and can learn more.
         """
         assert self._model is not None, "a model without an online tree cannot learn more instances"
         self._plt = None
-        tree = with_labels(self._model, self.n_labels_)
+        self._model = with_labels(self._model, self.n_labels_)
         settings = self._settings()
         longest = int(np.diff(x.indptr).max(initial=0))
         ranking = np.empty((order.size, k), dtype=np.int32)
@@ -481,11 +481,10 @@ class OPLT(SparseProbabilityEstimator):
             while n_learned < order.size:
                 start = n_learned
                 part = order[: start + INSTANCES_PER_CALL]
-                n_learned = learn_rows(x, y, part, start, tree, settings, longest, ranking, scores)
-                tree = grown(tree)
+                n_learned = learn_rows(x, y, part, start, self._model, settings, longest, ranking, scores)
+                self._model = grown(self._model)
+                self.n_instances_ = int(self._model.counters[N_LEARNED])
                 progress.update(n_learned - start)
-        self._model = tree
-        self.n_instances_ = int(tree.counters[N_LEARNED])
         return ranking, scores
 
     def _settings(self) -> GrowthSettings:
