@@ -87,6 +87,8 @@ def test_objectives_are_drawn_level_by_level(tmp_path, number, trees):
     line = curve(panels[-1], "2 (2)")
     assert line.get_xdata().tolist() == [1, 2]
     assert line.get_ydata().tolist() == pytest.approx([-0.2, -0.4])
+    # A tree with fewer than five levels has one line for each of them.
+    assert [drawn.get_xdata().tolist() for drawn in panels[-1].get_lines()[:3]] == [[1, 2]] * 3
     assert [curve(panels[0], f"_bound {bound}").get_ydata()[0] for bound in (-2.0, 1.0)] == [-2, 1]
     legend = panels[-1].get_legend()
     assert (legend.get_title().get_text(), len(legend.get_texts())) == ("level (nodes)", 3)

@@ -102,8 +102,9 @@ def objectives(numbers: pd.DataFrame, tree: int) -> pd.DataFrame:
         return rows
     levels = rows["level"].unique()
     lines = []
-    for place, colour in zip(np.linspace(0, len(levels) - 1, len(LEVELS)).round(), LEVELS, strict=True):
-        line = rows[rows["level"] == levels[int(place)]]
+    places = np.unique(np.linspace(0, len(levels) - 1, len(LEVELS)).round().astype(int))
+    for place, colour in zip(places, LEVELS, strict=False):
+        line = rows[rows["level"] == levels[place]]
         lines.append(line.assign(label="{level:g} ({level_nodes:g})".format_map(line.iloc[0]), color=colour))
     for bound in (-about["lambda_1"], about["lambda_2"]):
         height = bound * (about["arity"] - 1)
