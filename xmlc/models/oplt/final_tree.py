@@ -4,7 +4,7 @@ Each node sends new labels to its children. Its choices depend on the classifier
 and labels that reach the node, but not on other nodes. The nodes of a level are therefore treated one by one, or on
 several threads, and memory holds only the classifiers of the children of one node per thread. By Definition 1 of
 oplt2021, these classifiers are the same as if all children had existed from the beginning, so auxiliary classifiers are
-not needed. The tree is bit-identical to the tree that `xmlc.models.oplt.learning.learn` grows.
+not needed. The tree is bit-identical to the tree that `OPLT.partial_fit` grows.
 
 `choose_children` is the loop over the instances (Algorithms 3 and 4). `child_by_paper` chooses as Algorithm 8 of
 oplt2021 does, and `child_by_program` as the authors' program does.
