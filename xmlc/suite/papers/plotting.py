@@ -293,7 +293,8 @@ def add_legend(sheet: Figure, grid: Iterable[Axes]) -> None:
     entries: dict[str, Any] = {}
     for axes in grid:
         artists, labels = axes.get_legend_handles_labels()
-        entries |= dict(zip(labels, artists, strict=True))
+        for artist, label in zip(artists, labels, strict=True):
+            entries.setdefault(label, artist)  # The last panel may have markers without lines.
     if entries:
         columns = round(sheet.get_figwidth() / 2)
         rows = math.ceil(len(entries) / columns)

@@ -45,6 +45,8 @@ def test_first_figure_shows_delicious_or_the_first_dataset(tmp_path):
     assert {axes.get_title() for axes in (growth, sizes, depths, single)} == {"yeast"}
     assert curve(growth, "P@1").get_xdata().tolist() == [1, 2, 3]
     assert curve(sizes, "P@1").get_xdata().tolist() == curve(depths, "depth").get_xdata().tolist() == [16, 64, 256]
+    handles = {line.get_label(): line.get_linestyle() for line in growth.figure.legends[0].get_lines()}
+    assert (handles["P@3"], handles["nDCG@3"]) == ("-", "--")
     records += [forest("delicious", "ldsm-mean", p1=0.3)]
     growth, *others = draw(tmp_path / "both", "1", *records).axes
     assert growth.get_title() == "delicious"
