@@ -26,7 +26,7 @@ T = TypeVar("T")
 Some = Annotated[list[T], Meta(min_length=1)]
 Text = Annotated[str, Meta(min_length=1)]
 Name = Annotated[str, Meta(pattern="^[a-z0-9-]+$", description="lower-case letters, digits and dashes")]
-# Names that `check_names` looks up. The annotation says where.
+# Names that `xmlc.suite.config.checks` looks up. The annotation says where.
 KnownDataset = Annotated[str, Meta(extra={"names": "datasets"})]
 KnownModel = Annotated[str, Meta(extra={"names": "models"})]
 ModelOrDataset = Annotated[str, Meta(extra={"names": "models and datasets"})]
