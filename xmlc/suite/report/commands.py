@@ -121,7 +121,8 @@ def current_tables() -> tuple[list[Manifest], list[Failure]]:
             click.echo(f"{file}: {reason}", err=True)
     if not current:
         raise XmlcError(
-            f"{TABLES}: found no finished table. Build one first, as with `make demo` or `snakemake plt2016`"
+            f"{TABLES}: found no finished table that is up to date. Build one first, as with `make demo` or "
+            "`snakemake plt2016`"
         )
     return current, stale
 
