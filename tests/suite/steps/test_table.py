@@ -27,3 +27,11 @@ def test_command_leaves_no_files_after_an_error(tmp_path, capsys):
     status, _, err = printed(capsys, "1", "--paper", "demo", "--out", tmp_path / "out" / "t")
     assert status == 2
     assert "Missing argument 'RECORDS...'" in err
+
+
+def test_folder_that_no_step_wrote_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "yeast").mkdir()
+    status, _, err = printed(capsys, "1", "yeast", "--paper", "demo", "--out", "t")
+    assert status == 1
+    assert "yeast/checksums.json" in err

@@ -118,11 +118,11 @@ def record_files(records: Sequence[Path], methods: Sequence[str], declared: Decl
         if not path.is_dir():
             found.append(path)
             continue
+        listed = listed_in(path)
         kind = KINDS.get(path.name, path.name)
         split = path.parent.name
         model = path.parents[2].name
         needs = [need for need in declared.needs if (need.kind, need.split) == (kind, split)]
-        listed = listed_in(path)
         for name in listed:
             check_listed(path, name)
         for method in methods or [Path(name).stem for name in listed]:
