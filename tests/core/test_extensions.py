@@ -89,6 +89,23 @@ def test_duplicate_module_name_is_refused(folder):
         import_file("elsewhere/second.py")
 
 
+@pytest.mark.parametrize("text", ["from spaces_b import far\n", "from .part import Q\n", "from . import other\n"])
+def test_duplicate_name_of_an_indirect_module_is_refused(folder, text):
+    (folder / "spaces_b").mkdir()
+    (folder / "spaces_b/far.py").write_text("R = 8\n")
+    (folder / "mine_e.py").write_text("import helper_b, spaces_b.far\n")
+    import_file("mine_e.py")
+    new = folder / "elsewhere/pack_b"
+    (new / "spaces_b").mkdir(parents=True)
+    for name in ("__init__.py", "helper_b.py", "spaces_b/far.py"):
+        (new / name).write_text("R = 9\n")
+    for name in ("part.py", "other.py"):
+        (new / name).write_text("import helper_b\nQ = 2\n")
+    (new / "method.py").write_text(text)
+    with raises_with(XmlcError, "pack_b", "Rename it"):
+        import_file("elsewhere/pack_b/method.py")
+
+
 def test_neighbour_that_is_only_mentioned_may_have_a_common_name(folder):
     (folder / "random.py").write_text("A = 1\n")
     (folder / "mine_b.py").write_text('"""Draw numbers.\n\nimport random\n"""\nA = 2\n')
@@ -98,6 +115,15 @@ def test_neighbour_that_is_only_mentioned_may_have_a_common_name(folder):
 def test_file_may_declare_another_encoding(folder):
     (folder / "mine_b.py").write_bytes(b"# -*- coding: latin-1 -*-\nNAME = '\xe9'\n")
     assert import_file("mine_b.py").NAME == "\u00e9"
+
+
+def test_neighbour_may_be_a_link_to_another_folder(folder):
+    (folder / "shared").mkdir()
+    (folder / "shared/linked_a.py").write_text("X = 6\n")
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere/linked_a.py").symlink_to(folder / "shared/linked_a.py")
+    (folder / "elsewhere/method_a.py").write_text("from linked_a import X\n")
+    assert import_file("elsewhere/method_a.py").X == 6
 
 
 def test_each_neighbour_is_read_once(folder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -68,18 +68,34 @@ def _check_helpers(file: Path, folders: tuple[Path, ...], checked: set[Path]) ->
     The function also checks the imports of these modules, and adds all files whose imports it reads to ``checked``.
     """
     checked.add(file)
-    imported = parsed(file)[0]
-    for folder in folders:
-        for helper in sorted({*folder.glob("*.py"), *folder.glob("*/__init__.py")}):
-            name = _name_in(folder, helper)
-            is_own_package = helper.name == "__init__.py" and helper.parent in file.parents
-            is_imported = any(f"{given}.".startswith(f"{name}.") for given in imported)
-            if helper in checked or not (is_own_package or is_imported):
-                continue
-            other = getattr(sys.modules.get(name), "__file__", None) or "Python"
-            if name in sys.modules and Path(other).resolve() != helper:
-                raise XmlcError(f"{file}: found {other} for `import {name}`, expected {helper}. Rename it.")
-            _check_helpers(helper, folders, checked)
+    for helper, name in _helpers_of(file, folders):
+        if helper in checked or not helper.is_file():
+            continue
+        other = getattr(sys.modules.get(name), "__file__", None) or "Python"
+        if name in sys.modules and Path(other).resolve() != helper.resolve():
+            raise XmlcError(f"{file}: found {other} for `import {name}`, expected {helper}. Rename it.")
+        _check_helpers(helper, folders, checked)
+
+
+def _helpers_of(file: Path, folders: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
+    """Yield the files that a file may import from some folders, and their module names. Some files may not exist."""
+    top = folders[-1]
+    package = ".".join(file.parent.relative_to(top).parts)
+    for given in sorted({package, *parsed(file)[0]} - {""}):
+        parts = given.lstrip(".").split(".")
+        level = len(given) - len(given.lstrip("."))
+        places: Sequence[Path] = folders
+        if level > 0:
+            places = [folder for folder in file.parents[level - 1 : level] if folder.is_relative_to(top)]
+        for folder in places:
+            packages: list[str] = []
+            if level > 0:
+                packages += folder.relative_to(top).parts
+            for end in range(1, len(parts) + 1):
+                name = ".".join([*packages, *parts[:end]])
+                place = folder.joinpath(*parts[:end])
+                yield place.with_name(f"{place.name}.py"), name
+                yield place / "__init__.py", name
 
 
 def _name_in(folder: Path, file: Path) -> str:
