@@ -138,7 +138,10 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
     is no problem for slicing and reading rows.
     """
     matrix = CSR((indptr.size - 1, n_columns), dtype=data.dtype)
-    matrix.indptr = indptr.astype(sparse.get_index_dtype(maxval=int(indptr[-1])))
+    if indptr[-1] <= np.iinfo(np.int32).max:
+        matrix.indptr = indptr.astype(np.int32)
+    else:
+        matrix.indptr = indptr.astype(np.int64)
     matrix.indices = indices
     matrix.data = data
     matrix.has_sorted_indices = matrix.has_canonical_format = True
