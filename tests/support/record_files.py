@@ -55,7 +55,10 @@ class RecordFile:
     ``broken`` has the keys of a place and a value for each change. A value of ``...`` removes the key.
     """
 
-    kind, content, nan_at, broken = None, {}, [], ()
+    kind = None
+    content = None
+    nan_at = ()
+    broken = ()
 
     def pytest_generate_tests(self, metafunc):
         if "keys" in metafunc.fixturenames:

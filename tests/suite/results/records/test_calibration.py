@@ -10,7 +10,9 @@ CONTENT = whole(calibration(), ["metrics", "isotonic"])
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = CalibrationRecord, CONTENT, ["metrics", "ece@1"]
+    kind = CalibrationRecord
+    content = CONTENT
+    nan_at = ("metrics", "ece@1")
     broken = ((["metrics", "ece@3"], ...), (["isotonic", "ece@1"], 60.0))
 
 

@@ -20,7 +20,9 @@ CONTENT["rows"] = [row | {"resampled": {"p@1": [0.007, -0.008]}} for row in CONT
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = ForestRecord, CONTENT, ["objectives", 0, "mean", 0]
+    kind = ForestRecord
+    content = CONTENT
+    nan_at = ("objectives", 0, "mean", 0)
     broken = ((["rows", 2, "metrics", "ndcg@5"], ...), (["trees", "nodes", 1], -1), (["objectives", 0, "mean"], ...))
 
 

@@ -13,7 +13,9 @@ CONTENT = whole(inferred_from_estimates(sizes=SIZES, resampled={"instance_f": [0
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = InferenceRecord, CONTENT, ["expected_f"]
+    kind = InferenceRecord
+    content = CONTENT
+    nan_at = ("expected_f",)
     broken = ((["finished"], 1), (["metrics", "instance_f"], 60.0), (["estimates", "min_probability"], ...))
 
 

@@ -7,7 +7,9 @@ from xmlc.suite.results.records.progressive import ProgressiveRecord
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = ProgressiveRecord, progressive(), ["rows", 1, "entropy_reduction"]
+    kind = ProgressiveRecord
+    content = progressive()
+    nan_at = ("rows", 1, "entropy_reduction")
     broken = (
         (["rows"], []),
         (["rows", 1, "accuracy"], 1.5),

@@ -17,7 +17,9 @@ CONTENT = whole(SCORED, ["metrics", "standard_errors", "certified", "resampled"]
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = RankingRecord, CONTENT, ["metrics", "p@1"]
+    kind = RankingRecord
+    content = CONTENT
+    nan_at = ("metrics", "p@1")
     broken = (
         (["kind"], "thresholds"),
         (["schema"], 2),

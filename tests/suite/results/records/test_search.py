@@ -11,7 +11,9 @@ from xmlc.suite.results.records.search import SearchRecord
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = SearchRecord, search(), ["best", "p@1"]
+    kind = SearchRecord
+    content = search()
+    nan_at = ("best", "p@1")
     broken = ((["estimator"], ...), (["trials"], []), (["best", "p@1"], 50.0))
 
 

@@ -8,7 +8,9 @@ from xmlc.suite.results.records.simulation import SimulationRecord
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = SimulationRecord, simulation(), ["prior"]
+    kind = SimulationRecord
+    content = simulation()
+    nan_at = ("prior",)
     broken = (
         (["models", "dependent"], ...),
         (["models", "dependent", "methods", "gfm", "limit"], "high"),

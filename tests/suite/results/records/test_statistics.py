@@ -15,7 +15,9 @@ from xmlc.suite.results.records.statistics import COUNTED, Statistics, five_numb
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = Statistics, statistics(), ["train", "labels_per_instance", "mean"]
+    kind = Statistics
+    content = statistics()
+    nan_at = ("train", "labels_per_instance", "mean")
     broken = ((["train", "labels_never_seen"], ...), (["test", "labels_per_instance", "mean"], -1), (["d"], 1.5))
 
 

@@ -14,7 +14,9 @@ CONTENT |= {"environment": environment(), "step": step("sweep")}
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = SweepRecord, CONTENT, ["rows", 0, "train_seconds"]
+    kind = SweepRecord
+    content = CONTENT
+    nan_at = ("rows", 0, "train_seconds")
     broken = ((["rows", 1, "value"], ...), (["rows", 1], 7))
 
 

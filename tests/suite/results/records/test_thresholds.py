@@ -12,7 +12,9 @@ CONTENT = whole(thresholds(method="ofo", resampled=RESAMPLED), ["method", "grid"
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = ThresholdRecord, CONTENT, ["grid", 0, "test", "macro_f"]
+    kind = ThresholdRecord
+    content = CONTENT
+    nan_at = ("grid", 0, "test", "macro_f")
     broken = (
         (["grid", 1, "test"], ...),
         (["grid", 1, "validation"], {}),
@@ -22,7 +24,9 @@ class TestFile(RecordFile):
 
 
 class TestEstimates(RecordFile):
-    kind, content, nan_at = EstimatesRecord, estimates(), ["min_probability"]
+    kind = EstimatesRecord
+    content = estimates()
+    nan_at = ("min_probability",)
     broken = ((["parts", "val", "ms_per_instance"], ...),)
 
 

@@ -11,7 +11,9 @@ CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0
 
 
 class TestFile(RecordFile):
-    kind, content, nan_at = TrainingRecord, CONTENT, ["costs", "train_seconds"]
+    kind = TrainingRecord
+    content = CONTENT
+    nan_at = ("costs", "train_seconds")
     broken = ((["estimator"], ...), (["costs", "train_seconds"], "long"), (["split"], "20"))
 
 
