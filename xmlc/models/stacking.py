@@ -36,7 +36,8 @@ from xmlc.models._stacked import (
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.registry import load_model, make_estimator, registered_name
 
-ROWS_PER_BLOCK, ROWS_PER_TASK = 1 << 16, 256
+ROWS_PER_BLOCK = 1 << 16
+ROWS_PER_TASK = 256
 
 #: The coefficients of a calibration that changes nothing: of the score, 1, and the two features of the instance.
 UNCALIBRATED = (1.0, 0.0, 0.0, 0.0)

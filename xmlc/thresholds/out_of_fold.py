@@ -224,5 +224,6 @@ def of_positive_class(model: Any, found: Any) -> np.ndarray:
     """
     classes = model.classes_
     if not isinstance(found, list):
-        found, classes = [found], [classes]
+        found = [found]
+        classes = [classes]
     return np.column_stack([own[:, np.asarray(of) == 1].max(axis=1, initial=0.0) for own, of in zip(found, classes)])
