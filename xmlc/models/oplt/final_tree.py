@@ -280,7 +280,6 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
         padded = padded_size(width)
         scores = np.zeros(padded, dtype=np.float32)
         children = Children(np.zeros(width, dtype=np.int64), np.full(width, NONE, dtype=np.int64), scores)
-        rows = x  # A node that does not learn reads no row.
         if learns:
             _, features = list_features(x, reach, np.full(1, v + 1), nonzeros, n_features)
             rows = gather_rows(x, reach.order[positions], features, local)
@@ -292,8 +291,8 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
             done += 1
         for i in range(positions.size):  # line 1 of Algorithm 3
             place = visits[positions[i]]
-            ids, values = row_of_csr(rows, i)
             if learns:
+                ids, values = row_of_csr(rows, i)
                 scores[:] = 0
                 dense_scores(ids, values, weights, 2 * padded, scores, scores)
             key = stream_key(settings.key, place)
