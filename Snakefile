@@ -68,7 +68,9 @@ onsuccess:
 
 onerror:
     end()
-    console.end("Run `xmlc status` to see the failed jobs. Run the same command again to continue.")
+    console.end(
+        "Run `xmlc status` to see the failed jobs. Run the same command again to continue."
+    )
 
 
 include: "workflow/rules/common.smk"

@@ -1,6 +1,7 @@
 """Check that one statement says one thing, as a part of `make lint`.
 
-The check fails if a folder has more dense constructs per 1,000 statements than `LIMITS` allows, and then lists them.
+The check fails if a folder has more dense constructs per 1,000 statements than `LIMITS` allows, and
+then lists them.
 """
 
 import ast
@@ -8,7 +9,13 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-LIMITS = {"packed assignment": 6, "conditional expression": 15, "nested comprehension": 2, "walrus": 1, "trick": 0}
+LIMITS = {
+    "packed assignment": 6,
+    "conditional expression": 15,
+    "nested comprehension": 2,
+    "walrus": 1,
+    "trick": 0,
+}
 FOLDERS = ("xmlc", "tests", "benchmarks", "docs", "examples", ".ci")
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -17,15 +24,23 @@ def is_truth_value(node: ast.AST | None) -> bool:
     """Return whether an expression is certainly True or False."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) == "bool"
-    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+    return isinstance(node, ast.Compare) or (
+        isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    )
 
 
 def is_trick(node: ast.AST) -> bool:
-    """Return whether an expression hides a condition, as ``[note] * bool(found)`` and ``(no, yes)[found > 0]`` do."""
+    """Return whether an expression hides a condition, as ``[note] * bool(found)`` and ``(no,
+    yes)[found > 0]`` do.
+    """
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         sides = [node.left, node.right]
-        texts = [side for side in sides if isinstance(side, ast.Constant) and isinstance(side.value, str)]
-        sequences = [side for side in sides if isinstance(side, ast.List | ast.Tuple | ast.JoinedStr)]
+        texts = [
+            side for side in sides if isinstance(side, ast.Constant) and isinstance(side.value, str)
+        ]
+        sequences = [
+            side for side in sides if isinstance(side, ast.List | ast.Tuple | ast.JoinedStr)
+        ]
         return bool(texts or sequences) and any(is_truth_value(side) for side in sides)
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return is_truth_value(node.slice.lower) or is_truth_value(node.slice.upper)
@@ -36,7 +51,11 @@ def is_trick(node: ast.AST) -> bool:
 
 def kind_of(node: ast.AST) -> str:
     """Return the kind of dense construct that a node is, or an empty text."""
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) and isinstance(node.targets[0], ast.Tuple):
+    if (
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Tuple)
+        and isinstance(node.targets[0], ast.Tuple)
+    ):
         targets = {ast.unparse(target) for target in node.targets[0].elts}
         swaps = any(ast.unparse(value) in targets for value in node.value.elts)
         if swaps:
@@ -67,6 +86,9 @@ for folder in FOLDERS:
     for kind, limit in LIMITS.items():
         if 1000 * len(found[kind]) > limit * statements:
             failed = True
-            print(f"{folder}: {len(found[kind])} times {kind} in {statements} statements; at most {limit} in 1,000")
+            print(
+                f"{folder}: {len(found[kind])} times {kind} in {statements} statements; at most "
+                f"{limit} in 1,000"
+            )
             print("  " + "\n  ".join(found[kind]))
 sys.exit(failed)

@@ -1,7 +1,9 @@
-"""Check that docstrings, comments, messages and settings are plain English, as a part of `make lint`.
+"""Check that docstrings, comments, messages and settings are plain English, as a part of `make
+lint`.
 
-The check fails if a kind of text has more marks (phrases that readers had to read twice) than `LIMITS` allows, and then
-lists the marks. It skips a text that begins on a line with the comment ``# prose: as it is``.
+The check fails if a kind of text has more marks (phrases that readers had to read twice) than
+`LIMITS` allows, and then lists the marks. It skips a text that begins on a line with the comment
+``# prose: as it is``.
 """
 
 import ast
@@ -16,21 +18,29 @@ from pathlib import Path
 MARKS = {
     "write if or when": r"\bwhere\b",
     "name the noun": r"\b(?:that|those) of\b",
-    "replace what": r"\b[Ww]hat (?:is|are|was|were|it|they|an?|the|no|does|do|did|needs?|of|has|had|have|can|each)\b",
+    "replace what": r"\b[Ww]hat (?:is|are|was|were|it|they|an?|the|no|does|do|did|needs?|of)\b"
+    r"|\b[Ww]hat (?:has|had|have|can|each)\b",
     "only people speak": r"\b(?:tells?|says?|said|knows?)\b",
     "use a possessive": r"\bof (?:its|my|his|their|your|our) own\b|\bof (?:yours|ours)\b",
-    "begin with the subject": r"^Of (?!course\b)|^(?:Given|Kept|Left|Made|Measured|Not|Shown) (?:is|are|was|were)\b",
-    "use an ordinary word": r"\b(?:foretold|mend(?:s|ed)?|anew|beside|in place of|but for|as (?:it|they) comes?|so many"
-    r"|so much|warned of|stands? (?:in|below|above|there|at|for)|made again|passports?|go(?:es)? before)\b",
+    "begin with the subject": r"^Of (?!course\b)"
+    r"|^(?:Given|Kept|Left|Made|Measured|Not|Shown) (?:is|are|was|were)\b",
+    "use an ordinary word": r"\b(?:foretold|mend(?:s|ed)?|anew|beside|in place of|but for"
+    r"|as (?:it|they) comes?|so many|so much|warned of"
+    r"|stands? (?:in|below|above|there|at|for)|made again"
+    r"|passports?|go(?:es)? before)\b",
     "end the sentence": ";",
 }
 # Marks except semicolons, and semicolons, per 1,000 words
 LIMITS = {"code": (2.5, 2), "messages": (3, 6), "settings": (3, 6), "tests": (4, 8)}
-LISTED = re.compile(r"(xmlc|benchmarks|tests)/.*\.py|(config|profiles|workflow)/.*\.(ya?ml|smk)|Snakefile|Makefile")
+LISTED = re.compile(
+    r"(xmlc|benchmarks|tests)/.*\.py|(config|profiles|workflow)/.*\.(ya?ml|smk)|Snakefile|Makefile"
+)
 
 
 def texts_of(file: str, source: str) -> Iterator[tuple[str, int, str]]:
-    """Yield kind, line and text of the comments of a file, and of a module's docstrings and long strings."""
+    """Yield kind, line and text of the comments of a file, and of a module's docstrings and long
+    strings.
+    """
     kind = "code"
     if file.startswith("tests/"):
         kind = "tests"
@@ -42,7 +52,9 @@ def texts_of(file: str, source: str) -> Iterator[tuple[str, int, str]]:
     else:
         tokens = tokenize.generate_tokens(iter(source.splitlines(True)).__next__)
         nodes = [*ast.walk(ast.parse(source))]
-        comments = [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
+        comments = [
+            (token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT
+        ]
         documented = [node.value for node in nodes if isinstance(node, ast.Expr)]
         for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -50,7 +62,11 @@ def texts_of(file: str, source: str) -> Iterator[tuple[str, int, str]]:
                     prose = re.sub(r"(?m)^\s*>>>.*(?:\n\s*\S.*)*", "", node.value)
                     paragraphs = re.split(r"\n\s*\n|\n\s*-{3,}\n|\n(?=\s*\S+(?:, \S+)* : )", prose)
                     yield from ((kind, node.lineno, paragraph) for paragraph in paragraphs)
-                elif kind == "code" and len(re.findall("[A-Za-z]{2,}", node.value)) >= 4 and " " in node.value:
+                elif (
+                    kind == "code"
+                    and len(re.findall("[A-Za-z]{2,}", node.value)) >= 4
+                    and " " in node.value
+                ):
                     yield "messages", node.lineno, node.value
     block: list[str] = []
     for (line, text), (after, _) in pairwise([*comments, (0, "")]):
@@ -62,7 +78,9 @@ def texts_of(file: str, source: str) -> Iterator[tuple[str, int, str]]:
 
 beyond = False
 found: dict[str, list[tuple[str, str]]] = {kind: [] for kind in LIMITS}
-listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split("\n")
+listed = subprocess.run(
+    ["git", "ls-files"], capture_output=True, text=True, check=True
+).stdout.split("\n")
 for file in filter(LISTED.fullmatch, listed):
     source = Path(file).read_text(encoding="utf-8")
     for kind, line, text in texts_of(file, source):

@@ -1,4 +1,6 @@
-"""Define the command `python -m benchmarks`, which compares speeds, or checks for bit-identical results."""
+"""Define the command `python -m benchmarks`, which compares speeds, or checks for bit-identical
+results.
+"""
 
 from __future__ import annotations
 
@@ -15,28 +17,56 @@ from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 
 # Import each module, which adds the command of its benchmark.
-MODULES = "cost_table costs defaults expected_f fastxml halves inference ldsm logistic nearest one_vs_rest oplt"
+MODULES = (
+    "cost_table costs defaults expected_f fastxml halves inference ldsm logistic nearest "
+    "one_vs_rest oplt"
+)
 MODULES += " out_of_fold plt programs requests scale stacking"
 for module in MODULES.split():
     import_module(f"benchmarks.{module}")
 
 BITS = """Check that results are bit-identical on all processors.
 
-The command computes every estimator, method, metric and synthetic dataset twice: for this processor, and for the oldest
-one that it can imitate, without AVX and fused multiply-add. The command prints a digest of all arrays for each
-processor. If results differ, it prints the differences and exits with status 1.
+The command computes every estimator, method, metric and synthetic dataset twice: for this
+processor, and for the oldest one that it can imitate, without AVX and fused multiply-add. The
+command prints a digest of all arrays for each processor. If results differ, it prints the
+differences and exits with status 1.
 """
 
 
 @group.command(help=BITS)
 @click.option(
-    "--data", "folders", type=FOLDER, multiple=True, help="Check estimators on a prepared dataset, too; repeatable."
+    "--data",
+    "folders",
+    type=FOLDER,
+    multiple=True,
+    help="Check estimators on a prepared dataset, too; repeatable.",
 )
-@click.option("--demo", is_flag=True, help="Check the demo's tables without their costs, too. This takes minutes.")
-@click.option("--cores", default=os.cpu_count() or 1, show_default="all", help="Number of processes to run at once.")
-@click.option("--out", type=FILE, help="JSON file to write with all digests, for --against on another machine.")
-@click.option("--against", type=FILE, multiple=True, help="Compare with another machine's --out file, too; repeatable.")
-def bits(folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None, against: tuple[Path, ...]) -> None:
+@click.option(
+    "--demo",
+    is_flag=True,
+    help="Check the demo's tables without their costs, too. This takes minutes.",
+)
+@click.option(
+    "--cores",
+    default=os.cpu_count() or 1,
+    show_default="all",
+    help="Number of processes to run at once.",
+)
+@click.option(
+    "--out",
+    type=FILE,
+    help="JSON file to write with all digests, for --against on another machine.",
+)
+@click.option(
+    "--against",
+    type=FILE,
+    multiple=True,
+    help="Compare with another machine's --out file, too; repeatable.",
+)
+def bits(
+    folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None, against: tuple[Path, ...]
+) -> None:
     """Compute the results for each processor, compare them, and print the comparison."""
     lines, same = check_bits(folders, demo, cores, out, against)
     click.echo("\n".join(lines))

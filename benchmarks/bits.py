@@ -1,9 +1,9 @@
 """Compare results bit by bit between this processor and imitated processors.
 
-The command ``python -m benchmarks.bits GROUP OUT [DATA ...]`` runs the tasks of one group. Environment variables
-determine the processor that the command imitates. The command writes a JSON file with the `witnesses`, which are
-results that depend on the processor. For each task, the file also contains a short digest of the task's result (the
-word), and digests of the result's parts.
+The command ``python -m benchmarks.bits GROUP OUT [DATA ...]`` runs the tasks of one group.
+Environment variables determine the processor that the command imitates. The command writes a JSON
+file with the `witnesses`, which are results that depend on the processor. For each task, the file
+also contains a short digest of the task's result (the word), and digests of the result's parts.
 """
 
 from __future__ import annotations
@@ -30,15 +30,24 @@ from xmlc.core.files import read_json, write_json
 from xmlc.core.threads import set_process_threads
 from xmlc.suite.config import paths
 from xmlc.suite.config.suite import read_suite
-from xmlc.suite.results.fingerprint import VERSION, Fingerprint, of_array, of_parts, of_table, read_table
+from xmlc.suite.results.fingerprint import (
+    VERSION,
+    Fingerprint,
+    of_array,
+    of_parts,
+    of_table,
+    read_table,
+)
 from xmlc.suite.schemas import read_yaml
 
-PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")  # Files and folders that the demo needs.
-# The demo's data have fewer instances here, because the imitated processor computes an FMA by a slow function.
+# Files and folders that the demo needs.
+PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")
+# The demo's data have fewer instances here, because the imitated processor computes an FMA by a
+# slow function.
 FEW_INSTANCES = {"n_train": 1000, "n_test": 500}
 TAIL = 2000  # If a process fails, the error message shows the last TAIL characters of its output.
-# Maximum number of labels of a dataset for estimators with one classifier per label, which are slow if there are more
-# labels.
+# Maximum number of labels of a dataset for estimators with one classifier per label, which are slow
+# if there are more labels.
 LINEAR_LABELS = 200
 SAME = "same"
 MISSING = "-"
@@ -78,12 +87,15 @@ class Processed(TypedDict):
 def check_bits(
     folders: Sequence[Path], demo: bool, cores: int, out: Path | None, against: Sequence[Path]
 ) -> tuple[list[str], bool]:
-    """Compare the results on all processors. Return a report, and whether all results are bit-identical.
+    """Compare the results on all processors.
+
+    Return a report, and whether all results are bit-identical.
 
     Parameters
     ----------
     folders : sequence of Path
-        Datasets that `xmlc prepare` wrote, on which estimators are compared in addition to the synthetic dataset.
+        Datasets that `xmlc prepare` wrote, on which estimators are compared in addition to the
+        synthetic dataset.
     demo : bool
         Whether to compare the demo's tables.
     cores : int
@@ -103,7 +115,9 @@ def check_bits(
         write_json(out, found)
     others: dict[str, Processed] = {file.stem: read_json(file)[THIS.name] for file in against}
     rows = compare(found | others)
-    doubts = doubt_lines(chosen, {name: processed["witnesses"] for name, processed in found.items()})
+    doubts = doubt_lines(
+        chosen, {name: processed["witnesses"] for name, processed in found.items()}
+    )
     word = f"word of all pieces: {word_of_all(found[THIS.name])}"
     return [*lines(rows, [*found, *others]), *doubts, word], not any(row.differing for row in rows)
 
@@ -113,7 +127,8 @@ def run_pieces_as(
 ) -> dict[str, Processed]:
     """Return the results of all groups of tasks for each processor.
 
-    All groups of tasks run on the synthetic dataset. Groups of estimators also run on each prepared dataset.
+    All groups of tasks run on the synthetic dataset. Groups of estimators also run on each prepared
+    dataset.
 
     Parameters
     ----------
@@ -136,8 +151,8 @@ def run_pieces_as(
         A process failed.
     """
     chosen = list(processors)
-    # Tasks for imitated processors come first, because these tasks compile kernels. If two processes compiled the same
-    # kernel at once, one would wait for the other.
+    # Tasks for imitated processors come first, because these tasks compile kernels. If two
+    # processes compiled the same kernel at once, one would wait for the other.
     tasks = list(product(reversed(chosen), GROUPS))
 
     def run(task: tuple[Processor, str]) -> Processed:
@@ -150,19 +165,23 @@ def run_pieces_as(
 
     with ThreadPoolExecutor(cores) as pool:
         results = list(pool.map(run, tasks))
-    found: dict[str, Processed] = {processor.name: {"witnesses": {}, "pieces": {}} for processor in chosen}
+    found: dict[str, Processed] = {
+        processor.name: {"witnesses": {}, "pieces": {}} for processor in chosen
+    }
     for (processor, _), result in zip(tasks, results, strict=True):
         found[processor.name]["witnesses"] = result["witnesses"]
         found[processor.name]["pieces"] |= result["pieces"]
     return found
 
 
-def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> dict[str, dict[str, Piece]]:
+def run_demo_as(
+    processors: Iterable[Processor], scratch: Path, cores: int
+) -> dict[str, dict[str, Piece]]:
     """Run the demo with few instances in a copy of the project for each processor.
 
-    Return the demo's tables for each processor, each table as a `Piece`. Each part of a `Piece` contains the rows of
-    one model, without costs. Kernels are compiled only once per processor, because all copies use the same installed
-    package.
+    Return the demo's tables for each processor, each table as a `Piece`. Each part of a `Piece`
+    contains the rows of one model, without costs. Kernels are compiled only once per processor,
+    because all copies use the same installed package.
 
     Raises
     ------
@@ -170,8 +189,13 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
         The current folder is not the project's folder, or the workflow failed.
     """
     if not Path("Snakefile").exists():
-        raise XmlcError("--demo: found no Snakefile in this folder. Run the command in a clone of the project")
-    tables = [f"{paths.TABLE.of(paper='demo', table=name)}.csv" for name in read_suite(Path("config/demo.yaml")).tables]
+        raise XmlcError(
+            "--demo: found no Snakefile in this folder. Run the command in a clone of the project"
+        )
+    tables = [
+        f"{paths.TABLE.of(paper='demo', table=name)}.csv"
+        for name in read_suite(Path("config/demo.yaml")).tables
+    ]
     found = {}
     for processor in processors:
         folder = scratch / f"demo-{processor.name}"
@@ -182,37 +206,64 @@ def run_demo_as(processors: Iterable[Processor], scratch: Path, cores: int) -> d
         catalogue: Any = read_yaml(folder / "config/datasets.yaml")
         catalogue["demo"]["synthetic"] |= FEW_INSTANCES
         write_json(folder / "config/datasets.yaml", catalogue)  # JSON is YAML, too
-        # Compile all kernels before the workflow starts, so that jobs that need the same kernels do not wait for each
-        # other.
-        _run(["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)], processor, "its compilation", folder)
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--quiet", "all", "--config", "threads=1"]
+        # Compile all kernels before the workflow starts, so that jobs that need the same kernels do
+        # not wait for each other.
+        _run(
+            ["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)],
+            processor,
+            "its compilation",
+            folder,
+        )
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--cores",
+            str(cores),
+            "--quiet",
+            "all",
+            "--config",
+            "threads=1",
+        ]
         _run([*command, "--", *tables], processor, "the demo", folder)
         found[processor.name] = demo_pieces(folder / "results" / "tables" / "demo")
     return found
 
 
 def demo_pieces(folder: Path) -> dict[str, Piece]:
-    """Return each table in a folder as a `Piece`. Each part of a `Piece` contains a model's rows in the table."""
+    """Return each table in a folder as a `Piece`.
+
+    Each part of a `Piece` contains a model's rows in the table.
+    """
     pieces: dict[str, Piece] = {}
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
         rows = [("all rows", table)]
         if "model" in table:
             rows = table.groupby("model")
-        pieces[f"demo {file.stem}"] = as_piece(of_parts({str(name): of_table(part) for name, part in rows}))
+        pieces[f"demo {file.stem}"] = as_piece(
+            of_parts({str(name): of_table(part) for name, part in rows})
+        )
     return pieces
 
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
-    """Run a process that imitates a processor. If the process fails, raise an XmlcError with the end of its output."""
-    # The rules of the workflow call `xmlc`, which is in the folder of the running Python. PATH may lack the folder of
-    # the running Python.
+    """Run a process that imitates a processor.
+
+    If the process fails, raise an XmlcError with the end of its output.
+    """
+    # The rules of the workflow call `xmlc`, which is in the folder of the running Python. PATH may
+    # lack the folder of the running Python.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        raise XmlcError(f"{what} failed for {processor.title}:\n{(done.stdout + done.stderr)[-TAIL:]}")
+        raise XmlcError(
+            f"{what} failed for {processor.title}:\n{(done.stdout + done.stderr)[-TAIL:]}"
+        )
 
 
 class Row(NamedTuple):
@@ -225,7 +276,8 @@ class Row(NamedTuple):
     words : tuple of str
         The word of the task's result on each processor, or `MISSING` if there is no result.
     differing : dict of tuple of str
-        Maps each processor whose result differs from the first processor's result to the names of the differing parts.
+        Maps each processor whose result differs from the first processor's result to the names of
+        the differing parts.
     """
 
     piece: str
@@ -234,7 +286,9 @@ class Row(NamedTuple):
 
 
 def compare(found: Mapping[str, Processed]) -> list[Row]:
-    """Compare the results of all processors with the results of the first processor. Return one `Row` per task.
+    """Compare the results of all processors with the results of the first processor.
+
+    Return one `Row` per task.
 
     Parameters
     ----------
@@ -257,10 +311,17 @@ def compare(found: Mapping[str, Processed]) -> list[Row]:
 
 
 def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a table with a row per task and a column per processor, and a conclusion."""
+    """Yield the lines of a table with a row per task and a column per processor, and a
+    conclusion.
+    """
     width = max((len(row.piece) for row in rows), default=0)
     columns = [max(len(name), SHOWN) for name in names]
-    yield "  ".join([f"{'piece':{width}}", *(f"{name:{size}}" for name, size in zip(names, columns, strict=True))])
+    yield "  ".join(
+        [
+            f"{'piece':{width}}",
+            *(f"{name:{size}}" for name, size in zip(names, columns, strict=True)),
+        ]
+    )
     for row in rows:
         short = (word.removeprefix(f"{VERSION}-")[:SHOWN] for word in row.words)
         words = (f"{word:{size}}" for word, size in zip(short, columns, strict=True))
@@ -274,22 +335,32 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one digest of all results on a processor. Two machines with equal digests have equal results."""
+    """Return one digest of all results on a processor.
+
+    Two machines with equal digests have equal results.
+    """
     pieces = {}
     for name, piece in found["pieces"].items():
-        pieces[name] = of_parts({part: Fingerprint(word, {}) for part, word in piece["parts"].items()})
+        pieces[name] = of_parts(
+            {part: Fingerprint(word, {}) for part, word in piece["parts"].items()}
+        )
     return of_parts(pieces).word
 
 
 def _verdict(row: Row) -> str:
     if not row.differing:
         return SAME
-    return "DIFFERS: " + "; ".join(f"{', '.join(parts)} ({name})" for name, parts in row.differing.items())
+    return "DIFFERS: " + "; ".join(
+        f"{', '.join(parts)} ({name})" for name, parts in row.differing.items()
+    )
 
 
 def as_piece(digest: Fingerprint) -> Piece:
     """Convert a fingerprint to a `Piece`."""
-    return {"word": digest.word, "parts": {name: part.digest for name, part in digest.parts.items()}}
+    return {
+        "word": digest.word,
+        "parts": {name: part.digest for name, part in digest.parts.items()},
+    }
 
 
 def digest_of(result: Parts) -> Fingerprint:
@@ -315,7 +386,10 @@ def _part(value: object) -> Fingerprint:
 
 
 def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
-    """Compare two results of a task. Yield the names of the parts that differ, or that only one result contains."""
+    """Compare two results of a task.
+
+    Yield the names of the parts that differ, or that only one result contains.
+    """
     for name in sorted({*one["parts"], *other["parts"]}):
         if one["parts"].get(name) != other["parts"].get(name):
             yield name
@@ -324,14 +398,17 @@ def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
 def main(group: str, out: str, *folders: str) -> None:
     """Run the tasks of one group in this process, and write their results.
 
-    Every group of tasks runs on the synthetic dataset. Groups of estimators also run on the prepared datasets.
+    Every group of tasks runs on the synthetic dataset. Groups of estimators also run on the
+    prepared datasets.
     """
     set_process_threads(1)
     found: Processed = {"witnesses": witnesses(), "pieces": {}}
     sets = {"": synthetic_data()}
     if group in ON_ESTIMATORS:
         for folder in map(Path, folders):  # The dataset results/<name>/data is called <name>.
-            sets[f" ({folder.parent.name if folder.name == 'data' else folder.name})"] = prepared_data(folder)
+            sets[f" ({folder.parent.name if folder.name == 'data' else folder.name})"] = (
+                prepared_data(folder)
+            )
     for ending, data in sets.items():
         is_large = group == "linear" and data.Y.shape[1] > LINEAR_LABELS
         for name, run in () if is_large else GROUPS[group].items():

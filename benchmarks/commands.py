@@ -1,4 +1,7 @@
-"""Define benchmarks as commands. A benchmark has a measuring function, a name, a short description, and options."""
+"""Define benchmarks as commands.
+
+A benchmark has a measuring function, a name, a short description, and options.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,14 @@ Option = Callable[[Any], Any]  # A decorator that adds an option to a click comm
 
 def count_option(name: str, default: int | None, text: str, least: int = 1) -> Option:
     """Return a command-line option that takes a whole number."""
-    return click.option(name, default=default, show_default=True, type=click.IntRange(least), help=text)
+    return click.option(
+        name, default=default, show_default=True, type=click.IntRange(least), help=text
+    )
 
 
-def several_option(name: str, values: str, default: Sequence[str], text: str, only_these: bool = True) -> Option:
+def several_option(
+    name: str, values: str, default: Sequence[str], text: str, only_these: bool = True
+) -> Option:
     """Return a command-line option that can be repeated.
 
     If ``only_these`` is true, only the default values are allowed.
@@ -29,17 +36,26 @@ def several_option(name: str, values: str, default: Sequence[str], text: str, on
     kind = None
     if only_these:
         kind = click.Choice(default)
-    return click.option(name, values, multiple=True, default=default, show_default=True, type=kind, help=text)
+    return click.option(
+        name, values, multiple=True, default=default, show_default=True, type=kind, help=text
+    )
 
 
 def rounds_option(default: int = 3) -> Option:
     """Return the command-line option for the number of rounds."""
-    return count_option("--rounds", default, "Number of interleaved measurements; the minimum is reported.")
+    return count_option(
+        "--rounds", default, "Number of interleaved measurements; the minimum is reported."
+    )
 
 
-threads_option = count_option("--threads", 2, "Number of threads to compare with one thread.", least=2)
+threads_option = count_option(
+    "--threads", 2, "Number of threads to compare with one thread.", least=2
+)
 baselines_option = click.option(
-    "--baselines/--no-baselines", default=True, show_default=True, help="Measure baselines, too (extra `baselines`)."
+    "--baselines/--no-baselines",
+    default=True,
+    show_default=True,
+    help="Measure baselines, too (extra `baselines`).",
 )
 
 
@@ -48,7 +64,9 @@ def group() -> None:
     """Group the command-line commands of all benchmarks."""
 
 
-def benchmark(name: str, text: str, *options: Option) -> Callable[[Callable[..., Report]], click.Command]:
+def benchmark(
+    name: str, text: str, *options: Option
+) -> Callable[[Callable[..., Report]], click.Command]:
     """Return a decorator that turns a measuring function into a command.
 
     The command prints the function's report and writes it to a file.

@@ -63,7 +63,8 @@ ESTIMATE_SECONDS = 1e-7  # CPU seconds of a threshold method, per estimate.
 READ_TOGETHER = 2**24
 BLOCK_BYTES = 32
 # Maximum bytes of a model that stay in memory while it predicts. With less memory, the system reads
-# the mapped files again and again: a PLT of 1.8 GB ranked in 6 CPU seconds, and in 17 within 0.9 GB.
+# the mapped files again and again: a PLT of 1.8 GB ranked in 6 CPU seconds, and in 17 within 0.9
+# GB.
 MAPPED_BYTES = 8e9
 # Estimates per instance and label of an estimator that is not in `DEFAULTS`.
 OF_INSTANCES = 60
@@ -202,7 +203,9 @@ def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCos
         own: dict[str, Any] = {}
         if not isinstance(kind, str):
             ((kind, own),) = kind.items()
-        of_member = {key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")}
+        of_member = {
+            key.partition("__")[2]: given[key] for key in given if key.startswith(f"{name}__")
+        }
         members.append(costs_of(size, n, kind, own | of_member))
     trainings = 1 + n_held_out_parts(n, given.get("n_held_out", Stacking.n_held_out))
     return FitCosts(
@@ -322,7 +325,10 @@ def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
     """Return the cost of a shape with a value for each of `COLUMNS`, or 0 if ``fit`` is empty."""
     if not fit:
         return 0.0
-    powers = (exponent * math.log(max(value, LEAST)) for exponent, value in zip(fit[1:], shape, strict=True))
+    powers = (
+        exponent * math.log(max(value, LEAST))
+        for exponent, value in zip(fit[1:], shape, strict=True)
+    )
     return math.exp(fit[0] + math.fsum(powers))
 
 

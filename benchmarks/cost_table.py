@@ -165,7 +165,9 @@ def rows_of_model(project: Project, dataset: str, model: str, ratios: Ratios) ->
         yield table_row(dataset, model, "sweep", max(sweeps))
 
 
-def workload(project: Project, dataset: str, model: str, size: Size, n: float, rows: float, threads: int) -> Workload:
+def workload(
+    project: Project, dataset: str, model: str, size: Size, n: float, rows: float, threads: int
+) -> Workload:
     """Return a model that learns from n instances of a dataset and predicts some rows."""
     spec = project.models[model]
     return Workload(

@@ -1,8 +1,8 @@
 """Measure the costs of the workflow's steps on synthetic copies of datasets.
 
-A copy has as many labels and features as a dataset of the catalogue, but only a share of its instances. Each step is
-the command of its rule and runs in its own process, whose memory is read from /proc while it runs.
-`benchmarks.cost_table` scales the costs to the whole datasets.
+A copy has as many labels and features as a dataset of the catalogue, but only a share of its
+instances. Each step is the command of its rule and runs in its own process, whose memory is read
+from /proc while it runs. `benchmarks.cost_table` scales the costs to the whole datasets.
 """
 
 from __future__ import annotations
@@ -40,7 +40,14 @@ from xmlc.suite.steps.synth import make_dataset
 OUT = ROOT / paths.MEASURED / "costs.csv"
 XMLC = str(Path(sys.executable).with_name("xmlc"))
 SHAPE = ("n_train", "rows", "d", "m", "nonzeros", "labels", "units")
-MEASURED = ("cpu_seconds", "wall_seconds", "peak_bytes", "private_bytes", "mapped_bytes", "written_bytes")
+MEASURED = (
+    "cpu_seconds",
+    "wall_seconds",
+    "peak_bytes",
+    "private_bytes",
+    "mapped_bytes",
+    "written_bytes",
+)
 ABOUT = ("outcome", "load", "commit", "machine", "date")
 COLUMNS = (
     *("dataset", "share", "model", "step", *SHAPE, "threads"),
@@ -55,10 +62,10 @@ MOST_ROWS = 10_000  # Maximum number of test instances, so that predictions take
 INTERVAL = 0.02  # Seconds between two readings of a process's memory.
 FINISHED = "finished"
 FEWER = ", ".join(f"{name} {n}" for name, n in TREES.items())
-HELP = """Measure steps of models on a synthetic copy of a dataset, and append the costs to a CSV file.
+HELP = """Measure steps of models on a synthetic copy of a dataset, and append costs to a CSV file.
 
-Models are trained on 80 % of the training instances, with the hyperparameters of their suites except the number of
-trees, and deleted after their last step."""
+Models are trained on 80 % of the training instances, with the hyperparameters of their suites
+except the number of trees, and deleted after their last step."""
 
 
 class Usage(NamedTuple):
@@ -66,7 +73,8 @@ class Usage(NamedTuple):
 
     cpu_seconds: float
     wall_seconds: float
-    #: Largest resident memory, and the largest parts of it that are private to the process or mapped from files.
+    #: Largest resident memory, and the largest parts of it that are private to the process or
+    #: mapped from files.
     peak_bytes: int
     private_bytes: int
     mapped_bytes: int
@@ -119,28 +127,51 @@ class Copy:
             return size_of(self.project(None), self.dataset)
 
     def project(self, tuning: str | None) -> Project:
-        """Return the configuration of the suites, with fewer trees and with the threads of this benchmark."""
-        project = Project.read({"papers": ["plt2016"], "threads": self.threads, "tuning": tuning}, ROOT / "config")
+        """Return the configuration of the suites, with fewer trees and with the threads of this
+        benchmark.
+        """
+        project = Project.read(
+            {"papers": ["plt2016"], "threads": self.threads, "tuning": tuning}, ROOT / "config"
+        )
         models = {}
         for name, spec in project.models.items():
             fewer = {}
             if spec.estimator in TREES:
                 fewer = {"n_trees": self.trees or TREES[spec.estimator]}
             datasets = {of: values | fewer for of, values in spec.datasets.items()}
-            models[name] = replace(spec, hyperparameters=spec.hyperparameters | fewer, datasets=datasets)
+            models[name] = replace(
+                spec, hyperparameters=spec.hyperparameters | fewer, datasets=datasets
+            )
         return replace(project, models=models)
 
 
 @group.command("costs", help=HELP)
-@click.option("--set", "name", required=True, help="Dataset of the catalogue that is copied, such as amazon-670k.")
+@click.option(
+    "--set",
+    "name",
+    required=True,
+    help="Dataset of the catalogue that is copied, such as amazon-670k.",
+)
 @count_option("--one-in", 16, "The copy has one in this number of instances.")
-@click.option("--model", "models", multiple=True, required=True, help="Model of a suite, such as plt; repeatable.")
-@click.option("--step", "steps", multiple=True, default=USUAL, show_default=True, type=click.Choice(STEPS))
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    required=True,
+    help="Model of a suite, such as plt; repeatable.",
+)
+@click.option(
+    "--step", "steps", multiple=True, default=USUAL, show_default=True, type=click.Choice(STEPS)
+)
 @count_option("--trees", None, f"Number of trees of each forest.  [default: {FEWER}]")
 @count_option("--threads", 2, "Number of threads of each step.")
 @count_option("--minutes", 20, "Wall minutes after which a step is stopped.")
 @click.option(
-    "--work", type=click.Path(path_type=Path), default="costs", show_default=True, help="Folder for the data."
+    "--work",
+    type=click.Path(path_type=Path),
+    default="costs",
+    show_default=True,
+    help="Folder for the data.",
 )
 @click.option("--out", type=click.Path(path_type=Path), default=OUT, help="CSV file to append to.")
 def bench_costs(
@@ -168,7 +199,9 @@ def bench_costs(
             measure(copy, project, model, steps, out)
         finally:
             shutil.rmtree(copy.path(paths.RUN, model=model, seed=0, split="80"), ignore_errors=True)
-            shutil.rmtree(copy.path(paths.RUN, model=model, seed=0, split="full"), ignore_errors=True)
+            shutil.rmtree(
+                copy.path(paths.RUN, model=model, seed=0, split="full"), ignore_errors=True
+            )
 
 
 def prepare(copy: Copy, project: Project, out: Path) -> None:
@@ -189,13 +222,18 @@ def prepare(copy: Copy, project: Project, out: Path) -> None:
 
 
 def compile_models(models: Sequence[str], cores: int) -> None:
-    """Compile the kernels of the models and of all suites' methods, so that no step is measured with compilation."""
+    """Compile the kernels of the models and of all suites' methods, so that no step is measured
+    with compilation.
+    """
     for file in sorted((ROOT / "config/papers").glob("*.yaml")):
         compile_groups(kernels_of(read_suite(file), models).values(), cores)
 
 
 def measure(copy: Copy, project: Project, model: str, steps: Sequence[str], out: Path) -> None:
-    """Measure the given steps of one model. A step is left out if an earlier step did not write its input."""
+    """Measure the given steps of one model.
+
+    A step is left out if an earlier step did not write its input.
+    """
     searching = copy.project("auto")
     for job in jobs_of(copy, project, searching, model):
         if job.step in steps and job.needs.exists():
@@ -213,19 +251,39 @@ def jobs_of(copy: Copy, project: Project, searching: Project, model: str) -> lis
     trained = [*data, "--model", str(run / "model"), "--training", str(run / "train.json")]
     jobs = []
     result = copy.path(paths.TUNING, model=model)
-    if searching.tuned_by(model, copy.dataset) == paths.TUNING.of(dataset=copy.dataset, model=model):
+    if searching.tuned_by(model, copy.dataset) == paths.TUNING.of(
+        dataset=copy.dataset, model=model
+    ):
         search = search_options(searching, model, copy.dataset)
-        jobs.append(Job("tune", copy.path(paths.DATA), [*data, *kind, *search, "--out", str(result)], [result]))
+        jobs.append(
+            Job(
+                "tune",
+                copy.path(paths.DATA),
+                [*data, *kind, *search, "--out", str(result)],
+                [result],
+            )
+        )
     to = ["--out", str(run / "model"), "--record", str(run / "train.json")]
-    jobs.append(Job("train", copy.path(paths.DATA), [*named, "--part", "fit", *to], [run / "model"]))
+    jobs.append(
+        Job("train", copy.path(paths.DATA), [*named, "--part", "fit", *to], [run / "model"])
+    )
     methods = threshold_methods(project, model, copy.dataset)
     if methods:
         estimates = run / "spe"
         records = run / "evaluation"
         values = run / "thresholds"
         least = ["--min-probability", str(project.min_probability(copy.dataset))]
-        jobs.append(Job("estimate", run / "model", [*trained, *least, "--out", str(estimates)], [estimates]))
-        to = ["--thresholds", str(values), "--calibration", str(run / "calibration.json"), "--out", str(records)]
+        jobs.append(
+            Job("estimate", run / "model", [*trained, *least, "--out", str(estimates)], [estimates])
+        )
+        to = [
+            "--thresholds",
+            str(values),
+            "--calibration",
+            str(run / "calibration.json"),
+            "--out",
+            str(records),
+        ]
         tuned = [*methods, *trained, "--estimates", str(estimates), *to]
         jobs.append(Job("thresholds", estimates, tuned, [records, values]))
     ranking = run / "ranking"
@@ -239,15 +297,28 @@ def jobs_of(copy: Copy, project: Project, searching: Project, model: str) -> lis
 
 
 def jobs_of_sweeps(copy: Copy, project: Project, model: str, named: Sequence[str]) -> list[Job]:
-    """Return the jobs of a model's sweeps. A sweep reads the record of a training on the whole training set."""
+    """Return the jobs of a model's sweeps.
+
+    A sweep reads the record of a training on the whole training set.
+    """
     full = copy.path(paths.FULL, model=model, seed=0)
     to = ["--out", str(full / "model"), "--record", str(full / "train.json")]
     jobs = []
     for paper, suite in project.suites.items():
         for name, sweep in suite.sweeps.items():
-            if sweep.model == model and copy.dataset in suite.datasets and copy.dataset not in sweep.without:
+            if (
+                sweep.model == model
+                and copy.dataset in suite.datasets
+                and copy.dataset not in sweep.without
+            ):
                 given = sweep_options(project, paper, name, copy.dataset)
-                words = ["--data", str(copy.path(paths.DATA)), "--training", str(full / "train.json"), *given]
+                words = [
+                    "--data",
+                    str(copy.path(paths.DATA)),
+                    "--training",
+                    str(full / "train.json"),
+                    *given,
+                ]
                 out = full / f"{name}.json"
                 train = Job("train", copy.path(paths.DATA), [*named, *to], [full / "model"], "full")
                 words += ["--out", str(out)]
@@ -262,7 +333,10 @@ def record(out: Path, copy: Copy, project: Project, model: str, job: Job, used: 
     n_train = int(size.n_train)
     if job.split == "80":
         n_train = round((1 - share) * size.n_train)
-    rows = {"estimate": size.n_test + size.n_train - n_train, "thresholds": size.n_test + size.n_train - n_train}
+    rows = {
+        "estimate": size.n_test + size.n_train - n_train,
+        "thresholds": size.n_test + size.n_train - n_train,
+    }
     rows |= dict.fromkeys((*SCORING, "sweep"), size.n_test)
     n_rows = int(rows.get(job.step, 0))
     units = ""
@@ -284,7 +358,12 @@ def record(out: Path, copy: Copy, project: Project, model: str, job: Job, used: 
         count = sum(load_csr(job.written[0], part).nnz for part in ("val", "test"))
         per_row = f"{count / n_rows:.2f}"
     row = [copy.dataset, f"1/{copy.one_in}", model, job.step, *shape, copy.threads]
-    row += [f"{used.cpu_seconds:.2f}", f"{used.wall_seconds:.2f}", used.peak_bytes, used.private_bytes]
+    row += [
+        f"{used.cpu_seconds:.2f}",
+        f"{used.wall_seconds:.2f}",
+        used.peak_bytes,
+        used.private_bytes,
+    ]
     row += [used.mapped_bytes, written, per_row]
     described = environment(copy.threads)
     row += [used.outcome, f"{used.load:.2f}", commit(), described["cpu"], described["time"]]
@@ -298,7 +377,10 @@ def record(out: Path, copy: Copy, project: Project, model: str, job: Job, used: 
 
 
 def usage(words: Sequence[str], folder: Path, limit: float) -> Usage:
-    """Run a command, stop it after ``limit`` wall seconds, and return what it used. Its messages go to costs.log."""
+    """Run a command, stop it after ``limit`` wall seconds, and return what it used.
+
+    Its messages go to costs.log.
+    """
     log = folder / "costs.log"
     load = os.getloadavg()[0]
     peak = private = mapped = 0
@@ -323,7 +405,8 @@ def usage(words: Sequence[str], folder: Path, limit: float) -> Usage:
         process.terminate()
         raise
     seconds = time.monotonic() - started
-    process.returncode = os.waitstatus_to_exitcode(status)  # Popen cannot know it, because wait4 has taken it.
+    # Popen cannot know it, because wait4 has taken it.
+    process.returncode = os.waitstatus_to_exitcode(status)
     outcome = FINISHED
     if is_stopped:
         outcome = f"stopped after {limit / 60:g} minutes"
@@ -335,19 +418,28 @@ def usage(words: Sequence[str], folder: Path, limit: float) -> Usage:
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the process ids of a process's children. A step works in a child of the process of its command."""
+    """Return the process ids of a process's children.
+
+    A step works in a child of the process of its command.
+    """
     with suppress(OSError):
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+        return [
+            int(word)
+            for word in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        ]
     return []
 
 
 def memory_of(pid: int) -> dict[str, int]:
-    """Return the peak of a process's resident memory, and its private and mapped parts now, in bytes.
+    """Return the peak of a process's resident memory, and its private and mapped parts now, in
+    bytes.
 
     The result is empty if the process has ended.
     """
     with suppress(OSError):
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = (
+            Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+        )
         fields = dict(line.split(":", 1) for line in lines if ":" in line)
         names = [name for name in ("VmHWM", "RssAnon", "RssFile") if name in fields]
         return {name: 1024 * int(fields[name].split()[0]) for name in names}

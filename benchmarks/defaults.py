@@ -1,4 +1,6 @@
-"""Measure how much worse default settings of estimators are than a random search on the same dataset."""
+"""Measure how much worse default settings of estimators are than a random search on the same
+dataset.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ VALIDATION = "P@1, validation"
 TEST = "P@1, test"
 WARM_UP = 60  # Number of instances on which kernels are compiled before measuring.
 SIZES: tuple[str, ...] = ("n_train", "d", "m")
-FOREST: Hyperparameters = {"n_trees": 5}  # Trials use only 5 trees, because all settings gain equally from more trees.
+# Trials use only 5 trees, because all settings gain equally from more trees.
+FOREST: Hyperparameters = {"n_trees": 5}
 STEP = {"low": 0.03, "high": 3, "log": True}
 WEIGHT = {"low": 0.1, "high": 30, "log": True}
 LEAF = [10, 30, 100, 300]
@@ -88,10 +91,20 @@ SPACES: dict[str, dict[str, object]] = {
     "Compare default settings with the result of a search.",
     data_option,
     several_option("--estimator", "estimators", tuple(SPACES), "Estimator to measure; repeatable."),
-    count_option("--trials", 30, "Number of trials of a search; the first one has default settings."),
+    count_option(
+        "--trials", 30, "Number of trials of a search; the first one has default settings."
+    ),
     count_option("--seconds", 60, "CPU seconds after which no trial starts."),
-    count_option("--most", 10_000, "Maximum number of training instances, and of validation instances, of a trial."),
-    click.option("--whole/--no-whole", default=True, help="Also train default settings on the whole training set."),
+    count_option(
+        "--most",
+        10_000,
+        "Maximum number of training instances, and of validation instances, of a trial.",
+    ),
+    click.option(
+        "--whole/--no-whole",
+        default=True,
+        help="Also train default settings on the whole training set.",
+    ),
 )
 def bench_defaults(
     data: Path, estimators: tuple[str, ...], trials: int, seconds: int, most: int, whole: bool
@@ -109,7 +122,9 @@ def bench_defaults(
         common = {}
         if estimator in ("fastxml", "ldsm"):
             common = FOREST
-        fitted(estimator, common, *(part[:WARM_UP] for part in parts[0])).predict_top_k(parts[1][0][:WARM_UP], 1)
+        fitted(estimator, common, *(part[:WARM_UP] for part in parts[0])).predict_top_k(
+            parts[1][0][:WARM_UP], 1
+        )
         settings = [{}, *random_trials(parse_space(SPACES[estimator]), trials - 1, 0)]
         start = time.process_time()
         scores: list[float] = []
@@ -125,20 +140,41 @@ def bench_defaults(
             if scores[-1] == max(scores):
                 best = model
                 chosen = values
-        report.add(estimator, DEFAULT, VALIDATION, PERCENT, scores[0], note=f"trained on {parts[0][0].shape[0]}")
+        report.add(
+            estimator,
+            DEFAULT,
+            VALIDATION,
+            PERCENT,
+            scores[0],
+            note=f"trained on {parts[0][0].shape[0]}",
+        )
         if trials > 1:
-            report.add(estimator, SEARCHED, VALIDATION, PERCENT, max(scores), scores, note=json.dumps(chosen))
+            report.add(
+                estimator,
+                SEARCHED,
+                VALIDATION,
+                PERCENT,
+                max(scores),
+                scores,
+                note=json.dumps(chosen),
+            )
             report.add(estimator, SEARCHED, TEST, PERCENT, 100 * best.score(*prepared.part("test")))
         report.add(estimator, DEFAULT, TEST, PERCENT, 100 * default.score(*prepared.part("test")))
         if whole:
             start = time.process_time()
             model = fitted(estimator, common, *prepared.part("train"))
             report.add(estimator, TRAINING, CPU_TIME, "s", time.process_time() - start)
-            report.add(estimator, PREDICTION, TEST, PERCENT, 100 * model.score(*prepared.part("test")))
-        report.contenders.append(Contender(estimator, "xmlc, with the best settings of the search", chosen))
+            report.add(
+                estimator, PREDICTION, TEST, PERCENT, 100 * model.score(*prepared.part("test"))
+            )
+        report.contenders.append(
+            Contender(estimator, "xmlc, with the best settings of the search", chosen)
+        )
     return report
 
 
-def fitted(estimator: str, values: Hyperparameters, X: Matrix, Y: Matrix) -> SparseProbabilityEstimator:
+def fitted(
+    estimator: str, values: Hyperparameters, X: Matrix, Y: Matrix
+) -> SparseProbabilityEstimator:
     """Train an estimator on one thread, with seed 0."""
     return make_estimator(estimator, values, 0, 1).fit(X, Y)

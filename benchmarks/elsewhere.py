@@ -1,10 +1,11 @@
 """Compare xmlc with programs that were measured on other machines (``elsewhere.csv``).
 
-Each result is valid for one train/test split and one form of the rows (raw, or scaled to unit length). The class
-`Elsewhere` compares only results with the same split and form. Times from the other machine are scaled to this machine.
-To find the scale of times, napkinXC's liblinear PLT is trained on this machine and on the other machine. On this
-machine, napkinXC's PLT is trained in the same rounds as the contenders. The scale is the training time of napkinXC's
-PLT on this machine, divided by its training time on the other machine.
+Each result is valid for one train/test split and one form of the rows (raw, or scaled to unit
+length). The class `Elsewhere` compares only results with the same split and form. Times from the
+other machine are scaled to this machine. To find the scale of times, napkinXC's liblinear PLT is
+trained on this machine and on the other machine. On this machine, napkinXC's PLT is trained in the
+same rounds as the contenders. The scale is the training time of napkinXC's PLT on this machine,
+divided by its training time on the other machine.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ UNIT_ROWS = "unit"
 ALL = "all"
 CALIBRATION = "calibration"
 CALIBRATION_METHOD = "PLT, liblinear"
-# Maps a digest of the test set's label sets (the first digits of SHA-256) to the name of the train/test split.
+# Maps a digest of the test set's label sets (the first digits of SHA-256) to the name of the
+# train/test split.
 SPLITS = {
     "ad7cd9ef8e263afd": "repository 1",  # delicious
     "b55c543cb0bc8d4a": "repository 1",  # bibtex
@@ -52,8 +54,8 @@ class Figure:
     measure: str
     value: float
     unit: str
-    #: Name of the train/test split, as in `SPLITS`. For a time, the split is "any", because a time depends only on the
-    #: sizes of the split.
+    #: Name of the train/test split, as in `SPLITS`. For a time, the split is "any", because a time
+    #: depends only on the sizes of the split.
     split: str
     #: Form of the rows: unit (scaled to length 1), raw, or any.
     rows: str
@@ -64,7 +66,9 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """Return the name of the program and its method, as in the column ``contender`` of a row."""
+        """Return the name of the program and its method, as in the column ``contender`` of a
+        row.
+        """
         return f"{self.program}: {self.method}"
 
     @property
@@ -82,16 +86,21 @@ def read_figures() -> tuple[Figure, ...]:
 
 
 def split_of(Y_test: sparse.csr_array) -> str:
-    """Return the name of a dataset's split, or "unknown" if its test label sets are not in `SPLITS`."""
+    """Return the name of a dataset's split, or "unknown" if its test label sets are not in
+    `SPLITS`.
+    """
     digest = hashlib.sha256(np.ascontiguousarray(Y_test.indptr, dtype=np.int64).data)
     digest.update(np.ascontiguousarray(Y_test.indices, dtype=np.int32).data)
     return SPLITS.get(digest.hexdigest()[:16], "unknown")
 
 
-def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = ALL) -> list[Figure]:
+def figures_for(
+    dataset: str, method: str, split: str, rows: str, subset: str = ALL
+) -> list[Figure]:
     """Return the results with which the contender ``method`` is compared.
 
-    The fields ``split``, ``rows`` and ``subset`` of a returned result (see `Figure`) are the given value or "any".
+    The fields ``split``, ``rows`` and ``subset`` of a returned result (see `Figure`) are the given
+    value or "any".
     """
     return [
         figure
@@ -104,7 +113,8 @@ def figures_for(dataset: str, method: str, split: str, rows: str, subset: str = 
 
 
 def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
-    """Return the task whose time determines the scale: the training of napkinXC's liblinear PLT on one thread.
+    """Return the task whose time determines the scale: the training of napkinXC's liblinear PLT on
+    one thread.
 
     Raises
     ------
@@ -143,8 +153,9 @@ class Elsewhere:
     Attributes
     ----------
     tasks : list of Task
-        The task whose time determines the scale. If no scaling was requested, or if no result from another machine
-        fits, the list of tasks is empty. Measure the task in ``tasks`` in the same rounds as the contenders' tasks.
+        The task whose time determines the scale. If no scaling was requested, or if no result from
+        another machine fits, the list of tasks is empty. Measure the task in ``tasks`` in the same
+        rounds as the contenders' tasks.
 
     Raises
     ------
@@ -152,9 +163,18 @@ class Elsewhere:
         napkinXC is needed but not installed.
     """
 
-    def __init__(self, data: Data, contenders: Iterable[str], form: str, subset: str = ALL, calibrate: bool = True):
+    def __init__(
+        self,
+        data: Data,
+        contenders: Iterable[str],
+        form: str,
+        subset: str = ALL,
+        calibrate: bool = True,
+    ):
         self.split = split_of(data.Y_test)
-        self.figures = {name: figures_for(data.name, name, self.split, form, subset) for name in contenders}
+        self.figures = {
+            name: figures_for(data.name, name, self.split, form, subset) for name in contenders
+        }
         self.tasks: list[Task] = []
         known = figures_for(data.name, CALIBRATION_METHOD, ANY, ANY)
         if calibrate and known and any(self.figures.values()):
@@ -162,7 +182,9 @@ class Elsewhere:
             self.tasks = [calibration_task(data.X, data.Y)]
 
     def compare(self, report: Report) -> None:
-        """Add results of other machines to a report of measured tasks, compare them with xmlc, and add a remark."""
+        """Add results of other machines to a report of measured tasks, compare them with xmlc, and
+        add a remark.
+        """
         here = [report.value(task.contender, task.name, TIME) for task in self.tasks]
         scale = None
         if here:
@@ -171,17 +193,24 @@ class Elsewhere:
             for figure in figures:
                 note = f"{figure.machine}, {figure.source}"
                 if figure.is_time:
-                    note = f"{figure.value:g} {figure.unit} on {note}{'' if scale else ', not scaled'}"
+                    note = (
+                        f"{figure.value:g} {figure.unit} on {note}{'' if scale else ', not scaled'}"
+                    )
                 if figure.is_time:
                     value = figure.value * (scale or 1.0)
                 else:
                     value = figure.value
                 report.add(figure.name, figure.task, figure.measure, figure.unit, value, note=note)
-            for name, task, program in dict.fromkeys((one.name, one.task, one.program) for one in figures):
+            for name, task, program in dict.fromkeys(
+                (one.name, one.task, one.program) for one in figures
+            ):
                 report.compare(contender, name, task, costs=bool(here), label=program)
         if any(self.figures.values()):
             scaled = "not scaled to this machine, and not compared."
             if here:
-                scaled = f"scaled by {self.tasks[0].contender}: {here[0]:.2f} s here, {self.seconds:g} s there."
+                scaled = (
+                    f"scaled by {self.tasks[0].contender}: {here[0]:.2f} s here, {self.seconds:g} "
+                    "s there."
+                )
             same = f"P@k is compared only for the same split ({self.split}) and scaling of rows."
             report.remarks.append(f"Times measured elsewhere are {scaled} {same}")

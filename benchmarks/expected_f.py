@@ -1,6 +1,7 @@
 """Compare ExpectedF with tuned thresholds and top k.
 
-Thresholds are tuned with labels, but ExpectedF needs only probability estimates to maximise the expected macro-F.
+Thresholds are tuned with labels, but ExpectedF needs only probability estimates to maximise the
+expected macro-F.
 
 All thresholds are tuned on a fifth of the training set.
 """
@@ -37,10 +38,11 @@ PART = "80 %"
 WHOLE = "100 %"
 GIVEN = "given"
 BEST = "best of three on the 20 %"
-PRIOR = " with prior"  # Priors of labels always come from the 80 % split, even for a model trained on all data.
-# `CONVENTIONS` maps each convention for 0/0 to two names: the measure for which thresholds are tuned, and the ExpectedF
-# with which these thresholds are compared. If 0/0 counts as 0, macro-F over all labels is proportional to macro-F over
-# the labels present in the test set.
+# Priors of labels always come from the 80 % split, even for a model trained on all data.
+PRIOR = " with prior"
+# `CONVENTIONS` maps each convention for 0/0 to two names: the measure for which thresholds are
+# tuned, and the ExpectedF with which these thresholds are compared. If 0/0 counts as 0, macro-F
+# over all labels is proportional to macro-F over the labels present in the test set.
 OURS = {zero: f"ExpectedF(zero_division={zero})" for zero in (0, 1)}
 CONVENTIONS = {
     "macro_f": ("macro_f", OURS[1]),
@@ -50,11 +52,11 @@ CONVENTIONS = {
 COMPARED = ("macro_f", "macro_f_present")
 MODEL = "Model of config/papers/plt2016.yaml; repeatable."
 TOP = 5
-# Sizes of the subsets of the test set to which ExpectedF is fitted. Each fitted ExpectedF predicts the label sets of
-# all test instances.
+# Sizes of the subsets of the test set to which ExpectedF is fitted. Each fitted ExpectedF predicts
+# the label sets of all test instances.
 SIZES = (100, 300, 1000, 3000)
-# Labels are divided into bands by their numbers of training instances. `BANDS` lists the smallest number of training
-# instances in each band.
+# Labels are divided into bands by their numbers of training instances. `BANDS` lists the smallest
+# number of training instances in each band.
 BANDS = (0, 1, 2, 4, 11, 101)
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
 MIN_SHARE = OutOfFold.threshold
@@ -62,12 +64,15 @@ Score = tuple[tuple[str, str, str], float]  # A score and its key (training spli
 
 
 class Estimates(NamedTuple):
-    """Hold the estimates of one seed, the true labels of the validation set, and the priors of the labels."""
+    """Hold the estimates of one seed, the true labels of the validation set, and the priors of the
+    labels.
+    """
 
     held_out: sparse.csr_array
     Y: sparse.csr_array
     priors: np.ndarray
-    of_test: dict[str, sparse.csr_array]  # Maps each training split to the test estimates of its model.
+    # Maps each training split to the test estimates of its model.
+    of_test: dict[str, sparse.csr_array]
 
 
 @benchmark(
@@ -80,8 +85,9 @@ class Estimates(NamedTuple):
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.
 
-    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. If the folder has the two
-    files, a random half of the instances in the files is the validation set. The other half is the test set.
+    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. If the
+    folder has the two files, a random half of the instances in the files is the validation set. The
+    other half is the test set.
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)
@@ -98,7 +104,12 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
         turns_of = {model: partial(estimates_of, dataset, model) for model in models}
     splits_of = product(turns_of, (PART, WHOLE))
     contenders = [Contender(f"{model}, {split}", f"model of {split}") for model, split in splits_of]
-    report = Report("expected-f", name, f"{about}, test set, mean of {seeds} seeds of split and model", contenders)
+    report = Report(
+        "expected-f",
+        name,
+        f"{about}, test set, mean of {seeds} seeds of split and model",
+        contenders,
+    )
     size = round(Y_train.nnz / Y_train.shape[0])
     for model, turn in turns_of.items():
         found = defaultdict[tuple[str, str, str], list[float]](list)
@@ -115,7 +126,9 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
             if measure in CONVENTIONS:
                 unit = PERCENT
             report.add(f"{model}, {split}", task, measure, unit, float(np.mean(values)), values)
-        for measure, split, prior, method in product(COMPARED, splits, ("", PRIOR), (*METHODS, BEST)):
+        for measure, split, prior, method in product(
+            COMPARED, splits, ("", PRIOR), (*METHODS, BEST)
+        ):
             pair = f"{model}, {split} / {method}, {PART}"
             theirs = found[PART, method, measure]
             ours = CONVENTIONS[measure][1] + prior
@@ -124,13 +137,20 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
 
 
 def estimates_of(data: Data, model: str, seed: int) -> Estimates:
-    """Return the test estimates of a model trained on 80 % of the data, and of a model trained on all of it."""
+    """Return the test estimates of a model trained on 80 % of the data, and of a model trained on
+    all of it.
+    """
     fit = fit_mask(data.X.shape[0], 0.2, seed)
     name, values = paper_setting("plt2016", model, data.name, OTHERWISE.get(model))
     part = make_estimator(name, values, seed).fit(data.X[fit], data.Y[fit])
     whole = make_estimator(name, values, seed).fit(data.X, data.Y)
-    of_test = {PART: part.predict_proba(data.X_test, MIN_SHARE), WHOLE: whole.predict_proba(data.X_test, MIN_SHARE)}
-    return Estimates(part.predict_proba(data.X[~fit], MIN_SHARE), data.Y[~fit], priors(data.Y[fit]), of_test)
+    of_test = {
+        PART: part.predict_proba(data.X_test, MIN_SHARE),
+        WHOLE: whole.predict_proba(data.X_test, MIN_SHARE),
+    }
+    return Estimates(
+        part.predict_proba(data.X[~fit], MIN_SHARE), data.Y[~fit], priors(data.Y[fit]), of_test
+    )
 
 
 def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
@@ -145,11 +165,13 @@ def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
     return Y[second], Estimates(spe[first], Y[first], priors(Y[first]), {PART: spe[second]})
 
 
-def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int) -> Iterator[Score]:
+def scores_of(
+    estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int
+) -> Iterator[Score]:
     """Yield the test scores of all methods.
 
-    As baselines, one method predicts the best ``TOP`` labels of each instance, and another method the best ``size``
-    labels.
+    As baselines, one method predicts the best ``TOP`` labels of each instance, and another method
+    the best ``size`` labels.
     """
     tuned = {}
     for method in METHODS:
@@ -158,10 +180,15 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
     best = {by: max(METHODS, key=lambda method: tuned[method, by][0]) for _, by in tuned}
     for split, spe in estimates.of_test.items():
         ranked, _ = top_k_of(spe, max(TOP, size))
-        sets = {f"top {TOP}": best_labels(ranked[:, :TOP], spe), f"top {size}": best_labels(ranked[:, :size], spe)}
+        sets = {
+            f"top {TOP}": best_labels(ranked[:, :TOP], spe),
+            f"top {size}": best_labels(ranked[:, :size], spe),
+        }
         for zero, name in OURS.items():
             sets[name] = ExpectedF(zero_division=zero).fit(spe).predict(spe)
-            sets[name + PRIOR] = ExpectedF(zero_division=zero, prior=estimates.priors).fit(spe).predict(spe)
+            sets[name + PRIOR] = (
+                ExpectedF(zero_division=zero, prior=estimates.priors).fit(spe).predict(spe)
+            )
         for name, predicted in sets.items():
             for measure, score in measure_scores(agreement(Y_test, predicted), CONVENTIONS).items():
                 yield (split, name, measure), 100 * score
@@ -180,29 +207,45 @@ def scores_of(estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: i
 def fitted_to_others(
     spe: sparse.csr_array, held_out: sparse.csr_array, seed: int
 ) -> Iterator[tuple[str, str, ExpectedF]]:
-    """Yield ExpectedF methods that are fitted to subsets of the test set or to the validation set, with and without a
-    minimum probability.
+    """Yield ExpectedF methods that are fitted to subsets of the test set or to the validation set,
+    with and without a minimum probability.
 
     Each yielded item consists of a task, a measure and a fitted method.
     """
     order = np.random.RandomState(seed).permutation(spe.shape[0])
-    others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {"the 20 %": held_out}
+    others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {
+        "the 20 %": held_out
+    }
     for (name, fitted), (zero, ours), min_share in product(others.items(), OURS.items(), (0, 0.25)):
         method = ExpectedF(zero_division=zero, min_share=min_share).fit(fitted)
-        yield f"{ours} of {name}, min_share={min_share}", "macro_f" if zero else "macro_f_present", method
+        yield (
+            f"{ours} of {name}, min_share={min_share}",
+            "macro_f" if zero else "macro_f_present",
+            method,
+        )
 
 
 def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:
     """Convert ranked labels to label sets. Entries -1 in the ranking are ignored."""
     rows, ranks = np.nonzero(ranked >= 0)
-    return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, ranked[rows, ranks])), shape=spe.shape)
+    return sparse.csr_array(
+        (np.ones(rows.size, dtype=bool), (rows, ranked[rows, ranks])), shape=spe.shape
+    )
 
 
-def sums_of(spe: sparse.csr_array, Y_train: sparse.csr_array, Y_test: sparse.csr_array) -> Iterator[Score]:
-    """Yield the number of labels, the number of positives and the sum of estimates for each of `BANDS`."""
+def sums_of(
+    spe: sparse.csr_array, Y_train: sparse.csr_array, Y_test: sparse.csr_array
+) -> Iterator[Score]:
+    """Yield the number of labels, the number of positives and the sum of estimates for each of
+    `BANDS`.
+    """
     known, positives = (np.bincount(Y.indices, minlength=Y.shape[1]) for Y in (Y_train, Y_test))
     sums = np.bincount(spe.indices, weights=spe.data, minlength=spe.shape[1])
     for low, end in pairwise((*BANDS, np.inf)):
         band = (known >= low) & (known < end)
-        for measure, amount in {"labels": band, "positives": positives[band], "estimates": sums[band]}.items():
+        for measure, amount in {
+            "labels": band,
+            "positives": positives[band],
+            "estimates": sums[band],
+        }.items():
             yield (PART, f"labels, training instances from {low}", measure), float(amount.sum())

@@ -1,11 +1,19 @@
-"""Measure how fast FastXML trains and ranks on one and on several threads, compared with the authors' program."""
+"""Measure how fast FastXML trains and ranks on one and on several threads, compared with the
+authors' program.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
 
-from benchmarks.commands import baselines_option, benchmark, count_option, rounds_option, threads_option
+from benchmarks.commands import (
+    baselines_option,
+    benchmark,
+    count_option,
+    rounds_option,
+    threads_option,
+)
 from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
 from benchmarks.harness import TOP, TRAINING, Contender, Data, Report, Task, ranking_task
 from benchmarks.render import counted
@@ -14,8 +22,8 @@ from xmlc.models.fastxml import FastXML
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 
-# Number of trees of the forest that was measured elsewhere on a dataset. For datasets that are not in TREES_ELSEWHERE,
-# forests have the paper's 50 trees.
+# Number of trees of the forest that was measured elsewhere on a dataset. For datasets that are not
+# in TREES_ELSEWHERE, forests have the paper's 50 trees.
 TREES_ELSEWHERE = {"tib-core-26k": 10}
 
 
@@ -28,7 +36,9 @@ TREES_ELSEWHERE = {"tib-core-26k": 10}
     threads_option,
     rounds_option(2),
 )
-def bench_fastxml(data: Path, trees: int | None, baselines: bool, threads: int, rounds: int) -> Report:
+def bench_fastxml(
+    data: Path, trees: int | None, baselines: bool, threads: int, rounds: int
+) -> Report:
     """Measure training and prediction on one thread and on several threads."""
     dataset = Data.read(data)
     setting = paper_setting("plt2016", "fastxml", "", FASTXML_OTHERWISE).hyperparameters

@@ -1,6 +1,9 @@
-"""Train and measure one program in a fresh process. `benchmarks.programs` runs this file as a script.
+"""Train and measure one program in a fresh process.
 
-Import each program only when it is used, because xmlc is not in the environments of PECOS and LibMultiLabel.
+`benchmarks.programs` runs this file as a script.
+
+Import each program only when it is used, because xmlc is not in the environments of PECOS and
+LibMultiLabel.
 """
 
 from __future__ import annotations
@@ -23,27 +26,32 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-# Rankings whose time is measured have TOP labels. Rankings from which label sets are made have LONG labels.
+# Rankings whose time is measured have TOP labels. Rankings from which label sets are made have LONG
+# labels.
 TOP = 5
 LONG = 100
-# A measurement consists of a warm-up on WARM_UP rows, and of ROUNDS rounds. Each round predicts a batch of TIMED rows
-# and REQUESTS single rows.
+# A measurement consists of a warm-up on WARM_UP rows, and of ROUNDS rounds. Each round predicts a
+# batch of TIMED rows and REQUESTS single rows.
 WARM_UP = 300
 TIMED = 2000
 REQUESTS = 200
 ROUNDS = 3
 BATCH = 256  # Number of rows that LibMultiLabel's own command predicts at a time.
-# Minimum number of labels for which LibMultiLabel trains a tree instead of one-vs-rest. On tib-core-26k, one-vs-rest
-# needs 23 GB.
+# Minimum number of labels for which LibMultiLabel trains a tree instead of one-vs-rest. On
+# tib-core-26k, one-vs-rest needs 23 GB.
 TREE_FROM = 10_000
 SLOPE = 3  # LibMultiLabel's trees estimate a probability as sigmoid(3 * decision value).
-Ranking = tuple[np.ndarray, np.ndarray]  # Labels and their scores, best first. Label -1 fills empty places.
+# Labels and their scores, best first. Label -1 fills empty places.
+Ranking = tuple[np.ndarray, np.ndarray]
 
 
 class Estimator:
-    """Measure an estimator of xmlc, or a class with the same interface, with default settings on one thread."""
+    """Measure an estimator of xmlc, or a class with the same interface, with default settings on
+    one thread.
+    """
 
-    # Name of the program's package, whose version is recorded. If the name is empty, the commit of xmlc is recorded.
+    # Name of the program's package, whose version is recorded. If the name is empty, the commit of
+    # xmlc is recorded.
     distribution = ""
     n_requests = REQUESTS
 
@@ -140,13 +148,15 @@ class _Pecos(Estimator):
 class _LibMultiLabel(Estimator):
     """Train LibMultiLabel's one-vs-rest model, or LibMultiLabel's tree if there are many labels.
 
-    The one-vs-rest model predicts the labels with positive decision values. LibMultiLabel's tree only ranks labels.
+    The one-vs-rest model predicts the labels with positive decision values. LibMultiLabel's tree
+    only ranks labels.
     """
 
     distribution = "libmultilabel"
 
     def __init__(self) -> None:
-        one = {"cpu_count": lambda logical=True: 1}  # LibMultiLabel's trainer starts a thread for each core.
+        # LibMultiLabel's trainer starts a thread for each core.
+        one = {"cpu_count": lambda logical=True: 1}
         vars(import_module("psutil")).update(one)
         self.linear = import_module("libmultilabel.linear")
 
@@ -169,8 +179,12 @@ class _LibMultiLabel(Estimator):
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
         k = min(k, self.numbers.size)
         parts = (X[start : start + BATCH] for start in range(0, X.shape[0], BATCH))
-        labels, scores = map(np.concatenate, zip(*(self.one(self.request(part), k) for part in parts)))
-        return np.where(scores > 0, labels, -1) if self.tree else labels, scores if self.tree else expit(SLOPE * scores)
+        labels, scores = map(
+            np.concatenate, zip(*(self.one(self.request(part), k) for part in parts))
+        )
+        return np.where(
+            scores > 0, labels, -1
+        ) if self.tree else labels, scores if self.tree else expit(SLOPE * scores)
 
     def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
         if self.tree:
@@ -185,14 +199,19 @@ class _LibMultiLabel(Estimator):
         return sparse.csr_matrix(x, dtype=np.float64)
 
     def one(self, request: Any, k: int = TOP) -> Ranking:
-        return self.linear.get_topk_labels(self.linear.predict_values(self.model, request), self.numbers, k)
+        return self.linear.get_topk_labels(
+            self.linear.predict_values(self.model, request), self.numbers, k
+        )
 
 
 class _OneVsRest(Estimator):
-    """Train scikit-learn's one-vs-rest with a linear classifier of scikit-learn, all with default settings."""
+    """Train scikit-learn's one-vs-rest with a linear classifier of scikit-learn, all with default
+    settings.
+    """
 
     distribution = "scikit-learn"
-    n_requests = 3  # scikit-learn calls each label's classifier, so a request for 10,000 labels takes seconds
+    # scikit-learn calls each label's classifier, so a request for 10,000 labels takes seconds
+    n_requests = 3
 
     def __init__(self, linear: str):
         module, _, attribute = linear.partition(":")
@@ -202,7 +221,9 @@ class _OneVsRest(Estimator):
         one_vs_rest = import_module("sklearn.multiclass").OneVsRestClassifier
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # A label of the warm-up may be in all rows or in none.
-            self.model = one_vs_rest(self.linear()).fit(self.request(X), sparse.csr_matrix(Y, dtype=np.int64))
+            self.model = one_vs_rest(self.linear()).fit(
+                self.request(X), sparse.csr_matrix(Y, dtype=np.int64)
+            )
 
     def store(self, folder: Path) -> None:
         with open(folder / "model.pickle", "wb") as file:
@@ -228,8 +249,12 @@ class _OneVsRest(Estimator):
         return self.rank(request, TOP)
 
 
-NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}  # napkinXC's defaults.
-XMLC = {name: name for name in ("PLT", "PLT.for_ranking", "Parabel", "SWNN", "Stacking", "OPLT", "FastXML", "LdSM")}
+# napkinXC's defaults.
+NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}
+XMLC = {
+    name: name
+    for name in ("PLT", "PLT.for_ranking", "Parabel", "SWNN", "Stacking", "OPLT", "FastXML", "LdSM")
+}
 XMLC["SWNN"] = "SparseWeightedNearestNeighbors"
 PROGRAMS: dict[str, Callable[[], Estimator]] = {
     **{name: partial(Estimator, f"xmlc.models:{path}") for name, path in XMLC.items()},
@@ -245,8 +270,14 @@ ONE_VS_REST: dict[str, Callable[[], Estimator]] = {
 
 
 def megabytes(field: str) -> float:
-    """Return a memory field of this process in MB, such as VmRSS (present memory) or VmHWM (peak)."""
-    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    """Return a memory field of this process in MB, such as VmRSS (present memory) or VmHWM
+    (peak).
+    """
+    (line,) = (
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith(field)
+    )
     return int(line.split()[1]) * 1024 / 1e6
 
 
@@ -261,7 +292,10 @@ def least(call: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def trained_within(seconds: float, train: Callable[[], object]) -> bool:
-    """Train, and return whether the training needed less CPU time than the limit. Stop it after the limit."""
+    """Train, and return whether the training needed less CPU time than the limit.
+
+    Stop it after the limit.
+    """
 
     def stop(*_: object) -> None:
         raise TimeoutError
@@ -278,14 +312,19 @@ def trained_within(seconds: float, train: Callable[[], object]) -> bool:
 
 
 def measure(name: str, data: Path, out: Path, seconds: float = 0) -> None:
-    """Train a program, save and load its model, and write its costs, ranking and label sets to a folder.
+    """Train a program, save and load its model, and write its costs, ranking and label sets to a
+    folder.
 
-    If ``seconds`` is not 0, the training is stopped after this CPU time, and only the costs are written.
+    If ``seconds`` is not 0, the training is stopped after this CPU time, and only the costs are
+    written.
     """
-    X, Y, X_test = (sparse.csr_array(sparse.load_npz(data / f"{part}.npz")) for part in ("X", "Y", "X_test"))
+    X, Y, X_test = (
+        sparse.csr_array(sparse.load_npz(data / f"{part}.npz")) for part in ("X", "Y", "X_test")
+    )
     program = (PROGRAMS | ONE_VS_REST)[name]()
     few = Y[:WARM_UP]
-    program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])  # Compile the kernels before any measurement.
+    # Compile the kernels before any measurement.
+    program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])
     program.rank(X[:WARM_UP], TOP)
     Path("/proc/self/clear_refs").write_text("5")  # Reset the peak memory of this process.
     before = megabytes("VmRSS")
@@ -301,11 +340,18 @@ def measure(name: str, data: Path, out: Path, seconds: float = 0) -> None:
         return
     (out / "model").mkdir()
     program.store(out / "model")
-    costs["model_mb"] = sum(file.stat().st_size for file in (out / "model").rglob("*") if file.is_file()) / 1e6
+    costs["model_mb"] = (
+        sum(file.stat().st_size for file in (out / "model").rglob("*") if file.is_file()) / 1e6
+    )
     timed = X_test[:TIMED]
     costs["row_ms"] = 1e3 * least(lambda: program.rank(timed, TOP)) / timed.shape[0]
-    requests = [program.request(timed[row : row + 1]) for row in range(min(program.n_requests, timed.shape[0]))]
-    costs["request_ms"] = 1e3 * least(lambda: [program.one(request) for request in requests]) / len(requests)
+    requests = [
+        program.request(timed[row : row + 1])
+        for row in range(min(program.n_requests, timed.shape[0]))
+    ]
+    costs["request_ms"] = (
+        1e3 * least(lambda: [program.one(request) for request in requests]) / len(requests)
+    )
     labels, scores = program.rank(X_test, LONG)
     np.savez(out / "ranking.npz", labels=labels, scores=scores)
     sets = program.sets(X_test)

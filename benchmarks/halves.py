@@ -1,8 +1,8 @@
 """Convert another program's estimates to a dataset and scores.
 
-One half of the instances is the training set, and the other half is the test set. The suite `neural` evaluates models
-from files with their estimates, without the models' programs. The page docs/estimates.md explains how to add estimates
-of other models.
+One half of the instances is the training set, and the other half is the test set. The suite
+`neural` evaluates models from files with their estimates, without the models' programs. The page
+docs/estimates.md explains how to add estimates of other models.
 """
 
 from __future__ import annotations
@@ -23,15 +23,27 @@ from xmlc.suite.steps.prepared import fit_mask
 # Seed and random stream of the split into halves.
 SPLIT = 0
 HALVES = 1
-HELP = "Convert SOURCE to a dataset and to the scores of a model.\n\nSOURCE has estimates.txt.xz and labels.txt.xz."
-VALIDATION_SHARE = 0.2  # Share of the training set that is held out for validation, as in `xmlc prepare`.
+HELP = (
+    "Convert SOURCE to a dataset and to the scores of a model.\n\nSOURCE has estimates.txt.xz and "
+    "labels.txt.xz."
+)
+# Share of the training set that is held out for validation, as in `xmlc prepare`.
+VALIDATION_SHARE = 0.2
 
 
 @group.command(help=HELP)
 @click.argument("source", type=FOLDER)
-@click.option("--seeds", default=5, show_default=True, type=click.IntRange(1), help="Number of seeds: 0, 1, ...")
+@click.option(
+    "--seeds",
+    default=5,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Number of seeds: 0, 1, ...",
+)
 def halves(source: Path, seeds: int) -> None:
-    """Write the dataset resources/manual/NAME and the estimates scores/NAME from a source folder with the name NAME."""
+    """Write the dataset resources/manual/NAME and the estimates scores/NAME from a source folder
+    with the name NAME.
+    """
     name = source.resolve().name
     spe, _ = load(source / "estimates.txt.xz", "svmlight")
     _, Y = load(source / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
@@ -39,11 +51,17 @@ def halves(source: Path, seeds: int) -> None:
     with atomic_folder(Path("resources/manual", name)) as folder:
         for part, rows in (("trn", train), ("tst", test)):
             # One constant feature is enough, because no model is trained on the data.
-            sparse.save_npz(folder / f"X.{part}.npz", sparse.csr_array(np.ones((rows.size, 1), dtype=np.float32)))
+            sparse.save_npz(
+                folder / f"X.{part}.npz",
+                sparse.csr_array(np.ones((rows.size, 1), dtype=np.float32)),
+            )
             sparse.save_npz(folder / f"Y.{part}.npz", Y[rows])
     with atomic_folder(Path("scores", name)) as folder:
         for seed in range(seeds):
             held_out = train[~fit_mask(train.size, VALIDATION_SHARE, seed)]
             sparse.save_npz(folder / f"validation-{seed}.npz", spe[held_out])
             sparse.save_npz(folder / f"test-{seed}.npz", spe[test])
-    click.echo(f"wrote the dataset resources/manual/{name} and scores/{name}. Run: snakemake --cores 2 neural")
+    click.echo(
+        f"wrote the dataset resources/manual/{name} and scores/{name}. Run: snakemake --cores 2 "
+        "neural"
+    )

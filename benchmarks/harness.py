@@ -1,8 +1,9 @@
 """Run the tasks of a benchmark's contenders in turns, and collect the measurements in tidy rows.
 
-All tasks run in one process, one at a time. Rounds are interleaved, so that other load on the machine affects all
-contenders. Reports contain the minimum over rounds, because interference only adds time. Before measuring, benchmarks
-read their data and run every task once to compile its kernels.
+All tasks run in one process, one at a time. Rounds are interleaved, so that other load on the
+machine affects all contenders. Reports contain the minimum over rounds, because interference only
+adds time. Before measuring, benchmarks read their data and run every task once to compile its
+kernels.
 """
 
 from __future__ import annotations
@@ -45,18 +46,20 @@ class Row:
 
     benchmark: str
     dataset: str
-    #: Name of the contender. A number that compares two contenders has both names, such as ``"ours / baseline"``.
+    #: Name of the contender. A number that compares two contenders has both names, such as ``"ours
+    #: / baseline"``.
     contender: str
     #: Name of the task, such as "training".
     task: str
-    #: Name of the measure, such as "time" with the unit "ms per instance". If the measure is true or false, the value
-    #: is 1 or 0 and the unit is "yes or no".
+    #: Name of the measure, such as "time" with the unit "ms per instance". If the measure is true
+    #: or false, the value is 1 or 0 and the unit is "yes or no".
     measure: str
     unit: str
-    #: For a cost, the value is the minimum over all rounds. For a quality measure, such as P@1, the value is a mean. A
-    #: ratio with denominator 0 is NaN.
+    #: For a cost, the value is the minimum over all rounds. For a quality measure, such as P@1, the
+    #: value is a mean. A ratio with denominator 0 is NaN.
     value: float
-    #: All measurements that ``value`` summarises. ``rounds`` is empty if ``value`` was computed from other numbers.
+    #: All measurements that ``value`` summarises. ``rounds`` is empty if ``value`` was computed
+    #: from other numbers.
     rounds: tuple[float, ...] = ()
     threads: int = 1
     note: str = ""
@@ -100,7 +103,10 @@ class Data:
         """Return the numbers of instances, features and labels as text."""
         (n, d) = self.X.shape
         m = self.Y.shape[1]
-        return f"{n} training instances, {self.X_test.shape[0]} test instances, {d} features, {m} labels"
+        return (
+            f"{n} training instances, {self.X_test.shape[0]} test instances, {d} features, {m} "
+            "labels"
+        )
 
 
 @dataclass(frozen=True)
@@ -112,8 +118,8 @@ class Task:
     call: Callable[[], Any]
     #: Unit in which the time is reported. The first word of the unit is a key of `PER_SECOND`.
     unit: str = "s"
-    #: Number by which the time of a call is divided, such as 3,185 for a time per instance if a call predicts 3,185
-    #: instances.
+    #: Number by which the time of a call is divided, such as 3,185 for a time per instance if a
+    #: call predicts 3,185 instances.
     work: float = 1.0
     threads: int = 1
 
@@ -122,9 +128,18 @@ Key = tuple[str, str, int]  # Name of the contender, name of the task, and numbe
 Ranking = tuple[np.ndarray, np.ndarray]  # Labels and their scores.
 
 
-def ranking_task(contender: str, model: SparseProbabilityEstimator, X: sparse.csr_array, threads: int = 1) -> Task:
+def ranking_task(
+    contender: str, model: SparseProbabilityEstimator, X: sparse.csr_array, threads: int = 1
+) -> Task:
     """Return the task of ranking the best labels of all instances."""
-    return Task(contender, PREDICTION, lambda: model.predict_top_k(X, TOP), PER_INSTANCE, X.shape[0], threads)
+    return Task(
+        contender,
+        PREDICTION,
+        lambda: model.predict_top_k(X, TOP),
+        PER_INSTANCE,
+        X.shape[0],
+        threads,
+    )
 
 
 class Report:
@@ -146,7 +161,9 @@ class Report:
     environment : Environment
     """
 
-    def __init__(self, benchmark: str, dataset: str, about: str, contenders: Iterable[Contender] = ()):
+    def __init__(
+        self, benchmark: str, dataset: str, about: str, contenders: Iterable[Contender] = ()
+    ):
         self.benchmark = benchmark
         self.dataset = dataset
         self.about = about
@@ -156,25 +173,46 @@ class Report:
         self.environment = environment(1)
 
     def add(
-        self, contender: str, task: str, measure: str, unit: str, value: float, rounds: Sequence[float] = (), **kw: Any
+        self,
+        contender: str,
+        task: str,
+        measure: str,
+        unit: str,
+        value: float,
+        rounds: Sequence[float] = (),
+        **kw: Any,
     ) -> None:
         """Add one row with the given values."""
         about = self.benchmark, self.dataset, contender, task, measure, unit
         self.rows.append(Row(*about, float(value), tuple(map(float, rounds)), **kw))
 
-    def add_least(self, contender: str, task: str, measure: str, unit: str, rounds: Sequence[float], **kw: Any) -> None:
+    def add_least(
+        self, contender: str, task: str, measure: str, unit: str, rounds: Sequence[float], **kw: Any
+    ) -> None:
         """Add a row with the minimum of a cost over all rounds."""
         self.add(contender, task, measure, unit, min(rounds), rounds, **kw)
 
-    def add_precision(self, contender: str, task: str, scores: Sequence[Sequence[float]], **kw: Any) -> None:
+    def add_precision(
+        self, contender: str, task: str, scores: Sequence[Sequence[float]], **kw: Any
+    ) -> None:
         """Add rows with P@1, P@3 and P@5 in percent, each as a mean over runs.
 
         ``scores`` are fractions, shape (runs, 3).
         """
         for k, runs in zip(K, zip(*scores), strict=True):
-            self.add(contender, task, f"P@{k}", PERCENT, 100 * np.mean(runs), [100 * run for run in runs], **kw)
+            self.add(
+                contender,
+                task,
+                f"P@{k}",
+                PERCENT,
+                100 * np.mean(runs),
+                [100 * run for run in runs],
+                **kw,
+            )
 
-    def add_same_bits(self, contender: str, task: str, differing: Sequence[str], threads: int) -> None:
+    def add_same_bits(
+        self, contender: str, task: str, differing: Sequence[str], threads: int
+    ) -> None:
         """Add a row that states whether a result is bit-identical to the result on one thread.
 
         The row's note lists the arrays that differ.
@@ -184,8 +222,12 @@ class Report:
             note = f"different bits: {', '.join(differing)}"
         self.add(contender, task, "same bits", YES_OR_NO, not differing, threads=threads, note=note)
 
-    def add_rankings(self, contender: str, rankings: Mapping[Key, Ranking], Y: sparse.csr_array, threads: int) -> None:
-        """Add rows with P@k, the speed-up on several threads, and whether the threads change the rankings."""
+    def add_rankings(
+        self, contender: str, rankings: Mapping[Key, Ranking], Y: sparse.csr_array, threads: int
+    ) -> None:
+        """Add rows with P@k, the speed-up on several threads, and whether the threads change the
+        rankings.
+        """
         one, several = (rankings[contender, PREDICTION, n] for n in (1, threads))
         self.add_precision(contender, PREDICTION, [precisions(Y, one[0])])
         self.add_speed_up(contender, PREDICTION, threads)
@@ -193,7 +235,9 @@ class Report:
         self.add_same_bits(contender, PREDICTION, other, threads)
 
     def add_speed_up(self, contender: str, task: str, threads: int) -> None:
-        """Add a row with the speed-up: a task's time on one thread, divided by its time on several threads."""
+        """Add a row with the speed-up: a task's time on one thread, divided by its time on several
+        threads.
+        """
         one, several = (self.value(contender, task, TIME, n) for n in (1, threads))
         self.add(contender, task, "speed-up", TIMES, ratio(one, several), threads=threads)
 
@@ -202,15 +246,16 @@ class Report:
         self.add("process", "whole benchmark", "peak memory", "MB", peak_bytes() / 1e6)
 
     def measure(self, tasks: Iterable[Task], rounds: int, at_least: float = 0.0) -> dict[Key, Any]:
-        """Run tasks in turns, add a row with the time of each task, and return the results of all tasks.
+        """Run tasks in turns, add a row with the time of each task, and return the results of all
+        tasks.
 
         Parameters
         ----------
         tasks : iterable of Task
         rounds : int
         at_least : float
-            Minimum seconds of a task in a round. A shorter task is repeated for ``at_least`` seconds, and the minimum
-            is recorded.
+            Minimum seconds of a task in a round. A shorter task is repeated for ``at_least``
+            seconds, and the minimum is recorded.
 
         Returns
         -------
@@ -218,7 +263,9 @@ class Report:
             The last result of each task, by contender, name of the task, and number of threads.
         """
         by_key = {(task.contender, task.name, task.threads): task for task in tasks}
-        seconds, results = in_turns({str(key): task.call for key, task in by_key.items()}, rounds, at_least)
+        seconds, results = in_turns(
+            {str(key): task.call for key, task in by_key.items()}, rounds, at_least
+        )
         for key, task in by_key.items():
             scale = PER_SECOND[task.unit.split()[0]] / task.work
             turns = [scale * turn for turn in seconds[str(key)]]
@@ -227,7 +274,9 @@ class Report:
 
     def value(self, contender: str, task: str, measure: str, threads: int = 1) -> float:
         """Return the value of one row."""
-        (found,) = [row.value for row in self.of(contender, task, threads) if row.measure == measure]
+        (found,) = [
+            row.value for row in self.of(contender, task, threads) if row.measure == measure
+        ]
         return found
 
     def of(self, contender: str, task: str, threads: int = 1) -> list[Row]:
@@ -235,8 +284,11 @@ class Report:
         wanted = contender, task, threads
         return [row for row in self.rows if (row.contender, row.task, row.threads) == wanted]
 
-    def compare(self, ours: str, theirs: str, task: str, costs: bool = True, label: str = "") -> None:
-        """Add rows that compare two contenders: the difference of each percentage, and the ratio of each cost.
+    def compare(
+        self, ours: str, theirs: str, task: str, costs: bool = True, label: str = ""
+    ) -> None:
+        """Add rows that compare two contenders: the difference of each percentage, and the ratio of
+        each cost.
 
         Only measures that both contenders have on one thread are compared.
 
@@ -279,12 +331,18 @@ def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:
 
 
 def differing(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> list[str]:
-    """Return the names of arrays that differ in type, shape or any byte, or that only one of the mappings has.
+    """Return the names of arrays that differ in type, shape or any byte, or that only one of the
+    mappings has.
 
-    Arrays are compared byte by byte, so NaNs with the same bits are equal, but 0 and -0 are different.
+    Arrays are compared byte by byte, so NaNs with the same bits are equal, but 0 and -0 are
+    different.
     """
     names = sorted(first.keys() | second.keys())
-    return [name for name in names if not (name in first and name in second and _same(first[name], second[name]))]
+    return [
+        name
+        for name in names
+        if not (name in first and name in second and _same(first[name], second[name]))
+    ]
 
 
 def _same(first: np.ndarray, second: np.ndarray) -> bool:

@@ -1,8 +1,9 @@
 """Measure how fast each method maximises the expected F of each instance, given the same samples.
 
-Every task runs once before the measured rounds, so no measured time includes compilation. The PCC model is trained only
-once, and its samples are drawn only once. The time to train the model and to draw samples is not measured. Each
-inference method gets label vectors in memory and returns label sets.
+Every task runs once before the measured rounds, so no measured time includes compilation. The PCC
+model is trained only once, and its samples are drawn only once. The time to train the model and to
+draw samples is not measured. Each inference method gets label vectors in memory and returns label
+sets.
 """
 
 from __future__ import annotations
@@ -36,13 +37,23 @@ def bench_inference(data: Path, samples: int, threads: int, rounds: int) -> Repo
     """Measure the time and the F-measure of each inference method on the test set."""
     dataset = Data.read(data)
     setting = paper_setting("gfm2011", "pcc").hyperparameters
-    model = ProbabilisticClassifierChain(n_jobs=threads).set_params(**setting).fit(dataset.X, dataset.Y)
+    model = (
+        ProbabilisticClassifierChain(n_jobs=threads).set_params(**setting).fit(dataset.X, dataset.Y)
+    )
     model.sample(dataset.X_test[:WARM_UP_ROWS], samples)
     drawn = Samples(model.sample(dataset.X_test, samples), samples)
-    about = f"{dataset.size}, {samples} samples for each test instance, the fastest of {rounds} interleaved rounds"
-    report = Report("inference", dataset.name, about, [Contender(name, "inference method") for name in METHODS])
+    about = (
+        f"{dataset.size}, {samples} samples for each test instance, the fastest of {rounds} "
+        "interleaved rounds"
+    )
+    report = Report(
+        "inference", dataset.name, about, [Contender(name, "inference method") for name in METHODS]
+    )
     n = dataset.X_test.shape[0]
-    tasks = [Task(name, INFERENCE, task_of(name, drawn, threads), PER_INSTANCE, n, threads) for name in METHODS]
+    tasks = [
+        Task(name, INFERENCE, task_of(name, drawn, threads), PER_INSTANCE, n, threads)
+        for name in METHODS
+    ]
     for task in tasks:
         task.call()
     found = report.measure(tasks, rounds, AT_LEAST)

@@ -1,8 +1,8 @@
 """Measure the speed and accuracy of LdSM's trees, compared with the C++ program of its authors.
 
-Each published number of the program is valid for one split and one form of the rows, raw or scaled to unit length. The
-trees are trained on rows of the form that the user chooses, and compared with published numbers for the same split and
-form.
+Each published number of the program is valid for one split and one form of the rows, raw or scaled
+to unit length. The trees are trained on rows of the form that the user chooses, and compared with
+published numbers for the same split and form.
 """
 
 from __future__ import annotations
@@ -13,9 +13,25 @@ from pathlib import Path
 
 import click
 
-from benchmarks.commands import baselines_option, benchmark, count_option, rounds_option, threads_option
+from benchmarks.commands import (
+    baselines_option,
+    benchmark,
+    count_option,
+    rounds_option,
+    threads_option,
+)
 from benchmarks.elsewhere import UNIT_ROWS, Elsewhere
-from benchmarks.harness import PREDICTION, TOP, TRAINING, Contender, Data, Report, Task, precisions, ranking_task
+from benchmarks.harness import (
+    PREDICTION,
+    TOP,
+    TRAINING,
+    Contender,
+    Data,
+    Report,
+    Task,
+    precisions,
+    ranking_task,
+)
 from benchmarks.render import counted
 from benchmarks.settings import LDSM_OTHERWISE, paper_setting
 from xmlc.kernels.estimator import Hyperparameters
@@ -42,13 +58,21 @@ RE_RANKED = "LdSM, tail labels ranked again"
     rounds_option(),
     count_option("--seeds", 5, "Number of seeds, over which P@k is averaged."),
 )
-def bench_ldsm(data: Path, form: str, baselines: bool, threads: int, rounds: int, seeds: int) -> Report:
-    """Measure training and prediction with one tree and with ten trees, on one thread and on several."""
+def bench_ldsm(
+    data: Path, form: str, baselines: bool, threads: int, rounds: int, seeds: int
+) -> Report:
+    """Measure training and prediction with one tree and with ten trees, on one thread and on
+    several.
+    """
     dataset = Data.read(data)
     otherwise = LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
     setting = paper_setting("ldsm2020", "ldsm-mean", "", otherwise).hyperparameters
-    contenders = [Contender(_name(size), "this package", setting | {"n_trees": size}) for size in SIZES]
-    about = f"{dataset.size}, the fastest of {rounds} interleaved rounds, P@k the mean of {seeds} seeds"
+    contenders = [
+        Contender(_name(size), "this package", setting | {"n_trees": size}) for size in SIZES
+    ]
+    about = (
+        f"{dataset.size}, the fastest of {rounds} interleaved rounds, P@k the mean of {seeds} seeds"
+    )
     report = Report("ldsm", dataset.name, about, contenders)
     X = dataset.X[:WARM_UP_ROWS]
     Y = dataset.Y[:WARM_UP_ROWS]
@@ -60,7 +84,9 @@ def bench_ldsm(data: Path, form: str, baselines: bool, threads: int, rounds: int
         for n in (1, threads) if size == max(SIZES) else (1,):
             train = partial(_model(setting, size, n_jobs=n).fit, dataset.X, dataset.Y)
             tasks.append(Task(_name(size), TRAINING, train, threads=n))
-            tasks.append(ranking_task(_name(size), whole.trees(size).set_params(n_jobs=n), dataset.X_test, n))
+            tasks.append(
+                ranking_task(_name(size), whole.trees(size).set_params(n_jobs=n), dataset.X_test, n)
+            )
     report.measure(tasks, rounds)
     for size in SIZES:
         report.add_precision(_name(size), PREDICTION, scores[size])
@@ -76,9 +102,16 @@ def bench_ldsm(data: Path, form: str, baselines: bool, threads: int, rounds: int
     return report
 
 
-@benchmark("re-ranking", "Measure the time of re-ranking tail labels in LdSM.", data_option, rounds_option())
+@benchmark(
+    "re-ranking",
+    "Measure the time of re-ranking tail labels in LdSM.",
+    data_option,
+    rounds_option(),
+)
 def bench_re_ranking(data: Path, rounds: int) -> Report:
-    """Measure the ensemble of ldsm2020 on one thread, with and without re-ranking of tail labels (Section 9)."""
+    """Measure the ensemble of ldsm2020 on one thread, with and without re-ranking of tail labels
+    (Section 9).
+    """
     dataset = Data.read(data)
     setting = paper_setting("ldsm2020", "ldsm", dataset.name, RE_RANKING).hyperparameters
     model = LdSM().set_params(**setting).fit(dataset.X, dataset.Y)
@@ -86,8 +119,16 @@ def bench_re_ranking(data: Path, rounds: int) -> Report:
     plain.tail_ = None
     settings = {PLAIN: setting | {"beta": 1}, RE_RANKED: setting}
     contenders = [Contender(name, "this package", own) for name, own in settings.items()]
-    report = Report("re-ranking", dataset.name, f"{dataset.size}, minimum of {rounds} rounds", contenders)
-    report.measure([ranking_task(PLAIN, plain, dataset.X_test), ranking_task(RE_RANKED, model, dataset.X_test)], rounds)
+    report = Report(
+        "re-ranking", dataset.name, f"{dataset.size}, minimum of {rounds} rounds", contenders
+    )
+    report.measure(
+        [
+            ranking_task(PLAIN, plain, dataset.X_test),
+            ranking_task(RE_RANKED, model, dataset.X_test),
+        ],
+        rounds,
+    )
     report.compare(RE_RANKED, PLAIN, PREDICTION)
     return report
 
@@ -112,6 +153,8 @@ def _train_seeds(
     for seed in range(seeds):
         model = _model(setting, max(SIZES), random_state=seed, n_jobs=threads).fit(data.X, data.Y)
         for size in SIZES:
-            scores[size].append(precisions(data.Y_test, model.trees(size).predict_top_k(data.X_test, TOP)[0]))
+            scores[size].append(
+                precisions(data.Y_test, model.trees(size).predict_top_k(data.X_test, TOP)[0])
+            )
         models = models or [model]
     return models[0], scores

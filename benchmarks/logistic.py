@@ -1,7 +1,8 @@
-"""Measure the training speed of BR and PCC, compared with scikit-learn's logistic regression on one thread.
+"""Measure the training speed of BR and PCC, compared with scikit-learn's logistic regression on one
+thread.
 
-In a measured task, one classifier per label is trained, with the C that cross-validation selected. Kernels are compiled
-and the data is in memory before any measurement.
+In a measured task, one classifier per label is trained, with the C that cross-validation selected.
+Kernels are compiled and the data is in memory before any measurement.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from xmlc.suite.options import data_option
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
 
-ESTIMATORS: dict[str, type[LabelLogistic]] = {"br": BinaryRelevance, "pcc": ProbabilisticClassifierChain}
+ESTIMATORS: dict[str, type[LabelLogistic]] = {
+    "br": BinaryRelevance,
+    "pcc": ProbabilisticClassifierChain,
+}
 BASELINE = "scikit-learn"
 SOLUTION = "solution"
 # Hyperparameters of scikit-learn's solver L-BFGS.
@@ -41,12 +45,16 @@ TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at 
     "logistic",
     "Compare BR and PCC with scikit-learn.",
     data_option,
-    click.option("--estimator", default="br", show_default=True, type=click.Choice(list(ESTIMATORS))),
+    click.option(
+        "--estimator", default="br", show_default=True, type=click.Choice(list(ESTIMATORS))
+    ),
     threads_option,
     rounds_option(1),
 )
 def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
-    """Measure training by xmlc on one and several threads and by scikit-learn, and compare the trained models."""
+    """Measure training by xmlc on one and several threads and by scikit-learn, and compare the
+    trained models.
+    """
     dataset = Data.read(data)
     name = estimator.upper()
     kind = ESTIMATORS[estimator]
@@ -74,9 +82,18 @@ def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Rep
         times = report.value(BASELINE, TRAINING, TIME) / report.value(name, TRAINING, TIME, n)
         report.add(name, TRAINING, f"{BASELINE}'s {TIME} / this", TIMES, times, threads=n)
     decrement = float(np.nanmax(one.decrements_, initial=0.0))
-    report.add(name, SOLUTION, "largest squared Newton decrement relative to the objective", "", decrement)
+    report.add(
+        name, SOLUTION, "largest squared Newton decrement relative to the objective", "", decrement
+    )
     difference = largest_difference(one, X, Y, dataset.X_test, dataset.Y_test)
-    report.add(name, SOLUTION, "largest difference of probabilities on the test set", "", difference, note=TIGHT_FIT)
+    report.add(
+        name,
+        SOLUTION,
+        "largest difference of probabilities on the test set",
+        "",
+        difference,
+        note=TIGHT_FIT,
+    )
     report.add_process()
     return report
 
@@ -85,15 +102,25 @@ def _arrays(model: LabelLogistic) -> dict[str, np.ndarray]:
     return {name: value for name, value in vars(model).items() if isinstance(value, np.ndarray)}
 
 
-def inputs_of(model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, j: int) -> sparse.csr_array:
-    """Return the unscaled features of label j's classifier. In a classifier chain, earlier labels are also features."""
+def inputs_of(
+    model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, j: int
+) -> sparse.csr_array:
+    """Return the unscaled features of label j's classifier.
+
+    In a classifier chain, earlier labels are also features.
+    """
     if not isinstance(model, ProbabilisticClassifierChain):
         return X
     return sparse.csr_array(sparse.hstack([X, Y[:, :j]], format="csr"))
 
 
-def fit_with_baseline(model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-    """Train scikit-learn's classifiers, label by label. Features are scaled anew for the classifier of each label."""
+def fit_with_baseline(
+    model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array
+) -> None:
+    """Train scikit-learn's classifiers, label by label.
+
+    Features are scaled anew for the classifier of each label.
+    """
     X = X.astype(np.float64)
     numbers = Y.astype(np.float64)
     for j in range(Y.shape[1]):
@@ -113,14 +140,21 @@ def _baseline(C: float, tol: float, solver: str) -> LogisticRegression:
 
 
 def largest_difference(
-    model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, X_test: sparse.csr_array, Y_test: sparse.csr_array
+    model: LabelLogistic,
+    X: sparse.csr_array,
+    Y: sparse.csr_array,
+    X_test: sparse.csr_array,
+    Y_test: sparse.csr_array,
 ) -> float:
-    """Return the largest difference of P(Y_j = 1 | x, earlier true labels) between xmlc and scikit-learn.
+    """Return the largest difference of P(Y_j = 1 | x, earlier true labels) between xmlc and
+    scikit-learn.
 
-    scikit-learn's classifiers are fitted with a small tolerance. The largest difference is over all labels and all
-    instances of the test set.
+    scikit-learn's classifiers are fitted with a small tolerance. The largest difference is over all
+    labels and all instances of the test set.
     """
-    parts = [(features.astype(np.float64), labels) for features, labels in ((X, Y), (X_test, Y_test))]
+    parts = [
+        (features.astype(np.float64), labels) for features, labels in ((X, Y), (X_test, Y_test))
+    ]
     largest = 0.0
     for j in np.flatnonzero(~np.isnan(model.C_)).tolist():
         Z, Z_test = (inputs_of(model, *part, j) for part in parts)

@@ -1,4 +1,6 @@
-"""Measure how fast nearest neighbours are found, compared with the authors' Go program, and on several threads."""
+"""Measure how fast nearest neighbours are found, compared with the authors' Go program, and on
+several threads.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from benchmarks.commands import baselines_option, benchmark, count_option, rounds_option, threads_option
+from benchmarks.commands import (
+    baselines_option,
+    benchmark,
+    count_option,
+    rounds_option,
+    threads_option,
+)
 from benchmarks.elsewhere import ALL, UNIT_ROWS, Elsewhere
 from benchmarks.harness import (
     PERCENT,
@@ -35,12 +43,13 @@ from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 
 DENSE = 5_000_000  # Largest size (n x d) of a training set on which brute force takes only seconds.
-# Number of the most frequent labels for which classifiers are trained, and hyperparameter C (weight of the loss) of the
-# classifiers.
+# Number of the most frequent labels for which classifiers are trained, and hyperparameter C (weight
+# of the loss) of the classifiers.
 FREQUENT = 500
 C = 0.05
 AT_LEAST = 0.3  # Minimum seconds of each task in a round.
-INDEX = "SWNN, index"  # The construction of the index is measured once, because it depends on no hyperparameter.
+# The construction of the index is measured once, because it depends on no hyperparameter.
+INDEX = "SWNN, index"
 
 
 @benchmark(
@@ -52,8 +61,12 @@ INDEX = "SWNN, index"  # The construction of the index is measured once, because
     threads_option,
     rounds_option(),
 )
-def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: int, rounds: int) -> Report:
-    """Measure the time to construct the index, and to predict with two settings on one and on several threads."""
+def bench_nearest(
+    data: Path, instances: int | None, baselines: bool, threads: int, rounds: int
+) -> Report:
+    """Measure the time to construct the index, and to predict with two settings on one and on
+    several threads.
+    """
     whole = Data.read(data)
     dataset = replace(whole, X_test=whole.X_test[:instances], Y_test=whole.Y_test[:instances])
     if dataset.X_test.shape[0] == whole.X_test.shape[0]:
@@ -64,10 +77,18 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
     contenders = [Contender(name, "this package", setting) for name, setting in settings.items()]
     about = f"{dataset.size}, the fastest of {rounds} interleaved rounds"
     report = Report("nearest", dataset.name, about, contenders)
-    models = {name: _model(setting, 1).fit(dataset.X, dataset.Y) for name, setting in settings.items()}
+    models = {
+        name: _model(setting, 1).fit(dataset.X, dataset.Y) for name, setting in settings.items()
+    }
     elsewhere = Elsewhere(whole, [INDEX, *models], UNIT_ROWS, subset, baselines)
     tasks = elsewhere.tasks
-    tasks.append(Task(INDEX, TRAINING, lambda: SparseWeightedNearestNeighbors(n_jobs=1).fit(dataset.X, dataset.Y)))
+    tasks.append(
+        Task(
+            INDEX,
+            TRAINING,
+            lambda: SparseWeightedNearestNeighbors(n_jobs=1).fit(dataset.X, dataset.Y),
+        )
+    )
     for (name, model), n in product(models.items(), (1, threads)):
         own = copy(model).set_params(n_jobs=n)
         own.predict_top_k(dataset.X_test[:WARM_UP_ROWS], TOP)
@@ -79,7 +100,13 @@ def bench_nearest(data: Path, instances: int | None, baselines: bool, threads: i
         assert model.inner_products_ is not None  # SWNN counts inner products in every prediction.
         similarities = float(np.mean(model.inner_products_))
         report.add(name, PREDICTION, "similarities per instance", "", similarities)
-        report.add(name, PREDICTION, "of the training instances", PERCENT, 100 * similarities / dataset.X.shape[0])
+        report.add(
+            name,
+            PREDICTION,
+            "of the training instances",
+            PERCENT,
+            100 * similarities / dataset.X.shape[0],
+        )
         kept = (*model.index_, model.label_starts_, model.labels_)
         index_bytes = sum(part.nbytes for part in kept if isinstance(part, np.ndarray))
     report.add(INDEX, TRAINING, "index with the label sets", "MB", index_bytes / 1e6)
@@ -102,15 +129,21 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
     return SparseWeightedNearestNeighbors(n_jobs=n_jobs).set_params(**setting)
 
 
-@benchmark("preliminary", "Measure L1 and L2 distance, and classifiers of 500 labels.", data_option, rounds_option())
+@benchmark(
+    "preliminary",
+    "Measure L1 and L2 distance, and classifiers of 500 labels.",
+    data_option,
+    rounds_option(),
+)
 def bench_preliminary(data: Path, rounds: int) -> Report:
     """Rerun, on one thread, the preliminary experiments that swnn2018 mentions without a table.
 
-    The first preliminary experiment measures P@k with neighbours by L1 and L2 distance. According to Section 3.3 of
-    swnn2018, L1 and L2 distance degrade performance. The first experiment finds neighbours by brute force, so it needs
-    small datasets. On rows of unit length, L2 distance and cosine give the same order. Each neighbour has one vote,
-    because a distance cannot serve as the weight of a vote. The second preliminary experiment measures the prediction
-    time of classifiers for the 500 most frequent labels. Section 4.3 of swnn2018 reports a prediction time of about 0.1
+    The first preliminary experiment measures P@k with neighbours by L1 and L2 distance. According
+    to Section 3.3 of swnn2018, L1 and L2 distance degrade performance. The first experiment finds
+    neighbours by brute force, so it needs small datasets. On rows of unit length, L2 distance and
+    cosine give the same order. Each neighbour has one vote, because a distance cannot serve as the
+    weight of a vote. The second preliminary experiment measures the prediction time of classifiers
+    for the 500 most frequent labels. Section 4.3 of swnn2018 reports a prediction time of about 0.1
     ms.
     """
     dataset = Data.read(data)
@@ -118,7 +151,10 @@ def bench_preliminary(data: Path, rounds: int) -> Report:
     for length, metric in product(("unit length", "original length"), ("L1", "L2")):
         if dataset.X.shape[0] * dataset.X.shape[1] > DENSE:
             break
-        X, Q = (unit_rows(part) if length == "unit length" else part for part in (dataset.X, dataset.X_test))
+        X, Q = (
+            unit_rows(part) if length == "unit length" else part
+            for part in (dataset.X, dataset.X_test)
+        )
         nearest = _nearest(X.toarray(), Q.toarray(), "cityblock" if metric == "L1" else "euclidean")
         for S in (20, 75):
             name = f"{metric}, rows of {length}, S {S}"
@@ -139,7 +175,9 @@ def _nearest(X: np.ndarray, Q: np.ndarray, metric: Literal["cityblock", "euclide
     Ties go to the row with the smaller number.
     """
     blocks = np.array_split(Q, -(-len(Q) // 64))
-    return np.concatenate([np.argsort(cdist(block, X, metric), axis=1, kind="stable")[:, :75] for block in blocks])
+    return np.concatenate(
+        [np.argsort(cdist(block, X, metric), axis=1, kind="stable")[:, :75] for block in blocks]
+    )
 
 
 def _best(nearest: np.ndarray, Y: sparse.csr_array) -> np.ndarray:

@@ -1,7 +1,9 @@
-"""Compare `Stacking` with scikit-learn's one-vs-rest by number of labels, each in a fresh process on one thread.
+"""Compare `Stacking` with scikit-learn's one-vs-rest by number of labels, each in a fresh process
+on one thread.
 
-A dataset has its features already, so the estimator of `xmlc.TextClassifier` is compared, without a vectorizer. For m
-labels, all programs learn from the rows that have at least one of the m most frequent labels of the training set.
+A dataset has its features already, so the estimator of `xmlc.TextClassifier` is compared, without a
+vectorizer. For m labels, all programs learn from the rows that have at least one of the m most
+frequent labels of the training set.
 """
 
 from __future__ import annotations
@@ -30,16 +32,29 @@ NAMED = "Program to run again; repeatable.  [default: all programs that have no 
 LIMIT = "CPU time after which a training is stopped, in minutes."
 
 
-@group.command("one-vs-rest", help="Compare Stacking with scikit-learn's one-vs-rest by number of labels.")
+@group.command(
+    "one-vs-rest", help="Compare Stacking with scikit-learn's one-vs-rest by number of labels."
+)
 @data_option
 @click.option(
-    "--labels", "sizes", multiple=True, default=SIZES, show_default=True, type=click.IntRange(5), help=COUNTED
+    "--labels",
+    "sizes",
+    multiple=True,
+    default=SIZES,
+    show_default=True,
+    type=click.IntRange(5),
+    help=COUNTED,
 )
 @click.option("--program", "named", multiple=True, type=click.Choice(PROGRAMS), help=NAMED)
 @count_option("--minutes", 40, LIMIT)
 @click.option("--out", type=FILE, help="CSV file to write.")
-def bench_one_vs_rest(data: Path, sizes: Sequence[int], named: Sequence[str], minutes: int, out: Path | None) -> None:
-    """Run programs on the most frequent labels. Print and write the measurements of all runs, also of earlier ones."""
+def bench_one_vs_rest(
+    data: Path, sizes: Sequence[int], named: Sequence[str], minutes: int, out: Path | None
+) -> None:
+    """Run programs on the most frequent labels.
+
+    Print and write the measurements of all runs, also of earlier ones.
+    """
     set_process_threads(1)
     whole = Report("one-vs-rest", "", "")
     dataset = Data.read(data)
@@ -57,7 +72,9 @@ def bench_one_vs_rest(data: Path, sizes: Sequence[int], named: Sequence[str], mi
 
 
 def most_frequent(data: Data, m: int) -> Data:
-    """Return the rows that have some of the m most frequent labels, with these labels and the features of training."""
+    """Return the rows that have some of the m most frequent labels, with these labels and the
+    features of training.
+    """
     counts = np.bincount(data.Y.indices, minlength=data.Y.shape[1])
     labels = np.sort(np.argsort(-counts, kind="stable")[:m])
     Y = data.Y[:, labels]
@@ -66,7 +83,13 @@ def most_frequent(data: Data, m: int) -> Data:
     X = data.X[rows]
     X_test = data.X_test[rows_test]
     features = np.unique(X.indices)
-    return Data(data.name, unit_rows(X[:, features]), Y[rows], unit_rows(X_test[:, features]), Y_test[rows_test])
+    return Data(
+        data.name,
+        unit_rows(X[:, features]),
+        Y[rows],
+        unit_rows(X_test[:, features]),
+        Y_test[rows_test],
+    )
 
 
 def measured(data: Data, m: int, answers: Path) -> Report:
@@ -74,9 +97,13 @@ def measured(data: Data, m: int, answers: Path) -> Report:
     report = Report("one-vs-rest", f"{data.name}, {m} labels", data.size)
     files = {name: answers / name / "costs.json" for name in PROGRAMS}
     costs = {name: read_json(file) for name, file in files.items() if file.exists()}
-    add_rows(report, data, {name: answers / name for name, cost in costs.items() if cost["finished"]})
+    add_rows(
+        report, data, {name: answers / name for name, cost in costs.items() if cost["finished"]}
+    )
     for name, cost in costs.items():
         report.add(name, TRAINING, "instances", "", data.X.shape[0])
         if not cost["finished"]:
-            report.add(name, TRAINING, CPU_TIME, "s", cost["train_s"], note=f"{STOPPED}, {cost['program']}")
+            report.add(
+                name, TRAINING, CPU_TIME, "s", cost["train_s"], note=f"{STOPPED}, {cost['program']}"
+            )
     return report

@@ -1,8 +1,10 @@
-"""Measure how fast online label trees train and how well they rank, compared with napkinXC's online trees.
+"""Measure how fast online label trees train and how well they rank, compared with napkinXC's online
+trees.
 
-All trainings use one thread. Trainings of xmlc and napkinXC alternate, with one pair of trainings per shuffle.
-napkinXC's training time includes two tasks that cannot be left out. They are converting the data to its types, and
-writing its model. Conversion and writing take far less time than the training itself.
+All trainings use one thread. Trainings of xmlc and napkinXC alternate, with one pair of trainings
+per shuffle. napkinXC's training time includes two tasks that cannot be left out. They are
+converting the data to its types, and writing its model. Conversion and writing take far less time
+than the training itself.
 """
 
 from __future__ import annotations
@@ -12,7 +14,17 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.commands import baselines_option, benchmark, count_option, several_option
-from benchmarks.harness import PER_INSTANCE, PREDICTION, TIME, TOP, TRAINING, Contender, Data, Report, precisions
+from benchmarks.harness import (
+    PER_INSTANCE,
+    PREDICTION,
+    TIME,
+    TOP,
+    TRAINING,
+    Contender,
+    Data,
+    Report,
+    precisions,
+)
 from benchmarks.settings import paper_setting
 from xmlc.models.registry import make_estimator
 from xmlc.models.warm_up import WARM_UP_ROWS
@@ -38,7 +50,9 @@ VARIANTS = {  # Names of models in oplt2021.yaml, which have the paper's hyperpa
     count_option("--epochs", 1, "Number of passes over the training set."),
     baselines_option,
 )
-def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, baselines: bool) -> Report:
+def bench_oplt(
+    data: Path, variants: tuple[str, ...], seeds: int, epochs: int, baselines: bool
+) -> Report:
     """Train every variant on several shuffles of the data. Report mean P@k and minimum times."""
     dataset = Data.read(data)
     settings = {}
@@ -48,7 +62,12 @@ def bench_oplt(data: Path, variants: tuple[str, ...], seeds: int, epochs: int, b
                 setting = paper_setting("oplt2021", published, dataset.name, {"epochs": epochs})
                 settings[f"{variant}, {program}"] = setting
     about = f"{dataset.size}, passes: {epochs}, P@k the mean of {seeds} shuffles, times the minimum"
-    report = Report("oplt", dataset.name, about, [Contender(name, *setting) for name, setting in settings.items()])
+    report = Report(
+        "oplt",
+        dataset.name,
+        about,
+        [Contender(name, *setting) for name, setting in settings.items()],
+    )
     found = defaultdict[str, list[tuple[float, float, list[float]]]](list)
     for seed in range(seeds):
         for name, (estimator, hyperparameters) in settings.items():

@@ -1,4 +1,6 @@
-"""Compare thresholds tuned on a fifth of the training set (plt2016) with thresholds tuned on out-of-fold estimates."""
+"""Compare thresholds tuned on a fifth of the training set (plt2016) with thresholds tuned on
+out-of-fold estimates.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ WHAT = {
 }
 PAIRS = ((REFITTED, HELD_OUT), (OUT_OF_FOLD, HELD_OUT), (OUT_OF_FOLD, REFITTED))
 METHODS = ("fta", "sto", "ofo")
-# MEASURES maps each title to two measures: one that is reported on the test set, and one by which thresholds are
-# selected from the grid. In the papers, thresholds are selected by macro_f.
+# MEASURES maps each title to two measures: one that is reported on the test set, and one by which
+# thresholds are selected from the grid. In the papers, thresholds are selected by macro_f.
 PRESENT = "macro_f_present"
 MEASURES = {name: (name, "macro_f") for name in ("macro_f", "macro_f_zero", PRESENT)}
 MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
@@ -47,10 +49,17 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
     data_option,
     count_option("--seeds", 5, "Number of seeds; a seed determines split, folds and model."),
     count_option("--folds", 5, "Number of folds for the estimates.", least=2),
-    click.option("--solver", default=PLT.solver, show_default=True, help="Solver of the PLT with default settings."),
+    click.option(
+        "--solver",
+        default=PLT.solver,
+        show_default=True,
+        help="Solver of the PLT with default settings.",
+    ),
 )
 def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) -> Report:
-    """Measure macro-F of three threshold methods on the test set, with three conventions for 0/0."""
+    """Measure macro-F of three threshold methods on the test set, with three conventions for
+    0/0.
+    """
     dataset = Data.read(data)
     scores = defaultdict[tuple[str, str, str], list[float]](list)
     seconds = defaultdict[str, list[float]](list)
@@ -64,12 +73,25 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) ->
         seconds[HELD_OUT].append(trained - start)
         seconds[OUT_OF_FOLD].append(time.process_time() - trained)
         min_probability = whole.threshold
-        held_out = part.predict_proba(dataset.X[~fit], min_probability), dataset.Y[~fit], priors(dataset.Y[fit])
+        held_out = (
+            part.predict_proba(dataset.X[~fit], min_probability),
+            dataset.Y[~fit],
+            priors(dataset.Y[fit]),
+        )
         stacked = whole.estimates_, dataset.Y, priors(dataset.Y)
-        of_part, of_all = (one.predict_proba(dataset.X_test, min_probability) for one in (part, whole))
-        chosen = {HELD_OUT: (held_out, of_part), REFITTED: (held_out, of_all), OUT_OF_FOLD: (stacked, of_all)}
+        of_part, of_all = (
+            one.predict_proba(dataset.X_test, min_probability) for one in (part, whole)
+        )
+        chosen = {
+            HELD_OUT: (held_out, of_part),
+            REFITTED: (held_out, of_all),
+            OUT_OF_FOLD: (stacked, of_all),
+        }
         for method in METHODS:
-            best = {id(tuned_on): tuned_by_each(method, *tuned_on, min_probability) for tuned_on in (held_out, stacked)}
+            best = {
+                id(tuned_on): tuned_by_each(method, *tuned_on, min_probability)
+                for tuned_on in (held_out, stacked)
+            }
             for name, (tuned_on, spe) in chosen.items():
                 found = {
                     by: classification_metrics(dataset.Y_test, apply_thresholds(spe, thresholds))
@@ -78,7 +100,9 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) ->
                 for title, (measure, by) in MEASURES.items():
                     scores[name, method, title].append(100 * found[by][measure])
     about = f"{dataset.size}, test set, mean of {seeds} seeds, {folds} folds, solver {solver}"
-    report = Report("out-of-fold", dataset.name, about, [Contender(name, what) for name, what in WHAT.items()])
+    report = Report(
+        "out-of-fold", dataset.name, about, [Contender(name, what) for name, what in WHAT.items()]
+    )
     for name, turns in seconds.items():
         report.add_least(name, TRAINING, CPU_TIME, "s", turns)
     for (name, method, measure), values in scores.items():
@@ -89,7 +113,9 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) ->
     return report
 
 
-def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[float], theirs: list[float]) -> None:
+def add_gain(
+    report: Report, pair: str, task: str, measure: str, ours: list[float], theirs: list[float]
+) -> None:
     """Add a row with the mean of paired differences and its confidence interval."""
     gains = np.subtract(ours, theirs).tolist()
     gain = estimate_of(gains)
@@ -98,9 +124,14 @@ def add_gain(report: Report, pair: str, task: str, measure: str, ours: list[floa
 
 
 def tuned_by_each(
-    method: str, spe: sparse.csr_array, Y: sparse.csr_array, prior: np.ndarray, min_probability: float
+    method: str,
+    spe: sparse.csr_array,
+    Y: sparse.csr_array,
+    prior: np.ndarray,
+    min_probability: float,
 ) -> dict[str, tuple[float, np.ndarray]]:
-    """Return the best score and the thresholds with this score, for each measure that selects a grid point.
+    """Return the best score and the thresholds with this score, for each measure that selects a
+    grid point.
 
     One pass over the grid of thresholds computes the results for all measures.
     """

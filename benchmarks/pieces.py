@@ -1,7 +1,7 @@
 """Define the tasks whose results are compared bit by bit. Tasks of one group share kernels.
 
-Each task is named after its estimator, method or function. If results differ, the report therefore names the estimator,
-method or function.
+Each task is named after its estimator, method or function. If results differ, the report therefore
+names the estimator, method or function.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ from xmlc.thresholds.sweeps import tune
 
 K = 5
 SEED = 7
-# MANY_LABELS contains marginals of 24 labels. The method `meuf_approx` uses fewer states than 24 labels would need.
+# MANY_LABELS contains marginals of 24 labels. The method `meuf_approx` uses fewer states than 24
+# labels would need.
 MANY_LABELS = ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
 FEW = 30  # Number of instances on which slow methods are run.
 # Maximum numbers of training and test instances of a prepared dataset.
@@ -69,12 +70,40 @@ ROWS = 1500
 TEST_ROWS = 300
 SYNTHETIC_ROWS = 500
 SYNTHETIC_TEST_ROWS = 120
-TREE: Hyperparameters = {"arity": 4, "max_leaf": 6, "epochs": 2, "lam": 1e-6, "C": 1.0, "weight_threshold": None}
-HINGE: Hyperparameters = {"weight_threshold": 0.05, "solver": "batch", "loss": "squared_hinge", "hinge_power": 3}
+TREE: Hyperparameters = {
+    "arity": 4,
+    "max_leaf": 6,
+    "epochs": 2,
+    "lam": 1e-6,
+    "C": 1.0,
+    "weight_threshold": None,
+}
+HINGE: Hyperparameters = {
+    "weight_threshold": 0.05,
+    "solver": "batch",
+    "loss": "squared_hinge",
+    "hinge_power": 3,
+}
 IPLT: Hyperparameters = {"solver": "adagrad", "tree": "kmeans", "weight_threshold": None}
-PARABEL: Hyperparameters = {"n_trees": 2, "max_leaf": 6, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1}
-# Values of (alpha, beta) for SWNN: the values in Table 6 of swnn2018, and values that are not whole numbers.
-EXPONENTS = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (2.0, 0.0), (1.0, 1.0), (2.0, 1.0), (1.7, 0.55), (3.0, 2.0))
+PARABEL: Hyperparameters = {
+    "n_trees": 2,
+    "max_leaf": 6,
+    "hinge_power": 2,
+    "tol": 0.1,
+    "weight_threshold": 0.1,
+}
+# Values of (alpha, beta) for SWNN: the values in Table 6 of swnn2018, and values that are not whole
+# numbers.
+EXPONENTS = (
+    (0.0, 0.0),
+    (0.5, 0.0),
+    (1.0, 0.0),
+    (2.0, 0.0),
+    (1.0, 1.0),
+    (2.0, 1.0),
+    (1.7, 0.55),
+    (3.0, 2.0),
+)
 
 
 class Data(NamedTuple):
@@ -87,7 +116,8 @@ class Data(NamedTuple):
     X_test, Y_test : csr_array
         Test set.
     P_test : csr_array of float32, shape (n_test, m)
-        Estimates for the test instances: true posteriors, or made-up values for the labels of other instances.
+        Estimates for the test instances: true posteriors, or made-up values for the labels of other
+        instances.
     """
 
     X: sparse.csr_array
@@ -97,16 +127,24 @@ class Data(NamedTuple):
     P_test: sparse.csr_array
 
 
-Parts = Mapping[str, object]  # Result of a task: maps each name to a part, see `benchmarks.bits.digest_of`.
+# Result of a task: maps each name to a part, see `benchmarks.bits.digest_of`.
+Parts = Mapping[str, object]
 Run = Callable[[Data], Parts]
 
 
 def synthetic_data() -> Data:
-    """Return a small synthetic dataset. The estimates of the synthetic data are the true posteriors."""
-    model = SyntheticModel(n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1)
+    """Return a small synthetic dataset.
+
+    The estimates of the synthetic data are the true posteriors.
+    """
+    model = SyntheticModel(
+        n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1
+    )
     X, Y, P = model.draw(0, SYNTHETIC_ROWS + SYNTHETIC_TEST_ROWS, 1)
     assert P is not None
-    return Data(X[:SYNTHETIC_ROWS], Y[:SYNTHETIC_ROWS], *(part[SYNTHETIC_ROWS:] for part in (X, Y, P)))
+    return Data(
+        X[:SYNTHETIC_ROWS], Y[:SYNTHETIC_ROWS], *(part[SYNTHETIC_ROWS:] for part in (X, Y, P))
+    )
 
 
 def prepared_data(folder: Path) -> Data:
@@ -118,7 +156,9 @@ def prepared_data(folder: Path) -> Data:
     (X_test, Y_test) = Prepared(folder).part("test")
     n_test = min(TEST_ROWS, X_test.shape[0])
     others = Y[np.arange(n_test) % Y.shape[0]]
-    values = ((np.arange(others.nnz) * 37 + others.indices) % 97 + 1).astype(np.float32) / np.float32(128)
+    values = ((np.arange(others.nnz) * 37 + others.indices) % 97 + 1).astype(
+        np.float32
+    ) / np.float32(128)
     P_test = sparse.csr_array((values, others.indices, others.indptr), shape=others.shape)
     return Data(X[:ROWS], Y[:ROWS], X_test[:n_test], Y_test[:n_test], P_test)
 
@@ -160,28 +200,41 @@ def one_by_one(data: Data) -> Parts:
     """Rank single instances, as a server does."""
     X = data.X_test[:40]
     found = {}
-    kinds: dict[str, Hyperparameters] = {"beam": {"search": "beam", "beam": 3}, "small": {"weight_threshold": 0.02}}
+    kinds: dict[str, Hyperparameters] = {
+        "beam": {"search": "beam", "beam": 3},
+        "small": {"weight_threshold": 0.02},
+    }
     for name in ("exact", *kinds):
         model = _tree(tree="random", **kinds.get(name, {})).fit(data.X, data.Y)
-        found[name] = [model.rank_one(X.indices[i:j], X.data[i:j], 5) for i, j in pairwise(X.indptr)]
+        found[name] = [
+            model.rank_one(X.indices[i:j], X.data[i:j], 5) for i, j in pairwise(X.indptr)
+        ]
     return found
 
 
 def above_thresholds(data: Data) -> Parts:
     """Predict estimates, and keep each estimate that exceeds the threshold of its label."""
     model = _tree(tree="random").fit(data.X, data.Y)
-    return {"predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))}
+    return {
+        "predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))
+    }
 
 
 TREES: dict[str, Run] = {
     "PLT sgd, k-means tree": estimator(PLT, **TREE, solver="sgd", tree="kmeans"),
     "PLT sgd, beam": estimator(PLT, **TREE, solver="sgd", tree="random", search="beam", beam=3),
     "PLT sgd, hashed weights": estimator(PLT, **TREE, solver="sgd", tree="random", hash_bits=14),
-    "PLT sgd, not unit length": estimator(PLT, **TREE, solver="sgd", tree="random", unit_norm=False),
+    "PLT sgd, not unit length": estimator(
+        PLT, **TREE, solver="sgd", tree="random", unit_norm=False
+    ),
     "PLT adagrad, random tree": estimator(PLT, **TREE, solver="adagrad", tree="random"),
     "IPLT (PLT adagrad, k-means tree)": estimator(PLT, **IPLT, arity=2, max_leaf=6, epochs=1),
-    "PLT batch, logistic loss": estimator(PLT, **TREE, solver="batch", loss="logistic", tree="random"),
-    "PLT batch, squared hinge loss": estimator(PLT, **TREE | HINGE, tree="kmeans", search="beam", beam=5),
+    "PLT batch, logistic loss": estimator(
+        PLT, **TREE, solver="batch", loss="logistic", tree="random"
+    ),
+    "PLT batch, squared hinge loss": estimator(
+        PLT, **TREE | HINGE, tree="kmeans", search="beam", beam=5
+    ),
     "PLT without small weights": estimator(PLT, **TREE | {"weight_threshold": 0.02}, tree="random"),
     "PLT, thresholds by label": above_thresholds,
     "PLT, one instance at a time": one_by_one,
@@ -208,13 +261,21 @@ FORESTS: dict[str, Run] = {
     "FastXML, rows of unit length": estimator(FastXML, n_trees=2, max_leaf=5, unit_norm=True),
     "PfastreXML": estimator(FastXML, n_trees=2, max_leaf=5, propensity_weighted=True, alpha=0.8),
     "LdSM nag": estimator(LdSM, **LDSM, shares="labels"),
-    "LdSM nag, 4-ary, shares of instances": estimator(LdSM, **LDSM, arity=4, initial_weights="uniform", unit_norm=True),
-    "LdSM sgd, standardised": estimator(LdSM, **LDSM, optimizer="sgd", ties="first", shares="labels"),
+    "LdSM nag, 4-ary, shares of instances": estimator(
+        LdSM, **LDSM, arity=4, initial_weights="uniform", unit_norm=True
+    ),
+    "LdSM sgd, standardised": estimator(
+        LdSM, **LDSM, optimizer="sgd", ties="first", shares="labels"
+    ),
     "LdSM, re-ranked": estimator(LdSM, **LDSM, beta=0.7, gamma=1.0, shares="labels"),
     "tail classifiers": tail,
-    "Stacking": estimator(Stacking, n_held_out=100, n_candidates=10, plt__arity=4, plt__epochs=2, swnn__S=20),
+    "Stacking": estimator(
+        Stacking, n_held_out=100, n_candidates=10, plt__arity=4, plt__epochs=2, swnn__S=20
+    ),
     **{
-        f"SWNN alpha={alpha:g} beta={beta:g}": estimator(SparseWeightedNearestNeighbors, S=20, alpha=alpha, beta=beta)
+        f"SWNN alpha={alpha:g} beta={beta:g}": estimator(
+            SparseWeightedNearestNeighbors, S=20, alpha=alpha, beta=beta
+        )
         for alpha, beta in EXPONENTS
     },
 }
@@ -240,9 +301,13 @@ def stream(data: Data) -> Parts:
 
 ONLINE: dict[str, Run] = {
     "OPLT best-greedy": estimator(OPLT, policy="best_greedy", max_leaf=6, epochs=2),
-    "OPLT best-greedy, as printed": estimator(OPLT, policy="best_greedy", balance="printed", alpha=0.6, arity=3),
+    "OPLT best-greedy, as printed": estimator(
+        OPLT, policy="best_greedy", balance="printed", alpha=0.6, arity=3
+    ),
     "OPLT random": estimator(OPLT, policy="random", arity=4, unit_norm=False),
-    "OPLT of the program's growth": estimator(OPLT, growth="program", policy="best_greedy", arity=3, max_leaf=6),
+    "OPLT of the program's growth": estimator(
+        OPLT, growth="program", policy="best_greedy", arity=3, max_leaf=6
+    ),
     "OPLT warm start": estimator(OPLT, policy="best_greedy", max_leaf=6, warm_start=0.3),
     "OPLT stream": stream,
 }
@@ -260,12 +325,18 @@ LINEAR: dict[str, Run] = {
     "BR, C chosen": estimator(BinaryRelevance, C_grid=(0.1, 1.0), folds=2),
     "PCC": chain,
     # Estimators that this file does not import have default settings.
-    **{name: estimator(kind) for name in LEARNERS if (kind := estimator_class(name)).__name__ not in globals()},
+    **{
+        name: estimator(kind)
+        for name in LEARNERS
+        if (kind := estimator_class(name)).__name__ not in globals()
+    },
 }
 
 
 def tuned(method: str) -> Run:
-    """Return a task that tunes thresholds by one method, and returns all grid points and the predictions."""
+    """Return a task that tunes thresholds by one method, and returns all grid points and the
+    predictions.
+    """
 
     def run(data: Data) -> Parts:
         found = tune(method, data.P_test, data.Y_test, priors(data.Y))
@@ -276,7 +347,12 @@ def tuned(method: str) -> Run:
         for point in found.grid:
             scores.append([score for _, score in sorted(point.validation.items())])
         Y_hat = apply_thresholds(data.P_test, found.thresholds)
-        return {"thresholds": found.thresholds, "grid": grid, "scores": np.array(scores), "predicted": Y_hat}
+        return {
+            "thresholds": found.thresholds,
+            "grid": grid,
+            "scores": np.array(scores),
+            "predicted": Y_hat,
+        }
 
     return run
 
@@ -284,11 +360,15 @@ def tuned(method: str) -> Run:
 def fixed(data: Data) -> Parts:
     """Fit common and label-wise thresholds by `FTA`."""
     methods = {"common": FTA(), "label_wise": FTA(label_wise=True)}
-    return {name: method.fit(data.P_test, data.Y_test).thresholds_ for name, method in methods.items()}
+    return {
+        name: method.fit(data.P_test, data.Y_test).thresholds_ for name, method in methods.items()
+    }
 
 
 def inferred(method: str) -> Run:
-    """Return a task that infers label sets by one method, from estimates, samples and joint probabilities."""
+    """Return a task that infers label sets by one method, from estimates, samples and joint
+    probabilities.
+    """
 
     def run(data: Data) -> Parts:
         few = data.P_test[:FEW]
@@ -303,7 +383,9 @@ def inferred(method: str) -> Run:
         result["from_many_labels"] = infer_blocks(method, MANY_LABELS, 1, size_weights=weights)
         result["from_samples"] = infer_blocks(method, samples, 1, size_weights=weights)
         if METHODS[method].takes == "joint":
-            result["from_sizes"] = infer_blocks(method, exact_labels_by_size(MODELS["dependent-signed"](8)), 1)
+            result["from_sizes"] = infer_blocks(
+                method, exact_labels_by_size(MODELS["dependent-signed"](8)), 1
+            )
         return result
 
     return run
@@ -386,7 +468,11 @@ def label_tree(data: Data) -> Parts:
     """Compute label representations, and build a tree from the representations by 2-means."""
     representations = label_representations(data.X, data.Y, 1)
     tree = kmeans_tree(representations, 4, 3, SEED, 1)
-    return {"unit_rows": unit_rows(data.X), "representations": representations, "tree": [tree.children, tree.label]}
+    return {
+        "unit_rows": unit_rows(data.X),
+        "representations": representations,
+        "tree": [tree.children, tree.label],
+    }
 
 
 def text(data: Data) -> Parts:
@@ -402,7 +488,10 @@ def ranges(data: Data) -> Parts:
     logarithmic = Interval(low=1e-6, high=1.0, log=True)
     plain = Interval(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200
-    return {"logarithmic": [logarithmic.at(u) for u in at.tolist()], "plain": [plain.at(u) for u in at.tolist()]}
+    return {
+        "logarithmic": [logarithmic.at(u) for u in at.tolist()],
+        "plain": [plain.at(u) for u in at.tolist()],
+    }
 
 
 NUMBERS: dict[str, Run] = {
@@ -424,4 +513,5 @@ GROUPS = {
     "label_sets": LABEL_SETS,
     "numbers": NUMBERS,
 }
-ON_ESTIMATORS = ("trees", "forests", "online", "linear")  # Names of the groups of tasks that also run on real datasets.
+# Names of the groups of tasks that also run on real datasets.
+ON_ESTIMATORS = ("trees", "forests", "online", "linear")

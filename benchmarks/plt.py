@@ -1,7 +1,8 @@
-"""Measure how fast a PLT trains and ranks on one and on several threads, compared with napkinXC and omikuji.
+"""Measure how fast a PLT trains and ranks on one and on several threads, compared with napkinXC and
+omikuji.
 
-Data is read into memory before the measurements. All xmlc tasks first run once at full size, so no measured time
-includes compilation.
+Data is read into memory before the measurements. All xmlc tasks first run once at full size, so no
+measured time includes compilation.
 """
 
 from __future__ import annotations
@@ -55,17 +56,25 @@ WHAT = {
     "adagrad": "AdaGrad, node by node, on a random tree",
     "batch": "L2-regularised dual coordinate descent on a tree of balanced 2-means",
 }
-AT_LEAST = 0.3  # Minimum seconds of each task in a round. Ranking a small test set takes only a few milliseconds.
+# Minimum seconds of each task in a round. Ranking a small test set takes only a few milliseconds.
+AT_LEAST = 0.3
 SINGLE = "prediction of one instance at a time, from Python"
 SINGLE_INSTANCES = 2000  # Maximum number of instances that are ranked one by one.
 OPENED = "classifiers evaluated"  # Mean number of evaluated classifiers per instance.
-# Share of instances for which a search returns the same labels in the same order as the exact search.
+# Share of instances for which a search returns the same labels in the same order as the exact
+# search.
 EXACT = "is exact"
-CERTIFIED = "proved by the beam"  # Share of instances for which the beam search proves that its result is exact.
+# Share of instances for which the beam search proves that its result is exact.
+CERTIFIED = "proved by the beam"
 
 
 @benchmark(
-    "plt", "Compare PLTs with napkinXC and omikuji.", data_option, baselines_option, threads_option, rounds_option()
+    "plt",
+    "Compare PLTs with napkinXC and omikuji.",
+    data_option,
+    baselines_option,
+    threads_option,
+    rounds_option(),
 )
 def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
     """Measure PLTs with three searches, on one thread and on several, and measure the baselines."""
@@ -90,21 +99,27 @@ def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
         for search, name in product(SEARCHES, searched):
             report.compare(name_of(solver, search), name, PREDICTION)
     for solver, (name, search) in product(settings, SEARCHES.items()):
-        add_latency(report, name_of(solver, name), searching(models[solver, 1], search), dataset.X_test)
+        add_latency(
+            report, name_of(solver, name), searching(models[solver, 1], search), dataset.X_test
+        )
     for solver in settings:
         add_searches(report, solver, models[solver, 1], dataset)
     report.add_process()
     return report
 
 
-def _measure_training(report: Report, models: Models, others: Baselines, data: Data, rounds: int) -> None:
+def _measure_training(
+    report: Report, models: Models, others: Baselines, data: Data, rounds: int
+) -> None:
     """Measure the training of all models, and the time to rank with each model's default search."""
     everyone: dict[tuple[str, int], SparseProbabilityEstimator] = {
         **{(name_of(solver), n): model for (solver, n), model in models.items()},
         **{(name, 1): model for name, model in others.items()},
     }
     fits = {key: partial(model.fit, data.X, data.Y) for key, model in everyone.items()}
-    report.measure([Task(name, TRAINING, fit, threads=n) for (name, n), fit in fits.items()], rounds)
+    report.measure(
+        [Task(name, TRAINING, fit, threads=n) for (name, n), fit in fits.items()], rounds
+    )
     for (name, n), model in everyone.items():
         labels = model.predict_top_k(data.X_test, TOP)[0]
         report.add_precision(name, TRAINING, [precisions(data.Y_test, labels)], threads=n)
@@ -113,7 +128,10 @@ def _measure_training(report: Report, models: Models, others: Baselines, data: D
 def _measure_prediction(
     report: Report, models: Models, others: Baselines, data: Data, rounds: int
 ) -> dict[Key, Ranking]:
-    """Rank the test set with all models and return the rankings. A PLT of xmlc ranks once with each search."""
+    """Rank the test set with all models and return the rankings.
+
+    A PLT of xmlc ranks once with each search.
+    """
     X = data.X_test
     tasks = [
         ranking_task(name_of(solver, name), searching(model, search), X, n)
@@ -124,17 +142,28 @@ def _measure_prediction(
             tasks.append(ranking_task(name, model, X))
             if name == OMIKUJI:  # omikuji's weights become dense when the model is loaded.
                 model.save(Path(folder) / "model")
-                tasks.append(ranking_task(OMIKUJI_DENSE, type(model).load(Path(folder) / "model"), X))
+                tasks.append(
+                    ranking_task(OMIKUJI_DENSE, type(model).load(Path(folder) / "model"), X)
+                )
         rankings = report.measure(tasks, rounds, AT_LEAST)
     for name in others | {OMIKUJI_DENSE: None} if others else ():
-        report.add_precision(name, PREDICTION, [precisions(data.Y_test, rankings[name, PREDICTION, 1][0])])
+        report.add_precision(
+            name, PREDICTION, [precisions(data.Y_test, rankings[name, PREDICTION, 1][0])]
+        )
     return rankings
 
 
 def add_threads(
-    report: Report, solver: str, threads: int, models: Models, rankings: dict[Key, Ranking], data: Data
+    report: Report,
+    solver: str,
+    threads: int,
+    models: Models,
+    rankings: dict[Key, Ranking],
+    data: Data,
 ) -> None:
-    """Add rows with P@k, the speed-up on several threads, and whether the threads change models or rankings."""
+    """Add rows with P@k, the speed-up on several threads, and whether the threads change models or
+    rankings.
+    """
     report.add_speed_up(name_of(solver), TRAINING, threads)
     other = differing(learned(models[solver, 1]), learned(models[solver, threads]))
     report.add_same_bits(name_of(solver), TRAINING, other, threads)
@@ -144,7 +173,10 @@ def add_threads(
 
 def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> None:
     """Add rows with the median and the 99th percentile of the time to rank a single instance."""
-    instances = [(X.indices[start:end], X.data[start:end]) for start, end in pairwise(X.indptr[: SINGLE_INSTANCES + 1])]
+    instances = [
+        (X.indices[start:end], X.data[start:end])
+        for start, end in pairwise(X.indptr[: SINGLE_INSTANCES + 1])
+    ]
     for instance in instances[:WARM_UP_ROWS]:
         model.rank_one(*instance, TOP)
     turns = [1e3 * timed(partial(model.rank_one, *instance, TOP))[1] for instance in instances]
@@ -153,8 +185,8 @@ def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> N
 
 
 def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
-    """Add rows with the number of classifiers that each search evaluates, and with the shares of exact and provably
-    exact results.
+    """Add rows with the number of classifiers that each search evaluates, and with the shares of
+    exact and provably exact results.
     """
     exact, _ = searching(model, "exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
@@ -169,7 +201,9 @@ def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
 
 
 def name_of(solver: str, search: str = "") -> str:
-    """Return the name that tables use for an xmlc model, or for the model's predictions with one of `SEARCHES`."""
+    """Return the name that tables use for an xmlc model, or for the model's predictions with one of
+    `SEARCHES`.
+    """
     if search:
         return f"PLT, {solver}, {search}"
     return f"PLT, {solver}"
@@ -178,7 +212,10 @@ def name_of(solver: str, search: str = "") -> str:
 def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
     """Return the estimator and hyperparameters of each baseline."""
     return {
-        NAPKINXC_ADAGRAD: ("benchmarks/baselines/napkinxc_trees.py:NapkinXCPLT", adagrad_settings()[1]),
+        NAPKINXC_ADAGRAD: (
+            "benchmarks/baselines/napkinxc_trees.py:NapkinXCPLT",
+            adagrad_settings()[1],
+        ),
         OMIKUJI: paper_setting("plt2016", "omikuji-parabel"),
         NAPKINXC_LIBLINEAR: paper_setting("plt2016", "napkinxc-plt-liblinear"),
     }
@@ -194,10 +231,11 @@ def contenders(settings: dict[str, Hyperparameters], baselines: bool) -> list[Co
 
 
 def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: Data) -> Models:
-    """Return xmlc's models for one thread and for several, after one full run of each measured task.
+    """Return xmlc's models for one thread and for several, after one full run of each measured
+    task.
 
-    A full run compiles all kernels of a task. A run on part of the data could use other kernels, because kernels are
-    chosen by the size of the data.
+    A full run compiles all kernels of a task. A run on part of the data could use other kernels,
+    because kernels are chosen by the size of the data.
     """
     ours = {}
     for solver, own in settings.items():
@@ -212,7 +250,9 @@ def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: D
 
 def make_baselines() -> Baselines:
     """Return the baseline models, each for one thread."""
-    return {name: make_estimator(kind, own, 0, 1) for name, (kind, own) in baseline_settings().items()}
+    return {
+        name: make_estimator(kind, own, 0, 1) for name, (kind, own) in baseline_settings().items()
+    }
 
 
 def searching(model: PLT, search: str) -> PLT:

@@ -1,8 +1,9 @@
-"""Imitate another processor by environment variables, and check results to find out whether the imitation worked.
+"""Imitate another processor by environment variables, and check results to find out whether the
+imitation worked.
 
-Four libraries choose their code by the processor. numba compiles code for the processor. NumPy, the C library and
-OpenBLAS have several implementations of a function, and choose one when they are loaded. Environment variables of all
-four libraries can disable the processor's vector instructions.
+Four libraries choose their code by the processor. numba compiles code for the processor. NumPy, the
+C library and OpenBLAS have several implementations of a function, and choose one when they are
+loaded. Environment variables of all four libraries can disable the processor's vector instructions.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from dataclasses import dataclass, field
 
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
 AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
-# NUMPY_512 lists names of CPU features in NumPy. NumPy 2.4 replaced the names in older versions by X86_V3 (with AVX2
-# and FMA) and X86_V4. NumPy warns about unknown names and ignores them.
+# NUMPY_512 lists names of CPU features in NumPy. NumPy 2.4 replaced the names in older versions by
+# X86_V3 (with AVX2 and FMA) and X86_V4. NumPy warns about unknown names and ignores them.
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
 N_WITNESSES = 4096
 N_SUMS = 40
@@ -49,8 +50,8 @@ class Processor:
 
 
 THIS = Processor("this", "this processor")
-# Only the processor with the fewest instructions is imitated. If the imitated processor has the same results as this
-# processor, all other processors should have the same results, too.
+# Only the processor with the fewest instructions is imitated. If the imitated processor has the
+# same results as this processor, all other processors should have the same results, too.
 SSE2 = {
     "NUMBA_CPU_NAME": "x86-64",
     "NUMBA_CPU_FEATURES": "+sse,+sse2",
@@ -65,7 +66,9 @@ NEON = {
     "NPY_DISABLE_CPU_FEATURES": "ASIMDHP ASIMDDP ASIMDFHM SVE",
 }
 IMITATED = {
-    "x86_64": Processor("sse2", "SSE only, no AVX, no FMA (the first x86-64)", SSE2, ("numba", "numpy", "libm")),
+    "x86_64": Processor(
+        "sse2", "SSE only, no AVX, no FMA (the first x86-64)", SSE2, ("numba", "numpy", "libm")
+    ),
     "aarch64": Processor("neon", "ARMv8.0 with NEON, no SVE", NEON, ("numba",)),
 }
 
@@ -81,7 +84,8 @@ def processors() -> tuple[Processor, ...]:
 def witnesses() -> dict[str, str]:
     """Return digests of results that depend on the processor.
 
-    The digests are of a sum that may be reordered, of NumPy's exp and log, and of functions of the C library.
+    The digests are of a sum that may be reordered, of NumPy's exp and log, and of functions of the
+    C library.
     """
     import numba
     import numpy as np
@@ -100,7 +104,12 @@ def witnesses() -> dict[str, str]:
     x = np.arange(N_WITNESSES) * 0.0048 - 9.8
     c_library = hashlib.sha256()
     for value in x.tolist():
-        results = math.exp(value), math.sin(value), math.log(abs(value) + 0.01), math.pow(abs(value) + 0.1, 1.3)
+        results = (
+            math.exp(value),
+            math.sin(value),
+            math.log(abs(value) + 0.01),
+            math.pow(abs(value) + 0.1, 1.3),
+        )
         c_library.update(struct.pack("<4d", *results))
     squares = (x * x).astype(np.float32)
     sums = np.array([reordered_sum(squares[i:]) for i in range(N_SUMS)])
@@ -112,7 +121,9 @@ def witnesses() -> dict[str, str]:
     }
 
 
-def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+def doubt_lines(
+    chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]
+) -> Iterator[str]:
     """Yield a line for each imitated processor, which states whether the imitation worked.
 
     If a result in ``differs`` is the same with and without the imitation, the test was incomplete.
@@ -124,8 +135,15 @@ def doubt_lines(chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str
         Maps the name of each processor to the digests of the `witnesses`.
     """
     for processor in chosen:
-        same = [who for who in processor.differs if seen[processor.name][who] == seen[THIS.name][who]]
+        same = [
+            who for who in processor.differs if seen[processor.name][who] == seen[THIS.name][who]
+        ]
         differ = ", ".join(WITNESSES[who] for who in processor.differs)
         if processor != THIS:
-            yield f"{processor.name}, {processor.title}: " + ("no full test" if same else f"a test, as {differ} differ")
-            yield from (f"{processor.name} was imitated only in part: {WITNESSES[who]} are equal" for who in same)
+            yield f"{processor.name}, {processor.title}: " + (
+                "no full test" if same else f"a test, as {differ} differ"
+            )
+            yield from (
+                f"{processor.name} was imitated only in part: {WITNESSES[who]} are equal"
+                for who in same
+            )

@@ -19,30 +19,55 @@ from scipy import sparse
 
 from benchmarks.commands import group
 from benchmarks.fresh import PROGRAMS, TOP
-from benchmarks.harness import CPU_TIME, PERCENT, POINTS, PREDICTION, ROOT, TRAINING, Data, Report, write_report
+from benchmarks.harness import (
+    CPU_TIME,
+    PERCENT,
+    POINTS,
+    PREDICTION,
+    ROOT,
+    TRAINING,
+    Data,
+    Report,
+    write_report,
+)
 from benchmarks.render import markdown
 from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.core.threads import set_process_threads
 from xmlc.kernels.unit_length import unit_rows
-from xmlc.metrics import ece_at_k, instance_f, macro_f, micro_f, ndcg_at_k, precision_at_k, propensities, psp_at_k
+from xmlc.metrics import (
+    ece_at_k,
+    instance_f,
+    macro_f,
+    micro_f,
+    ndcg_at_k,
+    precision_at_k,
+    propensities,
+    psp_at_k,
+)
 from xmlc.metrics.propensity import propensity_parameters
 from xmlc.metrics.resampling import REPLICATES, draws
 from xmlc.suite.provenance.environment import commit
 from xmlc.thresholds import LabelSets, priors
 from xmlc.thresholds.label_sets import SetMeasure
 
-# Maps a program to the commands that install it. Each tuple contains the arguments of one `pip install`. PECOS is
-# installed without torch, because only its transformers need it.
+# Maps a program to the commands that install it. Each tuple contains the arguments of one `pip
+# install`. PECOS is installed without torch, because only its transformers need it.
 ENVIRONMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "PECOS": (("numpy==1.26.4", "scipy==1.13.1", "scikit-learn==1.9.1"), ("--no-deps", "libpecos==1.2.8")),
-    "LibMultiLabel": (("libmultilabel==0.10.0", "liblinear-multicore==2.50.0", "sparsekmeans==0.3.1"),),
+    "PECOS": (
+        ("numpy==1.26.4", "scipy==1.13.1", "scikit-learn==1.9.1"),
+        ("--no-deps", "libpecos==1.2.8"),
+    ),
+    "LibMultiLabel": (
+        ("libmultilabel==0.10.0", "liblinear-multicore==2.50.0", "sparsekmeans==0.3.1"),
+    ),
 }
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "RAYON")}
 MACRO = partial(macro_f, average="present")
 MEASURES: dict[str, tuple[SetMeasure, Callable[..., float]]] = {
-    "macro-F": ("macro_f", MACRO), "micro-F": ("micro_f", micro_f), "instance-F": ("instance_f", instance_f),
+    "macro-F": ("macro_f", MACRO), "micro-F": ("micro_f", micro_f),
+    "instance-F": ("instance_f", instance_f),
 }  # fmt: skip
 NAMED = "Program to run again; repeatable.  [default: all programs that have no results]"
 SETS = "sets of predict"
@@ -68,11 +93,20 @@ Sets = dict[tuple[str, str], sparse.csr_array]
 
 
 @group.command("programs", help="Compare programs with default settings, on one thread.")
-@click.option("--data", "folders", type=FOLDER, multiple=True, required=True, help="Prepared dataset; repeatable.")
+@click.option(
+    "--data",
+    "folders",
+    type=FOLDER,
+    multiple=True,
+    required=True,
+    help="Prepared dataset; repeatable.",
+)
 @click.option("--program", "named", type=click.Choice(list(PROGRAMS)), multiple=True, help=NAMED)
 @click.option("--out", type=FILE, help="CSV file to write.")
 def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | None) -> None:
-    """Run programs, score the answers of all programs on each dataset, print the tables, and write the rows."""
+    """Run programs, score the answers of all programs on each dataset, print the tables, and write
+    the rows.
+    """
     set_process_threads(1)
     whole = Report("programs", "", "")
     for folder in folders:
@@ -83,7 +117,9 @@ def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | No
         chosen = named or [name for name in PROGRAMS if name not in done]
         run_programs(chosen, data, answers)
         report = Report("programs", data.name, data.size)
-        add_rows(report, data, {name: answers / name for name in PROGRAMS if name in (*done, *chosen)})
+        add_rows(
+            report, data, {name: answers / name for name in PROGRAMS if name in (*done, *chosen)}
+        )
         whole.rows += report.rows
     for columns in (QUALITIES, SPENT):
         click.echo(table([vars(row) for row in whole.rows], columns) + "\n")
@@ -92,7 +128,10 @@ def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | No
 
 
 def python_of(program: str) -> Path:
-    """Return the path of a program's Python. If the program has no environment yet, install the program first."""
+    """Return the path of a program's Python.
+
+    If the program has no environment yet, install the program first.
+    """
     if program not in ENVIRONMENTS:
         return Path(sys.executable)
     folder = ROOT / f".venv-{program.lower()}"
@@ -109,13 +148,15 @@ def python_of(program: str) -> Path:
 def run_programs(names: Iterable[str], data: Data, answers: Path, seconds: float = 0) -> None:
     """Run each program in a fresh process.
 
-    The program's answers are written to a subfolder of ``answers`` with the program's name. If ``seconds`` is not 0,
-    a training is stopped after this CPU time.
+    The program's answers are written to a subfolder of ``answers`` with the program's name. If
+    ``seconds`` is not 0, a training is stopped after this CPU time.
     """
     with tempfile.TemporaryDirectory(prefix="xmlc-programs-") as temporary:
         files = Path(temporary)
         for part in ("X", "Y", "X_test"):
-            sparse.save_npz(files / f"{part}.npz", sparse.csr_matrix(getattr(data, part)), compressed=False)
+            sparse.save_npz(
+                files / f"{part}.npz", sparse.csr_matrix(getattr(data, part)), compressed=False
+            )
         for name in names:
             click.echo(f"{data.name}: {name}", err=True)
             out = answers / name
@@ -125,8 +166,18 @@ def run_programs(names: Iterable[str], data: Data, answers: Path, seconds: float
                 path = {}
             else:
                 path = {"PYTHONPATH": str(ROOT)}
-            command = [python_of(name), "-P", ROOT / "benchmarks/fresh.py", name, files, out, seconds]
-            if subprocess.run([*map(str, command)], env=os.environ | ONE_THREAD | path, stdout=sys.stderr).returncode:
+            command = [
+                python_of(name),
+                "-P",
+                ROOT / "benchmarks/fresh.py",
+                name,
+                files,
+                out,
+                seconds,
+            ]
+            if subprocess.run(
+                [*map(str, command)], env=os.environ | ONE_THREAD | path, stdout=sys.stderr
+            ).returncode:
                 raise XmlcError(f"{name} failed on {data.name}. See its output above")
             shutil.rmtree(out / "model", ignore_errors=True)
             (out / "commit").write_text(commit())
@@ -159,41 +210,53 @@ def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
             key = PREDICTION, "nDCG@5"
             ours, ours_resampled = found["Stacking"]
             error = np.std([a[key] - b[key] for a, b in zip(ours_resampled, resampled)], ddof=1)
-            report.add(name, PREDICTION, AHEAD, POINTS, ours[key] - measured[key], note=f"± {error:.2f}")
+            report.add(
+                name, PREDICTION, AHEAD, POINTS, ours[key] - measured[key], note=f"± {error:.2f}"
+            )
         costs = read_json(answers[name] / "costs.json")
         program = costs["program"] or f"commit {(answers[name] / 'commit').read_text()}"
         for cost, (task, measure, unit, _) in COSTS.items():
-            report.add(name, task, measure, unit, costs[cost], note=program if task == TRAINING else "")
+            report.add(
+                name, task, measure, unit, costs[cost], note=program if task == TRAINING else ""
+            )
 
 
 def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) -> Sets:
-    """Return a program's own label sets, and the sets that `LabelSets` chooses from the scores, by task and measure.
+    """Return a program's own label sets, and the sets that `LabelSets` chooses from the scores, by
+    task and measure.
 
-    If a program only ranks labels, the best k labels count as the program's own sets. The number k is the rounded mean
-    number of labels of a training instance.
+    If a program only ranks labels, the best k labels count as the program's own sets. The number k
+    is the rounded mean number of labels of a training instance.
     """
     entries = sparse_entries(labels, scores, data.Y_test.shape)
     if own.exists():
         predicted = sparse.csr_array(sparse.load_npz(own))
     else:
         k = max(round(data.Y.nnz / data.Y.shape[0]), 1)
-        predicted = sparse_entries(labels[:, :k], np.ones((labels.shape[0], k), dtype=bool), entries.shape)
+        predicted = sparse_entries(
+            labels[:, :k], np.ones((labels.shape[0], k), dtype=bool), entries.shape
+        )
     found = {(SETS, name): predicted for name in MEASURES}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # LabelSets warns if scores are not probabilities.
         for name, (measure, _) in MEASURES.items():
-            found[CHOSEN, name] = LabelSets(measure).fit(entries, prior=priors(data.Y)).predict(entries)
+            found[CHOSEN, name] = (
+                LabelSets(measure).fit(entries, prior=priors(data.Y)).predict(entries)
+            )
     return found
 
 
-def sparse_entries(labels: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+def sparse_entries(
+    labels: np.ndarray, values: np.ndarray, shape: tuple[int, int]
+) -> sparse.csr_array:
     """Convert a ranking to a sparse matrix. Entries with label -1 are ignored."""
     rows, places = np.nonzero(labels >= 0)
     return sparse.csr_array((values[rows, places], (rows, labels[rows, places])), shape=shape)
 
 
 def qualities(
-    propensity: np.ndarray, names: Iterable[tuple[str, str]], Y: sparse.csr_array, labels: np.ndarray,
+    propensity: np.ndarray, names: Iterable[tuple[str, str]], Y: sparse.csr_array,
+    labels: np.ndarray,
     scores: np.ndarray, *sets: sparse.csr_array,
 ) -> Scores:  # fmt: skip
     """Return all measures in percent, by task and name of the measure.
@@ -212,7 +275,9 @@ def qualities(
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]]) -> str:
-    """Return a table with one line for each dataset and program. nDCG is shown with its standard error."""
+    """Return a table with one line for each dataset and program. nDCG is shown with its standard
+    error.
+    """
     values: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
     for row in rows:
         value = float(row["value"])
@@ -222,7 +287,9 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, st
         else:
             text = f"{float(f'{value:.2g}'):,g}"
         text += f" {note}" if row["measure"].startswith("nDCG") else ""
-        values.setdefault((row["dataset"], row["contender"]), {})[row["task"], row["measure"]] = text
+        values.setdefault((row["dataset"], row["contender"]), {})[row["task"], row["measure"]] = (
+            text
+        )
     lines = []
     for names, cells in values.items():
         lines.append([*names, *(cells.get(column, "") for column in columns.values())])

@@ -17,7 +17,9 @@ DECIMALS = {  # Maps the first word of each unit to a number format.
 
 
 def to_text(report: Report) -> str:
-    """Return a report as text: the data and the machine, the contenders, a table for each task, and remarks."""
+    """Return a report as text: the data and the machine, the contenders, a table for each task, and
+    remarks.
+    """
     made = report.environment
     machine = f"{made['cpu']}, xmlc {made['xmlc']}, numba {made['numba']}, {made['time']}"
     parts = [f"{report.dataset}: {report.about}; {machine}"]
@@ -38,7 +40,8 @@ def _contender_line(contender: Contender) -> str:
 def task_table(task: str, rows: Sequence[Row]) -> str:
     """Return the table of one task.
 
-    The table has contenders as rows and measures as columns, or the reverse if there are many measures.
+    The table has contenders as rows and measures as columns, or the reverse if there are many
+    measures.
     """
     threads = sorted({row.threads for row in rows})
     texts: dict[str, dict[str, str]] = {}
@@ -74,7 +77,9 @@ def _notes(rows: Iterable[Row]) -> str:
     for row in rows:
         if row.note:
             by_name.setdefault(row.contender, []).append(row.note)
-    return "\n".join(f"- {name}: {'; '.join(dict.fromkeys(notes))}" for name, notes in by_name.items())
+    return "\n".join(
+        f"- {name}: {'; '.join(dict.fromkeys(notes))}" for name, notes in by_name.items()
+    )
 
 
 def value_text(row: Row) -> str:
@@ -100,7 +105,10 @@ def value_text(row: Row) -> str:
 
 
 def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]], n_texts: int = 1) -> str:
-    """Return a Markdown table. The first ``n_texts`` columns are left-aligned, and all others are right-aligned."""
+    """Return a Markdown table.
+
+    The first ``n_texts`` columns are left-aligned, and all others are right-aligned.
+    """
     align = ["left"] * n_texts + ["right"] * (len(headings) - n_texts)
     return tabulate(lines, headings, tablefmt="pipe", disable_numparse=True, colalign=align)
 

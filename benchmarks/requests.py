@@ -1,4 +1,6 @@
-"""Measure single requests: the median time in which a model ranks the best labels of one instance."""
+"""Measure single requests: the median time in which a model ranks the best labels of one
+instance.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,11 @@ REQUEST = "single request"
 AT_ONCE = 50  # A program answers this many requests before the next program takes its turn.
 LINEAR = {"BR": "BinaryRelevance", "PCC": "ProbabilisticClassifierChain"}
 CONTENDERS: dict[str, Callable[[], Any]] = {
-    **{name: make for name, make in PROGRAMS.items() if name not in ("napkinXC", "PECOS", "LibMultiLabel")},
+    **{
+        name: make
+        for name, make in PROGRAMS.items()
+        if name not in ("napkinXC", "PECOS", "LibMultiLabel")
+    },
     **{name: partial(Estimator, f"xmlc.models:{path}") for name, path in LINEAR.items()},
 }
 
@@ -39,13 +45,18 @@ def bench_requests(data: Path, named: Sequence[str], requests: int) -> Report:
     dataset = Data.read(data)
     X_test = unit_rows(dataset.X_test)
     about = f"{dataset.size}, median of {requests} requests for {TOP} labels"
-    report = Report("requests", dataset.name, about, [Contender(name, "default settings") for name in named])
+    report = Report(
+        "requests", dataset.name, about, [Contender(name, "default settings") for name in named]
+    )
     programs = {}
     asked = {}
     for name in named:
         programs[name] = CONTENDERS[name]()
         programs[name].fit(unit_rows(dataset.X), dataset.Y)
-        rows = [programs[name].request(X_test[row : row + 1]) for row in range(min(requests, X_test.shape[0]))]
+        rows = [
+            programs[name].request(X_test[row : row + 1])
+            for row in range(min(requests, X_test.shape[0]))
+        ]
         programs[name].one(rows[0])  # compiles kernels
         asked[name] = cycle(rows)
     seconds: dict[str, list[float]] = {name: [] for name in named}
@@ -59,5 +70,7 @@ def bench_requests(data: Path, named: Sequence[str], requests: int) -> Report:
     for name in named:
         report.add(name, REQUEST, "time", "ms", medians[name])
         if BASELINE in named:
-            report.add(f"{name} / {BASELINE}", REQUEST, "time", RATIO, medians[name] / medians[BASELINE])
+            report.add(
+                f"{name} / {BASELINE}", REQUEST, "time", RATIO, medians[name] / medians[BASELINE]
+            )
     return report

@@ -1,8 +1,8 @@
 """Measure training costs for data of different shapes, to which `benchmarks.cost_model` is fitted.
 
-Each training runs in a separate process, on a share of the rows of a synthetic dataset. The synthetic dataset has as
-many labels and features as a dataset in the catalogue. The costs exclude compilation and the time and memory of loading
-the data.
+Each training runs in a separate process, on a share of the rows of a synthetic dataset. The
+synthetic dataset has as many labels and features as a dataset in the catalogue. The costs exclude
+compilation and the time and memory of loading the data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,19 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.catalogue import Size, catalogue_entry, load_catalogue
 from xmlc.suite.provenance.environment import commit, cpu_seconds
 
-COLUMNS = ("estimator", "set", "n", "d", "m", "nonzeros", "labels", "units", "arity", *cost_model.USUAL, "commit")
+COLUMNS = (
+    "estimator",
+    "set",
+    "n",
+    "d",
+    "m",
+    "nonzeros",
+    "labels",
+    "units",
+    "arity",
+    *cost_model.USUAL,
+    "commit",
+)
 # Number of instances that are ranked, and number of instances in the warm-up.
 RANKED = 2000
 WARM_UP = 64
@@ -37,13 +49,24 @@ HELP = "Measure one training on a share of a dataset's rows, and append the cost
 
 
 @group.command("scale", help=HELP)
-@click.option("--set", "name", required=True, help="Dataset of the catalogue to imitate, such as amazon-670k.")
-@click.option("--share", default=0.0625, show_default=True, type=click.FloatRange(0, 1, min_open=True))
+@click.option(
+    "--set", "name", required=True, help="Dataset of the catalogue to imitate, such as amazon-670k."
+)
+@click.option(
+    "--share", default=0.0625, show_default=True, type=click.FloatRange(0, 1, min_open=True)
+)
 @click.option("--estimator", default="plt", show_default=True)
 @click.option("--parameters", default="{}", help="Hyperparameters as JSON.")
 @click.option("--threads", default=2, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), default=cost_model.SHAPES, help="CSV file to append to.")
-def bench_scale(name: str, share: float, estimator: str, parameters: str, threads: int, out: Path) -> None:
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=cost_model.SHAPES,
+    help="CSV file to append to.",
+)
+def bench_scale(
+    name: str, share: float, estimator: str, parameters: str, threads: int, out: Path
+) -> None:
     """Measure one training on a synthetic dataset of the given shape."""
     size = catalogue_entry(name, load_catalogue(Path(paths.CATALOGUE))).size
     given = json.loads(parameters)
@@ -51,9 +74,13 @@ def bench_scale(name: str, share: float, estimator: str, parameters: str, thread
     with tempfile.TemporaryDirectory() as folder:
         nonzeros, labels = draw(Path(folder), size, n, threads)
         words = [folder, estimator, parameters, str(threads)]
-        done = subprocess.run([sys.executable, "-m", __name__, *words], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-m", __name__, *words], capture_output=True, text=True
+        )
     if done.returncode:
-        raise XmlcError(f"{estimator} on {name}: {done.stderr.strip() or f'exit status {done.returncode}'}")
+        raise XmlcError(
+            f"{estimator} on {name}: {done.stderr.strip() or f'exit status {done.returncode}'}"
+        )
     variant, units, arity = cost_model.variant_of(estimator, given, size.m)
     shape = [n, int(size.d), int(size.m), nonzeros, labels, int(units), int(arity)]
     row = [variant, f"{name}-shape", *shape, *done.stdout.split(), commit()]
@@ -78,12 +105,17 @@ def draw(folder: Path, size: Size, n: int, threads: int) -> tuple[float, float]:
 
 
 def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tuple[float, ...]:
-    """Train and rank in this process, and return the measured costs in the order of `cost_model.USUAL`."""
+    """Train and rank in this process, and return the measured costs in the order of
+    `cost_model.USUAL`.
+    """
     set_process_threads(threads)
-    X, Y, X_test = (load_csr(folder / "data", name, mmap=False) for name in ("train.X", "train.Y", "test.X"))
+    X, Y, X_test = (
+        load_csr(folder / "data", name, mmap=False) for name in ("train.X", "train.Y", "test.X")
+    )
     model = make_estimator(estimator, json.loads(parameters), 0, threads)
     model.fit(X[:WARM_UP], Y[:WARM_UP]).predict_top_k(X_test[:WARM_UP], 5)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Reset the peak memory of this process.
+    # Reset the peak memory of this process.
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before = own_peak_bytes()
     started = cpu_seconds()
     model.fit_to_disk(folder / "model", X, Y)

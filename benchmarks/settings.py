@@ -1,4 +1,6 @@
-"""Define the hyperparameters of contenders: values from the papers' configurations, and exceptions with reasons."""
+"""Define the hyperparameters of contenders: values from the papers' configurations, and exceptions
+with reasons.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,20 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import Suite, read_suite, suite_file
 
-# Three groups of contenders do not have a paper's hyperparameters. xmlc's solver "adagrad" and napkinXC have the
-# default values of the baseline in plt2016.yaml. Both programs then do the same work.
+# Three groups of contenders do not have a paper's hyperparameters. xmlc's solver "adagrad" and
+# napkinXC have the default values of the baseline in plt2016.yaml. Both programs then do the same
+# work.
 ADAGRAD_PAPER = "plt2016"
 ADAGRAD_MODEL = "napkinxc-plt-adagrad"
-# xmlc's solver "batch" has omikuji's loss on datasets on which this loss ranks better than the logistic loss. On all
-# other datasets, the solver "batch" has the logistic loss. On datasets without tuned values, it has the values for
-# delicious.
+# xmlc's solver "batch" has omikuji's loss on datasets on which this loss ranks better than the
+# logistic loss. On all other datasets, the solver "batch" has the logistic loss. On datasets
+# without tuned values, it has the values for delicious.
 BATCH_MODELS = {"tib-core-26k": "plt-hinge", "delicious": "plt-batch"}
 BATCH_LIKE = "delicious"
-# Authors' programs were run on other machines with other values. LdSM had the values that its README lists for
-# Delicious, and divided a leaf's histogram by its sum. FastXML was trained on rows of unit length. SWNN was run with
-# the two settings of `SWNN_OTHERWISE`, the second of which is the paper's.
+# Authors' programs were run on other machines with other values. LdSM had the values that its
+# README lists for Delicious, and divided a leaf's histogram by its sum. FastXML was trained on rows
+# of unit length. SWNN was run with the two settings of `SWNN_OTHERWISE`, the second of which is the
+# paper's.
 LDSM_OTHERWISE: Hyperparameters = {"max_nodes": 1000, "shares": "labels"}
 FASTXML_OTHERWISE: Hyperparameters = {"unit_norm": True}
 SWNN_OTHERWISE: tuple[Hyperparameters, ...] = ({"S": 20, "alpha": 1.0, "beta": 1}, {})
@@ -34,7 +38,9 @@ class Setting(NamedTuple):
     hyperparameters: Hyperparameters
 
 
-def paper_setting(paper: str, model: str, dataset: str = "", otherwise: Hyperparameters | None = None) -> Setting:
+def paper_setting(
+    paper: str, model: str, dataset: str = "", otherwise: Hyperparameters | None = None
+) -> Setting:
     """Return a paper's configured hyperparameters for a model on a dataset.
 
     Parameters
@@ -66,10 +72,18 @@ def suite(paper: str) -> Suite:
 
 
 def adagrad_settings() -> tuple[Hyperparameters, Hyperparameters]:
-    """Return the hyperparameters of xmlc's solver "adagrad", and the same hyperparameters with napkinXC's names."""
+    """Return the hyperparameters of xmlc's solver "adagrad", and the same hyperparameters with
+    napkinXC's names.
+    """
     theirs = paper_setting(ADAGRAD_PAPER, ADAGRAD_MODEL).hyperparameters
     shared = {name: theirs[name] for name in ("arity", "epochs")}
-    return {"solver": "adagrad", "tree": "random", "gamma": theirs["eta"], "weight_threshold": None, **shared}, theirs
+    return {
+        "solver": "adagrad",
+        "tree": "random",
+        "gamma": theirs["eta"],
+        "weight_threshold": None,
+        **shared,
+    }, theirs
 
 
 def batch_setting(dataset: str) -> Hyperparameters:

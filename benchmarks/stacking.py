@@ -1,4 +1,6 @@
-"""Measure the contribution of each part of `Stacking`: features, members, and the number of held-out instances."""
+"""Measure the contribution of each part of `Stacking`: features, members, and the number of
+held-out instances.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ ALL = "all features"
 PRIOR = "without the labels' shares"
 PRODUCTS = "without products"
 HELD_OUT = 500, 2000, 5000
-# Each variant has a name, members, features, and a number of held-out instances. If no instances are held out, the
-# scores of the members are averaged.
+# Each variant has a name, members, features, and a number of held-out instances. If no instances
+# are held out, the scores of the members are averaged.
 VARIANTS = (
     ("default", ("swnn", "plt"), ALL, 2000),
     ("without the labels' shares", ("swnn", "plt"), PRIOR, 2000),
@@ -49,7 +51,12 @@ def bench_stacking(data: Path, draws: int) -> Report:
     dataset = Data.read(data)
     propensity = propensities(dataset.Y)
     about = f"{dataset.size}, test set, mean of {draws} draws of the held-out instances"
-    report = Report("stacking", dataset.name, about, [Contender(name, features) for name, _, features, _ in VARIANTS])
+    report = Report(
+        "stacking",
+        dataset.name,
+        about,
+        [Contender(name, features) for name, _, features, _ in VARIANTS],
+    )
     scores: dict[tuple[str, str], list[float]] = {}
     # Maps a member and a selection of hyperparameters to the ranking of the test set.
     finals: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
@@ -61,20 +68,32 @@ def bench_stacking(data: Path, draws: int) -> Report:
                 key = (member, str(selected[member]))
                 if key not in finals:
                     model = MEMBERS[member].unfitted().set_params(**selected[member], n_jobs=1)
-                    finals[key] = model.fit(dataset.X, dataset.Y).predict_top_k(dataset.X_test, Stacking.n_candidates)
+                    finals[key] = model.fit(dataset.X, dataset.Y).predict_top_k(
+                        dataset.X_test, Stacking.n_candidates
+                    )
             counts, candidates, values = merge_lists(*joined([lists[member] for member in members]))
             kept = kept_features(len(members), features)
-            inputs = features_of(candidates, values, log_shares(dataset.Y[part], np.ones(part.size))) * kept
+            inputs = (
+                features_of(candidates, values, log_shares(dataset.Y[part], np.ones(part.size)))
+                * kept
+            )
             true = np.asarray(dataset.Y[np.repeat(rows, counts), candidates]).reshape(-1)
             start = np.eye(1, kept.size)[0]
             found = start
             if n_held_out:
                 found = fit_stacked(inputs, true, np.ones(true.size), start)
             of_test = {member: finals[member, str(selected[member])] for member in members}
-            counts, candidates, values = merge_lists(*joined([of_test[member] for member in members]))
-            inputs = features_of(candidates, values, log_shares(dataset.Y, np.ones(dataset.Y.shape[0]))) * kept
+            counts, candidates, values = merge_lists(
+                *joined([of_test[member] for member in members])
+            )
+            inputs = (
+                features_of(candidates, values, log_shares(dataset.Y, np.ones(dataset.Y.shape[0])))
+                * kept
+            )
             estimates = elementwise.sigmoid(inputs @ found).astype(np.float32)
-            labels, best = top_k_of(stack_estimates(counts, candidates, estimates, dataset.Y.shape[1]), 5)
+            labels, best = top_k_of(
+                stack_estimates(counts, candidates, estimates, dataset.Y.shape[1]), 5
+            )
             Y = dataset.Y_test
             measured = {
                 "P@1": precision_at_k(Y, labels, 1),
@@ -97,7 +116,8 @@ def first_lists(
 
     Return the held-out instances, the other instances, and two dicts with one entry per member.
 
-    The first dict has the hyperparameters that training selected. The second dict has the members' rankings.
+    The first dict has the hyperparameters that training selected. The second dict has the members'
+    rankings.
     """
     order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
     rows, part = np.split(order, [min(n_held_out, order.size // 5)])

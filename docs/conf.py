@@ -1,4 +1,6 @@
-"""How Sphinx builds the site: the pages of this folder and of generated.py, and the reference from docstrings."""
+"""How Sphinx builds the site: the pages of this folder and of generated.py, and the reference from
+docstrings.
+"""
 
 import os
 import re
@@ -29,7 +31,13 @@ author = "the xmlc developers"
 project_copyright = author
 version = release = xmlc.__version__
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.viewcode"]
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+]
 myst_heading_anchors = 3  # links to sections, as on GitHub
 exclude_patterns = ["_build", "_page", "_runs"]
 html_theme = "furo"
@@ -41,13 +49,14 @@ html_css_files = ["site.css"]
 html_extra_path = ["_page"]  # the report that `make docs` makes of the five seeds
 
 # A name in backticks that does not exist is an error, but for commands and for what is private.
-suppress_warnings = ["misc.highlighting_failure"]  # a fence of a language that Pygments does not know, such as CSV
+# a fence of a language that Pygments does not know, such as CSV
+suppress_warnings = ["misc.highlighting_failure"]
 default_role = "py:obj"
 nitpicky = True
 nitpick_ignore_regex = [("py:obj", r".*[ \-/].*"), ("py:(obj|class)", r"(.*\.)?_.*")]
 
-# Types stand in the docstrings, with shapes, which no signature has; a class shows what it inherits,
-# but for the conventions that all estimators share.
+# Types stand in the docstrings, with shapes, which no signature has; a class shows what it
+# inherits, but for the conventions that all estimators share.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"inherited-members": "Estimator,tuple"}
@@ -56,7 +65,9 @@ numpydoc_show_class_members = False
 
 
 def with_links_of_the_site(app, docname, source):
-    """Take a page from the repository where its file here stands for one, and lead links between files to pages."""
+    """Take a page from the repository where its file here stands for one, and lead links between
+    files to pages.
+    """
     file = OF_THE_REPOSITORY.get(docname, HERE / f"{docname}.md")
     pages = {path: HERE / f"{name}.md" for name, path in OF_THE_REPOSITORY.items()}
     if docname in OF_THE_REPOSITORY:
@@ -66,7 +77,9 @@ def with_links_of_the_site(app, docname, source):
         source[0] = source[0].replace("# xmlc", "# README", 1)  # the home page has the title xmlc
     if docname == "configuration":
         source[0] = GENERATED["with_types"](source[0])
-    source[0] = source[0].replace("*report of these runs*", '<a href="report/index.html">report of these runs</a>')
+    source[0] = source[0].replace(
+        "*report of these runs*", '<a href="report/index.html">report of these runs</a>'
+    )
     to_generated = os.path.relpath(HERE / "generated", (HERE / docname).parent)
     source[0] = NAME.sub(rf"[\1]({to_generated}/\1.md)", source[0])
 
@@ -74,11 +87,15 @@ def with_links_of_the_site(app, docname, source):
         target = (file.parent / link[2]).resolve()
         return link[1] + os.path.relpath(pages.get(target, target), (HERE / docname).parent)
 
-    source[0] = LINK.sub(lambda link: to_page(link) if (file.parent / link[2]).is_file() else link[0], source[0])
+    source[0] = LINK.sub(
+        lambda link: to_page(link) if (file.parent / link[2]).is_file() else link[0], source[0]
+    )
 
 
 def with_anchors_that_exist(app, pagename, templatename, context, doctree):
-    """On pages of source code, lead links back to objects by their names: viewcode takes one prefix for a module."""
+    """On pages of source code, lead links back to objects by their names: viewcode takes one prefix
+    for a module.
+    """
     known = app.env.get_domain("py").objects
     module = pagename.removeprefix("_modules/").replace("/", ".")
 
@@ -92,13 +109,19 @@ def with_anchors_that_exist(app, pagename, templatename, context, doctree):
 
 
 def with_levels_of_headings(app, pagename, templatename, context, doctree):
-    """Add the level that screen readers need to the headings of the navigation. Sphinx and furo leave it out."""
+    """Add the level that screen readers need to the headings of the navigation.
+
+    Sphinx and furo leave it out.
+    """
     tree = context.get("furo_navigation_tree", "")
-    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
 
 
 def setup(app):
     """Connect the pages' links."""
     app.connect("source-read", with_links_of_the_site)
     app.connect("html-page-context", with_anchors_that_exist)
-    app.connect("html-page-context", with_levels_of_headings, priority=900)  # furo makes the navigation at 500
+    # furo makes the navigation at 500
+    app.connect("html-page-context", with_levels_of_headings, priority=900)

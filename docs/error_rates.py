@@ -1,4 +1,6 @@
-"""Simulate how often verdicts are right, and write both tables of the page "How a published number is judged"."""
+"""Simulate how often verdicts are right, and write both tables of the page "How a published number
+is judged".
+"""
 
 from __future__ import annotations
 
@@ -29,19 +31,24 @@ DATASET = "delicious"
 MODEL = "ldsm"
 COLUMN = "p@1"
 EFFECTS = (2, 1, 0, -1, -2)
-# Standard deviation of the true effect over datasets, and share of the noise variance that both subjects share.
+# Standard deviation of the true effect over datasets, and share of the noise variance that both
+# subjects share.
 KINDS = {"simple": (0.0, 0.0), "effects vary": (1.0, 0.0), "noise is shared": (0.0, 0.5)}
 
 
 def number_verdicts(level: float, deviation: float, shift: float, runs: int = RUNS) -> Counter[str]:
-    """Count the verdicts on a number that the paper has from one run, and xmlc from five runs on the same split."""
+    """Count the verdicts on a number that the paper has from one run, and xmlc from five runs on
+    the same split.
+    """
     judge = Judge(splits={(PAPER, DATASET): {"same": True}})
     drawn = level + deviation * np.random.default_rng(0).standard_normal((runs, 1 + SEEDS))
     means = shift + drawn[:, 1:].mean(axis=1)
     deviations = drawn[:, 1:].std(axis=1, ddof=1)
     spec = table_of(TABLE, PAPER)
     verdicts: Counter[str] = Counter()
-    for published, mean, over_seeds in zip(drawn[:, 0].tolist(), means.tolist(), deviations.tolist(), strict=True):
+    for published, mean, over_seeds in zip(
+        drawn[:, 0].tolist(), means.tolist(), deviations.tolist(), strict=True
+    ):
         number = {
             "dataset": DATASET,
             "model": MODEL,
@@ -56,7 +63,9 @@ def number_verdicts(level: float, deviation: float, shift: float, runs: int = RU
 
 
 def simulated(effect: float, kind: str, runs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the true effects of datasets, and the effects of all runs, datasets, subjects and seeds."""
+    """Return the true effects of datasets, and the effects of all runs, datasets, subjects and
+    seeds.
+    """
     over_datasets, shared = KINDS[kind]
     rng = np.random.default_rng(0)
     true = effect + over_datasets * rng.standard_normal((runs, DATASETS))
@@ -67,16 +76,23 @@ def simulated(effect: float, kind: str, runs: int) -> tuple[np.ndarray, np.ndarr
 
 
 def claim_verdicts(effects: np.ndarray) -> Iterator[tuple[ClaimVerdict, ClaimVerdict]]:
-    """Yield the verdict on a statement with margin 0, and the verdict if the statement is universal."""
+    """Yield the verdict on a statement with margin 0, and the verdict if the statement is
+    universal.
+    """
     for values in effects:
-        outcome = outcome_of([Effect(f"d{d}", f"s{s}", k, float(v)) for (d, s, k), v in np.ndenumerate(values)], 0)
+        outcome = outcome_of(
+            [Effect(f"d{d}", f"s{s}", k, float(v)) for (d, s, k), v in np.ndenumerate(values)], 0
+        )
         overall = outcome.effect.side_of(0)
         universal, _ = verdict(outcome.sides, len(outcome.cases), overall, every=True)
         yield outcome.word, universal
 
 
 def percent(count: int, runs: int) -> str:
-    """Return a percentage without decimals. Only 0 of all runs are "0", and only all runs are "100"."""
+    """Return a percentage without decimals.
+
+    Only 0 of all runs are "0", and only all runs are "100".
+    """
     share = 100 * count / runs
     if 0 < share < 1:
         return "< 1"
@@ -87,11 +103,18 @@ def percent(count: int, runs: int) -> str:
 
 def numbers(runs: int = RUNS) -> Iterator[str]:
     """Yield the lines of the table of published numbers."""
-    yield "| published number | deviation of one run | shift | equal or inside | above or below | undecided |"
+    yield (
+        "| published number | deviation of one run | shift | equal or inside | above or below | "
+        "undecided |"
+    )
     yield "| ---: | ---: | ---: | ---: | ---: | ---: |"
     for level, deviation, shift in NUMBERS:
         found = number_verdicts(level, deviation, shift, runs)
-        pairs = (Verdict.EQUAL, Verdict.INSIDE), (Verdict.ABOVE, Verdict.BELOW), (Verdict.UNDECIDED,)
+        pairs = (
+            (Verdict.EQUAL, Verdict.INSIDE),
+            (Verdict.ABOVE, Verdict.BELOW),
+            (Verdict.UNDECIDED,),
+        )
         shares = []
         for words in pairs:
             shares.append(percent(sum(found[word] for word in words), runs))

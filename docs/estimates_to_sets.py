@@ -1,4 +1,6 @@
-"""Draw the figure of the page "From estimates to label sets": thresholds turn estimates of an instance into a set."""
+"""Draw the figure of the page "From estimates to label sets": thresholds turn estimates of an
+instance into a set.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ def figure() -> Iterator[str]:
     fitted = LabelSets("macro_f").fit(matrix)
     chosen = set(fitted.predict(matrix)[[INSTANCE]].indices.tolist())
     height = TOP + ROW * len(matrix[INSTANCE]) + 52
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{height}" viewBox="0 0 720 {height}"'
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{height}" viewBox="0 0 720 '
+        f'{height}"'
+    )
     yield ' font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="white"/>'
     yield f'<rect x="{LEFT}" y="14" width="26" height="14" fill="{BLUE}"/>'
     yield f'<text x="{LEFT + 34}" y="26">estimate of the instance</text>'
@@ -54,15 +59,24 @@ def figure() -> Iterator[str]:
             weight = "bold"
         yield f'<text x="{LEFT - 12}" y="{y + 18}" text-anchor="end">label {label}</text>'
         yield f'<path d="M{LEFT} {y + 13}h{WIDTH}" stroke="#ddd"/>'
-        yield f'<rect x="{LEFT}" y="{y + 3}" width="{WIDTH * estimate:.1f}" height="20" fill="{colour}"/>'
-        yield f'<path d="M{LEFT + WIDTH * limit:.1f} {y - 5}v36" stroke="{VERMILION}" stroke-width="3"/>'
+        yield (
+            f'<rect x="{LEFT}" y="{y + 3}" width="{WIDTH * estimate:.1f}" height="20" '
+            f'fill="{colour}"/>'
+        )
+        yield (
+            f'<path d="M{LEFT + WIDTH * limit:.1f} {y - 5}v36" stroke="{VERMILION}" '
+            'stroke-width="3"/>'
+        )
         yield f'<text x="{LEFT + WIDTH + 20}" y="{y + 18}" fill="{colour}" font-weight="{weight}">'
         yield f"{estimate:.2f} {sign} {limit:.2f}: {verdict}</text>"
     y = TOP + ROW * len(matrix[INSTANCE]) + 4
     for tick in (0, 0.5, 1):
         yield f'<text x="{LEFT + WIDTH * tick:g}" y="{y}" text-anchor="middle">{tick:g}</text>'
     names = ", ".join(str(label) for label in sorted(chosen))
-    yield f'<text x="{LEFT}" y="{y + 34}" font-weight="bold" fill="{BLUE}">label set {{{names}}}</text></svg>'
+    yield (
+        f'<text x="{LEFT}" y="{y + 34}" font-weight="bold" fill="{BLUE}">label set '
+        f"{{{names}}}</text></svg>"
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Generate the pages of the reference that follow from the code and the configuration.
 
-docs/conf.py writes the pages of `PAGES` into docs/generated/, and adds types and defaults to the page of configuration
-keys. Nobody edits these pages, and Git ignores them.
+docs/conf.py writes the pages of `PAGES` into docs/generated/, and adds types and defaults to the
+page of configuration keys. Nobody edits these pages, and Git ignores them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ from xmlc.metrics.measures import ALL_MEASURES
 from xmlc.models.registry import LEARNERS, estimator_class
 from xmlc.suite.config.catalogue import Dataset, load_catalogue
 from xmlc.suite.config.settings import Settings, read_config
-from xmlc.suite.config.suite import Experiments, Inference, ModelSpec, SearchSpec, Sweep, read_suites
+from xmlc.suite.config.suite import (
+    Experiments,
+    Inference,
+    ModelSpec,
+    SearchSpec,
+    Sweep,
+    read_suites,
+)
 from xmlc.suite.schemas import fields_of, read_yaml, wording
 
 CONFIG = Path(__file__).parents[1] / "config"
@@ -41,71 +48,91 @@ SECTIONS = {
 }
 OPEN = "not said"  # a choice that the paper leaves open
 # The functions that compute measures at k, by the part of the measure's name before "@".
-AT_K = {"p": "precision", "r": "recall", "psp": "psp", "max_p": "maximum_precision", "macro_f": "macro_f1"}
+AT_K = {
+    "p": "precision",
+    "r": "recall",
+    "psp": "psp",
+    "max_p": "maximum_precision",
+    "macro_f": "macro_f1",
+}
 AT_K |= {"macro_p": "macro_precision", "macro_r": "macro_recall"}
 
 HEADS = {
     "commands": """# Commands
 
-This page lists every command of `xmlc` with its options. `xmlc COMMAND --help` prints the same text.
+This page lists every command of `xmlc` with its options. `xmlc COMMAND --help` prints the same
+text.
 """,
     "hyperparameters": """# Hyperparameters
 
-This page lists the values that each hyperparameter may have, and its default. [The classes](../reference/models.md)
-explain the meaning. An estimator refuses other values with an `InvalidParameterError`, which is a `ValueError`. Useful
-values lie in a narrower range ([Models](../models.md)).
+This page lists the values that each hyperparameter may have, and its default. [The
+classes](../reference/models.md) explain the meaning. An estimator refuses other values with an
+`InvalidParameterError`, which is a `ValueError`. Useful values lie in a narrower range
+([Models](../models.md)).
 """,
     "datasets": """# Datasets
 
-This page lists the datasets of the [catalogue](../configuration.md#datasetsyaml). The key `datasets` of a run takes
-these names. Training and test are published numbers of instances. A source links to the homepage of its dataset.
-If no licence is listed, it is unknown. You can also add [your own dataset](../extending.md#a-dataset).
+This page lists the datasets of the [catalogue](../configuration.md#datasetsyaml). The key
+`datasets` of a run takes these names. Training and test are published numbers of instances. A
+source links to the homepage of its dataset. If no licence is listed, it is unknown. You can also
+add [your own dataset](../extending.md#a-dataset).
 """,
     "measures": """# Measures
 
-This page lists the measures in records and tables of the workflow. A label has P positives, of which TP are predicted,
-and y is the true label set of an instance. F2 is F_beta with beta = 2.
-An instance without labels has an nDCG@k, P@k and recall of 0.
-[Metrics and conventions](../package.md#metrics-and-conventions) compares such cases and ties with other programs.
+This page lists the measures in records and tables of the workflow. A label has P positives, of
+which TP are predicted, and y is the true label set of an instance. F2 is F_beta with beta = 2. An
+instance without labels has an nDCG@k, P@k and recall of 0. [Metrics and
+conventions](../package.md#metrics-and-conventions) compares such cases and ties with other
+programs.
 """,
     "statements": """# Claims of the papers
 
-This page lists every claim that is tested on records. Only verbatim claims are counted. A case is for a claim if the
-interval of its effect lies above the margin. The claim holds if more than half of its cases are for it.
-[How a published number is judged](../claims.md#statements) has all rules.
+This page lists every claim that is tested on records. Only verbatim claims are counted. A case is
+for a claim if the interval of its effect lies above the margin. The claim holds if more than half
+of its cases are for it. [How a published number is judged](../claims.md#statements) has all rules.
 """,
     "choices": """# The choices of the papers
 
-This page lists every choice of the papers' experiments, and every setting in the file of a suite that determines its
-results. Defaults of the estimators have an entry only if the paper states them. *Not said* marks a choice that the
-paper leaves open, or an addition of xmlc. A setting is a key of the named file, in which `*` stands for several models.
-A choice without a setting names the test that shows it.
+This page lists every choice of the papers' experiments, and every setting in the file of a suite
+that determines its results. Defaults of the estimators have an entry only if the paper states them.
+*Not said* marks a choice that the paper leaves open, or an addition of xmlc. A setting is a key of
+the named file, in which `*` stands for several models. A choice without a setting names the test
+that shows it.
 
-The value is that of the paper, or that of xmlc if the paper leaves the choice open. Tests compare it with the
-configuration, unless the table says "see the file". The last column has what xmlc does instead if it departs, and the
-reason for a departure or for an open choice. [Departures](departures.md) lists the departures alone.
+The value is that of the paper, or that of xmlc if the paper leaves the choice open. Tests compare
+it with the configuration, unless the table says "see the file". The last column has what xmlc does
+instead if it departs, and the reason for a departure or for an open choice.
+[Departures](departures.md) lists the departures alone.
 """,
     "departures": """# Where a suite departs from its paper
 
-This page lists every choice that a paper states and its suite does not follow, and every statement that is tested in
-another form than printed. You find all explicit choices of a paper in `results/published/<paper>/choices.yaml`. Tests
-compare the configuration with these files.
+This page lists every choice that a paper states and its suite does not follow, and every statement
+that is tested in another form than printed. You find all explicit choices of a paper in
+`results/published/<paper>/choices.yaml`. Tests compare the configuration with these files.
 
-[Choices](choices.md) also lists the choices that a suite follows, and those that a paper leaves open. The
-[reference](../reference/models.md) has smaller differences of each model, and [Results](../results.md) the datasets
-that were run. The lists of settings that `auto` tries were selected by P@1 on validation parts of five small datasets.
-Two of the datasets are scene and enron, so their validation parts were used twice.
+[Choices](choices.md) also lists the choices that a suite follows, and those that a paper leaves
+open. The [reference](../reference/models.md) has smaller differences of each model, and
+[Results](../results.md) the datasets that were run. The lists of settings that `auto` tries were
+selected by P@1 on validation parts of five small datasets. Two of the datasets are scene and enron,
+so their validation parts were used twice.
 """,
 }
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> str:
-    """Return a Markdown table without empty columns. ``right`` has the numbers of columns aligned to the right."""
+def table(
+    header: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()
+) -> str:
+    """Return a Markdown table without empty columns.
+
+    ``right`` has the numbers of columns aligned to the right.
+    """
     rows = list(rows)
     aligned = ["---"] * len(header)
     for i in right:
         aligned[i] = "---:"
-    columns = [column for column in zip(header, aligned, *rows) if any(cell != "" for cell in column[2:])]
+    columns = [
+        column for column in zip(header, aligned, *rows) if any(cell != "" for cell in column[2:])
+    ]
     lines = []
     for row in zip(*columns):
         cells = [str(cell).replace("|", "\\|") for cell in row]
@@ -125,7 +152,9 @@ def hyperparameters() -> Iterator[str]:
         cls = estimator_class(name)
         declared = inspect.signature(cls).parameters.items()
         rows = [(f"`{key}`", cls.domains[key], f"`{one.default!r}`") for key, one in declared]
-        yield f"## {name}: {cls.__name__}\n\n" + table(("hyperparameter", "may be", "default"), rows)
+        yield f"## {name}: {cls.__name__}\n\n" + table(
+            ("hyperparameter", "may be", "default"), rows
+        )
 
 
 def commands() -> Iterator[str]:
@@ -135,9 +164,13 @@ def commands() -> Iterator[str]:
         for name in names:
             command = group.get_command(click.Context(group), name)
             context = click.Context(command, info_name=f"xmlc {name}")
-            usage = f"    {context.command_path} {' '.join(command.collect_usage_pieces(context))}\n"
+            usage = (
+                f"    {context.command_path} {' '.join(command.collect_usage_pieces(context))}\n"
+            )
             yield from (f"### xmlc {name}\n", usage, text(inspect.cleandoc(command.help)) + "\n")
-            rows = [options(one, context) for one in command.params if isinstance(one, click.Option)]
+            rows = [
+                options(one, context) for one in command.params if isinstance(one, click.Option)
+            ]
             if rows:
                 yield table(("option", "meaning", "default"), rows)
             if command.epilog:
@@ -164,16 +197,22 @@ def with_types(page: str) -> str:
         A table lacks a key of the configuration, or has another key.
     """
     parts = re.split(r"^(?=##+ )", page, flags=re.MULTILINE)
-    return "".join(_section(part, SECTIONS.get(part.partition("\n")[0].lstrip("# "))) for part in parts)
+    return "".join(
+        _section(part, SECTIONS.get(part.partition("\n")[0].lstrip("# "))) for part in parts
+    )
 
 
 def _section(part: str, kind: type | None) -> str:
     if kind is None:
         return part
-    fields = {key: about for key, about in fields_of(kind).items() if (kind, key) != (Dataset, "name")}
+    fields = {
+        key: about for key, about in fields_of(kind).items() if (kind, key) != (Dataset, "name")
+    }
     meanings = dict(re.findall(r"^\| `([\w@]+)` \| (.*) \|\n", part, re.MULTILINE))
     if {*meanings} != {*fields}:
-        raise ValueError(f"config/README.md: {kind.__name__}: found keys {[*meanings]}, expected {[*fields]}")
+        raise ValueError(
+            f"config/README.md: {kind.__name__}: found keys {[*meanings]}, expected {[*fields]}"
+        )
     defaults = {one.name: one for one in dataclasses.fields(kind)}
     given = {}
     if kind is Settings:
@@ -201,7 +240,14 @@ def _section(part: str, kind: type | None) -> str:
     for key, meaning in meanings.items():
         values, is_required = fields[key]
         words = re.sub(r"(keys with values), such as [\w-]+", r"\1", wording(values, None))
-        rows.append((f"`{key}`", words, "required" if is_required else default(key), meaning.replace("\\|", "|")))
+        rows.append(
+            (
+                f"`{key}`",
+                words,
+                "required" if is_required else default(key),
+                meaning.replace("\\|", "|"),
+            )
+        )
     old = re.search(r"^\| key \|.*\n(?:\|.*\n)+", part, re.MULTILINE)
     return part.replace(old[0], table(("key", "value", "default", "meaning"), rows))
 
@@ -213,8 +259,14 @@ def datasets() -> Iterator[str]:
 
     def row(entry: Dataset) -> tuple[object, ...]:
         known = {**entry.known_shape, **(entry.synthetic or {})}
-        known |= {short: known[long] for short, long in (("d", "n_features"), ("m", "n_labels")) if long in known}
-        sizes = [f"{known[key]:,}" if key in known else "" for key in ("n_train", "n_test", "d", "m")]
+        known |= {
+            short: known[long]
+            for short, long in (("d", "n_features"), ("m", "n_labels"))
+            if long in known
+        }
+        sizes = [
+            f"{known[key]:,}" if key in known else "" for key in ("n_train", "n_test", "d", "m")
+        ]
         source = ""
         if not entry.synthetic:
             source = source_of(entry)
@@ -226,14 +278,20 @@ def datasets() -> Iterator[str]:
         return [one for one in of_kind if any(one[1:5]) == sized]
 
     header = ("dataset", "training", "test", "features", "labels", "papers", "source")
-    yield "## Datasets of papers and programs\n\n" + table(header, rows(synthetic=False), range(1, 5))
-    yield "## Datasets without published sizes\n\n" + table(header, rows(synthetic=False, sized=False))
+    yield "## Datasets of papers and programs\n\n" + table(
+        header, rows(synthetic=False), range(1, 5)
+    )
+    yield "## Datasets without published sizes\n\n" + table(
+        header, rows(synthetic=False, sized=False)
+    )
     yield "## Synthetic datasets\n\n`xmlc synth` generates these datasets.\n"
     yield table(header, rows(synthetic=True), range(1, 5))
 
 
 def source_of(entry: Dataset) -> str:
-    """Return the source of a dataset with a link to its homepage, and its licence if it is known."""
+    """Return the source of a dataset with a link to its homepage, and its licence if it is
+    known.
+    """
     if entry.homepage:
         source = f"[{entry.edition}]({entry.homepage})"
     else:
@@ -267,11 +325,20 @@ def measures() -> Iterator[str]:
         doc = "mean size of the label sets"
         if name:
             doc = inspect.getdoc(getattr(xmlc.metrics, name))
-        definition = re.sub(r"^Return (the )?|\.?(\n.*)?$", "", doc, flags=re.DOTALL).replace("``", "`")
+        definition = re.sub(r"^Return (the )?|\.?(\n.*)?$", "", doc, flags=re.DOTALL).replace(
+            "``", "`"
+        )
         if name in first:
             definition = f"as {first[name]}"
         first.setdefault(name, names[0])
-        rows.append((", ".join(names), title, definition, f"{{py:func}}`~xmlc.metrics.{name}`" if name else ""))
+        rows.append(
+            (
+                ", ".join(names),
+                title,
+                definition,
+                f"{{py:func}}`~xmlc.metrics.{name}`" if name else "",
+            )
+        )
     yield table(("columns", "title", "definition", "function"), rows)
 
 
@@ -292,7 +359,9 @@ def statements() -> Iterator[str]:
                 rule += ". One case against refutes it"
             if claim.cost:
                 rule += ". A cost, not counted"
-            rows.append((f"{claim.statement} `{claim.name}`", f"{claim.stated}: {claim.source}", rule))
+            rows.append(
+                (f"{claim.statement} `{claim.name}`", f"{claim.stated}: {claim.source}", rule)
+            )
         header = ("claim", "place", "measured effect and margin")
         yield f"## {paper}\n\n*{suites[paper].title}*\n\n{table(header, rows)}"
 
@@ -309,20 +378,26 @@ def departs(choice: dict[str, Any]) -> bool:
 
 
 def choices() -> Iterator[str]:
-    """Yield all choices of the papers and of their suites, with the numbers of open choices and of departures."""
+    """Yield all choices of the papers and of their suites, with the numbers of open choices and of
+    departures.
+    """
     header = ("choice", "printed", "setting or test", "value", "xmlc")
     for paper in PAPERS:
         entries = entries_of(paper)["choices"]
         n_open = sum(choice["printed"] == OPEN for choice in entries.values())
         n_departures = sum(map(departs, entries.values()))
-        numbers = f"The paper leaves {n_open} of them open, and the suite departs from {n_departures}."
+        numbers = (
+            f"The paper leaves {n_open} of them open, and the suite departs from {n_departures}."
+        )
         yield f"## {paper}\n\nThe list has {len(entries)} choices. {numbers}\n"
         rows = [choice_row(paper, key, choice) for key, choice in entries.items()]
         yield linked(table(header, rows))
 
 
 def choice_row(paper: str, key: str, choice: dict[str, Any]) -> tuple[str, ...]:
-    """Return the cells of a choice: its name, the paper's words, the setting or test, the value and the reason."""
+    """Return the cells of a choice: its name, the paper's words, the setting or test, the value and
+    the reason.
+    """
     test = ""
     if "shown_by" in choice:
         test = f"`{choice['shown_by']}`"
@@ -362,7 +437,9 @@ def value_of(choice: dict[str, Any]) -> str:
     if "value" in choice:
         return f"`{json.dumps(choice['value'])}`"
     if "by_dataset" in choice:
-        return ", ".join(f"{dataset}: `{json.dumps(value)}`" for dataset, value in choice["by_dataset"].items())
+        return ", ".join(
+            f"{dataset}: `{json.dumps(value)}`" for dataset, value in choice["by_dataset"].items()
+        )
     if "among" in choice:
         return f"one of {', '.join(map(str, choice['among']))}"
     if "between" in choice:
@@ -393,7 +470,9 @@ def departures() -> Iterator[str]:
             if "departs_on" in one:
                 name += f" on {', '.join(one['departs_on'])}"
             rows.append((name, f"{one['printed']} ({one['where']})", one["here"], one["reason"]))
-        words = f"## {paper}\n\n{content.get('note', '')}\n\n" + table(("choice", "printed", "here", "reason"), rows)
+        words = f"## {paper}\n\n{content.get('note', '')}\n\n" + table(
+            ("choice", "printed", "here", "reason"), rows
+        )
         yield linked(words)
 
 

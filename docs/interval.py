@@ -1,4 +1,6 @@
-"""Draw the figure of the page "How a published number is judged": three published numbers and their intervals."""
+"""Draw the figure of the page "How a published number is judged": three published numbers and their
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -46,18 +48,29 @@ def signed(value: float, digits: int = 0) -> str:
 
 
 def figure() -> Iterator[str]:
-    """Draw the interval and the difference of each number in points, with the published number at 0, as SVG."""
+    """Draw the interval and the difference of each number in points, with the published number at
+    0, as SVG.
+    """
 
     def at(points: float) -> float:
         return LEFT + (points + LARGEST) / (2 * LARGEST) * WIDTH
 
     end = TOP + ROW * len(NUMBERS)
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{end + 40}" viewBox="0 0 720 {end + 40}"'
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{end + 40}" viewBox="0 0 '
+        f'720 {end + 40}"'
+    )
     yield ' font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="white"/>'
     yield f'<path d="M20 20h26M20 14v12M46 14v12" stroke="{BLUE}" stroke-width="2"/>'
     yield '<text x="56" y="25">interval that holds 95 of 100 faithful runs</text>'
-    yield '<path d="M362 10V30" stroke="black" stroke-width="2"/><text x="370" y="25">published number</text>'
-    yield f'<circle cx="510" cy="20" r="5" fill="{VERMILION}"/><text x="522" y="25">mean of five runs of xmlc</text>'
+    yield (
+        '<path d="M362 10V30" stroke="black" stroke-width="2"/><text x="370" y="25">published '
+        "number</text>"
+    )
+    yield (
+        f'<circle cx="510" cy="20" r="5" fill="{VERMILION}"/><text x="522" y="25">mean of five '
+        "runs of xmlc</text>"
+    )
     for tick in range(-LARGEST, LARGEST + 1):
         yield f'<path d="M{at(tick):.1f} {TOP - 20}V{end - 14}" stroke="#ddd"/>'
         yield f'<text x="{at(tick):.1f}" y="{end + 2}" text-anchor="middle">{signed(tick)}</text>'
@@ -74,9 +87,15 @@ def figure() -> Iterator[str]:
         yield f'<path d="M{low:.1f} {y}H{high:.1f}M{low:.1f} {y - 8}v16M{high:.1f} {y - 8}v16"'
         yield f' stroke="{BLUE}" stroke-width="2"/>'
         yield f'<circle cx="{at(difference):.1f}" cy="{y}" r="5" fill="{VERMILION}"/>'
-        yield f'<text x="{LEFT + WIDTH + 20}" y="{y - 4}" font-weight="bold">{number["verdict"]}</text>'
+        yield (
+            f'<text x="{LEFT + WIDTH + 20}" y="{y - 4}" '
+            f'font-weight="bold">{number["verdict"]}</text>'
+        )
         width = f"{interval:.{2 if interval >= 0.01 else 3}f}"
-        yield f'<text x="{LEFT + WIDTH + 20}" y="{y + 14}">{signed(difference, 2)}, interval ± {width}</text>'
+        yield (
+            f'<text x="{LEFT + WIDTH + 20}" y="{y + 14}">{signed(difference, 2)}, interval ± '
+            f"{width}</text>"
+        )
     yield f'<text x="{LEFT + WIDTH / 2:g}" y="{end + 26}" text-anchor="middle">'
     yield "xmlc minus the published number, points</text></svg>"
 

@@ -1,4 +1,6 @@
-"""Write the figure of the page "From estimates to label sets" from results/benchmarks/expected-f.csv."""
+"""Write the figure of the page "From estimates to label sets" from
+results/benchmarks/expected-f.csv.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from xmlc.suite.papers.plotting import BLUE, VERMILION
 HERE = Path(__file__).parent
 FILE = HERE.parent / "results/benchmarks/expected-f.csv"
 FIGURE = HERE / "label_sets.svg"
-MODELS = {"plt-batch": "PLT", "plt": "PLT (SGD)", "fastxml": "FastXML", "swnn": "SWNN", "given": "given"}
+MODELS = {
+    "plt-batch": "PLT",
+    "plt": "PLT (SGD)",
+    "fastxml": "FastXML",
+    "swnn": "SWNN",
+    "given": "given",
+}
 SPLITS = {"80 %": VERMILION, "100 %": BLUE}
 METHOD = "ExpectedF(zero_division=0) with prior"
 MEASURE = "macro_f_present"
@@ -29,14 +37,17 @@ Gain = tuple[float, float, float]  # points, and the ends of the interval
 
 
 def read() -> dict[str, dict[str, dict[str, Gain]]]:
-    """Return gains over the best of the others by dataset, model and the model's split of the training set."""
+    """Return gains over the best of the others by dataset, model and the model's split of the
+    training set.
+    """
     found: dict[str, dict[str, dict[str, Gain]]] = {}
     with open(FILE, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             ours, _, other = row["contender"].partition(" / ")
             if row["task"] == METHOD and row["measure"] == MEASURE and other in OTHERS:
                 model, _, split = ours.partition(", ")
-                ends = INTERVAL.findall(row["note"]) or [(row["value"], row["value"])]  # of one seed
+                # of one seed
+                ends = INTERVAL.findall(row["note"]) or [(row["value"], row["value"])]
                 gain = float(row["value"]), float(ends[0][0]), float(ends[0][1])
                 of = found.setdefault(row["dataset"], {}).setdefault(MODELS[model], {})
                 of[split] = min(gain, of.get(split, gain))
@@ -65,7 +76,10 @@ def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
         face = colour
         if split == "80 %":
             face = "white"
-        yield f'<g fill="{colour}"><circle cx="{x + 4}" cy="16" r="4" fill="{face}" stroke="{colour}"/>'
+        yield (
+            f'<g fill="{colour}"><circle cx="{x + 4}" cy="16" r="4" fill="{face}" '
+            f'stroke="{colour}"/>'
+        )
         yield f'<text x="{x + 14}" y="20">model of {split} of the instances</text></g>'
     for tick in range(low, high + 1, 2):
         stroke = "#666"
@@ -84,13 +98,21 @@ def figure(gains: dict[str, dict[str, dict[str, Gain]]]) -> Iterator[str]:
             shift = 3
             if split == "80 %":
                 shift = -3
-            yield f'<path d="M{at(lower):.1f} {y + shift}H{at(upper):.1f}" stroke="{colour}" stroke-width="2"/>'
+            yield (
+                f'<path d="M{at(lower):.1f} {y + shift}H{at(upper):.1f}" stroke="{colour}" '
+                'stroke-width="2"/>'
+            )
             face = colour
             if split == "80 %":
                 face = "white"
-            yield f'<circle cx="{at(gain):.1f}" cy="{y + shift}" r="3.5" fill="{face}" stroke="{colour}"/>'
+            yield (
+                f'<circle cx="{at(gain):.1f}" cy="{y + shift}" r="3.5" fill="{face}" '
+                f'stroke="{colour}"/>'
+            )
     yield f'<text x="{(LEFT + WIDTH + 20) / 2:g}" y="{height + 24}" text-anchor="middle">'
-    yield "points of macro-F over the labels present, above the best of FTA, STO and OFO</text></svg>"
+    yield (
+        "points of macro-F over the labels present, above the best of FTA, STO and OFO</text></svg>"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Draw the figure of the page "Models": a small label tree, and the path to its best label for one text."""
+"""Draw the figure of the page "Models": a small label tree, and the path to its best label for one
+text.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def node_probabilities(model: TextClassifier) -> list[float]:
 
 
 def figure() -> Iterator[str]:
-    """Draw the tree as SVG, with the estimate of each node and the product along the path of the best label."""
+    """Draw the tree as SVG, with the estimate of each node and the product along the path of the
+    best label.
+    """
     model = trained()
     tree = model.estimator_.tree_
     given = node_probabilities(model)
@@ -91,7 +95,10 @@ def figure() -> Iterator[str]:
         place[node] = x[node], TOP + LEVEL * depth[node]
     width = 140 + WIDTH * (len(leaves) - 1)
     height = TOP + LEVEL * max(depth) + 78
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" font-family="sans-serif"'
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
+        'font-family="sans-serif"'
+    )
     yield ' font-size="12" text-anchor="middle"><rect width="100%" height="100%" fill="white"/>'
     yield f'<text x="{width / 2:g}" y="18" font-style="italic">{QUERY}</text>'
     for node in range(1, tree.n_nodes):
@@ -104,18 +111,30 @@ def figure() -> Iterator[str]:
         colour = OTHER
         if node in path:
             colour = PATH
-        yield f'<rect x="{at - 19:g}" y="{y - 11:g}" width="38" height="22" rx="11" fill="white" stroke="{colour}"/>'
+        yield (
+            f'<rect x="{at - 19:g}" y="{y - 11:g}" width="38" height="22" rx="11" fill="white" '
+            f'stroke="{colour}"/>'
+        )
         yield f'<text x="{at:g}" y="{y + 4:g}" fill="{colour}">{given[node]:.2f}</text>'
         if tree.label[node] >= 0:
             name = model.classes_[tree.label[node]]
             weight = "normal"
             if node == best:
                 weight = "bold"
-            yield f'<text x="{at:g}" y="{y + 28:g}" fill="{colour}" font-weight="{weight}">{name}</text>'
-            yield f'<text x="{at:g}" y="{y + 44:g}" fill="{colour}" font-weight="{weight}">{absolute[node]:.2f}</text>'
+            yield (
+                f'<text x="{at:g}" y="{y + 28:g}" fill="{colour}" '
+                f'font-weight="{weight}">{name}</text>'
+            )
+            yield (
+                f'<text x="{at:g}" y="{y + 44:g}" fill="{colour}" '
+                f'font-weight="{weight}">{absolute[node]:.2f}</text>'
+            )
     product = " × ".join(f"{given[node]:.2f}" for node in reversed(path))
     yield f'<text x="{width / 2:g}" y="{height - 10:g}" fill="{PATH}">'
-    yield f"P({model.classes_[tree.label[best]]} | text) = {product} = {absolute[best]:.2f}</text></svg>"
+    yield (
+        f"P({model.classes_[tree.label[best]]} | text) = {product} = "
+        f"{absolute[best]:.2f}</text></svg>"
+    )
 
 
 if __name__ == "__main__":

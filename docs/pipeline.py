@@ -1,4 +1,6 @@
-"""Draw the figure of the page "Architecture": the steps from a dataset to tables next to published numbers."""
+"""Draw the figure of the page "Architecture": the steps from a dataset to tables next to published
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,25 @@ STEPS = [
     ("downloaded dataset", "resources/<dataset>/", ["prepare"]),
     ("arrays, with an 80/20 split of the training set", "results/<dataset>/data/", ["train"]),
     ("model of 80 % of the training set", f"{RUN}80/model/", ["estimate"]),
-    ("sparse probability estimates of validation and test set", f"{RUN}80/spe/", ["thresholds", "infer"]),
+    (
+        "sparse probability estimates of validation and test set",
+        f"{RUN}80/spe/",
+        ["thresholds", "infer"],
+    ),
     ("label sets of the test set, scored in the same job", "", []),
-    ("records: a JSON file for each dataset, model, method and seed", f"{RUN}{{80,full}}/", ["table", "figure"]),
+    (
+        "records: a JSON file for each dataset, model, method and seed",
+        f"{RUN}{{80,full}}/",
+        ["table", "figure"],
+    ),
     ("tables and figures of a paper", "results/{tables,figures}/<paper>/", ["compare", "report"]),
     ("tables next to the published numbers, with verdicts", "results/report", []),
 ]
 # Further inputs: the box that they lead to, their content and their path.
-INPUTS = [(6, "names of records", "config/*.yaml"), (7, "numbers of the papers", "results/published/")]
+INPUTS = [
+    (6, "names of records", "config/*.yaml"),
+    (7, "numbers of the papers", "results/published/"),
+]
 # Rankings have no thresholds: the first and the last box, and the commands between them.
 RANKINGS = (1, 5, ["train", "rank", "score"])
 # pixels
@@ -45,7 +58,10 @@ def text(x: float, y: float, words: str, style: str = "") -> str:
 
 def box(x: float, y: float, width: float, content: str, path: str, colour: str) -> Iterator[str]:
     """Draw a box with its content, and with its path in a second line."""
-    yield f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{HEIGHT}" rx="5" fill="white" stroke="{colour}"/>'
+    yield (
+        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{HEIGHT}" rx="5" fill="white" '
+        f'stroke="{colour}"/>'
+    )
     middle = x + width / 2
     style = 'text-anchor="middle"'
     yield text(middle, y + (18 if path else 26), content, style)
@@ -62,8 +78,12 @@ def figure() -> Iterator[str]:
     """Draw the boxes from top to bottom, with the commands between them, as SVG."""
     tops = [10 + (HEIGHT + GAP) * place for place in range(len(STEPS))]
     size = f'width="720" height="{tops[-1] + HEIGHT + 10}"'
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 720 {tops[-1] + HEIGHT + 10}"'
-    yield ' font-family="sans-serif" font-size="12.5"><rect width="100%" height="100%" fill="white"/>'
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 720 {tops[-1] + HEIGHT + 10}"'
+    )
+    yield (
+        ' font-family="sans-serif" font-size="12.5"><rect width="100%" height="100%" fill="white"/>'
+    )
     yield '<marker id="head" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
     yield f'<path d="M0 0L8 4L0 8z" fill="{GREY}"/></marker>'
     middle = LEFT + WIDTH / 2
@@ -81,11 +101,18 @@ def figure() -> Iterator[str]:
     first, last, commands = RANKINGS
     edge = LEFT + WIDTH
     right = SIDE + 20
-    yield arrow(f"M{edge} {tops[first] + HEIGHT / 2:g}H{right}V{tops[last] + HEIGHT / 2:g}H{edge}", GREY)
+    yield arrow(
+        f"M{edge} {tops[first] + HEIGHT / 2:g}H{right}V{tops[last] + HEIGHT / 2:g}H{edge}", GREY
+    )
     halfway = (tops[first] + tops[last] + HEIGHT) / 2
     yield text(right + 10, halfway - 16, "models of all instances")
     for line, command in enumerate(commands):
-        yield text(right + 10, halfway + 4 + 18 * line, f"xmlc {command}", f'fill="{BLUE}" font-family="monospace"')
+        yield text(
+            right + 10,
+            halfway + 4 + 18 * line,
+            f"xmlc {command}",
+            f'fill="{BLUE}" font-family="monospace"',
+        )
     yield "</svg>"
 
 

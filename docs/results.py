@@ -33,7 +33,10 @@ STATEMENTS = ("stated", "hold", "do not hold", "undecided", "not run")
 
 
 def unpack(folder: Path) -> None:
-    """Unpack the archive into an empty folder. The tables of its records also need the configuration."""
+    """Unpack the archive into an empty folder.
+
+    The tables of its records also need the configuration.
+    """
     with tarfile.open(ARCHIVE / "records.tar.xz") as archive:
         for member in archive:
             content = archive.extractfile(member)
@@ -47,7 +50,11 @@ def unpack(folder: Path) -> None:
 
 def claims_of(finished: Sequence[Manifest]) -> dict[str, Table]:
     """Build the tables of claims of the papers."""
-    return {made.paper: build_table(made) for made in finished if made.table == CLAIMS and made.paper in PAPERS}
+    return {
+        made.paper: build_table(made)
+        for made in finished
+        if made.table == CLAIMS and made.paper in PAPERS
+    }
 
 
 def outcomes() -> dict[str, dict[str, object]]:
@@ -61,7 +68,9 @@ def outcomes() -> dict[str, dict[str, object]]:
 
 
 def count_outcomes(cells: pd.DataFrame) -> dict[str, Any]:
-    """Count the outcomes of numbers that papers measured. Return a table row as a dict from headings to cells.
+    """Count the outcomes of numbers that papers measured.
+
+    Return a table row as a dict from headings to cells.
 
     A number is reproduced if it is equal to the published number or inside its interval. If its
     settings were fitted to published results, it agrees with the published number, but is not
@@ -116,7 +125,9 @@ def readme(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, T
         rows.append([f"`{paper}`", titles[paper], *counts, *counts_of(claims[paper])[:3]])
     every = [sum(column) for column in zip(*map(counts_of, claims.values()), strict=True)]
     rows.append(["all", "", *totals(numbers), *every[:3]])
-    return with_table(text, ["paper", "title", *NUMBERS[1:], "statements", "hold", "do not hold"], rows)
+    return with_table(
+        text, ["paper", "title", *NUMBERS[1:], "statements", "hold", "do not hold"], rows
+    )
 
 
 def totals(numbers: dict[str, dict[str, object]]) -> list[int]:

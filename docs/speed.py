@@ -61,14 +61,18 @@ OTHERS: dict[str, Key] = {
     "row, ms": (RANKING, "CPU time"),
 }
 
-# Rows of the second figure: a title, the program of xmlc and the other program, as in the files of results/benchmarks.
+# Rows of the second figure: a title, the program of xmlc and the other program, as in the files of
+# results/benchmarks.
 RATIOS = {
     TRAINING: {
         "PLT, AdaGrad / napkinXC": "PLT, adagrad / napkinXC, AdaGrad",
         "PLT, batch / napkinXC": "PLT, batch / napkinXC, liblinear",
         "PLT, batch / omikuji, one tree": "PLT, batch / omikuji, one tree",
         "LdSM, 10 trees / authors' C++": "LdSM, 10 trees / authors' C++ program",
-        **{f"{name} / napkinXC": f"{name}, xmlc / {name}, napkinXC" for name in ("OPLT-R", "OPLT-B", "OPLT-W", "IPLT")},
+        **{
+            f"{name} / napkinXC": f"{name}, xmlc / {name}, napkinXC"
+            for name in ("OPLT-R", "OPLT-B", "OPLT-W", "IPLT")
+        },
     },
     RANKING: {
         "PLT, AdaGrad / napkinXC": "PLT, adagrad, certified / napkinXC, AdaGrad",
@@ -97,8 +101,13 @@ def measured(*names: str) -> Rows:
     return rows
 
 
-def table(rows: Rows, names: Mapping[str, str], columns: Mapping[tuple[str, str], Key]) -> Iterator[str]:
-    """Write a table with a line for each program. A column has a title, a dataset, a task and a measure."""
+def table(
+    rows: Rows, names: Mapping[str, str], columns: Mapping[tuple[str, str], Key]
+) -> Iterator[str]:
+    """Write a table with a line for each program.
+
+    A column has a title, a dataset, a task and a measure.
+    """
     yield f"| program | {' | '.join(title for title, _ in columns)} |"
     yield f"| --- |{' ---: |' * len(columns)}"
     for name, contender in names.items():
@@ -127,7 +136,9 @@ def others() -> str:
     rows = measured("comparison.csv")
     lines = []
     for dataset in SETS[1:]:
-        header, rule, *cells = table(rows, names, {(title, dataset): key for title, key in OTHERS.items()})
+        header, rule, *cells = table(
+            rows, names, {(title, dataset): key for title, key in OTHERS.items()}
+        )
         lines += [f"| {dataset} {line}" for line in cells]
     return "\n".join((f"| dataset {header}", f"| --- {rule}", *lines))
 
@@ -137,7 +148,10 @@ def one_vs_rest() -> str:
     rows = measured("one-vs-rest.csv")
     programs = {"xmlc": "Stacking", "one-vs-rest": "LinearSVC"}
     heads = [f"{title}, {name}" for title, name in product(ONE_VS_REST, programs)]
-    lines = [f"| labels | texts | {' | '.join(heads)} |", f"| ---: | ---: |{' ---: |' * len(heads)}"]
+    lines = [
+        f"| labels | texts | {' | '.join(heads)} |",
+        f"| ---: | ---: |{' ---: |' * len(heads)}",
+    ]
     for dataset in dict.fromkeys(dataset for dataset, *_ in rows):
         labels = int(dataset.split()[-2])
         texts = float(rows[dataset, "Stacking", TRAINING, "instances"]["value"])
@@ -151,7 +165,10 @@ def one_vs_rest() -> str:
 
 
 def cell(row: Mapping[str, str]) -> str:
-    """Return a measurement as text. The time of a training that was stopped is only a lower bound."""
+    """Return a measurement as text.
+
+    The time of a training that was stopped is only a lower bound.
+    """
     value = float(row["value"])
     if row["unit"] == "%":
         return f"{value:.1f}"
@@ -183,7 +200,10 @@ def tuned() -> Iterator[str]:
     yield ' font-family="sans-serif" font-size="13"><rect width="100%" height="100%" fill="white"/>'
     for place, (name, colour) in enumerate(COLOURS.items()):
         at = LEFT + 110 * place
-        yield f'<g fill="{colour}"><circle cx="{at}" cy="14" r="5"/><text x="{at + 10}" y="18">{name}</text></g>'
+        yield (
+            f'<g fill="{colour}"><circle cx="{at}" cy="14" r="5"/><text x="{at + 10}" '
+            f'y="18">{name}</text></g>'
+        )
     for tick in TICKS:
         yield f'<path d="M{across(tick):.1f} 30V{height - 48}" stroke="#ddd"/>'
         yield f'<text x="{across(tick):.1f}" y="{height - 32}" text-anchor="middle">{tick:g}</text>'
@@ -193,7 +213,10 @@ def tuned() -> Iterator[str]:
         yield f'<text x="8" y="{y + 4}" font-weight="bold">{task}</text>'
         for title in pairs:
             y += LINE
-            yield f'<path d="M{LEFT} {y}H{RIGHT}" stroke="#ddd"/><text x="8" y="{y + 4}">{title}</text>'
+            yield (
+                f'<path d="M{LEFT} {y}H{RIGHT}" stroke="#ddd"/><text x="8" '
+                f'y="{y + 4}">{title}</text>'
+            )
             for _, _, name, ratio in (point for point in points if point[:2] == (task, title)):
                 at = y + 4 * SETS.index(name) - 4  # equal ratios stay visible
                 yield f'<circle cx="{across(ratio):.1f}" cy="{at}" r="4" fill="{COLOURS[name]}"/>'
@@ -212,7 +235,9 @@ def page(text: str) -> str:
 def figures() -> dict[Path, str]:
     """Return the content of each figure."""
     defaults = DRAW["figure"](measured("programs.csv"), PANELS, (RANKING, "nDCG@5"), CAPTION)
-    return {file: "\n".join(lines) + "\n" for file, lines in ((DEFAULTS, defaults), (TUNED, tuned()))}
+    return {
+        file: "\n".join(lines) + "\n" for file, lines in ((DEFAULTS, defaults), (TUNED, tuned()))
+    }
 
 
 if __name__ == "__main__":

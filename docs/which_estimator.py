@@ -1,4 +1,6 @@
-"""Write the figure and the table of the page "Choose an estimator" from files of results/benchmarks."""
+"""Write the figure and the table of the page "Choose an estimator" from files of
+results/benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -48,17 +50,23 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 Rows = dict[tuple[str, str, str, str], dict[str, str]]
 Key = tuple[str, str]  # task and measure
 Panel = tuple[str, str, Key]  # title, dataset, times
-PANELS: list[Panel] = [(f"{name}, {labels:,} labels", name, TRAINING) for name, labels in SETS.items()]
+PANELS: list[Panel] = [
+    (f"{name}, {labels:,} labels", name, TRAINING) for name, labels in SETS.items()
+]
 
 
 def read(name: str) -> Rows:
     """Return the rows of a file by dataset, contender, task and measure."""
     with open(MEASURED / name, newline="", encoding="utf-8") as file:
-        return {(r["dataset"], r["contender"], r["task"], r["measure"]): r for r in csv.DictReader(file)}
+        return {
+            (r["dataset"], r["contender"], r["task"], r["measure"]): r for r in csv.DictReader(file)
+        }
 
 
 def gaps(rows: Rows) -> dict[str, dict[str, float]]:
-    """Return the test P@1 of the best trial minus the default's, in points, by estimator and dataset."""
+    """Return the test P@1 of the best trial minus the default's, in points, by estimator and
+    dataset.
+    """
     found: dict[str, dict[str, float]] = {title: {} for title in ESTIMATORS.values()}
     for (name, estimator, task, measure), row in rows.items():
         if task == "best of the search" and measure == "P@1, test":
@@ -73,11 +81,16 @@ def table(rows: Rows) -> Iterator[str]:
     yield "| --- | --: | --: | --: | --- |"
     for title, of in gaps(rows).items():
         worst = max(of, key=of.__getitem__)
-        yield f"| `{title}` | {len(of)} | {statistics.median(of.values()):.1f} | {of[worst]:.1f} | {worst} |"
+        yield (
+            f"| `{title}` | {len(of)} | {statistics.median(of.values()):.1f} | {of[worst]:.1f} | "
+            f"{worst} |"
+        )
 
 
 def free_place(x: float, y: float, title: str, taken: list[Box]) -> tuple[float, float]:
-    """Return the left end and the baseline of a point's title, next to the point and apart from what is drawn."""
+    """Return the left end and the baseline of a point's title, next to the point and apart from
+    what is drawn.
+    """
     length = len(title) * LETTER
     for shift in sorted(range(-8 * LINE, 8 * LINE + 1, 2), key=abs):
         for left in (x + 8, x - 8 - length):
@@ -90,17 +103,28 @@ def free_place(x: float, y: float, title: str, taken: list[Box]) -> tuple[float,
     raise ValueError(f"found no place for {title}, expected a larger panel")
 
 
-def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, caption: str = CAPTION) -> Iterator[str]:
+def figure(
+    rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, caption: str = CAPTION
+) -> Iterator[str]:
     """Draw a quality of each program against its time as SVG, in panels."""
     width = COLUMNS * (WIDTH + GAP) + 10
     height = TOP + -(-len(panels) // COLUMNS) * (HEIGHT + GAP) + 10
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
-    yield f' font-family="sans-serif" font-size="{FONT}"><rect width="100%" height="100%" fill="white"/>'
+    yield (
+        f' font-family="sans-serif" font-size="{FONT}"><rect width="100%" height="100%" '
+        'fill="white"/>'
+    )
     for left, colour, title in ((GAP, BLUE, "xmlc"), (GAP + 90, VERMILION, "other programs")):
-        yield f'<g fill="{colour}"><circle cx="{left}" cy="14" r="4"/><text x="{left + 9}" y="18">{title}</text></g>'
+        yield (
+            f'<g fill="{colour}"><circle cx="{left}" cy="14" r="4"/><text x="{left + 9}" '
+            f'y="18">{title}</text></g>'
+        )
     for place, (heading, name, times) in enumerate(panels):
         found = {
-            contender: (float(rows[name, contender, *times]["value"]), float(rows[name, contender, *quality]["value"]))
+            contender: (
+                float(rows[name, contender, *times]["value"]),
+                float(rows[name, contender, *quality]["value"]),
+            )
             for contender in (*XMLC, *OTHERS)
         }
         low = min(s for s, _ in found.values()) / 1.5
@@ -121,7 +145,10 @@ def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, capt
             yield f'<path d="M0 {at:.0f}H{WIDTH}" stroke="#ddd"/>'
             yield f'<text x="-4" y="{at + 4:.0f}" text-anchor="end">{score}</text>'
         points = {
-            contender: (math.log(s / low) / math.log(high / low) * WIDTH, (top - p) / (top - bottom) * HEIGHT)
+            contender: (
+                math.log(s / low) / math.log(high / low) * WIDTH,
+                (top - p) / (top - bottom) * HEIGHT,
+            )
             for contender, (s, p) in found.items()
         }
         taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in points.values()]
@@ -131,8 +158,14 @@ def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, capt
                 end = start - 2
             else:
                 end = start + len(contender) * LETTER
-            yield f'<g fill="{BLUE if contender in XMLC else VERMILION}"><circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
-            yield f'<path d="M{x:.1f} {y:.1f}L{end:.1f} {baseline - 4:.1f}" stroke="#999" stroke-width="0.7"/>'
+            yield (
+                f'<g fill="{BLUE if contender in XMLC else VERMILION}"><circle cx="{x:.1f}" '
+                f'cy="{y:.1f}" r="4"/>'
+            )
+            yield (
+                f'<path d="M{x:.1f} {y:.1f}L{end:.1f} {baseline - 4:.1f}" stroke="#999" '
+                'stroke-width="0.7"/>'
+            )
             if start > x:
                 place_of = f'x="{start:.1f}"'
             else:
@@ -145,7 +178,9 @@ def figure(rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, capt
 
 def page(text: str, rows: Rows) -> str:
     """Return the page with the table from the measurements."""
-    return re.sub(r"\| estimator \|.*?\n\n", "\n".join(table(rows)) + "\n\n", text, count=1, flags=re.DOTALL)
+    return re.sub(
+        r"\| estimator \|.*?\n\n", "\n".join(table(rows)) + "\n\n", text, count=1, flags=re.DOTALL
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""From the scores of any model, such as a transformer, to label sets, with the labels of validation data.
+"""From the scores of any model, such as a transformer, to label sets, with the labels of validation
+data.
 
 Your classifier's scores from 0 to 1 take the place of `P_val` and `P_test`: sparse matrices, as
-`scipy.sparse.load_npz` reads them, or dense arrays. `docs/estimates.md` makes such matrices of the best
-labels of a transformer and their logits.
+`scipy.sparse.load_npz` reads them, or dense arrays. `docs/estimates.md` makes such matrices of the
+best labels of a transformer and their logits.
 """
 
 from xmlc.data.synthetic.labels import SyntheticModel
@@ -15,7 +16,8 @@ _, Y_val, P_val = data.draw(0, 4000)
 _, Y_test, P_test = data.draw(4000, 6000)
 
 methods = {
-    "LabelSets, macro-F": LabelSets("macro_f"),  # by measure the method that was best where we measured
+    # by measure the method that was best where we measured
+    "LabelSets, macro-F": LabelSets("macro_f"),
     "LabelSets, micro-F": LabelSets("micro_f"),
     "LabelSets, instance-F": LabelSets("instance_f"),
     "one half": None,  # a label is predicted where its estimate exceeds 1/2

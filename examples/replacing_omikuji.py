@@ -21,7 +21,10 @@ def train_omikuji():
 
     def rank(X, k):
         rows = (X[[i]] for i in range(X.shape[0]))
-        ranked = [model.predict(list(zip(row.indices.tolist(), row.data.tolist())), top_k=k) for row in rows]
+        ranked = [
+            model.predict(list(zip(row.indices.tolist(), row.data.tolist())), top_k=k)
+            for row in rows
+        ]
         return np.array(ranked)[:, :, 0].astype(np.int64)
 
     return rank
@@ -39,10 +42,17 @@ if __name__ == "__main__":
         save_repository(file, *made.draw(first, end)[:2])
     X, Y = load("test.txt")
     compile_kernels("plt", "parabel")  # once on a machine
-    programs = {"omikuji": train_omikuji, "Parabel": lambda: train(Parabel()), "PLT": lambda: train(PLT())}
+    programs = {
+        "omikuji": train_omikuji,
+        "Parabel": lambda: train(Parabel()),
+        "PLT": lambda: train(PLT()),
+    }
     for name, trained in programs.items():
         start = perf_counter()
         rank = trained()
         end = perf_counter()
         p_at_1 = precision_at_k(Y, rank(X, 5), 1)
-        print(f"{name:8} P@1 {p_at_1:.3f}, trained in {end - start:.1f} s, ranked in {perf_counter() - end:.1f} s")
+        print(
+            f"{name:8} P@1 {p_at_1:.3f}, trained in {end - start:.1f} s, ranked in "
+            f"{perf_counter() - end:.1f} s"
+        )

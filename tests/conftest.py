@@ -1,4 +1,7 @@
-"""Define the order of all tests and the fixtures that they share. Other helpers are in tests/support."""
+"""Define the order of all tests and the fixtures that they share.
+
+Other helpers are in tests/support.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -8,24 +11,28 @@ from hypothesis import HealthCheck, settings
 from memory_cgroup import can_limit
 from small_data import random_multilabel
 
-# The first example of a kernel's test also compiles the kernel. A busy machine draws examples slowly.
+# The first example of a kernel's test also compiles the kernel. A busy machine draws examples
+# slowly.
 settings.register_profile("kernels", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kernels")
 
 pytest_plugins = ["needs"]
 TESTS = Path(__file__).parent
-# No package can provide a control group with a limit on memory, so CI cannot require the tests that need one.
+# No package can provide a control group with a limit on memory, so CI cannot require the tests that
+# need one.
 collect_ignore = [] if can_limit() else ["suite/steps/test_mapped_models.py"]
-KERNELS = {"kernels", "models", "thresholds", "inference", "metrics", "data"}  # test folders that run kernels
+# test folders that run kernels
+KERNELS = {"kernels", "models", "thresholds", "inference", "metrics", "data"}
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest then selects tests by these marks
 def pytest_collection_modifyitems(items):
     """Order the files so that several processes share the work well.
 
-    Files that run the workflow take longest. These files come first, so that no core waits for them at the end. While
-    one of them waits for Slurm, another one computes. Then comes one file of each folder in turn. Files of one folder
-    use the same kernels, and two processes would compile these kernels at the same time.
+    Files that run the workflow take longest. These files come first, so that no core waits for them
+    at the end. While one of them waits for Slurm, another one computes. Then comes one file of each
+    folder in turn. Files of one folder use the same kernels, and two processes would compile these
+    kernels at the same time.
     """
     long = ("cluster", "hostile", "workflow", "project")
     turns = {}

@@ -23,18 +23,19 @@ def compile_kernels(
     thresholds: Sequence[str] = (),
     inference: Sequence[str] = (),
 ) -> None:
-    """Compile the kernels of estimators and methods, so that a first call in a later process compiles nothing.
+    """Compile the kernels of estimators and methods, so that a first call in a later process
+    compiles nothing.
 
-    The kernels are stored in the package, or in the folder ``NUMBA_CACHE_DIR`` if this variable is set before xmlc is
-    imported. To use compiled kernels, read access to the folder suffices.
+    The kernels are stored in the package, or in the folder ``NUMBA_CACHE_DIR`` if this variable is
+    set before xmlc is imported. To use compiled kernels, read access to the folder suffices.
 
     Parameters
     ----------
     *estimators : str
         Names from configuration files, such as ``"plt"``, ``"swnn"`` and ``"fastxml"``.
     hyperparameters : dict, optional
-        Hyperparameters that every listed estimator gets. Only hyperparameters that affect the choice of kernels are
-        needed, such as ``{"tree": "kmeans"}``.
+        Hyperparameters that every listed estimator gets. Only hyperparameters that affect the
+        choice of kernels are needed, such as ``{"tree": "kmeans"}``.
     thresholds, inference : sequence of str
         Names of methods, such as ``"sto"`` and ``"gfm"``.
 
@@ -49,7 +50,10 @@ def compile_kernels(
 
     for name in estimators:
         estimator_class(name)
-    for kind, names, known in (("inference", inference, INFERENCE), ("threshold", thresholds, THRESHOLDS)):
+    for kind, names, known in (
+        ("inference", inference, INFERENCE),
+        ("threshold", thresholds, THRESHOLDS),
+    ):
         for name in names:
             if name not in known:
                 raise XmlcError(f"found {kind} method {name!r}, expected {nearest(name, known)}")
@@ -65,17 +69,21 @@ def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
     """Return a few random instances, label sets and estimates. Every true label has an estimate."""
     rng = np.random.default_rng(0)
     values = rng.random((N_TRAIN, N_FEATURES), dtype=np.float32)
-    X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))  # scipy 1.11 has no random_array.
+    # scipy 1.11 has no random_array.
+    X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))
     estimates = rng.random((N_TRAIN, N_LABELS), dtype=np.float32)
     Y = sparse.csr_array(estimates > 0.85)
     return X, Y, sparse.csr_array(np.where(estimates > 0.6, estimates, np.float32(0)))
 
 
 def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
-    """Compile the kernels that train an estimator and predict with it. Programs that xmlc wraps have no kernels.
+    """Compile the kernels that train an estimator and predict with it.
 
-    Three predictions are compiled: the k top labels, estimates above one threshold, and estimates above a threshold for
-    each label. Ranking is compiled for float64, too, because scikit-learn's vectorizers return float64.
+    Programs that xmlc wraps have no kernels.
+
+    Three predictions are compiled: the k top labels, estimates above one threshold, and estimates
+    above a threshold for each label. Ranking is compiled for float64, too, because scikit-learn's
+    vectorizers return float64.
     """
     from xmlc.models.registry import make_estimator, program_of
     from xmlc.models.warm_up import warm_up
@@ -96,7 +104,10 @@ def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
 
 
 def compile_thresholds(methods: Sequence[str]) -> None:
-    """Compile the kernels that tune threshold methods and score label sets. Methods that users register are skipped."""
+    """Compile the kernels that tune threshold methods and score label sets.
+
+    Methods that users register are skipped.
+    """
     from xmlc.kernels.csr import top_k_of
     from xmlc.metrics.ranking import precision_and_ndcg
     from xmlc.thresholds.bounds import priors
@@ -112,7 +123,10 @@ def compile_thresholds(methods: Sequence[str]) -> None:
 
 
 def compile_inference(methods: Sequence[str]) -> None:
-    """Compile the kernels that infer label sets and score them. Methods that users register are skipped."""
+    """Compile the kernels that infer label sets and score them.
+
+    Methods that users register are skipped.
+    """
     from xmlc.inference.distributions import missed_below, truncation_bound
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights

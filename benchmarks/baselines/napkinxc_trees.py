@@ -1,4 +1,6 @@
-"""Wrap napkinXC's PLT and its online trees OPLT and IPLT as estimators (PyPI ``napkinxc``, extra ``baselines``)."""
+"""Wrap napkinXC's PLT and its online trees OPLT and IPLT as estimators (PyPI ``napkinxc``, extra
+``baselines``).
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,17 @@ from xmlc.kernels.domains import MANY, PASSES, POSITIVE, POSITIVE_SHARE_OR_NONE,
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters, param
 
 KMEANS = "hierarchicalKmeans"
-GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}  # Maps ``policy`` to napkinXC's tree types.
+# Maps ``policy`` to napkinXC's tree types.
+GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}
 
 
 @hyperparameters
 class NapkinXCModel(ProgramModel):
     """Provide the base class of napkinXC's models. Hyperparameters are keyword arguments.
 
-    Training times include writing the model to disk, because napkinXC always writes its models to disk. Training and
-    prediction times include converting the data to napkinXC's types, as in any use from Python.
+    Training times include writing the model to disk, because napkinXC always writes its models to
+    disk. Training and prediction times include converting the data to napkinXC's types, as in any
+    use from Python.
     """
 
     _: KW_ONLY
@@ -36,9 +40,11 @@ class NapkinXCModel(ProgramModel):
     n_jobs: int | None = None
 
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        # Set the number of threads again, because the user may have changed n_jobs since the training.
+        # Set the number of threads again, because the user may have changed n_jobs since the
+        # training.
         self.model_.set_params(threads=resolve_threads(self.n_jobs))
-        # Pass a single threshold, because version 0.7.2 of napkinXC returns all labels for label-wise thresholds.
+        # Pass a single threshold, because version 0.7.2 of napkinXC returns all labels for
+        # label-wise thresholds.
         asked: dict[str, Any] = {"top_k": k}
         if least > 0:
             asked = {"threshold": least}
@@ -57,7 +63,12 @@ class NapkinXCModel(ProgramModel):
 
         Seeds start at 1, because napkinXC replaces 0 by a random seed.
         """
-        return {"output": str(self._files), "eta": self.eta, "epochs": self.epochs, "seed": self.random_state + 1}
+        return {
+            "output": str(self._files),
+            "eta": self.eta,
+            "epochs": self.epochs,
+            "seed": self.random_state + 1,
+        }
 
     @abstractmethod
     def _program(self) -> Any:
@@ -68,8 +79,8 @@ class NapkinXCModel(ProgramModel):
 class NapkinXCPLT(NapkinXCModel):
     """Train and predict with napkinXC's PLT. The hyperparameters have napkinXC's names.
 
-    No seed controls the order in which napkinXC's liblinear visits instances. Therefore two trainings in the same
-    process have slightly different results.
+    No seed controls the order in which napkinXC's liblinear visits instances. Therefore two
+    trainings in the same process have slightly different results.
 
     Parameters
     ----------
@@ -77,12 +88,13 @@ class NapkinXCPLT(NapkinXCModel):
     eta : float
         Learning rate of SGD and AdaGrad.
     epochs : int
-        Number of passes of SGD and AdaGrad. The batch solver liblinear has no fixed number of passes.
+        Number of passes of SGD and AdaGrad. The batch solver liblinear has no fixed number of
+        passes.
     arity : int
         Number of children of an inner node.
     tree_type : str
-        "completeKaryRandom" is the random tree of xmlc's PLT. "hierarchicalKmeans" is napkinXC's default. The default
-        tree has arity 2 and up to 100 labels below the last split.
+        "completeKaryRandom" is the random tree of xmlc's PLT. "hierarchicalKmeans" is napkinXC's
+        default. The default tree has arity 2 and up to 100 labels below the last split.
     random_state : int
         Seed.
     n_jobs : int or None
@@ -113,10 +125,12 @@ class NapkinXCPLT(NapkinXCModel):
 
 @hyperparameters
 class NapkinXCOnline(NapkinXCModel):
-    """Train napkinXC's online models by AdaGrad, in one or more passes over a stream. Weights are stored in hash maps.
+    """Train napkinXC's online models by AdaGrad, in one or more passes over a stream.
 
-    Labels are renumbered by first appearance before napkinXC gets them. If label numbers were unused, a tree that
-    napkinXC builds from data would have a leaf for each unused number.
+    Weights are stored in hash maps.
+
+    Labels are renumbered by first appearance before napkinXC gets them. If label numbers were
+    unused, a tree that napkinXC builds from data would have a leaf for each unused number.
 
     Attributes
     ----------
@@ -136,7 +150,8 @@ class NapkinXCOnline(NapkinXCModel):
         Raises
         ------
         XmlcError
-            napkinXC is not installed, no instance has a label, or a hyperparameter is out of its range.
+            napkinXC is not installed, no instance has a label, or a hyperparameter is out of its
+            range.
         """
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
@@ -155,11 +170,18 @@ class NapkinXCOnline(NapkinXCModel):
         return self
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
-        """Return the runs of the program in order: start and end of the instances to train on, and training options."""
+        """Return the runs of the program in order: start and end of the instances to train on, and
+        training options.
+        """
         return [(0, n, {"tree_type": KMEANS})]
 
     def _program(self) -> Any:
-        own = {"arity": self.arity, "max_leaves": self.max_leaf, "adagrad_eps": self.eps, "threads": 1}
+        own = {
+            "arity": self.arity,
+            "max_leaves": self.max_leaf,
+            "adagrad_eps": self.eps,
+            "threads": 1,
+        }
         usual = {"optimizer": "adagrad", "loss": "log", "weights_threshold": 0.1, "norm": True}
         return imported("napkinxc.models").Model(model="oplt", **self._options(), **own, **usual)
 
@@ -170,46 +192,51 @@ class NapkinXCOnline(NapkinXCModel):
 
 @hyperparameters
 class NapkinXCOPLT(NapkinXCOnline):
-    """Train napkinXC's online PLT, the authors' program for oplt2021, with xmlc's names of hyperparameters.
+    """Train napkinXC's online PLT, the authors' program for oplt2021, with xmlc's names of
+    hyperparameters.
 
     napkinXC differs from the pseudocode in oplt2021 in four points:
 
     - Each of the first ``arity`` instances with new labels opens a pre-leaf below the root.
-    - If a pre-leaf is full, new labels go to siblings with free places before the full pre-leaf is split.
+    - If a pre-leaf is full, new labels go to siblings with free places before the full pre-leaf is
+      split.
     - Each new half of a split pre-leaf is a pre-leaf at once.
     - Best-greedy adds alpha * log(|L_parent| / (|Ch(parent)| |L_v|)) to (1 - alpha) * estimate.
 
-    If the arity is greater than 2, some inner nodes have more than ``arity`` children. In training, each instance is
-    first scaled to Euclidean length 1, and then gets a constant feature of 1.
+    If the arity is greater than 2, some inner nodes have more than ``arity`` children. In training,
+    each instance is first scaled to Euclidean length 1, and then gets a constant feature of 1.
 
-    The warm start needs two runs of the program. For a warm start, the first run builds a k-means tree from the first
-    part of the instances. The second run of a warm start extends the stored model by best-greedy growth. The stored
-    model does not contain the number of leaves, so the policy counts only labels that the second run has added.
-    Instances before the first instance with a label are left out, because napkinXC cannot learn from them without a
-    root node.
+    The warm start needs two runs of the program. For a warm start, the first run builds a k-means
+    tree from the first part of the instances. The second run of a warm start extends the stored
+    model by best-greedy growth. The stored model does not contain the number of leaves, so the
+    policy counts only labels that the second run has added. Instances before the first instance
+    with a label are left out, because napkinXC cannot learn from them without a root node.
 
     Parameters
     ----------
     policy : {"best_greedy", "random"}
         Rule that selects the pre-leaf for new labels (Algorithm 8).
     alpha : float
-        Weight of the tree's balance in best-greedy. The weight of the probability estimate is 1 - alpha.
+        Weight of the tree's balance in best-greedy. The weight of the probability estimate is 1 -
+        alpha.
     arity, max_leaf : int
         The maximum numbers of children of an inner node (b) and of a pre-leaf (b_max).
     warm_start : float or None
-        Share of the training instances, up to 1, from which the k-means tree is built (OPLT-W: 0.1).
+        Share of the training instances, up to 1, from which the k-means tree is built (OPLT-W:
+        0.1).
     first_max_leaf : int or None
-        Maximum number of labels below the last split of that k-means tree. With None, it is ``max_leaf``.
+        Maximum number of labels below the last split of that k-means tree. With None, it is
+        ``max_leaf``.
     eta, eps : float
         A step of AdaGrad is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
-        Number of passes over the instances, all in the same order. With a warm start, each of the two runs makes
-        ``epochs`` passes.
+        Number of passes over the instances, all in the same order. With a warm start, each of the
+        two runs makes ``epochs`` passes.
     random_state : int
         Seed of the order of the instances and of the policy.
     n_jobs : int or None
-        Number of threads for prediction. Training uses one thread, because napkinXC's training is not reproducible with
-        more threads.
+        Number of threads for prediction. Training uses one thread, because napkinXC's training is
+        not reproducible with more threads.
     """
 
     policy: str = param(OneOf(tuple(GROWN)), default="best_greedy")
@@ -218,7 +245,10 @@ class NapkinXCOPLT(NapkinXCOnline):
     first_max_leaf: int | None = param(whole(1, MANY, none=True), default=None)
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
-        grown: dict[str, object] = {"tree_type": GROWN[self.policy], "online_tree_alpha": self.alpha}
+        grown: dict[str, object] = {
+            "tree_type": GROWN[self.policy],
+            "online_tree_alpha": self.alpha,
+        }
         if self.warm_start is None:
             return [(0, n, grown)]
         first = max(round(self.warm_start * n), 1)
@@ -235,15 +265,17 @@ class NapkinXCOPLT(NapkinXCOnline):
 
 
 class NapkinXCIPLT(NapkinXCOnline):
-    """Train napkinXC's incremental PLT, its online program on a k-means tree that is built first (Algorithm 1).
+    """Train napkinXC's incremental PLT, its online program on a k-means tree that is built first
+    (Algorithm 1).
 
-    napkinXC also trains the auxiliary classifiers of OPLT, although IPLT does not need them. Training times include the
-    cost of the auxiliary classifiers.
+    napkinXC also trains the auxiliary classifiers of OPLT, although IPLT does not need them.
+    Training times include the cost of the auxiliary classifiers.
 
     Parameters
     ----------
     arity, max_leaf : int
-        Number of children of an inner node, and maximum number of labels below the last split of balanced k-means.
+        Number of children of an inner node, and maximum number of labels below the last split of
+        balanced k-means.
     eta, eps, epochs
         See `NapkinXCOPLT`.
     random_state : int
@@ -261,12 +293,15 @@ def _by_appearance(Y: sparse.csr_array) -> tuple[np.ndarray, sparse.csr_array]:
     order : ndarray of int32
         The old number of each new label. Labels without instances are not in ``order``.
     Y : csr_array
-        The same instances with new label numbers. The numbers ascend in each row, as napkinXC requires.
+        The same instances with new label numbers. The numbers ascend in each row, as napkinXC
+        requires.
     """
     appearing, first = np.unique(Y.indices, return_index=True)
     order = appearing[np.argsort(first)].astype(np.int32)
     number = np.empty(Y.shape[1], dtype=Y.indices.dtype)
     number[order] = np.arange(order.size)
-    renumbered = sparse.csr_array((Y.data, number[Y.indices], Y.indptr), shape=(Y.shape[0], order.size))
+    renumbered = sparse.csr_array(
+        (Y.data, number[Y.indices], Y.indptr), shape=(Y.shape[0], order.size)
+    )
     renumbered.sort_indices()
     return order, renumbered

@@ -23,13 +23,17 @@ from xmlc.kernels.csr import Matrix, entries_above, ranking_of, stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
 FILES = "program"  # Name of the folder with the program's files, next to xmlc's JSON file.
-# A program's answer consists of three arrays: the number of ranked labels of each instance, the ranked labels, and
-# their scores. Labels and scores are concatenated over the instances. The labels of each instance are in order of rank.
+# A program's answer consists of three arrays: the number of ranked labels of each instance, the
+# ranked labels, and their scores. Labels and scores are concatenated over the instances. The labels
+# of each instance are in order of rank.
 Answers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def imported(module: str) -> Any:
-    """Import and return a module of a program. Raise `XmlcError` if the program is not installed."""
+    """Import and return a module of a program.
+
+    Raise `XmlcError` if the program is not installed.
+    """
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -40,10 +44,10 @@ def imported(module: str) -> Any:
 class ProgramModel(SparseProbabilityEstimator, ABC):
     """Provide the base class of estimators that wrap a program whose models are files.
 
-    A subclass trains into the folder ``_files``, which `_new_folder` creates. The subclass's method `_load_program`
-    makes the program read its files, and its method `_answers` returns the program's labels. ``SAVED`` lists the names
-    of learned arrays that are saved in addition to the program's files. ``inner_products_`` is None, because the
-    programs do not report inner products.
+    A subclass trains into the folder ``_files``, which `_new_folder` creates. The subclass's method
+    `_load_program` makes the program read its files, and its method `_answers` returns the
+    program's labels. ``SAVED`` lists the names of learned arrays that are saved in addition to the
+    program's files. ``inner_products_`` is None, because the programs do not report inner products.
     """
 
     MODEL_FORMAT = 2
@@ -58,7 +62,9 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
         answers = self._answers(X, self.n_labels_, float(limits.min()))
         return entries_above(stack_estimates(*answers, limits.size), limits)
 
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(
+        self, X: Matrix, k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return k labels of each instance and their estimates, in the program's order, best first.
 
         If the program ranks fewer than k labels, the remaining labels are -1.
@@ -124,8 +130,9 @@ def silenced_output() -> Iterator[None]:
 
     Exceptions are raised as usual.
 
-    Programs in other languages write to the file descriptors and not to ``sys.stdout`` and ``sys.stderr``. All threads
-    of a process share the file descriptors, so the output of all threads is discarded.
+    Programs in other languages write to the file descriptors and not to ``sys.stdout`` and
+    ``sys.stderr``. All threads of a process share the file descriptors, so the output of all
+    threads is discarded.
     """
     sys.stdout.flush()
     sys.stderr.flush()

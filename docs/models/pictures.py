@@ -43,19 +43,29 @@ BOLD = ' font-weight="bold"'
 Point = tuple[float, float]
 
 
-def words(x: float, y: float, text: str, colour: str = "black", anchor: str = "start", style: str = "") -> str:
+def words(
+    x: float, y: float, text: str, colour: str = "black", anchor: str = "start", style: str = ""
+) -> str:
     """Return a line of text."""
-    return f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}"{style}>{escape(text)}</text>'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" '
+        f'text-anchor="{anchor}"{style}>{escape(text)}</text>'
+    )
 
 
 def path(points: Sequence[Point], colour: str, style: str = 'fill="none"') -> str:
     """Return a line through points."""
-    return f'<path d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in points)}" stroke="{colour}" {style}/>'
+    return (
+        f'<path d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in points)}" stroke="{colour}" {style}/>'
+    )
 
 
 def circle(x: float, y: float, colour: str, filled: bool = True) -> str:
     """Return a small circle."""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour if filled else "none"}" stroke="{colour}"/>'
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour if filled else "none"}" '
+        f'stroke="{colour}"/>'
+    )
 
 
 def bar(x: float, y: float, width: float, colour: str, text: str) -> str:
@@ -64,13 +74,21 @@ def bar(x: float, y: float, width: float, colour: str, text: str) -> str:
     return shape + words(x + width + 6, y, text)
 
 
-def dots(rows: Mapping[str, Mapping[str, float]], ticks: Sequence[float], title: str) -> Iterator[str]:
-    """Draw the values of each row on a common axis. All rows have the same series, and the last series is filled."""
+def dots(
+    rows: Mapping[str, Mapping[str, float]], ticks: Sequence[float], title: str
+) -> Iterator[str]:
+    """Draw the values of each row on a common axis.
+
+    All rows have the same series, and the last series is filled.
+    """
     left = 140
     top = 50
     series = [*next(iter(rows.values()))]
     end = top + 32 * len(rows)
-    looks = {**dict(zip(series, ((BLUE, False), (GREEN, False), (GREY, False)))), series[-1]: (ORANGE, True)}
+    looks = {
+        **dict(zip(series, ((BLUE, False), (GREEN, False), (GREY, False)))),
+        series[-1]: (ORANGE, True),
+    }
 
     def at(value: float) -> float:
         return left + (value - ticks[0]) / (ticks[-1] - ticks[0]) * 600
@@ -96,7 +114,9 @@ def classifier(model: SparseProbabilityEstimator) -> TextClassifier:
 def stacking() -> Iterator[str]:
     """Draw how much `Stacking` gains on each of its members."""
     with open(ROOT / "results/benchmarks/programs.csv", newline="") as file:
-        found = [row for row in csv.DictReader(file) if row["measure"] == "nDCG@5 of Stacking minus this"]
+        found = [
+            row for row in csv.DictReader(file) if row["measure"] == "nDCG@5 of Stacking minus this"
+        ]
     rows: dict[str, dict[str, float]] = {}
     for row in found:
         if row["contender"] in ("SWNN", "PLT"):
@@ -122,7 +142,9 @@ def draw_tree(tree: LabelTree, names: Sequence[str], known: set[int], left: floa
     leaves = iter(range(tree.n_nodes))
 
     def place(node: int, level: int) -> Point:
-        below = [place(child, level + 1) for child in range(tree.children[node], tree.children[node + 1])]
+        below = [
+            place(child, level + 1) for child in range(tree.children[node], tree.children[node + 1])
+        ]
         if below:
             x = sum(x for x, _ in below) / len(below)
         else:
@@ -151,7 +173,11 @@ def oplt() -> Iterator[str]:
     model = OPLT(max_leaf=2)
     left = 40.0
     known = set[int]()
-    for title, learned in (("after 1 text", [0]), ("after 2 texts", [3]), ("after 4 texts", [6, 9])):
+    for title, learned in (
+        ("after 1 text", [0]),
+        ("after 2 texts", [3]),
+        ("after 4 texts", [6, 9]),
+    ):
         model.partial_fit(X[learned], Y[learned])
         yield words(left - 25, 24, title, style=BOLD)
         yield from draw_tree(model.tree_, names, known, left)
@@ -160,7 +186,8 @@ def oplt() -> Iterator[str]:
     yield words(
         20,
         252,
-        "Orange labels are new. Here a node has at most two children, so new labels also bring new inner nodes.",
+        "Orange labels are new. Here a node has at most two children, so new labels also bring "
+        "new inner nodes.",
     )
 
 
@@ -183,13 +210,21 @@ def swnn() -> Iterator[str]:
 
 
 def ldsm() -> Iterator[str]:
-    """Draw a tree with one node that is split, the leaves that a text reaches, and the label shares in the leaves."""
+    """Draw a tree with one node that is split, the leaves that a text reaches, and the label shares
+    in the leaves.
+    """
     model = classifier(LdSM(n_trees=1, arity=3, max_nodes=4))
     query = "Plant the tulips next to the carrots"
     forest = model.estimator_.forest_
     x = model.features([query]).toarray()[0]
     margins = forest.biases[0] + x[forest.features] @ forest.weights
-    yield words(380, 24, f"“{query}” goes to each leaf whose regressor reaches ½", anchor="middle", style=BOLD)
+    yield words(
+        380,
+        24,
+        f"“{query}” goes to each leaf whose regressor reaches ½",
+        anchor="middle",
+        style=BOLD,
+    )
     yield words(380, 52, f"root: {len(TEXTS)} texts", anchor="middle")
     for direction, margin in enumerate(margins):
         leaf = ~forest.children[0, direction]
@@ -201,7 +236,9 @@ def ldsm() -> Iterator[str]:
         own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
         shares = zip(forest.counts[own] / forest.sizes[leaf], model.classes_[forest.labels[own]])
         for row, (share, label) in enumerate(sorted(shares, reverse=True)):
-            yield words(left, 174 + 22 * row, label) + bar(left + 78, 174 + 22 * row, 100 * share, BLUE, f"{share:.2f}")
+            yield words(left, 174 + 22 * row, label) + bar(
+                left + 78, 174 + 22 * row, 100 * share, BLUE, f"{share:.2f}"
+            )
     means = ", ".join(f"{label} {share:.2f}" for label, share in model.predict([query], 5)[0])
     yield words(20, 280, f"Estimates, the means of both leaves: {means}")
 
@@ -218,7 +255,9 @@ def clipped(polygon: Sequence[Point], linear: Callable[[Point], float]) -> list[
     return kept
 
 
-def regions(forest: BinaryForest, node: int, polygon: list[Point]) -> Iterator[tuple[int, list[Point]]]:
+def regions(
+    forest: BinaryForest, node: int, polygon: list[Point]
+) -> Iterator[tuple[int, list[Point]]]:
     """Yield each leaf below a node with its part of a polygon."""
     if node < 0:
         yield ~node, polygon
@@ -227,7 +266,9 @@ def regions(forest: BinaryForest, node: int, polygon: list[Point]) -> Iterator[t
     own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
     weights[forest.features[own]] = forest.weights[own]
     for side, sign in enumerate((-1, 1)):
-        part = clipped(polygon, lambda at, sign=sign: sign * float(at @ weights + forest.biases[node]))
+        part = clipped(
+            polygon, lambda at, sign=sign: sign * float(at @ weights + forest.biases[node])
+        )
         yield from regions(forest, int(forest.children[2 * node + side]), part)
 
 
@@ -236,7 +277,11 @@ def fastxml() -> Iterator[str]:
     rng = np.random.default_rng(2)
     centres = np.array([(0.2, 0.3), (0.5, 0.75), (0.8, 0.3)])
     X = (centres[:, None] + rng.normal(scale=0.11, size=(3, 30, 2))).clip(0.03, 0.97).reshape(-1, 2)
-    forest = FastXML(n_trees=1, random_state=2).fit(X, np.repeat(np.eye(3, dtype=int), 30, axis=0)).forest_
+    forest = (
+        FastXML(n_trees=1, random_state=2)
+        .fit(X, np.repeat(np.eye(3, dtype=int), 30, axis=0))
+        .forest_
+    )
     light = ("#d5e8f4", "#cdebe0", "#f9e0d1")
     dark = (BLUE, GREEN, ORANGE)
 
@@ -250,7 +295,9 @@ def fastxml() -> Iterator[str]:
         best = labels[np.argmax(shares)]
         yield path([*map(place, polygon)], "black", f'fill="{light[best]}"')
         told = ", ".join(f"{'ABC'[label]} {share:.2f}" for label, share in zip(labels, shares))
-        yield words(520, 70 + 90 * best, f"leaf with {forest.sizes[leaf]} instances", dark[best], style=BOLD)
+        yield words(
+            520, 70 + 90 * best, f"leaf with {forest.sizes[leaf]} instances", dark[best], style=BOLD
+        )
         yield words(520, 90 + 90 * best, f"shares: {told}")
     yield words(520, 30, "Circles are training instances.")
     for number, at in enumerate(X):
@@ -258,7 +305,9 @@ def fastxml() -> Iterator[str]:
 
 
 def br_and_pcc() -> Iterator[str]:
-    """Draw how often sets of two labels occur that exclude each other, and the estimates of BR and PCC."""
+    """Draw how often sets of two labels occur that exclude each other, and the estimates of BR and
+    PCC.
+    """
     sets = {"no label": (0, 0), "fiction": (1, 0), "non-fiction": (0, 1), "both labels": (1, 1)}
     X = np.ones((200, 1))
     Y = np.tile(np.eye(2, dtype=int), (100, 1))
@@ -266,7 +315,9 @@ def br_and_pcc() -> Iterator[str]:
     drawn = ProbabilisticClassifierChain().fit(X, Y).sample(X[:1], 1000).toarray()
     estimates: dict[str, Callable[[np.ndarray], float]] = {
         "training set": lambda one: (one == Y).all(axis=1).mean(),
-        "BR: product of estimates": lambda one: np.prod(np.where(one, (first, second), (1 - first, 1 - second))),
+        "BR: product of estimates": lambda one: np.prod(
+            np.where(one, (first, second), (1 - first, 1 - second))
+        ),
         "PCC: share of drawn sets": lambda one: (one == drawn).all(axis=1).mean(),
     }
     for column, (title, estimate) in enumerate(estimates.items()):
@@ -274,19 +325,34 @@ def br_and_pcc() -> Iterator[str]:
         yield words(left, 24, title, style=BOLD)
         for row, (name, one) in enumerate(sets.items()):
             share = float(estimate(np.array(one)))
-            yield bar(left, 56 + 28 * row, 240 * share, (GREY, BLUE, ORANGE)[column], f"{share:.2f}")
+            yield bar(
+                left, 56 + 28 * row, 240 * share, (GREY, BLUE, ORANGE)[column], f"{share:.2f}"
+            )
             yield words(20, 56 + 28 * row, name) if column == 0 else ""
 
 
 PICTURES = {one.__name__: one for one in (stacking, parabel, oplt, swnn, ldsm, fastxml, br_and_pcc)}
-HEIGHTS = {"stacking": 290, "parabel": 258, "oplt": 266, "swnn": 270, "ldsm": 294, "fastxml": 340, "br_and_pcc": 160}
+HEIGHTS = {
+    "stacking": 290,
+    "parabel": 258,
+    "oplt": 266,
+    "swnn": 270,
+    "ldsm": 294,
+    "fastxml": 340,
+    "br_and_pcc": 160,
+}
 
 
 def figure(name: str) -> Iterator[str]:
     """Yield the lines of a picture as SVG."""
     height = HEIGHTS[name]
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" width="760" height="{height}" viewBox="0 0 760 {height}"'
-    yield ' font-family="sans-serif" font-size="12.5"><rect width="100%" height="100%" fill="white"/>'
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="760" height="{height}" viewBox="0 0 760 '
+        f'{height}"'
+    )
+    yield (
+        ' font-family="sans-serif" font-size="12.5"><rect width="100%" height="100%" fill="white"/>'
+    )
     yield from PICTURES[name]()
     yield "</svg>"
 

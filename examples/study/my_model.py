@@ -8,7 +8,9 @@ from xmlc.models.base import SparseProbabilityEstimator
 
 
 class Centroids(SparseProbabilityEstimator):
-    """Estimate a label by the cosine of the instance and the label's mean, relative to the largest, to some power."""
+    """Estimate a label by the cosine of the instance and the label's mean, relative to the largest,
+    to some power.
+    """
 
     def __init__(self, power=8.0):
         self.power = power
@@ -17,7 +19,8 @@ class Centroids(SparseProbabilityEstimator):
         """Keep the mean of each label's instances, scaled to unit length."""
         X, Y = self._training_data(X, Y)  # float32 CSR (n, d) and boolean CSR (n, m), checked
         sums = Y.T.astype(np.float32) @ unit_rows(X)
-        self.centroids_ = unit_rows(sums.tocsr()).toarray()  # arrays that end in _ are saved with the model
+        # arrays that end in _ are saved with the model
+        self.centroids_ = unit_rows(sums.tocsr()).toarray()
         return self
 
     def predict_proba(self, X, threshold=0.0):
@@ -26,5 +29,8 @@ class Centroids(SparseProbabilityEstimator):
         cosines = np.clip(X @ self.centroids_.T, 0, 1).astype(np.float32)
         nearest = cosines.max(axis=1, keepdims=True)
         estimates = (cosines / np.maximum(nearest, np.float32(1e-9))) ** np.float32(self.power)
-        self.inner_products_ = np.full(X.shape[0], self.n_labels_)  # cost of each instance, for the tables
-        return sparse.csr_array(np.where(estimates > self._label_thresholds(threshold), estimates, 0))
+        # cost of each instance, for the tables
+        self.inner_products_ = np.full(X.shape[0], self.n_labels_)
+        return sparse.csr_array(
+            np.where(estimates > self._label_thresholds(threshold), estimates, 0)
+        )

@@ -1,4 +1,6 @@
-"""Test `make bits`: it detects one changed bit, names the right model, and reports a run that tests nothing."""
+"""Test `make bits`: it detects one changed bit, names the right model, and reports a run that tests
+nothing.
+"""
 
 import json
 from itertools import chain
@@ -31,7 +33,9 @@ def result():
 @pytest.mark.parametrize(
     ("part", "change"),
     [
-        ("learned", lambda r: r["learned"].update(weights=with_one_bit_changed(r["learned"]["weights"], 9))),
+        ("learned",
+            lambda r: r["learned"].update(weights=with_one_bit_changed(r["learned"]["weights"],
+                9))),
         ("predict_proba", lambda r: r["predict_proba"].data.__setitem__(1, np.float32(0.25000003))),
         ("predict_proba", lambda r: r["predict_proba"].indices.__setitem__(1, 2)),
         ("pair", lambda r: r.update(pair=(np.arange(3), with_one_bit_changed(np.ones(3), 0)))),
@@ -58,14 +62,23 @@ def runs_of(**changes):
     other = same | changes
     return {
         "this": {"pieces": {name: as_piece(content) for name, content in same.items()}},
-        "avx2": {"pieces": {name: as_piece(content) for name, content in other.items() if content is not None}},
+        "avx2": {
+            "pieces": {
+                name: as_piece(content) for name, content in other.items() if content is not None
+            }
+        },
     }
 
 
 def test_a_difference_names_piece_part_and_processor():
     rows = bits.compare(runs_of(FastXML=result() | {"f": 0.2}))
     assert [row.piece for row in rows if row.differing] == ["FastXML"]
-    assert absent("\n".join(bits.lines(rows, ["this", "avx2"])), "DIFFERS: f (avx2)", "1 of 3", "FastXML") == []
+    assert (
+        absent(
+            "\n".join(bits.lines(rows, ["this", "avx2"])), "DIFFERS: f (avx2)", "1 of 3", "FastXML"
+        )
+        == []
+    )
     assert "DIFFERS" not in "\n".join(bits.lines(bits.compare(runs_of()), ["this", "avx2"]))
 
 
@@ -78,7 +91,9 @@ def test_overall_digest_changes_with_any_task():
 def test_tasks_cover_every_method():
     names = list(chain.from_iterable(pieces.GROUPS.values()))
     assert len(names) == len(set(names))
-    assert {f"thresholds {name}" for name in THRESHOLDS} | {f"inference {name}" for name in INFERENCE} <= set(names)
+    assert {f"thresholds {name}" for name in THRESHOLDS} | {
+        f"inference {name}" for name in INFERENCE
+    } <= set(names)
 
 
 @pytest.mark.slow
@@ -114,12 +129,17 @@ def test_command_exits_with_1_if_bits_differ(imitating, tmp_path, changed, statu
     assert ("PLT" in done.output.partition("\n\n")[2]) == bool(status)
     assert WITNESSES["numpy"] in done.output
     assert WITNESSES["numba"] not in done.output
-    assert json.loads((tmp_path / "bits.json").read_text())["this"]["pieces"].keys() == found["this"]["pieces"].keys()
+    assert (
+        json.loads((tmp_path / "bits.json").read_text())["this"]["pieces"].keys()
+        == found["this"]["pieces"].keys()
+    )
 
 
 def test_digests_of_another_machine_are_compared(imitating, tmp_path):
     imitating(runs_of())
-    (tmp_path / "arm.json").write_text(json.dumps({"this": runs_of(SWNN=result() | {"f": 0.3})["avx2"]}))
+    (tmp_path / "arm.json").write_text(
+        json.dumps({"this": runs_of(SWNN=result() | {"f": 0.3})["avx2"]})
+    )
     done = CliRunner().invoke(group, ["bits", "--against", str(tmp_path / "arm.json")])
     assert done.exit_code == 1
     assert absent(done.output, "1 of 3", "SWNN") == []
@@ -131,5 +151,9 @@ def test_tables_of_the_demo_are_compared_model_by_model_and_without_costs(tmp_pa
     first = bits.demo_pieces(tmp_path)["demo table1"]
     (tmp_path / "table1.csv").write_text(head + "demo,plt,31.25,9\ndemo,fastxml,7.5,6\n")
     assert bits.demo_pieces(tmp_path)["demo table1"] == first
-    (tmp_path / "table1.csv").write_text(head + "demo,plt,31.25,4\ndemo,fastxml,7.500000000000001,6\n")
-    assert list(bits.differing_parts(first, bits.demo_pieces(tmp_path)["demo table1"])) == ["fastxml"]
+    (tmp_path / "table1.csv").write_text(
+        head + "demo,plt,31.25,4\ndemo,fastxml,7.500000000000001,6\n"
+    )
+    assert list(bits.differing_parts(first, bits.demo_pieces(tmp_path)["demo table1"])) == [
+        "fastxml"
+    ]

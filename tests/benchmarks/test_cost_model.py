@@ -121,7 +121,9 @@ def test_large_trees_grow_in_limited_memory():
     assert costs_of_fit(forest).peak_bytes == GROWING_BYTES
 
 
-@pytest.mark.parametrize(("estimator", "given"), [("parabel", {"n_trees": 1}), ("plt", {}), ("stacking", {})])
+@pytest.mark.parametrize(
+    ("estimator", "given"), [("parabel", {"n_trees": 1}), ("plt", {}), ("stacking", {})]
+)
 def test_a_tree_of_two_means_is_built_in_limited_memory(estimator, given):
     assert KMEANS_BYTES > 8 * MOST_VALUES  # a feature and a value of 4 bytes each
     size = SIZES["delicious-200k"]

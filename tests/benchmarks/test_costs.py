@@ -14,9 +14,9 @@ from xmlc.core.errors import XmlcError
 UNTIL_SEEN = "\nwhile not os.path.exists('seen'): time.sleep(0.01)"
 PRIVATE = f"import os, time; a = bytearray(100_000_000){UNTIL_SEEN}"
 MAPPED = (
-    "import mmap, os, time; f = open('file'); a = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); sum(a[::4096])"
-    + UNTIL_SEEN
-)
+    "import mmap, os, time; f = open('file'); a = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); "
+    "sum(a[::4096])"
+) + UNTIL_SEEN
 CHILD = f"import os, time; os.fork() and os.wait() or exec({PRIVATE!r})"
 
 
@@ -44,15 +44,27 @@ def test_each_step_of_a_model_has_a_row(tmp_path):
     assert steps == [*expected, ("oplt-r-1-pass", "train"), ("oplt-r-1-pass", "rank")]
     for row in rows:
         assert row["outcome"] == FINISHED
-        for column in ("cpu_seconds", "wall_seconds", "peak_bytes", "private_bytes", "mapped_bytes", "written_bytes"):
+        for column in (
+            "cpu_seconds",
+            "wall_seconds",
+            "peak_bytes",
+            "private_bytes",
+            "mapped_bytes",
+            "written_bytes",
+        ):
             assert float(row[column]) > 0
-        assert max(float(row["private_bytes"]), float(row["mapped_bytes"])) <= float(row["peak_bytes"])
+        assert max(float(row["private_bytes"]), float(row["mapped_bytes"])) <= float(
+            row["peak_bytes"]
+        )
         assert (float(row["estimates_per_row"] or 0) > 0) == (row["step"] == "estimate")
     by_step = {row["step"]: row for row in rows if row["model"] == "fastxml"}
     assert by_step["train"]["units"] == "5"  # trees
     n_train = 145
     n_test = 38
-    assert (by_step["train"]["n_train"], by_step["train"]["rows"]) == (str(round(0.8 * n_train)), "0")
+    assert (by_step["train"]["n_train"], by_step["train"]["rows"]) == (
+        str(round(0.8 * n_train)),
+        "0",
+    )
     assert by_step["rank"]["rows"] == str(n_test)
     assert by_step["estimate"]["rows"] == str(n_test + n_train - round(0.8 * n_train))
     assert not list((tmp_path / "work").rglob("model"))
@@ -65,7 +77,8 @@ def test_rows_are_appended_and_sweeps_run_if_asked_for(tmp_path):
     assert [row["step"] for row in rows] == ["prepare", "train", "train", "train", "sweep"]
     assert [row["units"] for row in rows[2:4]] == ["2", "2"]
     one, whole = (int(row["n_train"]) for row in rows[2:4])
-    assert one == round(0.8 * whole)  # A sweep needs the record of a model of the whole training set.
+    # A sweep needs the record of a model of the whole training set.
+    assert one == round(0.8 * whole)
 
 
 def test_unknown_model_is_refused(tmp_path):
@@ -75,7 +88,9 @@ def test_unknown_model_is_refused(tmp_path):
 
 @pytest.fixture
 def seen(tmp_path, monkeypatch):
-    """Write the file `seen` after a process has been found with 100 MB of private or mapped memory."""
+    """Write the file `seen` after a process has been found with 100 MB of private or mapped
+    memory.
+    """
     memory_of = costs.memory_of
 
     def memory_and_file(pid):

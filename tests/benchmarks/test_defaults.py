@@ -1,4 +1,6 @@
-"""Test the benchmark of defaults: its trials are the trials of `xmlc tune`, and the best trial is scored."""
+"""Test the benchmark of defaults: its trials are the trials of `xmlc tune`, and the best trial is
+scored.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""Test published numbers of programs that are not installed: their source, and their comparison with xmlc."""
+"""Test published numbers of programs that are not installed: their source, and their comparison
+with xmlc.
+"""
 
 import numpy as np
 import pytest
@@ -32,9 +34,13 @@ def test_split_is_identified_by_test_label_sets(monkeypatch):
     Y = sparse.csr_array(np.eye(3, dtype=bool))
     assert bench.split_of(Y) == "unknown"
     digests = []
-    monkeypatch.setattr(bench, "SPLITS", type("Seen", (), {"get": lambda self, key, other: digests.append(key)})())
+    monkeypatch.setattr(
+        bench, "SPLITS", type("Seen", (), {"get": lambda self, key, other: digests.append(key)})()
+    )
     bench.split_of(Y)
-    wide = sparse.csr_array((Y.data, Y.indices.astype(np.int64), Y.indptr.astype(np.int64)), shape=Y.shape)
+    wide = sparse.csr_array(
+        (Y.data, Y.indices.astype(np.int64), Y.indptr.astype(np.int64)), shape=Y.shape
+    )
     bench.split_of(wide)
     assert digests[0] == digests[1]  # The digest does not depend on the type of the indices.
 
@@ -50,7 +56,9 @@ def measured(contender, dataset="delicious"):
 @pytest.mark.parametrize("calibrate", [True, False])
 def test_times_are_scaled_by_calibration_or_not_compared(monkeypatch, calibrate):
     monkeypatch.setattr(bench, "split_of", lambda Y: "repository 1")
-    monkeypatch.setattr(bench, "calibration_task", lambda X, Y: Task("napkinXC", bench.CALIBRATION, lambda: None))
+    monkeypatch.setattr(
+        bench, "calibration_task", lambda X, Y: Task("napkinXC", bench.CALIBRATION, lambda: None)
+    )
     known = bench.Elsewhere(data_of("delicious"), ["LdSM, 1 tree"], "unit", calibrate=calibrate)
     assert len(known.tasks) == calibrate
     rows = measured("LdSM, 1 tree")

@@ -26,7 +26,10 @@ def test_page_numbers_equal_measurements():
         value = float(row["value"] or "nan")
         model = NAMES.get(row["contender"].split(", ")[0])
         measured[row["dataset"], model].update((f"{value:.1f}", f"{value:+.1f}"))
-    lines = re.findall(r"(?m)^\| ([\w-]+) \| ([\w, ]+) \| (.*\d\.\d.*) \|$", (ROOT / "docs/expected_f.md").read_text())
+    lines = re.findall(
+        r"(?m)^\| ([\w-]+) \| ([\w, ]+) \| (.*\d\.\d.*) \|$",
+        (ROOT / "docs/expected_f.md").read_text(),
+    )
     assert len(lines) == 3
     for name, model, cells in lines:
         assert {*re.findall(r"[-+]?\d+\.\d", cells)} <= measured[name, model]

@@ -1,4 +1,6 @@
-"""Test the benchmarks' harness: tasks that run in turns, their rows and files, differing bits, and P@k."""
+"""Test the benchmarks' harness: tasks that run in turns, their rows and files, differing bits, and
+P@k.
+"""
 
 import csv
 
@@ -35,10 +37,19 @@ def test_a_ranking_is_scored_at_1_3_and_5():
 def test_tasks_take_turns_and_minimum_is_reported(report, monkeypatch):
     calls = []
     clock = iter([3.0, 5.0, 2.0, 6.0])
-    monkeypatch.setattr("xmlc.suite.provenance.environment.timed", lambda task: (task(), next(clock)))
+    monkeypatch.setattr(
+        "xmlc.suite.provenance.environment.timed", lambda task: (task(), next(clock))
+    )
     tasks = [
         Task("ours", "training", lambda: calls.append("ours")),
-        Task("ours", "prediction", lambda: calls.append("two") or "ranking", "ms per instance", work=10, threads=2),
+        Task(
+            "ours",
+            "prediction",
+            lambda: calls.append("two") or "ranking",
+            "ms per instance",
+            work=10,
+            threads=2,
+        ),
     ]
     results = report.measure(tasks, rounds=2)
     assert calls == ["ours", "two"] * 2
@@ -58,13 +69,18 @@ def test_xmlc_and_baseline_are_compared_on_shared_measures(report):
     report.add("ours", "training", "depth", "", 3)
     assert report.of("ours", "training")[2].rounds == (50.0, 70.0)
     report.compare("ours", "theirs", "training")
-    found = {row.measure: (row.value, row.unit) for row in report.of("ours / theirs", "training, compared")}
+    found = {
+        row.measure: (row.value, row.unit)
+        for row in report.of("ours / theirs", "training, compared")
+    }
     assert set(found) == {"time", "memory", "P@1", "P@3", "P@5"}
     assert found["time"] == (0.25, "ratio")
     assert np.isnan(found["memory"][0])  # The memory is too small to be measured.
     assert found["P@1"] == (pytest.approx(10), "points")
     report.compare("ours", "theirs", "training", costs=False, label="a program")
-    assert [row.unit for row in report.of("ours / a program", "training, compared")] == ["points"] * 3
+    assert [row.unit for row in report.of("ours / a program", "training, compared")] == [
+        "points"
+    ] * 3
 
 
 def test_rankings_on_several_threads_are_compared_with_one_thread(report):
@@ -75,7 +91,9 @@ def test_rankings_on_several_threads_are_compared_with_one_thread(report):
     for n in (1, 2):
         report.add("ours", task, "time", "s", 1.5 / n, threads=n)
     other = labels, np.nextafter(scores, np.float32(9))
-    report.add_rankings("ours", {("ours", task, 1): (labels, scores), ("ours", task, 2): other}, Y, 2)
+    report.add_rankings(
+        "ours", {("ours", task, 1): (labels, scores), ("ours", task, 2): other}, Y, 2
+    )
     assert report.value("ours", task, "P@1") == 50
     assert report.value("ours", task, "speed-up", 2) == 2
     (bits,) = [row for row in report.rows if row.measure == "same bits"]
@@ -84,13 +102,23 @@ def test_rankings_on_several_threads_are_compared_with_one_thread(report):
 
 def test_csv_has_line_per_row_and_stored_columns(report, tmp_path):
     report.add("ours", "training", "time", "s", 1.5, (2.0, 1.5), threads=2)
-    report.add("ours / theirs", "training, compared", "memory", "ratio", float("nan"), note="too small")
+    report.add(
+        "ours / theirs", "training, compared", "memory", "ratio", float("nan"), note="too small"
+    )
     write_report(report, tmp_path / "a.csv")
     with open(tmp_path / "a.csv", newline="") as file:
         first, second = csv.DictReader(file)
-    assert (first["contender"], first["value"], first["rounds"], first["threads"]) == ("ours", "1.5", "2.0 1.5", "2")
+    assert (first["contender"], first["value"], first["rounds"], first["threads"]) == (
+        "ours",
+        "1.5",
+        "2.0 1.5",
+        "2",
+    )
     assert (second["value"], second["rounds"], second["note"]) == ("", "", "too small")
-    assert (second["machine"], second["date"]) == (report.environment["cpu"], report.environment["time"])
+    assert (second["machine"], second["date"]) == (
+        report.environment["cpu"],
+        report.environment["time"],
+    )
     for path in (ROOT / "results/benchmarks").glob("*.csv"):
         with open(path, newline="") as file:
             # Each row of costs.csv describes a job, with the quantities in columns.

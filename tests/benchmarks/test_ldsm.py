@@ -1,4 +1,6 @@
-"""The benchmark of LdSM: P@k is the mean over seeds, and is compared on the same form of the rows only."""
+"""The benchmark of LdSM: P@k is the mean over seeds, and is compared on the same form of the rows
+only.
+"""
 
 import numpy as np
 import pytest
@@ -20,12 +22,16 @@ def test_re_ranking_is_compared_on_same_trees(tmp_path, monkeypatch):
 
     monkeypatch.setattr(bench, "ranking_task", ranking_task)
     monkeypatch.setattr(bench, "RE_RANKING", bench.RE_RANKING | {"n_trees": 2} | SETTING)
-    rows = run_benchmark(tmp_path, "re-ranking", "--data", prepare_tiny(tmp_path, "delicious"), "--rounds", 1)
+    rows = run_benchmark(
+        tmp_path, "re-ranking", "--data", prepare_tiny(tmp_path, "delicious"), "--rounds", 1
+    )
     plain = models[bench.PLAIN]
     again = models[bench.RE_RANKED]
     assert (plain.tail_ is None, again.tail_ is None) == (True, False)
     for one, other in zip(plain.forest_, again.forest_, strict=True):
         np.testing.assert_array_equal(one, other)
     times = [rows[name, PREDICTION, "time", 1]["value"] for name in (bench.PLAIN, bench.RE_RANKED)]
-    ratio = rows[f"{bench.RE_RANKED} / {bench.PLAIN}", f"{PREDICTION}, compared", "time", 1]["value"]
+    ratio = rows[f"{bench.RE_RANKED} / {bench.PLAIN}", f"{PREDICTION}, compared", "time", 1][
+        "value"
+    ]
     assert ratio == pytest.approx(times[1] / times[0])

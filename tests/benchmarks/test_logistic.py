@@ -14,7 +14,9 @@ TRAINING = bench.TRAINING
 
 @pytest.mark.parametrize("kind", [BinaryRelevance, ProbabilisticClassifierChain])
 def test_wrong_weight_increases_largest_difference(tmp_path, kind):
-    (X, Y), (X_test, Y_test) = (Prepared(prepare_tiny(tmp_path)).part(part) for part in ("train", "test"))
+    (X, Y), (X_test, Y_test) = (
+        Prepared(prepare_tiny(tmp_path)).part(part) for part in ("train", "test")
+    )
     model = kind(C=1.0).fit(X, Y)
     assert largest_difference(model, X, Y, X_test, Y_test) < 1e-6
     model.constants_[3] += 0.01

@@ -1,4 +1,6 @@
-"""Test the benchmark of one-vs-rest: subsets of labels, programs of scikit-learn, and trainings that are stopped."""
+"""Test the benchmark of one-vs-rest: subsets of labels, programs of scikit-learn, and trainings
+that are stopped.
+"""
 
 import numpy as np
 from benchmark_rows import run_benchmark
@@ -58,13 +60,20 @@ def test_runs_are_scored_and_stopped_runs_have_a_time_only(tmp_path):
     data = prepare_tiny(tmp_path / "tiny", "data")
     stopped = tmp_path / "tiny/one-vs-rest/6/LinearSVC"
     stopped.mkdir(parents=True)
-    write_json(stopped / "costs.json", {"train_s": 2400.0, "finished": False, "program": "scikit-learn 1.9"})
-    rows = run_benchmark(tmp_path, "one-vs-rest", "--data", data, "--labels", 6, "--program", "LogisticRegression")
+    write_json(
+        stopped / "costs.json",
+        {"train_s": 2400.0, "finished": False, "program": "scikit-learn 1.9"},
+    )
+    rows = run_benchmark(
+        tmp_path, "one-vs-rest", "--data", data, "--labels", 6, "--program", "LogisticRegression"
+    )
     answers = stopped.parent / "LogisticRegression"
     assert read_json(answers / "costs.json")["finished"]
     part = bench.most_frequent(Data.read(data), 6)
     labels = np.load(answers / "ranking.npz")["labels"]
-    assert rows["LogisticRegression", PREDICTION, "nDCG@5", 1]["value"] == 100 * ndcg_at_k(part.Y_test, labels, 5)
+    assert rows["LogisticRegression", PREDICTION, "nDCG@5", 1]["value"] == 100 * ndcg_at_k(
+        part.Y_test, labels, 5
+    )
     assert rows["LogisticRegression", TRAINING, "instances", 1]["value"] == part.X.shape[0]
     assert rows["LinearSVC", TRAINING, CPU_TIME, 1]["value"] == 2400
     assert rows["LinearSVC", TRAINING, CPU_TIME, 1]["note"].startswith(bench.STOPPED)

@@ -44,13 +44,20 @@ def test_benchmark_measures_every_model_and_search(prepared, tmp_path, monkeypat
         own = [rows[name, TRAINING, "time", n]["value"] for n in (1, 2)]
         assert rows[name, TRAINING, "speed-up", 2]["value"] == own[0] / own[1]
         assert rows[name, TRAINING, "same bits", 2]["value"] == 1
-        median, high = (rows[f"{name}, exact", bench.SINGLE, m, 1]["value"] for m in ("median", "99th percentile"))
+        median, high = (
+            rows[f"{name}, exact", bench.SINGLE, m, 1]["value"]
+            for m in ("median", "99th percentile")
+        )
         assert 0 < median <= high
         shares = [
-            rows[f"{name}, {search}", PREDICTION, bench.CERTIFIED, 1]["value"] for search in ("certified", "beam 10")
+            rows[f"{name}, {search}", PREDICTION, bench.CERTIFIED, 1]["value"]
+            for search in ("certified", "beam 10")
         ]
         assert shares[0] == shares[1] > 0  # Both searches have the same beam.
-        exact = {search: rows[f"{name}, {search}", PREDICTION, bench.EXACT, 1]["value"] for search in bench.SEARCHES}
+        exact = {
+            search: rows[f"{name}, {search}", PREDICTION, bench.EXACT, 1]["value"]
+            for search in bench.SEARCHES
+        }
         assert exact["exact"] == exact["certified"] == 100 >= exact["beam 10"] >= shares[1]
         assert rows[f"{name}, beam 10", PREDICTION, bench.OPENED, 1]["value"] > 0
     assert f"| {rows[pair]['value']:.4f} |" in " ".join(capsys.readouterr().out.split())

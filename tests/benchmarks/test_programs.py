@@ -1,4 +1,6 @@
-"""Test the benchmark of programs: a new process measures each, and predictions are scored with standard errors."""
+"""Test the benchmark of programs: a new process measures each, and predictions are scored with
+standard errors.
+"""
 
 import json
 
@@ -27,7 +29,9 @@ def test_program_is_measured_in_separate_process_and_scored(tmp_path):
     model = SparseWeightedNearestNeighbors(n_jobs=1).fit(unit_rows(X), Y)
     labels, _ = model.predict_top_k(unit_rows(X_test), 5)
     assert rows["SWNN", PREDICTION, "nDCG@5", 1]["value"] == 100 * ndcg_at_k(Y_test, labels, 5)
-    assert rows["SWNN", bench.SETS, "micro-F", 1]["value"] == 100 * micro_f(Y_test, model.predict(unit_rows(X_test)))
+    assert rows["SWNN", bench.SETS, "micro-F", 1]["value"] == 100 * micro_f(
+        Y_test, model.predict(unit_rows(X_test))
+    )
     assert rows["SWNN", TRAINING, "model", 1]["value"] > 0
     assert rows["SWNN", "single request", "CPU time", 1]["value"] > 0
     assert (tmp_path / "tiny/programs/SWNN/costs.json").exists()
@@ -36,7 +40,10 @@ def test_program_is_measured_in_separate_process_and_scored(tmp_path):
 
 @pytest.fixture
 def answered(tmp_path, multilabel):
-    """Return a dataset and two programs' folders. Stacking predicts the true labels, and PECOS random ones."""
+    """Return a dataset and two programs' folders.
+
+    Stacking predicts the true labels, and PECOS random ones.
+    """
     X, Y = multilabel(90, 10, 8, density=0.5)
     data = Data("tiny", X[:50], Y[:50], X[50:], Y[50:])
     rng = np.random.default_rng(0)
@@ -44,8 +51,14 @@ def answered(tmp_path, multilabel):
         scores = (known + rng.random((40, 8))).astype(np.float32) / 2
         labels = np.argsort(-scores, axis=1)
         (tmp_path / name).mkdir()
-        np.savez(tmp_path / name / "ranking.npz", labels=labels, scores=np.take_along_axis(scores, labels, axis=1))
-        costs = dict.fromkeys(bench.COSTS, 1.5) | {"program": "libpecos 1.2" if name == "PECOS" else ""}
+        np.savez(
+            tmp_path / name / "ranking.npz",
+            labels=labels,
+            scores=np.take_along_axis(scores, labels, axis=1),
+        )
+        costs = dict.fromkeys(bench.COSTS, 1.5) | {
+            "program": "libpecos 1.2" if name == "PECOS" else ""
+        }
         (tmp_path / name / "costs.json").write_text(json.dumps(costs))
         (tmp_path / name / "commit").write_text("abc")
     sparse.save_npz(tmp_path / "Stacking/sets.npz", sparse.csr_matrix(data.Y_test))
@@ -79,7 +92,9 @@ def test_ranking_only_program_predicts_average_training_label_count(answered):
     best = np.load(answers["PECOS"] / "ranking.npz")["labels"][:, : round(data.Y.nnz / 50)]
     predicted = np.zeros((40, 8), dtype=bool)
     np.put_along_axis(predicted, best, True, axis=1)
-    assert report.value("PECOS", bench.SETS, "instance-F") == 100 * instance_f(data.Y_test, predicted)
+    assert report.value("PECOS", bench.SETS, "instance-F") == 100 * instance_f(
+        data.Y_test, predicted
+    )
 
 
 def test_sparse_pecos_predictions_are_ranked_by_score():

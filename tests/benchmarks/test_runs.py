@@ -1,4 +1,6 @@
-"""Test that each benchmark runs on a tiny dataset and writes the costs and scores of each contender."""
+"""Test that each benchmark runs on a tiny dataset and writes the costs and scores of each
+contender.
+"""
 
 import pytest
 from benchmark_rows import run_benchmark
@@ -40,4 +42,6 @@ def test_each_contender_has_rows(run, tmp_path):
     rows = run_benchmark(tmp_path, name, "--data", prepare_tiny(tmp_path, "delicious"), *options)
     assert {key[0] for key in rows} >= RUNS[run]
     assert all(row["value"] >= 0 for (_, _, measure, _), row in rows.items() if measure == "time")
-    assert all(row["value"] == 1 for (_, _, measure, _), row in rows.items() if measure == "same bits")
+    assert all(
+        row["value"] == 1 for (_, _, measure, _), row in rows.items() if measure == "same bits"
+    )

@@ -10,7 +10,11 @@ from xmlc.models.plt import PLT
 
 def test_adagrad_solvers_share_settings_and_batch_loss_depends_on_dataset():
     ours, theirs = adagrad_settings()
-    assert (ours["gamma"], ours["arity"], ours["epochs"]) == (theirs["eta"], theirs["arity"], theirs["epochs"])
+    assert (ours["gamma"], ours["arity"], ours["epochs"]) == (
+        theirs["eta"],
+        theirs["arity"],
+        theirs["epochs"],
+    )
     batch = {name: batch_setting(name) for name in ("tib-core-26k", "x")}
     assert [setting["loss"] for setting in batch.values()] == ["squared_hinge", "logistic"]
     for setting in (ours, *batch.values()):

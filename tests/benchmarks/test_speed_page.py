@@ -1,4 +1,6 @@
-"""Test that tables and figures of docs/speed.md and the README show the measurements in results/benchmarks/."""
+"""Test that tables and figures of docs/speed.md and the README show the measurements in
+results/benchmarks/.
+"""
 
 import runpy
 
@@ -27,12 +29,19 @@ def test_tables_and_figures_show_measurements():
 def test_page_states_range_of_ratios_and_differences_of_p1():
     ratios = list(MAKER["ratios"]())
     pairs = MAKER["RATIOS"]
-    assert f"between {100 * min(r[-1] for r in ratios):.0f} and {100 * max(r[-1] for r in ratios):.0f} %" in PAGE
+    assert (
+        f"between {100 * min(r[-1] for r in ratios):.0f} and "
+        f"{100 * max(r[-1] for r in ratios):.0f} %"
+    ) in PAGE
     rows = MAKER["measured"]("plt.csv", "ldsm.csv", "nearest.csv", "oplt.csv").items()
     contenders = set()
     for of_task in pairs.values():
         contenders.update(of_task.values())
-    points = [(c, float(row["value"])) for (_, c, _, measure), row in rows if measure == "P@1" and c in contenders]
+    points = [
+        (c, float(row["value"]))
+        for (_, c, _, measure), row in rows
+        if measure == "P@1" and c in contenders
+    ]
     batch = [value for contender, value in points if contender.startswith("PLT, batch")]
     assert f"*PLT, batch* is {min(batch):.1f} to {max(batch):.1f} points better" in PAGE
     others = [abs(value) for contender, value in points if not contender.startswith("PLT, batch")]
@@ -43,14 +52,19 @@ def test_page_states_range_of_ratios_and_differences_of_p1():
 def measured(file, name, columns, models):
     """Return the cells of a dataset by column. The best cell of each column is bold."""
     rows = measurements(file)
-    values = {(row["dataset"], row["contender"], row["task"], row["measure"]): float(row["value"]) for row in rows}
+    values = {
+        (row["dataset"], row["contender"], row["task"], row["measure"]): float(row["value"])
+        for row in rows
+    }
     cells = []
     for own in columns.values():
         column = [values[name, model, *own] for model in models]
         quality = own[1].startswith(("P@", "nDCG", "macro-F", "instance-F"))
         texts = [f"{value:.1f}" if quality else f"{float(f'{value:.2g}'):,g}" for value in column]
         best = (max if quality else min)(column)
-        cells.append([f"**{text}**" if value == best else text for text, value in zip(texts, column)])
+        cells.append(
+            [f"**{text}**" if value == best else text for text, value in zip(texts, column)]
+        )
     return cells
 
 

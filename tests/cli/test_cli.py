@@ -26,7 +26,9 @@ main(sys.argv[1:])
 
 
 def limited(limit, value, *arguments):
-    """Call `xmlc` in a process with a limit on the bytes of a file or on the number of open files."""
+    """Call `xmlc` in a process with a limit on the bytes of a file or on the number of open
+    files.
+    """
     code = [sys.executable, "-c", LIMITED.format(limit=limit, value=value), *map(str, arguments)]
     return subprocess.run(code, capture_output=True, text=True, timeout=120)
 
@@ -63,7 +65,9 @@ def test_error_releases_its_objects_before_it_is_printed(monkeypatch, tmp_path):
             raise XmlcError("nothing was written") from error
 
     monkeypatch.setattr(synth, "invoke", fail)
-    monkeypatch.setattr(click, "echo", lambda *arguments, **options: there.append(there[0]() is None))
+    monkeypatch.setattr(
+        click, "echo", lambda *arguments, **options: there.append(there[0]() is None)
+    )
     assert run(*SYNTH, "out") == 1
     assert there[1] is True
 

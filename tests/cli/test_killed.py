@@ -10,19 +10,35 @@ from facts import absent
 from xmlc.cli import is_step
 from xmlc.suite.report.status import error_message, failures
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no parent of a step")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems have no parent of a step"
+)
 
-START = "import os, sys, signal\nfrom xmlc.cli._killed import go_on_in_child\ngo_on_in_child('xmlc tune')\n"
+START = (
+    "import os, sys, signal\nfrom xmlc.cli._killed import go_on_in_child\ngo_on_in_child('xmlc "
+    "tune')\n"
+)
 
 
 def ended(code, **options):
-    return subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, **options)
+    return subprocess.run(
+        [sys.executable, "-c", START + code], capture_output=True, text=True, **options
+    )
 
 
 def test_killed_step_reports_missing_memory_and_fix(tmp_path):
     done = ended("bytearray(1 << 28)\nos.kill(os.getpid(), signal.SIGKILL)")
     assert done.returncode == 128 + signal.SIGKILL
-    facts = ("xmlc tune", "SIGKILL", "GB", "--cores 1", "mem_mb=", "threads=1", "models=", "datasets=")
+    facts = (
+        "xmlc tune",
+        "SIGKILL",
+        "GB",
+        "--cores 1",
+        "mem_mb=",
+        "threads=1",
+        "models=",
+        "datasets=",
+    )
     assert absent(done.stderr, *facts) == []
     log = tmp_path / "demo/tuning/plt.log"
     log.parent.mkdir(parents=True)
@@ -41,24 +57,32 @@ def test_another_signal_is_named():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signal_is_passed_to_step_without_message(number):
     code = (
-        "signal.signal(int(sys.argv[1]), lambda number, frame: os._exit(7))\nprint('ready', flush=True)\nsignal.pause()"
+        "signal.signal(int(sys.argv[1]), lambda number, frame: os._exit(7))\nprint('ready', "
+        "flush=True)\nsignal.pause()"
     )
     waiting = [sys.executable, "-c", START + code, str(int(number))]
-    with subprocess.Popen(waiting, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        waiting, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         assert process.wait() == 7
         assert process.stderr.read() == ""
-    unhandled = ended(f"signal.signal({int(number)}, signal.SIG_DFL)\nos.kill(os.getpid(), {int(number)})")
+    unhandled = ended(
+        f"signal.signal({int(number)}, signal.SIG_DFL)\nos.kill(os.getpid(), {int(number)})"
+    )
     assert (unhandled.returncode, unhandled.stderr) == (128 + number, "")
 
 
 def test_step_ends_with_its_parent():
     code = "print(os.getpid(), flush=True)\nsignal.pause()"
-    with subprocess.Popen([sys.executable, "-c", START + code], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", START + code], stdout=subprocess.PIPE, text=True
+    ) as process:
         process.stdout.readline()
         process.kill()
-        assert process.stdout.read() == ""  # This is the end of the output, because no process holds the pipe.
+        # This is the end of the output, because no process holds the pipe.
+        assert process.stdout.read() == ""
 
 
 @pytest.mark.parametrize("status", [0, 1, 3])
@@ -68,7 +92,8 @@ def test_status_and_output_come_from_step(status):
 
 
 def test_only_steps_run_below_parent_process():
-    assert [name for name in ("tune", "train", "labels", "show", "status", "fit", "trian") if is_step(name)] == [
+    assert [name for name in ("tune", "train", "labels", "show", "status", "fit",
+        "trian") if is_step(name)] == [
         "tune", "train", "labels"
     ]  # fmt: skip
 

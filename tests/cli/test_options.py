@@ -9,7 +9,19 @@ from facts import absent, raises_with
 from xmlc.cli import group
 from xmlc.cli.options import parse_parameters
 
-TRAIN = ("train", "--data", "d", "--estimator", "br", "--name", "br", "--out", "m", "--record", "r.json")
+TRAIN = (
+    "train",
+    "--data",
+    "d",
+    "--estimator",
+    "br",
+    "--name",
+    "br",
+    "--out",
+    "m",
+    "--record",
+    "r.json",
+)
 
 
 @pytest.mark.parametrize("seed", ["-1", "9" * 23])
@@ -40,14 +52,20 @@ def test_unrelated_options_are_not_suggested(capsys):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [('{"arity": 2, "arity": 4}', "arity"), ("{arity: 2}", ["'{arity: 2}'", "JSON"]), ("[]", "object")],
+    [
+        ('{"arity": 2, "arity": 4}', "arity"),
+        ("{arity: 2}", ["'{arity: 2}'", "JSON"]),
+        ("[]", "object"),
+    ],
 )
 def test_hyperparameters_are_object_with_unique_keys(text, said):
     with raises_with(BadParameter, said):
         parse_parameters(text)
 
 
-@pytest.mark.parametrize(("word", "meant"), [("trian", "train"), ("Status", "status"), ("compar", "compare")])
+@pytest.mark.parametrize(
+    ("word", "meant"), [("trian", "train"), ("Status", "status"), ("compar", "compare")]
+)
 def test_misspelt_subcommand_suggests_nearest(word, meant):
     done = CliRunner().invoke(group, [word])
     assert done.exit_code == 2

@@ -32,7 +32,9 @@ TEXTS, NAMES = zip(*ROWS)
 @pytest.fixture
 def train(tmp_path):
     path = tmp_path / "train.csv"
-    path.write_text("text,labels\n" + "".join(f"{text},{';'.join(names)}\n" for text, names in ROWS))
+    path.write_text(
+        "text,labels\n" + "".join(f"{text},{';'.join(names)}\n" for text, names in ROWS)
+    )
     return path
 
 
@@ -61,7 +63,10 @@ def test_predictions_equal_text_classifier(train, tmp_path, capsys):
     found = lines(capsys)
     assert names_of(found) == names_of(model.predict(TEXTS, 2))
     assert found[0][0][1] == pytest.approx(model.predict(TEXTS, 2)[0][0][1], abs=1e-6)
-    for given, sets in (([], model.predict(TEXTS)), (["--threshold", 0.4], model.predict_sets(TEXTS, 0.4))):
+    for given, sets in (
+        ([], model.predict(TEXTS)),
+        (["--threshold", 0.4], model.predict_sets(TEXTS, 0.4)),
+    ):
         assert run("predict", train, "--model", tmp_path / "model", *given) == 0
         found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert names_of(row["labels"] for row in found) == names_of(model.predict(TEXTS, 3))
@@ -70,11 +75,20 @@ def test_predictions_equal_text_classifier(train, tmp_path, capsys):
     assert [row["set"] for row in found] != names_of(row["labels"] for row in found)
 
 
-@pytest.mark.parametrize("fitted", [(), ("--estimator", "plt", "--parameters", '{"solver": "batch"}')])
+@pytest.mark.parametrize(
+    "fitted", [(), ("--estimator", "plt", "--parameters", '{"solver": "batch"}')]
+)
 @pytest.mark.parametrize("to", ["jsonl", "csv"])
 def test_perfect_model_scores_perfectly_in_each_format(to, fitted, tmp_path, capsys):
-    words = {"cooking": "boil fry oven", "garden": "rose soil plant", 'a "b", c': "chord choir song", "d": "goal run"}
-    rows = [([one, other], f"{words[one]} {words[other]}") for one, other in product(words, repeat=2)]
+    words = {
+        "cooking": "boil fry oven",
+        "garden": "rose soil plant",
+        'a "b", c': "chord choir song",
+        "d": "goal run",
+    }
+    rows = [
+        ([one, other], f"{words[one]} {words[other]}") for one, other in product(words, repeat=2)
+    ]
     content = "text,labels,id\n" + "".join(
         '{},"{}",{}\n'.format(text, ";".join(names).replace('"', '""'), f"no {i % 5}")
         for i, (names, text) in enumerate(rows * 5)
@@ -100,9 +114,13 @@ def test_csv_tsv_and_json_columns_are_kept(train, tmp_path, capsys):
     assert run("fit", train, "--out", tmp_path / "model") == 0
     values = ["7", 'a, "b"', "", "7"]
     for name, content in {
-        "a.csv": '"no",text,of\n' + "".join(f'"{each.replace(chr(34), chr(34) * 2)}",onions,x\n' for each in values),
-        "a.tsv": "text\tno\tof\n" + "".join(f'onions\t"{each.replace(chr(34), chr(34) * 2)}"\tx\n' for each in values),
-        "a.jsonl": "".join(json.dumps({"no": each, "text": "onions", "of": "x"}) + "\n" for each in values),
+        "a.csv": '"no",text,of\n'
+        + "".join(f'"{each.replace(chr(34), chr(34) * 2)}",onions,x\n' for each in values),
+        "a.tsv": "text\tno\tof\n"
+        + "".join(f'onions\t"{each.replace(chr(34), chr(34) * 2)}"\tx\n' for each in values),
+        "a.jsonl": "".join(
+            json.dumps({"no": each, "text": "onions", "of": "x"}) + "\n" for each in values
+        ),
         "a.json": json.dumps([{"no": each, "text": "onions", "of": "x"} for each in values]),
     }.items():
         (tmp_path / name).write_text(content)
@@ -114,22 +132,43 @@ def test_csv_tsv_and_json_columns_are_kept(train, tmp_path, capsys):
         assert run("predict", *given, "-k", 2, "--to", "csv") == 0
         header, *rows = csv.reader(io.StringIO(capsys.readouterr().out))
         assert header == ["instance", "no", "label", "score", "in_set"]
-        assert [row[:2] for row in rows] == [[str(i), each] for (i, each), _ in product(enumerate(values), range(2))]
+        assert [row[:2] for row in rows] == [
+            [str(i), each] for (i, each), _ in product(enumerate(values), range(2))
+        ]
     (tmp_path / "numbers.jsonl").write_text('{"text": "onions", "no": {"a": [1, null]}}\n')
-    assert run("predict", tmp_path / "numbers.jsonl", "--model", tmp_path / "model", "--keep", "no") == 0
+    assert (
+        run("predict", tmp_path / "numbers.jsonl", "--model", tmp_path / "model", "--keep", "no")
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["no"] == {"a": [1, None]}
 
 
-@pytest.mark.parametrize("value", ["a\rb", "\r", "a\r\nb", "a\nb", "\x85\x0c\u2028", '"=1",;', "\ufeff", " ", ""])
+@pytest.mark.parametrize(
+    "value", ["a\rb", "\r", "a\r\nb", "a\nb", "\x85\x0c\u2028", '"=1",;', "\ufeff", " ", ""]
+)
 def test_kept_text_in_csv_is_read_back_unchanged(value, train, tmp_path, capsys):
     for name in ("model", "other"):
         assert run("fit", train, "--estimator", "plt", "--out", tmp_path / name) == 0
     rows = [{"text": text, "labels": names, "note": value} for text, names in ROWS]
     (tmp_path / "new.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     capsys.readouterr()
-    assert run("predict", tmp_path / "new.jsonl", "--model", tmp_path / "model", "--to", "csv", "--keep", "note") == 0
+    assert (
+        run(
+            "predict",
+            tmp_path / "new.jsonl",
+            "--model",
+            tmp_path / "model",
+            "--to",
+            "csv",
+            "--keep",
+            "note",
+        )
+        == 0
+    )
     written = capsys.readouterr().out
-    found = pd.read_csv(io.StringIO(written), keep_default_na=False, lineterminator="\n" if "\r" in value else None)
+    found = pd.read_csv(
+        io.StringIO(written), keep_default_na=False, lineterminator="\n" if "\r" in value else None
+    )
     assert set(found["note"]) == {value}
     assert {row["note"] for row in csv.DictReader(io.StringIO(written, newline=""))} == {value}
     (tmp_path / "predictions.csv").write_bytes(written.encode())
@@ -140,20 +179,34 @@ def test_kept_text_in_csv_is_read_back_unchanged(value, train, tmp_path, capsys)
 def test_marked_sets_may_skip_labels_and_unmarked_lists_are_sets(train, tmp_path, capsys):
     marked = [["cooking"], ["cooking", "vegetables"], ["vegetables", "garden"], []]
     row = [["garden", 0.9], ["cooking", 0.8], ["vegetables", 0.8]]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"set": names, "labels": row}) + "\n" for names in marked))
+    (tmp_path / "a.jsonl").write_text(
+        "".join(json.dumps({"set": names, "labels": row}) + "\n" for names in marked)
+    )
     cells = [
-        f"{i},{name},{score},{int(name in names)}\n" for (i, names), (name, score) in product(enumerate(marked), row)
+        f"{i},{name},{score},{int(name in names)}\n"
+        for (i, names), (name, score) in product(enumerate(marked), row)
     ]
     (tmp_path / "a.csv").write_text("instance,label,score,in_set\n" + "".join(cells))
-    (tmp_path / "b.csv").write_text("in_set,x,score,label,instance\n" + "1,,0.5,cooking,0\n,,,,1\n,,,,2\n,,,,3\n")
-    for name, micro, first in (("a.jsonl", "90.91", "50.00"), ("a.csv", "90.91", "50.00"), ("b.csv", "28.57", "25.00")):
+    (tmp_path / "b.csv").write_text(
+        "in_set,x,score,label,instance\n" + "1,,0.5,cooking,0\n,,,,1\n,,,,2\n,,,,3\n"
+    )
+    for name, micro, first in (
+        ("a.jsonl", "90.91", "50.00"),
+        ("a.csv", "90.91", "50.00"),
+        ("b.csv", "28.57", "25.00"),
+    ):
         assert run("evaluate", tmp_path / name, train) == 0
         scores = scores_of(capsys)
         assert (scores["micro-F"], scores["P@1"]) == (micro, first)
 
 
 def test_trusted_estimators_of_other_libraries_are_loaded(train, tmp_path, capsys):
-    given = ("--estimator", "sklearn.neighbors:KNeighborsClassifier", "--parameters", '{"n_neighbors": 1}')
+    given = (
+        "--estimator",
+        "sklearn.neighbors:KNeighborsClassifier",
+        "--parameters",
+        '{"n_neighbors": 1}',
+    )
     assert run("fit", train, *given, "--out", tmp_path / "model") == 0
     assert run("predict", train, "--model", tmp_path / "model") == 1
     assert "--trusted" in capsys.readouterr().err
@@ -165,7 +218,9 @@ def test_trusted_estimators_of_other_libraries_are_loaded(train, tmp_path, capsy
 def test_rankings_and_lists_as_sets_are_scored(train, tmp_path, capsys):
     predictions = tmp_path / "predictions.jsonl"
     rows = [["cooking"], ["cooking", "garden"], ["vegetables", "garden"], ["cooking"]]
-    predictions.write_text("".join(json.dumps({"labels": [[name, 0.5] for name in row]}) + "\n" for row in rows))
+    predictions.write_text(
+        "".join(json.dumps({"labels": [[name, 0.5] for name in row]}) + "\n" for row in rows)
+    )
     assert run("evaluate", predictions, train) == 0
     scores = scores_of(capsys)
     assert scores["P@1"] == "75.00"  # The first label is right in three of the four rows.
@@ -194,7 +249,9 @@ def test_fit_reads_streams_and_standard_input(train, tmp_path, capsys, monkeypat
 
 def test_stream_may_begin_with_unlabelled_texts(tmp_path, monkeypatch):
     monkeypatch.setattr(texts, "BATCH", 2)
-    (tmp_path / "train.csv").write_text("text,labels\nrice,\nrose,\nboil rice,cooking\nprune roses,garden\n")
+    (tmp_path / "train.csv").write_text(
+        "text,labels\nrice,\nrose,\nboil rice,cooking\nprune roses,garden\n"
+    )
     assert run("fit", tmp_path / "train.csv", "--stream", "--out", tmp_path / "model") == 0
     assert [*TextClassifier.load(tmp_path / "model").classes_] == ["cooking", "garden"]
     (tmp_path / "train.csv").write_text("text,labels\nrice,\nrose,\nsoil,\n")
@@ -207,7 +264,12 @@ def test_file_options_apply_and_warnings_reach_console(tmp_path, capsys):
     uris = tmp_path / "uris.csv"
     half.write_text("text|labels\nboil rice|a, b\nfry onions|b\nprune roses|\nplant onions|\n")
     assert run("fit", half, "--delimiter", "|", "--out", tmp_path / "model") == 0
-    assert absent(capsys.readouterr().err, f"xmlc: warning: {half}", "2 of 4 texts", "1 of 2 cells", "','") == []
+    assert (
+        absent(
+            capsys.readouterr().err, f"xmlc: warning: {half}", "2 of 4 texts", "1 of 2 cells", "','"
+        )
+        == []
+    )
     assert run("fit", half, "--separator", ",", "--out", tmp_path / "model") == 0
     found = capsys.readouterr()
     assert absent(found.out, "2 labels", "0.75") == []
@@ -218,38 +280,56 @@ def test_file_options_apply_and_warnings_reach_console(tmp_path, capsys):
     (tmp_path / "predictions.jsonl").write_text(found.out)
     assert run("evaluate", tmp_path / "predictions.jsonl", half) == 0
     assert "2 of 4 texts" in capsys.readouterr().err
-    uris.write_text("text\tlabels\n" + "".join(f"boil rice {i}\thttp://x/{i};http://x/{i + 1}\n" for i in range(5)))
+    uris.write_text(
+        "text\tlabels\n"
+        + "".join(f"boil rice {i}\thttp://x/{i};http://x/{i + 1}\n" for i in range(5))
+    )
     assert run("fit", uris, "--delimiter", r"\t", "--out", tmp_path / "model") == 0
     assert absent(capsys.readouterr().out, "6 labels", "2.00") == []
 
 
 def test_refused_cell_is_read_with_option_that_message_names(tmp_path, capsys):
     path = tmp_path / "uris.csv"
-    path.write_text("text,subject_uris\nboil rice,<http://x/1> <http://x/2>\nprune roses,http://x/3\n")
+    path.write_text(
+        "text,subject_uris\nboil rice,<http://x/1> <http://x/2>\nprune roses,http://x/3\n"
+    )
     assert run("fit", path, "--out", tmp_path / "model") == 1
     message = capsys.readouterr().err
     assert absent(message, f"{path}:2", "column 'subject_uris'", "--separator", "' '") == []
     assert not (tmp_path / "model").exists()
-    assert run("fit", path, "--separator", " ", "--estimator", "plt", "--out", tmp_path / "model") == 0
+    assert (
+        run("fit", path, "--separator", " ", "--estimator", "plt", "--out", tmp_path / "model") == 0
+    )
     assert absent(capsys.readouterr().out, "3 labels", "1.50") == []
     path.write_text("boil rice\thttp://x/1\thttp://x/2\nprune roses\thttp://x/3\n")
     assert run("fit", path, "--format", "tsv", "--out", tmp_path / "other") == 1
     assert absent(capsys.readouterr().err, f"{path}:1", r"--separator '\t'") == []
     tabs = ("--format", "tsv", "--separator", r"\t")
     assert run("fit", path, *tabs, "--estimator", "plt", "--out", tmp_path / "other") == 0
-    assert [*TextClassifier.load(tmp_path / "other").classes_] == ["http://x/1", "http://x/2", "http://x/3"]
+    assert [*TextClassifier.load(tmp_path / "other").classes_] == [
+        "http://x/1",
+        "http://x/2",
+        "http://x/3",
+    ]
 
 
 def test_label_with_carriage_return_is_read_back_from_csv(tmp_path, capsys):
     names = ["a\rb", "c\r", 'd, "e"']
-    rows = [{"text": f"rice {word}", "labels": [name]} for word, name in zip(["boiled", "fried", "raw"], names)]
+    rows = [
+        {"text": f"rice {word}", "labels": [name]}
+        for word, name in zip(["boiled", "fried", "raw"], names)
+    ]
     path = tmp_path / "train.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows * 4))
     assert run("fit", path, "--estimator", "plt", "--out", tmp_path / "model") == 0
     capsys.readouterr()
     assert run("predict", path, "--model", tmp_path / "model", "--to", "csv") == 0
     written = capsys.readouterr().out
-    assert {row["label"] for row in csv.DictReader(io.StringIO(written, newline=""))} == {"a\rb", "c", 'd, "e"'}
+    assert {row["label"] for row in csv.DictReader(io.StringIO(written, newline=""))} == {
+        "a\rb",
+        "c",
+        'd, "e"',
+    }
     (tmp_path / "predictions.csv").write_text(written, newline="")
     assert run("evaluate", tmp_path / "predictions.csv", path) == 0
     assert scores_of(capsys)["P@1"] == "100.00"
@@ -284,9 +364,16 @@ ON_FORMATS = ["csv, tsv, jsonl, json, fasttext", "--format"]
         (["fit", "noext", "--out", "model"], ["noext", *ON_FORMATS]),
         (["fit", "-", "--out", "model"], ON_FORMATS),
         (["predict", "-", "--model", "there"], ON_FORMATS),
-        (["fit", "half.jsonl", "--out", "model"], "half.jsonl:1"),  # The file ends within a character.
-        (["fit", "absent.csv", "--stream", "--estimator", "swnn", "--out", "model"], ["swnn", "oplt"]),
-        (["predict", "train.csv", "--model", "there", "-k", 2, "--threshold", 0.5], ["-k", "--threshold"]),
+        # The file ends within a character.
+        (["fit", "half.jsonl", "--out", "model"], "half.jsonl:1"),
+        (
+            ["fit", "absent.csv", "--stream", "--estimator", "swnn", "--out", "model"],
+            ["swnn", "oplt"],
+        ),
+        (
+            ["predict", "train.csv", "--model", "there", "-k", 2, "--threshold", 0.5],
+            ["-k", "--threshold"],
+        ),
         (["evaluate", "predictions.jsonl", "train.csv", "--labels", "label"], "train.csv"),
         (["evaluate", "twice.jsonl", "train.csv"], "twice.jsonl:1"),
         (["evaluate", "letters.csv", "train.csv"], ["letters.csv:1", "'text,labels'"]),
@@ -301,12 +388,24 @@ ON_FORMATS = ["csv, tsv, jsonl, json, fasttext", "--format"]
         (["predict", "lines.txt", "--model", "there", "--keep", "id"], "fasttext"),
         (["predict", "bare.tsv", "--model", "there", "--keep", "id"], "bare.tsv:1"),
         (["predict", "x.npz", "--model", "features", "--keep", "id"], "--keep"),
-        (["predict", "x.npz", "--model", "features", "-k", "1", "--measure", "macro_f"], ["-k", "--measure"]),
-        (["predict", "x.npz", "--model", "features", "--measure", "macrof"], ["--measure", "macro_f"]),
+        (
+            ["predict", "x.npz", "--model", "features", "-k", "1", "--measure", "macro_f"],
+            ["-k", "--measure"],
+        ),
+        (
+            ["predict", "x.npz", "--model", "features", "--measure", "macrof"],
+            ["--measure", "macro_f"],
+        ),
         (["fit", "x.npz", "--measure", "macro_f", "--out", "model"], "--measure"),
-        (["fit", "train.csv", "--stream", "--measure", "macro_f", "--out", "model"], ["macro_f", "instance_f"]),
+        (
+            ["fit", "train.csv", "--stream", "--measure", "macro_f", "--out", "model"],
+            ["macro_f", "instance_f"],
+        ),
         (["predict", "train.csv", "--model", "there", "--keep", "set"], "--keep set"),
-        (["predict", "train.csv", "--model", "there", "--keep", "in_set", "--to", "csv"], "--keep in_set"),
+        (
+            ["predict", "train.csv", "--model", "there", "--keep", "in_set", "--to", "csv"],
+            "--keep in_set",
+        ),
         (["evaluate", "gap.csv", "train.csv"], ["gap.csv:3", "instance 2", "instance 1"]),
         (["evaluate", "flag.csv", "train.csv"], "flag.csv:2"),
         (["evaluate", "short.csv", "train.csv"], "short.csv:2"),
@@ -314,11 +413,20 @@ ON_FORMATS = ["csv, tsv, jsonl, json, fasttext", "--format"]
         (["evaluate", "set.jsonl", "train.csv"], "set.jsonl:1"),
         (["evaluate", "-", "-"], ["PREDICTIONS", "FILE"]),
         (["fit", "-", "--format", "svmlight", "--out", "model"], ["-: ", "standard input"]),
-        (["predict", "-", "--format", "svmlight", "--model", "features"], ["-: ", "standard input"]),
+        (
+            ["predict", "-", "--format", "svmlight", "--model", "features"],
+            ["-: ", "standard input"],
+        ),
         (["fit", "train.csv", "--estimator", "xmlc.models:PTL", "--out", "model"], ["PTL", "PLT"]),
-        (["fit", "train.csv", "--estimator", "xmlc.core:PLT", "--out", "model"], ["PLT", "xmlc.core"]),
+        (
+            ["fit", "train.csv", "--estimator", "xmlc.core:PLT", "--out", "model"],
+            ["PLT", "xmlc.core"],
+        ),
         (["predict", "huge.jsonl", "--model", "there", "--keep", "id"], ["huge.jsonl:1", "inf"]),
-        (["predict", "zero.jsonl", "--model", "there", "--keep", "id", "--to", "csv"], ["zero byte", "jsonl"]),
+        (
+            ["predict", "zero.jsonl", "--model", "there", "--keep", "id", "--to", "csv"],
+            ["zero byte", "jsonl"],
+        ),
     ],
 )
 def test_wrong_input_is_refused_with_message(train, tmp_path, capsys, monkeypatch, arguments, said):
@@ -357,23 +465,43 @@ def test_wrong_input_is_refused_with_message(train, tmp_path, capsys, monkeypatc
 def test_names_select_ranking_preset_and_defaults(train, tmp_path):
     for given, estimator in (
         (("--estimator", "plt-ranking"), PLT.for_ranking(n_jobs=1)),
-        (("--estimator", "PLT-ranking", "--parameters", '{"tol": 0.5}'), PLT.for_ranking(n_jobs=1, tol=0.5)),
+        (
+            ("--estimator", "PLT-ranking", "--parameters", '{"tol": 0.5}'),
+            PLT.for_ranking(n_jobs=1, tol=0.5),
+        ),
         (("--estimator", "plt"), PLT(n_jobs=1)),
-        (("--estimator", "SparseWeightedNearestNeighbors"), SparseWeightedNearestNeighbors(n_jobs=1)),
+        (
+            ("--estimator", "SparseWeightedNearestNeighbors"),
+            SparseWeightedNearestNeighbors(n_jobs=1),
+        ),
         (("--stream",), OPLT(n_jobs=1)),
     ):
         assert run("fit", train, *given, "--out", tmp_path / "model") == 0
         assert repr(TextClassifier.load(tmp_path / "model").estimator) == repr(estimator)
-    assert run("fit", train, "--parameters", '{"plt__arity": 4, "n_held_out": 0}', "--out", tmp_path / "model") == 0
+    assert (
+        run(
+            "fit",
+            train,
+            "--parameters",
+            '{"plt__arity": 4, "n_held_out": 0}',
+            "--out",
+            tmp_path / "model",
+        )
+        == 0
+    )
     stacked = TextClassifier.load(tmp_path / "model").estimator
-    assert (type(stacked), type(TextClassifier().fit(TEXTS, NAMES).estimator_)) == (Stacking, Stacking)
+    assert (type(stacked), type(TextClassifier().fit(TEXTS, NAMES).estimator_)) == (
+        Stacking,
+        Stacking,
+    )
     assert (stacked.get_params()["plt__arity"], stacked.n_held_out) == (4, 0)
 
 
 # An import of a module that is None in sys.modules fails as if it were not installed.
 OF_THE_WORKFLOW = """
 import sys
-names = "gdown jinja2 matplotlib msgspec pandas pooch pygments requests snakemake tabulate textalloc yaml"
+names = "gdown jinja2 matplotlib msgspec pandas pooch pygments requests snakemake tabulate"
+names += " textalloc yaml"
 sys.modules.update(dict.fromkeys(names.split()))
 from xmlc.cli import main
 main(sys.argv[1:])
@@ -422,7 +550,9 @@ def test_options_of_the_analyzer_win(options, analyzer, lengths, tmp_path, capsy
     rows = "".join(f"{text} {label},{label}\n" for text, label in CHINESE)
     (tmp_path / "train.csv").write_text(f"text,labels\n{rows}")
     estimator = ["--estimator", "oplt" if "--stream" in options else "plt"]
-    assert run("fit", tmp_path / "train.csv", *options, *estimator, "--out", tmp_path / "model") == 0
+    assert (
+        run("fit", tmp_path / "train.csv", *options, *estimator, "--out", tmp_path / "model") == 0
+    )
     vectorizer = TextClassifier.load(tmp_path / "model").vectorizer_
     assert (vectorizer.analyzer, vectorizer.ngram_range) == (analyzer, lengths)
     assert (absent(capsys.readouterr().out, "characters") == []) == ("--analyzer" not in options)
@@ -437,21 +567,45 @@ def test_wrong_ngrams_are_refused(ngrams, train, tmp_path, capsys):
 def test_analyzer_of_features_is_refused(tmp_path, capsys):
     (tmp_path / "a.svm").write_text("0 1:1\n1 2:1\n")
     for option in (["--analyzer", "char"], ["--ngrams", "1,2"]):
-        assert run("fit", tmp_path / "a.svm", "--format", "svmlight", *option, "--out", tmp_path / "model") == 1
+        assert (
+            run(
+                "fit",
+                tmp_path / "a.svm",
+                "--format",
+                "svmlight",
+                *option,
+                "--out",
+                tmp_path / "model",
+            )
+            == 1
+        )
         assert absent(capsys.readouterr().err, option[0]) == []
 
 
 def test_fit_counts_unlabelled_and_empty_texts(tmp_path, capsys):
-    rows = "boil rice,cooking\nprune roses,garden\n" * 4 + "no label,\n" * 3 + "  ,garden\n,garden\n"
+    rows = (
+        "boil rice,cooking\nprune roses,garden\n" * 4 + "no label,\n" * 3 + "  ,garden\n,garden\n"
+    )
     (tmp_path / "train.csv").write_text(f"text,labels\n{rows}")
-    assert run("fit", tmp_path / "train.csv", "--estimator", "plt", "--out", tmp_path / "model") == 0
-    assert absent(capsys.readouterr().out, "13 instances", "3 without a label", "2 with an empty text") == []
+    assert (
+        run("fit", tmp_path / "train.csv", "--estimator", "plt", "--out", tmp_path / "model") == 0
+    )
+    assert (
+        absent(capsys.readouterr().out, "13 instances", "3 without a label", "2 with an empty text")
+        == []
+    )
 
 
 @pytest.mark.parametrize("to", ["csv", "jsonl"])
 @pytest.mark.parametrize(
     "options",
-    [["--text", "absent"], ["--keep", "absent"], ["--format", "jsonl"], ["--model", "absent"], ["--keep", "label"]],
+    [
+        ["--text", "absent"],
+        ["--keep", "absent"],
+        ["--format", "jsonl"],
+        ["--model", "absent"],
+        ["--keep", "label"],
+    ],
 )
 def test_failing_prediction_prints_nothing(to, options, train, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -463,11 +617,28 @@ def test_failing_prediction_prints_nothing(to, options, train, tmp_path, capsys,
 
 
 @pytest.mark.parametrize(
-    "note", ["a\rb", "\r", "a\nb", "a\r\nb", 'a "b", c', "=1+1", "", "a\x0cb", "a\x85b", "a\u2028b", " ", "'", "\ufeff"]
+    "note",
+    [
+        "a\rb",
+        "\r",
+        "a\nb",
+        "a\r\nb",
+        'a "b", c',
+        "=1+1",
+        "",
+        "a\x0cb",
+        "a\x85b",
+        "a\u2028b",
+        " ",
+        "'",
+        "\ufeff",
+    ],
 )
 def test_every_kept_text_is_read_back_from_csv(note, train, tmp_path, capsys):
     assert run("fit", train, "--estimator", "plt", "--out", tmp_path / "model") == 0
-    (tmp_path / "new.jsonl").write_text(json.dumps({"text": "rice", "note": note, "labels": ["cooking"]}) + "\n")
+    (tmp_path / "new.jsonl").write_text(
+        json.dumps({"text": "rice", "note": note, "labels": ["cooking"]}) + "\n"
+    )
     capsys.readouterr()
     given = "--model", tmp_path / "model", "--keep", "note", "--to", "csv"
     assert run("predict", tmp_path / "new.jsonl", *given) == 0
@@ -484,11 +655,16 @@ def test_every_kept_text_is_read_back_from_csv(note, train, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "facts"),
     [
-        (["fit", "a.svm", "--labels", "-", "--format", "npz", "--out", "model"], ["-", "standard input"]),
+        (
+            ["fit", "a.svm", "--labels", "-", "--format", "npz", "--out", "model"],
+            ["-", "standard input"],
+        ),
         (["evaluate", "p.jsonl", "-", "--format", "svmlight"], ["-", "standard input"]),
     ],
 )
-def test_standard_input_that_cannot_be_read_is_refused(arguments, facts, tmp_path, capsys, monkeypatch):
+def test_standard_input_that_cannot_be_read_is_refused(
+    arguments, facts, tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.jsonl").write_text('{"labels": []}\n')
     assert run(*arguments) == 1
@@ -500,9 +676,15 @@ def test_standard_input_that_cannot_be_read_is_refused(arguments, facts, tmp_pat
 def test_measure_of_fit_and_of_predict(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(texts, "BATCH", 7)  # thresholds follow from all batches
     path = tmp_path / "train.csv"
-    path.write_text("text,labels\n" + "".join(f"{text},{';'.join(names)}\n" for text, names in ROWS * 30))
+    path.write_text(
+        "text,labels\n" + "".join(f"{text},{';'.join(names)}\n" for text, names in ROWS * 30)
+    )
     given = "fit", path, "--estimator", "plt", "--out"
-    assert run(*given, tmp_path / "plain") == run(*given, tmp_path / "model", "--measure", "macro_f") == 0
+    assert (
+        run(*given, tmp_path / "plain")
+        == run(*given, tmp_path / "model", "--measure", "macro_f")
+        == 0
+    )
     capsys.readouterr()
     model = TextClassifier.load(tmp_path / "model")
     every = [text for text, _ in ROWS * 30]

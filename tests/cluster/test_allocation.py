@@ -14,11 +14,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.needs("slurm")]
 def test_run_uses_resources_of_slurm_allocation(tmp_path):
     project = Project(tmp_path / "project")
     target = "results/demo/statistics.json"
-    command = f"{shlex.quote(sys.executable)} -m snakemake --workflow-profile profiles/allocation {target}"
+    command = (
+        f"{shlex.quote(sys.executable)} -m snakemake --workflow-profile profiles/allocation "
+        f"{target}"
+    )
     sbatch = "sbatch --wait --cpus-per-task 1 --mem 2500 --output said.txt --wrap".split()
     with Cluster(tmp_path / "slurm") as cluster:
         environment = cluster.added_to(project.environment)
-        subprocess.run([*sbatch, command], cwd=project.folder, env=environment, check=False, timeout=900)
+        subprocess.run(
+            [*sbatch, command], cwd=project.folder, env=environment, check=False, timeout=900
+        )
         (job,) = cluster.jobs()
     said = (project.folder / "said.txt").read_text()
     assert (job.state, job.cpus) == ("COMPLETED", 1), said

@@ -13,7 +13,9 @@ from slurm_cluster import Cluster
 pytestmark = [pytest.mark.slow, pytest.mark.needs("slurm")]
 # Small jobs end soon, and a small cluster can answer often, so the job states are checked often.
 COMMAND = [
-    *"-m snakemake --workflow-profile profiles/slurm --slurm-init-seconds-before-status-checks 3".split(),
+    *(
+        "-m snakemake --workflow-profile profiles/slurm --slurm-init-seconds-before-status-checks 3"
+    ).split(),
     "demo",
 ]
 ONE_THREAD = ["--config", "threads=1"]
@@ -85,7 +87,8 @@ def test_same_command_finishes_after_kill_and_cancelled_jobs(cluster, project, s
     running = cluster.wait_for_job("train")
     run.send_signal(signal.SIGKILL)
     run.wait()
-    assert running.id in {job.id for job in cluster.jobs("RUNNING")}  # No process waits for this job.
+    # No process waits for this job.
+    assert running.id in {job.id for job in cluster.jobs("RUNNING")}
     # This is the command in docs/running.md.
     cluster.ask("scancel", *(job.id for job in cluster.jobs("PENDING", "RUNNING")))
     while cluster.jobs("PENDING", "RUNNING", "COMPLETING"):

@@ -1,4 +1,6 @@
-"""Test that changed files and records are found, and that errors name the command that rebuilds them."""
+"""Test that changed files and records are found, and that errors name the command that rebuilds
+them.
+"""
 
 import json
 import random
@@ -32,7 +34,8 @@ def folder(tmp_path):
 
 
 def test_checksum_equals_published_test_vector(tmp_path):
-    (tmp_path / "a").write_bytes(b"")  # XXH3's specification has a test vector for empty input and seed 0.
+    # XXH3's specification has a test vector for empty input and seed 0.
+    (tmp_path / "a").write_bytes(b"")
     assert checksum_of(tmp_path / "a") == "99aa06d3014798d86001c324468d497f"
 
 
@@ -52,7 +55,8 @@ def test_checksum_depends_on_every_bit(folder):
         content = bytearray(whole)
         content[bit // 8] ^= 1 << bit % 8
         file.write_bytes(content)
-        checksums._checksum.cache_clear()  # Two changes in this loop may have the same time in the file system.
+        # Two changes in this loop may have the same time in the file system.
+        checksums._checksum.cache_clear()
         with raises_with(Damaged, "train/X.npy"):
             verify_file(file)
 
@@ -70,7 +74,15 @@ def test_missing_torn_or_edited_list_is_named(folder):
     file = folder / NAME
     content = json.loads(file.read_text())
     content["files"]["split.npy"]["bytes"] += 1
-    for text in (json.dumps(content), "{", "[]", "{}", "\udcff", json.dumps(stamped({"schema": 9, "files": {}})), None):
+    for text in (
+        json.dumps(content),
+        "{",
+        "[]",
+        "{}",
+        "\udcff",
+        json.dumps(stamped({"schema": 9, "files": {}})),
+        None,
+    ):
         file.unlink()
         if text is not None:
             file.write_text(text, errors="surrogateescape")
@@ -81,7 +93,9 @@ def test_missing_torn_or_edited_list_is_named(folder):
 
 def test_unchanged_file_is_read_once(folder, monkeypatch):
     read = []
-    monkeypatch.setattr(checksums, "checksum_of", lambda path: read.append(path) or checksum_of(path))
+    monkeypatch.setattr(
+        checksums, "checksum_of", lambda path: read.append(path) or checksum_of(path)
+    )
     for _ in range(3):
         verify_file(folder / "split.npy")
     assert len(read) == 1
@@ -93,14 +107,18 @@ def test_unchanged_file_is_read_once(folder, monkeypatch):
 
 def test_record_checksum_depends_only_on_content(tmp_path):
     content = {"b": [1, 2.5, None, True], "a": {"é": 1e-300}}
-    assert content_checksum(content) == content_checksum({"a": {"é": 1e-300}, "b": (1, 2.5, None, True)})
+    assert content_checksum(content) == content_checksum(
+        {"a": {"é": 1e-300}, "b": (1, 2.5, None, True)}
+    )
     write_record(tmp_path / "r.json", content | {"n": np.float32(0.1)})
     again = json.loads((tmp_path / "r.json").read_text())
     assert list(again) == ["b", "a", "n", "checksum"]
     assert check_content(tmp_path / "r.json", again) == content | {"n": float(np.float32(0.1))}
 
 
-@pytest.mark.parametrize("change", [{"a": 91.87}, {"more": 1}, {"checksum": "0" * 32}, {"checksum": None}])
+@pytest.mark.parametrize(
+    "change", [{"a": 91.87}, {"more": 1}, {"checksum": "0" * 32}, {"checksum": None}]
+)
 def test_an_edited_record_is_refused(tmp_path, change):
     with raises_with(Damaged, "r.json"):
         check_content(tmp_path / "r.json", stamped({"a": 31.87, "b": 1}) | change)

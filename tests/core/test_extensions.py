@@ -1,4 +1,6 @@
-"""Test users' files and the modules next to them: their imports, and the files on which steps depend."""
+"""Test users' files and the modules next to them: their imports, and the files on which steps
+depend.
+"""
 
 import sys
 from pathlib import Path
@@ -12,8 +14,9 @@ from xmlc.core.sources import PACKAGE
 from xmlc.suite.provenance.sources import source_files
 
 FILES = {
-    "mine_a.py": "import numpy\nfrom helper_a import POWER\nimport helper_b as b\nfrom kit_a.deep.low import DEPTH\n"
-    "FOUND = POWER, b.X, DEPTH\ndef late():\n    import helper_late\n    return helper_late.X\n",
+    "mine_a.py": "import numpy\nfrom helper_a import POWER\nimport helper_b as b\nfrom "
+    "kit_a.deep.low import DEPTH\nFOUND = POWER, b.X, DEPTH\ndef late():\n    import "
+    "helper_late\n    return helper_late.X\n",
     "helper_a.py": "from helper_c import THREE\nfrom xmlc.kernels.arrays import *\nPOWER = THREE\n",
     "helper_b.py": "X = 4\n",
     "helper_c.py": "THREE = 3\n",
@@ -62,10 +65,21 @@ def test_neighbouring_modules_are_imported_now_and_later(folder):
 
 
 def test_steps_depend_on_exactly_the_imported_modules(folder):
-    kit = {"kit_a/__init__.py", "kit_a/deep/__init__.py", "kit_a/deep/low.py", "kit_a/twin.py", "kit_a/base.py"}
-    assert own_files("mine_a.py") == {"mine_a.py"} | {f"helper_{name}.py" for name in ("a", "b", "c", "late")} | kit
+    kit = {
+        "kit_a/__init__.py",
+        "kit_a/deep/__init__.py",
+        "kit_a/deep/low.py",
+        "kit_a/twin.py",
+        "kit_a/base.py",
+    }
+    assert (
+        own_files("mine_a.py")
+        == {"mine_a.py"} | {f"helper_{name}.py" for name in ("a", "b", "c", "late")} | kit
+    )
     assert any(name.endswith("kernels/arrays.py") for name in source_files("mine_a.py"))
-    assert own_files("pack_a/model.py") == {f"pack_a/{name}.py" for name in ("__init__", "model", "part", "other")}
+    assert own_files("pack_a/model.py") == {
+        f"pack_a/{name}.py" for name in ("__init__", "model", "part", "other")
+    }
     assert own_files("mine_c.py") == {"mine_c.py", "spaces_a/plain.py"}
 
 
@@ -89,7 +103,9 @@ def test_duplicate_module_name_is_refused(folder):
         import_file("elsewhere/second.py")
 
 
-@pytest.mark.parametrize("text", ["from spaces_b import far\n", "from .part import Q\n", "from . import other\n"])
+@pytest.mark.parametrize(
+    "text", ["from spaces_b import far\n", "from .part import Q\n", "from . import other\n"]
+)
 def test_duplicate_name_of_an_indirect_module_is_refused(folder, text):
     (folder / "spaces_b").mkdir()
     (folder / "spaces_b/far.py").write_text("R = 8\n")

@@ -60,7 +60,9 @@ def test_folder_is_replaced_completely_or_not_at_all(tmp_path):
             (temporary / content).write_text(content)
     assert {file.name for file in target.iterdir()} == {"new", CHECKSUMS}
     with pytest.raises(RuntimeError):
-        fail_within(atomic_folder(target), lambda temporary: (temporary / "half").write_text("half"))
+        fail_within(
+            atomic_folder(target), lambda temporary: (temporary / "half").write_text("half")
+        )
     assert {file.name for file in target.iterdir()} == {"new", CHECKSUMS}
     assert list(tmp_path.iterdir()) == [target]
 
@@ -138,13 +140,18 @@ def test_folder_writer_removes_leftovers_of_killed_processes(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"data", "own.csv", "c", elsewhere.name}
 
 
-HOLD = "import sys\nfrom pathlib import Path\nfrom xmlc.core.files import locked\nwith locked(Path(sys.argv[1])): {}"
+HOLD = (
+    "import sys\nfrom pathlib import Path\nfrom xmlc.core.files import locked\nwith "
+    "locked(Path(sys.argv[1])): {}"
+)
 
 
 def test_a_lock_holds_until_its_process_ends(tmp_path):
     code = HOLD.format("print(flush=True); input()")
     running = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "it")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", code, str(tmp_path / "it")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     running.stdout.readline()
     with pytest.raises(BlockingIOError), locked(tmp_path / "it", wait=False):
@@ -162,11 +169,17 @@ def test_unfinished_folder_accepts_files_and_folders(tmp_path):
         for _ in range(2):
             with atomic_folder(outer / "inner") as inner:
                 write_json(inner / "b/c.json", {})
-    assert sorted(path.name for path in tmp_path.rglob("*.json") if path.name != CHECKSUMS) == ["a.json", "c.json"]
+    assert sorted(path.name for path in tmp_path.rglob("*.json") if path.name != CHECKSUMS) == [
+        "a.json",
+        "c.json",
+    ]
 
 
 def test_json_accepts_numpy_and_refuses_nan(tmp_path):
-    write_json(tmp_path / "a.json", {"i": np.int64(3), "f": np.float32(0.5), "a": np.arange(2), "p": tmp_path})
+    write_json(
+        tmp_path / "a.json",
+        {"i": np.int64(3), "f": np.float32(0.5), "a": np.arange(2), "p": tmp_path},
+    )
     assert read_json(tmp_path / "a.json") == {"i": 3, "f": 0.5, "a": [0, 1], "p": str(tmp_path)}
     with pytest.raises(ValueError):
         write_json(tmp_path / "b.json", {"x": float("nan")})
@@ -189,7 +202,9 @@ def test_temporary_folder_is_next_to_file_and_removed_after_block(tmp_path):
 
 def test_next_process_removes_temporary_folder_of_killed_process(tmp_path):
     code = "import sys\nfrom pathlib import Path\nfrom xmlc.core.files import temporary_place\n"
-    code += "with temporary_place(Path(sys.argv[1]), Path.mkdir): print(flush=True), sys.stdin.read()"
+    code += (
+        "with temporary_place(Path(sys.argv[1]), Path.mkdir): print(flush=True), sys.stdin.read()"
+    )
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", code, tmp_path / "a.json"], **pipes) as killed:
         killed.stdout.readline()
@@ -202,13 +217,20 @@ def test_next_process_removes_temporary_folder_of_killed_process(tmp_path):
 
 def test_sha256_equals_standard_digest(tmp_path):
     (tmp_path / "abc").write_bytes(b"abc")  # FIPS 180-2, appendix B.1
-    assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (
+        sha256(tmp_path / "abc")
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    )
 
 
 def test_similar_path_is_next_to_the_first_missing_part_of_a_path(tmp_path):
     (tmp_path / "tables/gfm2011").mkdir(parents=True)
     (tmp_path / "tables/table1.csv").touch()
-    for missing, similar in (("gfm2010", "gfm2011"), ("gfm201/table1.csv", "gfm2011"), ("tabel1.csv", "table1.csv")):
+    for missing, similar in (
+        ("gfm2010", "gfm2011"),
+        ("gfm201/table1.csv", "gfm2011"),
+        ("tabel1.csv", "table1.csv"),
+    ):
         assert str(tmp_path / "tables" / similar) in similar_path(tmp_path / "tables" / missing)
     assert similar_path(tmp_path / "tables/xyz") == ""
     assert similar_path(tmp_path / "tables/table1.csv/rows") == ""

@@ -1,4 +1,6 @@
-"""Test that a new folder replaces a folder of the same name only if the package wrote the old folder."""
+"""Test that a new folder replaces a folder of the same name only if the package wrote the old
+folder.
+"""
 
 import os
 import subprocess
@@ -90,7 +92,9 @@ def linked(path, make):
 
 def with_list_edited(path):
     write_own(path, "old")
-    (path / CHECKSUMS).write_text((path / CHECKSUMS).read_text().replace("model.json", "thesis.tex"))
+    (path / CHECKSUMS).write_text(
+        (path / CHECKSUMS).read_text().replace("model.json", "thesis.tex")
+    )
 
 
 def test_folder_written_by_xmlc_is_replaced(tmp_path):
@@ -108,7 +112,10 @@ def test_folder_written_by_xmlc_is_replaced(tmp_path):
 
 REFUSED = {
     "own, with a foreign file": (with_foreign, "thesis.tex"),
-    "own, with one in its folder": (lambda path: with_foreign(path, "train/thesis.tex"), "train/thesis.tex"),
+    "own, with one in its folder": (
+        lambda path: with_foreign(path, "train/thesis.tex"),
+        "train/thesis.tex",
+    ),
     "own, its list edited": (with_list_edited, "checksums.json"),
     "foreign": (foreign, "thesis.tex"),
     "foreign, with a folder": (lambda path: (path / "chapters").mkdir(parents=True), "chapters"),
@@ -169,7 +176,9 @@ def test_failed_rename_keeps_old_folder(tmp_path, monkeypatch):
 
 
 def test_kill_at_any_line_leaves_one_complete_folder_or_none(tmp_path):
-    made = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "model")], capture_output=True, text=True)
+    made = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "model")], capture_output=True, text=True
+    )
     assert made.returncode == 0, made.stderr
     values = [int(value) for value in made.stdout.split()]
     replaced = [value == number for number, value in enumerate(values[1:], 1)]

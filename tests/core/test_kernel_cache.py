@@ -27,7 +27,8 @@ PROGRAM = {
     f"from xmlc.a import inner as other\n{KERNEL}outer(x):\n"
     "    return other_inner(x) + SUMMAND\n\n\nother_inner = other.inner\n",
     "xmlc/suite/step.py": "from xmlc.a.outer import outer\n",
-    "run.py": "{imports}from xmlc.a.outer import outer\nprint(outer(1), sum(outer.stats.cache_misses.values()))\n",
+    "run.py": "{imports}from xmlc.a.outer import outer\nprint(outer(1), "
+    "sum(outer.stats.cache_misses.values()))\n",
 }
 IMPORTS = {"script": "", "numba first": "import numba\n", "command line": "import xmlc.cli\n"}
 
@@ -51,9 +52,16 @@ def project(tmp_path):
     def run(how="script", **variables):
         """Return the result of ``outer(1)``, and how many kernels were compiled."""
         (folder / "run.py").write_text(PROGRAM["run.py"].format(imports=IMPORTS[how]))
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-        environment |= {"PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(tmp_path / "user's")} | variables
-        done = subprocess.run([sys.executable, folder / "run.py"], env=environment, capture_output=True, text=True)
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")
+        }
+        environment |= {
+            "PYTHONPATH": str(folder),
+            "XDG_CACHE_HOME": str(tmp_path / "user's"),
+        } | variables
+        done = subprocess.run(
+            [sys.executable, folder / "run.py"], env=environment, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
         return tuple(map(int, done.stdout.split()))
 
@@ -84,11 +92,17 @@ def test_comments_docstrings_and_the_suite_compile_nothing(project):
     folder, run = project
     assert run() == (112, 1)
     for name in ("a/inner", "a/outer", "a/more"):
-        edit(folder, f"xmlc/{name}.py", "", f'"""A docstring of {name},\n\nof three lines."""\n# and a comment\n\n')
+        edit(
+            folder,
+            f"xmlc/{name}.py",
+            "",
+            f'"""A docstring of {name},\n\nof three lines."""\n# and a comment\n\n',
+        )
         assert run() == (112, 0)
     edit(folder, "xmlc/suite/step.py", "import outer", "import outer\n\nSTEP = outer")
     assert run() == (112, 0)
-    edit(folder, "xmlc/a/more.py", "100", "200")  # A changed constant counts, whatever module defines it.
+    # A changed constant counts, whatever module defines it.
+    edit(folder, "xmlc/a/more.py", "100", "200")
     assert run() == (212, 1)
 
 
@@ -134,18 +148,28 @@ def test_cache_stores_every_kernel_under_unique_name():
         names = []
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module == "numba":
-                assert file.name == "kernel_cache.py" or "njit" not in {alias.name for alias in node.names}, file
-            if isinstance(node, ast.FunctionDef) and any("njit" in ast.unparse(n) for n in node.decorator_list):
+                assert file.name == "kernel_cache.py" or "njit" not in {
+                    alias.name for alias in node.names
+                }, file
+            if isinstance(node, ast.FunctionDef) and any(
+                "njit" in ast.unparse(n) for n in node.decorator_list
+            ):
                 names.append(node.name)
         assert len(names) == len(set(names)), file
 
 
 def test_user_kernels_stay_in_numba_cache(tmp_path):
-    (tmp_path / "theirs.py").write_text("import numba\n\n\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n")
-    code = "import xmlc.kernels.top_k, theirs; theirs.twice(1); print(theirs.twice.stats.cache_path)"
+    (tmp_path / "theirs.py").write_text(
+        "import numba\n\n\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
+    )
+    code = (
+        "import xmlc.kernels.top_k, theirs; theirs.twice(1); print(theirs.twice.stats.cache_path)"
+    )
     variables = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     variables["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
-    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+    )
     assert Path(done.stdout.strip()) == tmp_path / "__pycache__"
     assert list((tmp_path / "__pycache__").glob("*.nbi"))
 
@@ -217,7 +241,10 @@ def test_simultaneous_processes_compile_each_kernel_once(tmp_path):
     (tmp_path / "kernels_of_a_test.py").write_text(shared_kernels.SOURCE)
     variables = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "shared"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(ROOT / "tests/support/shared_kernels.py"), str(tmp_path)]
-    running = [subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True) for _ in range(6)]
+    running = [
+        subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
+        for _ in range(6)
+    ]
     found = [json.loads(process.communicate()[0]) for process in running]
     assert all(one["results"] == found[0]["results"] for one in found)
     assert sum(one["compiled"] for one in found) == 8
@@ -226,14 +253,22 @@ def test_simultaneous_processes_compile_each_kernel_once(tmp_path):
 
 def test_only_algorithm_and_data_packages_contain_kernels():
     """Otherwise an edit of a record, for example, would compile all kernels again."""
-    files = (file for file in kernel_cache.PACKAGE.rglob("*.py") if DECORATOR.search(file.read_text("utf-8")))
+    files = (
+        file
+        for file in kernel_cache.PACKAGE.rglob("*.py")
+        if DECORATOR.search(file.read_text("utf-8"))
+    )
     rooms = {file.relative_to(kernel_cache.PACKAGE).parts[0] for file in files}
     assert rooms == {"kernels", "data", "metrics", "inference", "thresholds", "models"}
 
 
 def test_warning_about_unwritable_cache_cannot_be_disabled(tmp_path):
     (tmp_path / "file").touch()
-    variables = os.environ | {"XMLC_PROGRESS": "0", "NUMBA_CACHE_DIR": str(tmp_path / "file"), "PYTHONPATH": str(ROOT)}
+    variables = os.environ | {
+        "XMLC_PROGRESS": "0",
+        "NUMBA_CACHE_DIR": str(tmp_path / "file"),
+        "PYTHONPATH": str(ROOT),
+    }
     command = [sys.executable, "-c", "import xmlc.kernels.csr, xmlc.kernels.top_k"]
     told = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stderr
     assert told.count(str(tmp_path / "file")) == 1

@@ -15,7 +15,9 @@ from xmlc.core.memory import machine_memory
 )
 def test_memory_limit_comes_from_control_groups_of_process(tmp_path, own, file):
     (tmp_path / "cgroup").write_text(own + "\n")
-    assert machine_memory(tmp_path / "cgroup", tmp_path / "groups") == machine_memory(tmp_path / "none")
+    assert machine_memory(tmp_path / "cgroup", tmp_path / "groups") == machine_memory(
+        tmp_path / "none"
+    )
     group = tmp_path / "groups" / file
     group.parent.mkdir(parents=True)
     group.write_text("123456\n")

@@ -34,7 +34,9 @@ class Events:
 
 @pytest.fixture
 def failed(monkeypatch):
-    """Return a list that gets an item as soon as `run_tasks` without `then` has noticed an error."""
+    """Return a list that gets an item as soon as `run_tasks` without `then` has noticed an
+    error.
+    """
     heard = []
 
     class Told(threading.Condition):
@@ -120,19 +122,28 @@ def test_thread_counts_follow_scikit_learn():
 
 
 def test_job_uses_requested_threads():
-    """Snakemake does not limit numba's threads. The command line sets any number, also beyond the number of cores."""
+    """Snakemake does not limit numba's threads.
+
+    The command line sets any number, also beyond the number of cores.
+    """
     code = (
-        "from xmlc.core.threads import set_process_threads, resolve_threads; set_process_threads(3);"
-        "import numba; print(numba.get_num_threads(), resolve_threads(None))"
+        "from xmlc.core.threads import set_process_threads, resolve_threads; "
+        "set_process_threads(3);import numba; print(numba.get_num_threads(), "
+        "resolve_threads(None))"
     )
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_NUM_THREADS"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
     assert done.stdout.split() == ["3", "3"]
 
 
 @pytest.fixture
 def interruptible():
-    """Make Ctrl-C raise an error. Python ignores Ctrl-C in a process that a shell started in the background."""
+    """Make Ctrl-C raise an error.
+
+    Python ignores Ctrl-C in a process that a shell started in the background.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -161,7 +172,10 @@ def test_existing_signal_handlers_are_kept():
     seen = []
     before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
     try:
-        assert run_tasks(lambda i: signal.raise_signal(signal.SIGINT), [(i,) for i in range(3)], 1) == [None] * 3
+        assert (
+            run_tasks(lambda i: signal.raise_signal(signal.SIGINT), [(i,) for i in range(3)], 1)
+            == [None] * 3
+        )
     finally:
         signal.signal(signal.SIGINT, before)
     assert seen == [signal.SIGINT] * 3

@@ -33,7 +33,8 @@ def test_log_shows_share_time_rate_and_remaining_time(clock, capsys):
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_set_progress_overrides_variable(capsys, monkeypatch, shown):
-    monkeypatch.setenv("XMLC_PROGRESS", str(int(not shown)))  # The variable is restored after the test.
+    # The variable is restored after the test.
+    monkeypatch.setenv("XMLC_PROGRESS", str(int(not shown)))
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     xmlc.set_progress(shown)
     with Progress(2, "adding") as counting:

@@ -15,14 +15,16 @@ from xmlc.suite.provenance.sources import forget_sources, source_files
 def imported_at_run_time(module):
     """Return the package's files that are loaded if a new process imports a module."""
     code = (
-        f"import sys, {module}\n"
-        "print('\\n'.join(m.__file__ for n, m in sorted(sys.modules.items()) if n.split('.')[0] == 'xmlc'))"
+        f"import sys, {module}\nprint('\\n'.join(m.__file__ for n, m in "
+        "sorted(sys.modules.items()) if n.split('.')[0] == 'xmlc'))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.splitlines())
 
 
-@pytest.mark.parametrize("module", ["xmlc.suite.steps.train", "xmlc.suite.steps.table", "xmlc.models.plt"])
+@pytest.mark.parametrize(
+    "module", ["xmlc.suite.steps.train", "xmlc.suite.steps.table", "xmlc.models.plt"]
+)
 def test_closure_covers_imported_modules(module, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # Outside the project's folder, the paths are absolute.
     assert imported_at_run_time(module) <= {*source_files(module)}
@@ -31,15 +33,14 @@ def test_closure_covers_imported_modules(module, monkeypatch, tmp_path):
 def test_imports_are_found_in_every_kind_of_statement(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(
-        "import typing\n"
-        "try:\n    import xmlc.core.errors\nexcept OSError:\n    import xmlc.core.files\n"
-        "else:\n    import xmlc.kernels.csr\nfinally:\n    import xmlc.kernels.arrays\n"
-        "while True:\n    with open('x'):\n        import xmlc.core.threads\n"
-        "if typing.TYPE_CHECKING:\n    import xmlc.core.progress\nelif 1:\n    import xmlc.core.parallel\n"
-        "if not typing.TYPE_CHECKING:\n    import xmlc.core.memory\n"
-        "class A:\n    async def f(self):\n"
-        "        match self:\n            case 1:\n                import xmlc.kernels.top_k\n"
-        "def __getattr__(name):\n    import xmlc.core.sources\n"
+        "import typing\ntry:\n    import xmlc.core.errors\nexcept OSError:\n    import "
+        "xmlc.core.files\nelse:\n    import xmlc.kernels.csr\nfinally:\n    import "
+        "xmlc.kernels.arrays\nwhile True:\n    with open('x'):\n        import "
+        "xmlc.core.threads\nif typing.TYPE_CHECKING:\n    import xmlc.core.progress\nelif 1:\n    "
+        "import xmlc.core.parallel\nif not typing.TYPE_CHECKING:\n    import "
+        "xmlc.core.memory\nclass A:\n    async def f(self):\n        match self:\n            "
+        "case 1:\n                import xmlc.kernels.top_k\ndef __getattr__(name):\n    import "
+        "xmlc.core.sources\n"
     )
     found = {"core", "core.errors", "core.files", "core.threads", "core.parallel", "core.memory"}
     found |= {"kernels", "kernels.csr", "kernels.arrays", "kernels.top_k"}
@@ -65,7 +66,9 @@ def test_exceptions_are_not_followed_from_the_package_but_from_a_users_file(tmp_
 
 @pytest.fixture
 def digest():
-    """Return a function that computes the digest of files, as in a new process without cached digests."""
+    """Return a function that computes the digest of files, as in a new process without cached
+    digests.
+    """
 
     def of(*files):
         sources.content_digest.cache_clear()
@@ -83,7 +86,17 @@ def test_digest_depends_on_names_and_contents_only(digest, tmp_path):
     before = digest(one, two)
     os.utime(one, (0, 0))
     assert digest(two, one) == before
-    assert len({before, digest(one), source_digest([str(one)], "text"), source_digest([str(one)], "other")}) == 4
+    assert (
+        len(
+            {
+                before,
+                digest(one),
+                source_digest([str(one)], "text"),
+                source_digest([str(one)], "other"),
+            }
+        )
+        == 4
+    )
     two.write_text("a = 3")
     assert digest(one, two) != before
     two.write_text("a = 2")
@@ -117,9 +130,12 @@ class A:
                 * 2, f'{a:{b}}')
 """
 EDITS = [
-    ("x: int", "y: int"), ("= 1", "= 1.0"), ("= 1", "= True"), ("= 1", "= '1'"), ('"c"', "'d'"), ("b=", "b: str="),
-    ("a + 1", "1 + a"), ("a + 1", "a - 1"), ("(a + 1) * 2", "a + 1 * 2"), (":{b}", "!r:{b}"), ("a, b", "b, a"),
-    ("self, a", "self, *, a"), ("import os", "import os.path"), ("return", "yield"), ("    def", "    @g\n    def"),
+    ("x: int", "y: int"), ("= 1", "= 1.0"), ("= 1", "= True"), ("= 1", "= '1'"), ('"c"', "'d'"),
+    ("b=", "b: str="),
+    ("a + 1", "1 + a"), ("a + 1", "a - 1"), ("(a + 1) * 2", "a + 1 * 2"), (":{b}", "!r:{b}"),
+    ("a, b", "b, a"),
+    ("self, a", "self, *, a"), ("import os", "import os.path"), ("return", "yield"),
+    ("    def", "    @g\n    def"),
 ]  # fmt: skip
 
 

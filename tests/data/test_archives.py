@@ -1,4 +1,6 @@
-"""Test compressed files and archives: only the wanted files are unpacked, and only into the folder."""
+"""Test compressed files and archives: only the wanted files are unpacked, and only into the
+folder.
+"""
 
 import bz2
 import gzip
@@ -19,9 +21,15 @@ from xmlc.data.archives import CHUNK, SUFFIXES, open_plain, unpack
 from xmlc.data.formats.npz import load_npz
 from xmlc.data.formats.texts import documents
 
-FILES = {"d/train.txt": b"1 1 1\n0 0:1\n" * 500, "d/test.txt": b"1 1 1\n0 0:2\n", "d/readme.md": b"hello"}
+FILES = {
+    "d/train.txt": b"1 1 1\n0 0:1\n" * 500,
+    "d/test.txt": b"1 1 1\n0 0:2\n",
+    "d/readme.md": b"hello",
+}
 WANTED = ("train.txt", "test.txt")
-ARCHIVES = {"zip": zip_of(FILES)} | {f"tar{mode}": tar_of(FILES, f"w{mode}") for mode in ("", ":gz", ":bz2", ":xz")}
+ARCHIVES = {"zip": zip_of(FILES)} | {
+    f"tar{mode}": tar_of(FILES, f"w{mode}") for mode in ("", ":gz", ":bz2", ":xz")
+}
 every_archive = pytest.mark.parametrize("content", ARCHIVES.values(), ids=ARCHIVES)
 SUFFIX_OF = {gzip.compress: ".gz", bz2.compress: ".bz2", lzma.compress: ".xz"}
 every_compression = pytest.mark.parametrize("compress", SUFFIX_OF, ids=SUFFIX_OF.values())
@@ -65,7 +73,9 @@ def test_no_file_is_written_outside_folder(run, tmp_path, pack, folder):
     assert sorted(tmp_path.parent.iterdir()) == before
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
+)
 def test_links_and_devices_are_refused(run, kind):
     with raises_with(XmlcError, "evil"):
         run(tar_of(FILES, extra=[tar_member(kind, "evil")]), ["evil", "test.txt"])
@@ -99,8 +109,12 @@ def test_two_members_with_same_name_are_refused(run):
 @every_compression
 def test_compressed_member_is_decompressed(run, pack, compress):
     suffix = SUFFIX_OF[compress]
-    packed = {f"{name}{suffix}" if "train" in name else name: content for name, content in FILES.items()}
-    packed[f"d/train.txt{suffix}"] = compress(FILES["d/train.txt"][:60]) + compress(FILES["d/train.txt"][60:])
+    packed = {
+        f"{name}{suffix}" if "train" in name else name: content for name, content in FILES.items()
+    }
+    packed[f"d/train.txt{suffix}"] = compress(FILES["d/train.txt"][:60]) + compress(
+        FILES["d/train.txt"][60:]
+    )
     assert run(pack(packed)) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
     kept = run(pack(packed), [f"train.txt{suffix}"])[f"train.txt{suffix}"]
     assert kept == packed[f"d/train.txt{suffix}"], "the name that is wanted has the suffix"
@@ -109,7 +123,8 @@ def test_compressed_member_is_decompressed(run, pack, compress):
 
 
 @pytest.mark.parametrize(
-    "other", [f"{folder}train.txt{suffix}" for folder, suffix in product(("d/", "e/"), SUFFIXES[1:])]
+    "other",
+    [f"{folder}train.txt{suffix}" for folder, suffix in product(("d/", "e/"), SUFFIXES[1:])],
 )
 def test_member_in_plain_and_compressed_form_is_refused(run, other):
     with raises_with(XmlcError, "train.txt"):
@@ -126,7 +141,9 @@ def damaged(content):
 
 def matrix_of(text):
     file = io.BytesIO()
-    sparse.save_npz(file, sparse.csr_array(np.array([list(text)], dtype=np.float32)), compressed=False)
+    sparse.save_npz(
+        file, sparse.csr_array(np.array([list(text)], dtype=np.float32)), compressed=False
+    )
     return file.getvalue()
 
 
@@ -137,9 +154,14 @@ def read_member(path):
 
 TEXT = b"a text;one\n" * 9
 ROWS = b"6 3 2\n" + b"0 0:1\n1 1:0.5 2:3\n" * 3
-#: Maps each kind of file to its content, the function that reads it, and its name without the suffix of a compression.
+#: Maps each kind of file to its content, the function that reads it, and its name without the
+#: suffix of a compression.
 READERS = {
-    "repository": (ROWS, lambda path: [matrix.toarray().tolist() for matrix in load(path)], "a.txt"),
+    "repository": (
+        ROWS,
+        lambda path: [matrix.toarray().tolist() for matrix in load(path)],
+        "a.txt",
+    ),
     "csv": (b"text,labels\n" + TEXT.replace(b";", b","), lambda path: [*documents(path)], "a.csv"),
     "fasttext": (TEXT.replace(b"a ", b"__label__one "), lambda path: [*documents(path)], "a.txt"),
     "scores": (matrix_of(TEXT), lambda path: load_npz(path).toarray().tolist(), "a.npz"),
@@ -175,7 +197,9 @@ def test_changed_byte_in_any_stream_fails_or_has_no_effect(tmp_path, compress, c
 def test_archive_with_changed_byte_gives_original_content_or_error(run, tmp_path, kind):
     files = {name: content[:40] for name, content in FILES.items()}
     expected = {name: files[f"d/{name}"] for name in WANTED}
-    for copy in damaged(zip_of(files) if kind == "zip" else tar_of(files, f"w{kind.removeprefix('tar')}")):
+    for copy in damaged(
+        zip_of(files) if kind == "zip" else tar_of(files, f"w{kind.removeprefix('tar')}")
+    ):
         try:
             assert run(copy) == expected
         except XmlcError:
@@ -192,7 +216,8 @@ def test_all_streams_are_read_and_last_must_be_complete(tmp_path, compress):
     path.write_bytes(content)
     with open_plain(path) as file:
         assert file.read() == first + second
-    for size in {*range(len(content))} - {len(streams[0])}:  # The first of two complete streams ends at this size.
+    # The first of two complete streams ends at this size.
+    for size in {*range(len(content))} - {len(streams[0])}:
         path.write_bytes(content[:size])
         if size < 6:
             with raises_with(XmlcError, path.name):

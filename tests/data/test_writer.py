@@ -17,7 +17,9 @@ from xmlc.data import load
 from xmlc.data.writer import ROWS_PER_BLOCK, save_repository
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
-PAIRS = st.dictionaries(st.integers(0, 9), FLOATS | st.integers(0, 20000).map(lambda k: k / 10000), max_size=5)
+PAIRS = st.dictionaries(
+    st.integers(0, 9), FLOATS | st.integers(0, 20000).map(lambda k: k / 10000), max_size=5
+)
 ROWS = st.lists(st.tuples(PAIRS, st.sets(st.integers(0, 6), max_size=3)), max_size=8)
 
 
@@ -42,22 +44,41 @@ def test_values_are_written_in_shortest_form(tmp_path):
     X = np.array([[0.1, 1, 0.25, 12.3456, 0.0001]], dtype=np.float32)
     save_repository(tmp_path / "a.txt", X, np.array([[True, False]]))
     assert (tmp_path / "a.txt").read_text() == "1 5 2\n0 0:0.1 1:1 2:0.25 3:12.3456 4:0.0001\n"
-    save_repository(tmp_path / "b.txt.gz", np.array([[-1.5, 1e-20]], dtype=np.float32), np.array([[False]]))
+    save_repository(
+        tmp_path / "b.txt.gz", np.array([[-1.5, 1e-20]], dtype=np.float32), np.array([[False]])
+    )
     with gzip.open(tmp_path / "b.txt.gz", "rt") as file:
         assert file.read() == "1 2 1\n 0:-1.5 1:1e-20\n"
 
 
 def test_short_decimals_and_extremes_are_exact(tmp_path):
-    """All k / 10000, limits of the fast method and extremes of float32 are exact, and not longer than by `str`."""
+    """All k / 10000, limits of the fast method and extremes of float32 are exact, and not longer
+    than by `str`.
+    """
     limits = np.finfo(np.float32)
-    edges = [1023.9999, 1024, 1500.123, 2**24, limits.max, limits.min, limits.tiny, limits.smallest_subnormal]
-    for values in (np.arange(1, 10001) / 10000, np.array([838.8607, 1023.9999, 1000, 10]), np.array(edges)):
+    edges = [
+        1023.9999,
+        1024,
+        1500.123,
+        2**24,
+        limits.max,
+        limits.min,
+        limits.tiny,
+        limits.smallest_subnormal,
+    ]
+    for values in (
+        np.arange(1, 10001) / 10000,
+        np.array([838.8607, 1023.9999, 1000, 10]),
+        np.array(edges),
+    ):
         X = values.astype(np.float32)[None]
         save_repository(tmp_path / "a.txt", X, np.zeros((1, 3), dtype=bool))
         pairs = (tmp_path / "a.txt").read_text().splitlines()[1].split()
         texts = [pair.partition(":")[2] for pair in pairs]
         np.testing.assert_array_equal(np.array(texts, dtype=np.float64).astype(np.float32), X[0])
-        assert all(len(text) <= len(str(value)) for text, value in zip(texts, X[0]) if 1e-3 < value < 1e4)
+        assert all(
+            len(text) <= len(str(value)) for text, value in zip(texts, X[0]) if 1e-3 < value < 1e4
+        )
 
 
 def test_one_long_value_does_not_change_its_neighbours(tmp_path):
@@ -69,7 +90,9 @@ def test_one_long_value_does_not_change_its_neighbours(tmp_path):
     assert lines[-1] == "0 0:0.33333334"
 
 
-@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open)])
+@pytest.mark.parametrize(
+    ("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open)]
+)
 def test_compressed_bytes_are_reproducible(tmp_path, multilabel, suffix, opener, monkeypatch):
     X, Y = multilabel(40, 6, 5)
     save_repository(tmp_path / "plain.txt", X, Y)
@@ -82,7 +105,9 @@ def test_compressed_bytes_are_reproducible(tmp_path, multilabel, suffix, opener,
 
 
 def test_explicit_zeros_are_omitted_without_changing_input(tmp_path):
-    X = sparse.csr_array((np.array([0, 2], dtype=np.float32), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
+    X = sparse.csr_array(
+        (np.array([0, 2], dtype=np.float32), np.array([0, 1]), np.array([0, 2])), shape=(1, 2)
+    )
     save_repository(tmp_path / "a.txt", X, np.array([[True]]))
     assert (tmp_path / "a.txt").read_text() == "1 2 1\n0 1:2\n"
     assert X.nnz == 2

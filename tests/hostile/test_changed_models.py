@@ -1,7 +1,9 @@
-"""Models with changed arrays and renewed checksums: refused, or predictions within the bounds of all arrays.
+"""Models with changed arrays and renewed checksums: refused, or predictions within the bounds of
+all arrays.
 
-Each model has a process of its own, because a wrong index could end the process, and a wrong child could keep it busy.
-`make bounds` compiles the kernels with bounds checks, so that an index outside an array is an error there.
+Each model has a process of its own, because a wrong index could end the process, and a wrong child
+could keep it busy. `make bounds` compiles the kernels with bounds checks, so that an index outside
+an array is an error there.
 """
 
 import os
@@ -26,9 +28,24 @@ from xmlc.models.oplt.tree import OnlineTree
 pytestmark = pytest.mark.kernels  # `make bounds` runs this file, too
 TRIED = int(os.environ.get("FUZZ") or 24)  # changes of each model
 SECONDS = 240 + TRIED  # for all changes of a model, compilation included
-EXTREME = (-1, 0, 1, 2, 7, 255, 1 << 15, (1 << 31) - 1, -(1 << 31), (1 << 32) - 1, (1 << 63) - 1, -(1 << 63))
+EXTREME = (
+    -1,
+    0,
+    1,
+    2,
+    7,
+    255,
+    1 << 15,
+    (1 << 31) - 1,
+    -(1 << 31),
+    (1 << 32) - 1,
+    (1 << 63) - 1,
+    -(1 << 63),
+)
 
-MODELS = {name: lambda name=name: small(name) for name in ("fastxml", "ldsm", "swnn", "br", "pcc")} | {
+MODELS = {
+    name: lambda name=name: small(name) for name in ("fastxml", "ldsm", "swnn", "br", "pcc")
+} | {
     "pfastrexml": lambda: FastXML(n_trees=3, propensity_weighted=True, alpha=0.8, n_jobs=1),
     "dense": lambda: PLT(arity=2, max_leaf=2, epochs=2, weight_threshold=None, n_jobs=1),
     "sparse": lambda: PLT(arity=4, max_leaf=4, epochs=2, weight_threshold=0.05, n_jobs=1),
@@ -77,7 +94,9 @@ def changed(array, rng):
 
 
 def change(folder, rng):
-    """Change one array of a stored model, or a number of its description, and return what was changed."""
+    """Change one array of a stored model, or a number of its description, and return what was
+    changed.
+    """
     files = sorted(file for file in folder.rglob("*.npy"))
     if rng.integers(10) == 0:
         file = sorted(folder.rglob("model.json"))[0]
@@ -97,13 +116,18 @@ def change(folder, rng):
         file = files[rng.integers(len(files))]
         np.save(file, changed(np.load(file), rng))
         what = file.name
-    for each in sorted({path.parent for path in folder.rglob("model.json")}, key=lambda path: -len(path.parts)):
+    for each in sorted(
+        {path.parent for path in folder.rglob("model.json")}, key=lambda path: -len(path.parts)
+    ):
         list_files(each)
     return what
 
 
 def try_changes(stored, n, seed):
-    """Load and use ``n`` changed copies of a model. Print the number that was refused and the number that was used."""
+    """Load and use ``n`` changed copies of a model.
+
+    Print the number that was refused and the number that was used.
+    """
     X, Y = random_multilabel(60, 20, 12, seed=1)
     refused = used = 0
     for number in range(n):
@@ -141,7 +165,9 @@ def test_changed_models_are_refused_or_used_within_bounds(name, tmp_path):
     model = MODELS[name]()
     (model.partial_fit if name == "online" else model.fit)(X, Y)
     model.save(tmp_path / "stored")
-    folders = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")])
+    folders = os.pathsep.join(
+        [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
+    )
     paths = os.pathsep.join([folders, os.environ.get("PYTHONPATH", "")])
     checks = "import bounds; " if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else ""
     seed = sorted(MODELS).index(name)
@@ -195,7 +221,9 @@ def test_array_that_kernels_cannot_use_is_named(name, array, edit, tmp_path):
 TEXTS = ["boil rice", "fry onions", "prune roses"], [["cooking"], ["cooking"], ["garden"]]
 
 
-@pytest.mark.parametrize("name", ["idf.npy", "texts.json", "checksums.json", "model", "model/coefficients_.npy"])
+@pytest.mark.parametrize(
+    "name", ["idf.npy", "texts.json", "checksums.json", "model", "model/coefficients_.npy"]
+)
 @pytest.mark.parametrize("kind", ["fifo", "link"])
 def test_links_and_pipes_in_a_model_are_refused_unopened(name, kind, tmp_path):
     TextClassifier().fit(*TEXTS).save(tmp_path / "texts")

@@ -1,4 +1,6 @@
-"""Test that each step refuses a file with a changed byte, and names the file and how to rebuild it."""
+"""Test that each step refuses a file with a changed byte, and names the file and how to rebuild
+it.
+"""
 
 from pathlib import Path
 
@@ -28,18 +30,82 @@ EVALUATION = f"{HELD_OUT}/evaluation/sto.json"
 TRAIN = ("--data", DATA, "--estimator", "plt", "--name", "plt", "--tuned", TUNED)
 ABOUT = ("--data", DATA, "--model", HELD_OUT_MODEL, "--training", f"{HELD_OUT}/train.json")
 STEPS = {
-    "prepare": ("prepare", "tiny", "--source", "resources/tiny", "--out", DATA, "--statistics", STATISTICS),
-    "tune": ("tune", "--data", DATA, "--estimator", "plt", "--stages", '[[{"C": 1.0}]]', "--out", TUNED),
+    "prepare": (
+        "prepare",
+        "tiny",
+        "--source",
+        "resources/tiny",
+        "--out",
+        DATA,
+        "--statistics",
+        STATISTICS,
+    ),
+    "tune": (
+        "tune",
+        "--data",
+        DATA,
+        "--estimator",
+        "plt",
+        "--stages",
+        '[[{"C": 1.0}]]',
+        "--out",
+        TUNED,
+    ),
     "train": ("train", *TRAIN, "--part", "train", "--out", MODEL, "--record", RECORD),
-    "train-80": ("train", *TRAIN, "--part", "fit", "--out", HELD_OUT_MODEL, "--record", f"{HELD_OUT}/train.json"),
+    "train-80": (
+        "train",
+        *TRAIN,
+        "--part",
+        "fit",
+        "--out",
+        HELD_OUT_MODEL,
+        "--record",
+        f"{HELD_OUT}/train.json",
+    ),
     "rank": ("rank", "--data", DATA, "--model", MODEL, "--training", RECORD, "--out", RANKED),
     "score": ("score", "--data", DATA, "--ranking", RANKED, "--out", RANKING),
-    "sweep": ("sweep", "--data", DATA, "--training", RECORD, "--hyperparameter", "C", "--value", "1.0", "--out", SWEEP),
+    "sweep": (
+        "sweep",
+        "--data",
+        DATA,
+        "--training",
+        RECORD,
+        "--hyperparameter",
+        "C",
+        "--value",
+        "1.0",
+        "--out",
+        SWEEP,
+    ),
     "estimate": ("estimate", *ABOUT, "--min-probability", "0.001", "--out", SPE),
-    "thresholds": ("thresholds", "sto", *ABOUT, "--estimates", SPE, "--out", f"{HELD_OUT}/evaluation"),
-    "table2": ("table", "table2", "--paper", "plt2016", EVALUATION, "--out", "results/tables/plt2016/table2"),
-    "table1": ("table", "table1", "--paper", "plt2016", RANKING, "--out", "results/tables/plt2016/table1"),
-}  # fmt: skip
+    "thresholds": (
+        "thresholds",
+        "sto",
+        *ABOUT,
+        "--estimates",
+        SPE,
+        "--out",
+        f"{HELD_OUT}/evaluation",
+    ),
+    "table2": (
+        "table",
+        "table2",
+        "--paper",
+        "plt2016",
+        EVALUATION,
+        "--out",
+        "results/tables/plt2016/table2",
+    ),
+    "table1": (
+        "table",
+        "table1",
+        "--paper",
+        "plt2016",
+        RANKING,
+        "--out",
+        "results/tables/plt2016/table1",
+    ),
+}
 # Maps each step to the files and folders that it reads.
 READ = {
     "prepare": ["resources/tiny"],
@@ -62,7 +128,9 @@ def whole(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for part, seed in (("train", 1), ("test", 2)):
-            save_repository(Path("mirror/tiny") / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
+            save_repository(
+                Path("mirror/tiny") / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed)
+            )
         download(Dataset("tiny"), Path("resources/tiny"), mirror="mirror")
         for name, step in STEPS.items():
             assert run(*step) == 0, name
@@ -91,7 +159,9 @@ def test_every_step_refuses_changed_byte(whole, monkeypatch, capsys):
         said = capsys.readouterr().err
         assert str(file) in said or f"{file.parent}/{NAME}" in said, (step, file, said)
         assert "rebuild it" in said, (step, file, said)
-        assert [damage.file for damage in verify([Path("results"), Path("resources")]).damaged] == [file]
+        assert [damage.file for damage in verify([Path("results"), Path("resources")]).damaged] == [
+            file
+        ]
         file.write_bytes(content)
         tried += 1
     assert verify([Path("results"), Path("resources")]).damaged == []

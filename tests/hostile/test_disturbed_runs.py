@@ -1,4 +1,6 @@
-"""Test that the same command finishes a killed run after `--unlock`, with the same tables, and repeats no job."""
+"""Test that the same command finishes a killed run after `--unlock`, with the same tables, and
+repeats no job.
+"""
 
 import os
 import random

@@ -50,7 +50,11 @@ def test_functions_refuse_invalid_indices():
     ranking = np.zeros((Y.shape[0], 5), dtype=np.int32)
     fitted = thresholds.STO().fit(spe, Y)
     methods = [getattr(thresholds, name) for name in thresholds.__all__]
-    methods = [method for method in methods if isinstance(method, type) and method is not thresholds.OutOfFold]
+    methods = [
+        method
+        for method in methods
+        if isinstance(method, type) and method is not thresholds.OutOfFold
+    ]
     with_labels = [method for method in methods if method is not thresholds.ExpectedF]
     for call in (
         lambda wrong: thresholds.apply_thresholds(wrong, 0.1),

@@ -1,4 +1,6 @@
-"""Test that each name in the configuration is one word of a shell command, whatever characters it has."""
+"""Test that each name in the configuration is one word of a shell command, whatever characters it
+has.
+"""
 
 import json
 import shlex
@@ -12,10 +14,14 @@ NASTY = 'a b\'; touch pwned; echo "$(touch pwned)`touch pwned`" & | > pwned \\ *
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
-    """Return a run whose mirror, extension, estimator and hyperparameter contain the name `NASTY`."""
+    """Return a run whose mirror, extension, estimator and hyperparameter contain the name
+    `NASTY`.
+    """
     run = SmallRun(tmp_path_factory.mktemp("project"))
     (run.folder / "mirror").rename(run.folder / NASTY)
-    (run.folder / f"{NASTY}.py").write_text("from xmlc.models import PLT\n\n\nclass Mine(PLT): ...\n")
+    (run.folder / f"{NASTY}.py").write_text(
+        "from xmlc.models import PLT\n\n\nclass Mine(PLT): ...\n"
+    )
     run.edit_yaml("config/demo.yaml", lambda content: content.update(extensions=[f"{NASTY}.py"]))
     # Planning does not read a user's class.
     model = {"estimator": f"{NASTY}.py:Mine", "hyperparameters": {"tree": NASTY}}

@@ -1,4 +1,6 @@
-"""Test mutated text files: they are refused with the file's name, or read equal to a copy written by xmlc."""
+"""Test mutated text files: they are refused with the file's name, or read equal to a copy written
+by xmlc.
+"""
 
 import os
 import tempfile
@@ -22,7 +24,8 @@ VW = b"3 | 5:0.5 7\n1,2,1 2.0 'tag| 2:2 5:1\n | 5:1\n2 1 0.5 tag|\n'tag| 0:0 5:2
 ARFF = b"@relation x\n@attribute a numeric\n@attribute b {0,1}\n@attribute 'c d' {no,yes}\n"
 ARFF += b"@data\n1,0,no\n{0 2.5, 2 yes}\n{}\n"
 LABELS = (
-    b'<labels xmlns="http://mulan.sourceforge.net/labels">\n<label name="b"></label>\n<label name="c d"/>\n</labels>\n'
+    b'<labels xmlns="http://mulan.sourceforge.net/labels">\n'
+    b'<label name="b"></label>\n<label name="c d"/>\n</labels>\n'
 )
 FILES = {
     "repository": (b"5 4 5\n" + ROWS,),
@@ -34,12 +37,23 @@ FILES = {
 }
 READERS = {
     "arff": lambda features, labels: load(features, "arff", labels=labels),
-    "repository-two-files": lambda features, labels: load(features, "repository-two-files", labels=labels),
+    "repository-two-files": lambda features, labels: load(
+        features, "repository-two-files", labels=labels
+    ),
     "coordinates": lambda *paths: read_coordinates(paths),
 }
 # These are numbers, separators, and characters that are digits or spaces in Unicode.
-TOKENS = "-1 1. 1e 1e39 nan 0x1 1_0 0:0 1:1:1 2147483647 2147483648 99999999999999999999 3.4028235677973366e38".split()
-TOKENS += [*" \t\n,:|#'\"%\0\u00b2\u0661\u00a0\u2028\x0b\ufeff", "", "\n\n", "\r\n", "1" * 30 + "e-20"]
+TOKENS = (
+    "-1 1. 1e 1e39 nan 0x1 1_0 0:0 1:1:1 2147483647 2147483648 99999999999999999999 "
+    "3.4028235677973366e38"
+).split()
+TOKENS += [
+    *" \t\n,:|#'\"%\0\u00b2\u0661\u00a0\u2028\x0b\ufeff",
+    "",
+    "\n\n",
+    "\r\n",
+    "1" * 30 + "e-20",
+]
 
 
 @st.composite
@@ -50,7 +64,9 @@ def mutated(draw, files):
         number = draw(st.integers(0, len(files) - 1))
         start = draw(st.integers(0, len(files[number])))
         task = draw(st.sampled_from(TOKENS).map(str.encode) | st.binary(max_size=2))
-        files[number] = files[number][:start] + task + files[number][start + draw(st.integers(0, 9)) :]
+        files[number] = (
+            files[number][:start] + task + files[number][start + draw(st.integers(0, 9)) :]
+        )
     return files
 
 
@@ -79,6 +95,7 @@ def test_mutated_files_are_refused_or_survive_round_trip(name):
                     np.testing.assert_array_equal(getattr(one, part), getattr(again, part))
             accepted.append(files)
 
-        read(*(path for path, content in zip(paths, FILES[name]) if path.write_bytes(content)))  # compiles
+        # compiles
+        read(*(path for path, content in zip(paths, FILES[name]) if path.write_bytes(content)))
         check()
     assert accepted, "else nothing was compared"

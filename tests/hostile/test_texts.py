@@ -1,4 +1,6 @@
-"""Test random files of texts: they are read back unchanged or refused, in a linear number of steps."""
+"""Test random files of texts: they are read back unchanged or refused, in a linear number of
+steps.
+"""
 
 import bz2
 import csv
@@ -21,9 +23,37 @@ TRIED = int(os.environ.get("FUZZ") or 300)  # `make fuzz N=` sets this number of
 
 pytestmark = pytest.mark.slow
 BLANKS = " \t\n\r\x0b\x0c"
-PIECES = [*"aB1;,|:'\"[](){}<>\\/#%-_=\0\u00a0\u2028\x85\x1c\ufeff\u00e9\u4e2d\U0001f600", *BLANKS, "  ", "\r\n", "\\n"]
-PIECES += ["rice", "New York", "text", "labels", "http://x/1", "https://y/2", "urn:isbn:3", "<http://z/4>", "__label__"]
-PIECES += ["0", "1", "true", "nan", "null", "['a', 'b']", '{"a": 1}', "0;1;0", "sep=;", '""', "\ud800"]
+PIECES = [
+    *"aB1;,|:'\"[](){}<>\\/#%-_=\0\u00a0\u2028\x85\x1c\ufeff\u00e9\u4e2d\U0001f600",
+    *BLANKS,
+    "  ",
+    "\r\n",
+    "\\n",
+]
+PIECES += [
+    "rice",
+    "New York",
+    "text",
+    "labels",
+    "http://x/1",
+    "https://y/2",
+    "urn:isbn:3",
+    "<http://z/4>",
+    "__label__",
+]
+PIECES += [
+    "0",
+    "1",
+    "true",
+    "nan",
+    "null",
+    "['a', 'b']",
+    '{"a": 1}',
+    "0;1;0",
+    "sep=;",
+    '""',
+    "\ud800",
+]
 COMPRESSED = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
 
 
@@ -40,7 +70,9 @@ def rows_of(rng, without_text="", without_name=""):
     """
     rows = []
     for _ in range(rng.randint(1, 6)):
-        names = [some(rng, 3, without_name).strip(BLANKS) for _ in range(rng.choice([0, 1, 1, 2, 5]))]
+        names = [
+            some(rng, 3, without_name).strip(BLANKS) for _ in range(rng.choice([0, 1, 1, 2, 5]))
+        ]
         rows.append((some(rng, 6, without_text), [*dict.fromkeys(filter(None, names))]))
     return rows
 
@@ -49,12 +81,17 @@ def table(rng, rows, cells, delimiter, end):
     """Return rows as CSV text."""
     order = rng.sample(["id", "text", "labels"], 3)
     file = io.StringIO(newline="")
-    writer = csv.writer(file, delimiter=delimiter, lineterminator=end, quoting=rng.choice([csv.QUOTE_ALL, 0]))
+    writer = csv.writer(
+        file, delimiter=delimiter, lineterminator=end, quoting=rng.choice([csv.QUOTE_ALL, 0])
+    )
     writer.writerow(order)
     for (text, _), cell in zip(rows, cells):
         row = {"id": "7", "text": text, "labels": cell}
-        if "\r" in text + cell:  # The writer of `csv` quotes a carriage return only if line ends contain it.
-            file.write(delimiter.join('"' + row[name].replace('"', '""') + '"' for name in order) + end)
+        # The writer of `csv` quotes a carriage return only if line ends contain it.
+        if "\r" in text + cell:
+            file.write(
+                delimiter.join('"' + row[name].replace('"', '""') + '"' for name in order) + end
+            )
         else:
             writer.writerow([row[name] for name in order])
     return file.getvalue()
@@ -89,7 +126,10 @@ def write_uris(rng, end):
     cells = []
     mark = rng.choice([" ", "\t", ", "])
     for text, _ in rows_of(rng, "\0\ud800"):
-        names = [f"{rng.choice(['http://', 'urn:'])}x/{rng.randint(0, 9)}" for _ in range(rng.randint(0, 9))]
+        names = [
+            f"{rng.choice(['http://', 'urn:'])}x/{rng.randint(0, 9)}"
+            for _ in range(rng.randint(0, 9))
+        ]
         rows.append((text, [*dict.fromkeys(names)]))
         cells.append(mark.join(rng.choice(["<{}>", "{}"]).format(name) for name in names))
     return rows, table(rng, rows, cells, ",", end), Columns(separator=mark)
@@ -103,9 +143,14 @@ def write_lists(rng, end):
 
 def write_tsv(rng, end):
     rows = rows_of(rng, "\0\ud800\t\n", ";\0\ud800\t\n<")
-    rows[0] = rows[0][0].replace("text", "words"), rows[0][1]  # A column named `text` would make line 1 a header.
+    # A column named `text` would make line 1 a header.
+    rows[0] = rows[0][0].replace("text", "words"), rows[0][1]
     gap = rng.choice(["", " "])
-    return rows, "".join([f"{text}\t{f';{gap}'.join(names)};{end}" for text, names in rows]), Columns()
+    return (
+        rows,
+        "".join([f"{text}\t{f';{gap}'.join(names)};{end}" for text, names in rows]),
+        Columns(),
+    )
 
 
 def write_jsonl(rng, end):
@@ -113,9 +158,15 @@ def write_jsonl(rng, end):
     lines = []
     for text, names in rows:
         labels = rng.choice(
-            [names, [f" {name}\t" for name in names] + ["", *names], dict.fromkeys(names, 1.0) | {"": 0}]
+            [
+                names,
+                [f" {name}\t" for name in names] + ["", *names],
+                dict.fromkeys(names, 1.0) | {"": 0},
+            ]
         )
-        lines.append(json.dumps({"labels": labels, "text": text, "id": 3}, ensure_ascii=rng.random() < 0.5))
+        lines.append(
+            json.dumps({"labels": labels, "text": text, "id": 3}, ensure_ascii=rng.random() < 0.5)
+        )
     return rows, "".join(line + end for line in lines), Columns()
 
 
@@ -123,7 +174,11 @@ def write_array(rng, end):
     rows = rows_of(rng)
     found = [{"text": text, "tags": names or None} for text, names in rows]
     indent = rng.choice([None, 1])
-    return rows, json.dumps(found, indent=indent).replace("\n", end if indent else "\n"), Columns(labels="tags")
+    return (
+        rows,
+        json.dumps(found, indent=indent).replace("\n", end if indent else "\n"),
+        Columns(labels="tags"),
+    )
 
 
 def write_annif(rng, end):
@@ -134,7 +189,9 @@ def write_annif(rng, end):
         subjects = []
         for name in names:
             uri = uris.setdefault(name, f"http://x/{rng.randint(0, 99)}")
-            subjects.append(rng.choice([{"label": name}, {"label": name, "uri": uri}, {"uri": name}]))
+            subjects.append(
+                rng.choice([{"label": name}, {"label": name, "uri": uri}, {"uri": name}])
+            )
         lines.append(json.dumps({"text": text, "subjects": subjects}) + end)
     return rows, "".join(lines), Columns()
 
@@ -146,7 +203,10 @@ def write_fasttext(rng, end):
         words = [w.decode() for w in text.encode().split() if b"__label__" not in w]
         names = [name for name in names if "__label__" not in name]
         rows.append((" ".join(words), names))
-        lines.append(rng.choice([" ", "\t", " \r "]).join([*(f"__label__{name}" for name in names), *words]) + end)
+        lines.append(
+            rng.choice([" ", "\t", " \r "]).join([*(f"__label__{name}" for name in names), *words])
+            + end
+        )
     return rows, "".join(lines), Columns()
 
 
@@ -203,13 +263,18 @@ def test_random_files_are_read_correctly_or_refused(name, tmp_path):
         rng = random.Random(f"{name} {number}")
         rows, text, columns = FORMS[name](rng, rng.choice(["\n", "\n", "\r\n"]))
         encoding = rng.choice(["utf-8"] * 6 + ["utf-8-sig"] * 2 + ["utf-16", "latin-1"])
-        # The first character would be read as a byte order mark, unless the encoding writes its own mark.
+        # The first character would be read as a byte order mark, unless the encoding writes its own
+        # mark.
         if text.startswith("\ufeff"):
             encoding = "utf-8-sig"
-        plain = text.encode(encoding, errors="surrogatepass" if encoding != "latin-1" else "replace")
+        plain = text.encode(
+            encoding, errors="surrogatepass" if encoding != "latin-1" else "replace"
+        )
         suffix, compress = rng.choice([*COMPRESSED.items()])
         kind = (
-            rng.choice(["whole", "whole", "bytes", "compressed"]) if suffix else rng.choice(["whole", "whole", "bytes"])
+            rng.choice(["whole", "whole", "bytes", "compressed"])
+            if suffix
+            else rng.choice(["whole", "whole", "bytes"])
         )
         content = compress(damaged(rng, plain) if kind == "bytes" else plain)
         path = tmp_path / f"{name}{suffix}"
@@ -220,14 +285,20 @@ def test_random_files_are_read_correctly_or_refused(name, tmp_path):
             assert calls < 1000 + 30 * len(text), number
             # The meaning of damaged bytes is not known, but the documents can be written.
             if found is not None and kind == "bytes":
-                lines = [json.dumps({"text": text, "labels": names}) + "\n" for text, names in found]
+                lines = [
+                    json.dumps({"text": text, "labels": names}) + "\n" for text, names in found
+                ]
                 (tmp_path / "again.jsonl").write_text("".join(lines))
                 again = read(tmp_path / "again.jsonl", Columns())[0]
-                assert found == again or any({*names} <= {"0", "1", "true", "false"} for _, names in found), number
+                assert found == again or any(
+                    {*names} <= {"0", "1", "true", "false"} for _, names in found
+                ), number
             elif found is not None and encoding != "latin-1":
                 assert found == rows, number
         outcome = "refused" if found is None else "read"
-        counts[f"{kind} {encoding if encoding in ('utf-16', 'latin-1') else 'utf-8'} {outcome}"] += 1
+        counts[
+            f"{kind} {encoding if encoding in ('utf-16', 'latin-1') else 'utf-8'} {outcome}"
+        ] += 1
     print(name, dict(counts))
     assert counts["whole utf-8 read"] > counts["whole utf-8 refused"]
     assert counts["whole utf-16 read"] == 0

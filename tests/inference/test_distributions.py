@@ -47,12 +47,16 @@ def test_removal_of_a_label_is_numerically_stable(p_out, mean):
     pmf = count_distribution(all_labels, count_limit(all_labels.sum(), all_labels.size))
     rest = np.empty(pmf.size - 1)
     without_label(pmf, p_out, rest)
-    np.testing.assert_allclose(rest, count_distribution(others, 300)[: rest.size], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(
+        rest, count_distribution(others, 300)[: rest.size], rtol=0, atol=1e-15
+    )
     assert (rest >= 0).all()
 
 
 def loss_and_bound(pmf, m, retained, independent):
-    """Infer from the distribution of the labels in the mask ``retained`` and score with the full distribution."""
+    """Infer from the distribution of the labels in the mask ``retained`` and score with the full
+    distribution.
+    """
     sets = all_sets(m)
     marginals = pmf @ sets
     delta = marginals[~retained].sum()
@@ -80,7 +84,9 @@ def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
         p = rng.random(m) ** rng.choice([0.5, 1, 3])
         pmf = independent_pmf(p) if independent else random_joint(rng, m)
         marginals = pmf @ all_sets(m)
-        loss, bound = loss_and_bound(pmf, m, marginals > rng.choice([np.median(marginals), 0.1, 0.3]), independent)
+        loss, bound = loss_and_bound(
+            pmf, m, marginals > rng.choice([np.median(marginals), 0.1, 0.3]), independent
+        )
         assert -1e-12 <= loss <= bound + 1e-12
         shares.append(loss / bound if bound > 0 else 0)
     assert max(shares) > 0.15
@@ -89,15 +95,23 @@ def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
 def test_floor_bound_equals_calculation_by_hand():
     Y_hat = sparse.csr_array(np.array([[True, True, False], [False, False, False]]))
     values = np.array([0.5, 0.8])
-    np.testing.assert_allclose(truncation_bound(Y_hat, values, 0.2), [0.2 + 0.5 * 0.2 / 4, 0.2 + 0.8 * 0.2])
-    np.testing.assert_allclose(truncation_bound(Y_hat, values, [0.2, 3.0], 0.01), [0.02 + 0.025, 0.02 + 0.8])
-    np.testing.assert_allclose(truncation_bound(Y_hat, values, [0.2, 3.0], 0.01, False), [0.02 + 0.05, 0.02 + 0.8])
+    np.testing.assert_allclose(
+        truncation_bound(Y_hat, values, 0.2), [0.2 + 0.5 * 0.2 / 4, 0.2 + 0.8 * 0.2]
+    )
+    np.testing.assert_allclose(
+        truncation_bound(Y_hat, values, [0.2, 3.0], 0.01), [0.02 + 0.025, 0.02 + 0.8]
+    )
+    np.testing.assert_allclose(
+        truncation_bound(Y_hat, values, [0.2, 3.0], 0.01, False), [0.02 + 0.05, 0.02 + 0.8]
+    )
     assert truncation_bound(Y_hat, values, 0.0).tolist() == [0, 0]
 
 
 def test_labels_below_minimum_probability_are_counted():
     spe = sparse.csr_array(np.float32([[0.5, 0, 0.2], [0, 0, 0]]))
-    assert missed_below(spe, sparse.csr_array(np.array([[True, True, False], [True, False, True]]))).tolist() == [1, 2]
+    assert missed_below(
+        spe, sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
+    ).tolist() == [1, 2]
 
 
 def test_floor_bound_refuses_invalid_input():
@@ -111,10 +125,16 @@ def test_floor_bound_refuses_invalid_input():
 
 
 def test_mean_loss_equals_calculation_by_hand():
-    """The estimates miss one true label of instance 0 and two of instance 1, whose predicted set is empty."""
+    """The estimates miss one true label of instance 0 and two of instance 1, whose predicted set is
+    empty.
+    """
     marginals = sparse.csr_array(np.array([[0.6, 0.0, 0.0], [0.0, 0.4, 0.0]]))
     Y = sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
     Y_hat = sparse.csr_array(np.array([[True, False, False], [False, False, False]]))
     linear = (0.5 * 1 / (1 + 2) + 0.25 * 1) / 2  # an empty set loses E[F] min(missed, 1)
-    assert truncation_loss(marginals, 0.3, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(0.6 + linear)
-    assert truncation_loss(marginals, 0.9, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(1.5 + linear)
+    assert truncation_loss(marginals, 0.3, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(
+        0.6 + linear
+    )
+    assert truncation_loss(marginals, 0.9, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(
+        1.5 + linear
+    )

@@ -32,12 +32,19 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def assert_is_best(result, pmfs):
-    """Check that values are maximal, and that sets are the smallest with this value, then with the lowest ids."""
+    """Check that values are maximal, and that sets are the smallest with this value, then with the
+    lowest ids.
+    """
     for predicted, value, pmf in zip(result[0].toarray(), result[1], pmfs):
         values = values_of_all(pmf, predicted.size)
         assert value == pytest.approx(values.max(), abs=1e-12)
-        best = [np.flatnonzero(h).tolist() for h in all_sets(predicted.size)[values > values.max() - 1e-13]]
-        assert np.flatnonzero(predicted).tolist() == min(best, key=lambda labels: (len(labels), labels))
+        best = [
+            np.flatnonzero(h).tolist()
+            for h in all_sets(predicted.size)[values > values.max() - 1e-13]
+        ]
+        assert np.flatnonzero(predicted).tolist() == min(
+            best, key=lambda labels: (len(labels), labels)
+        )
 
 
 @FEW
@@ -76,7 +83,9 @@ def test_gfm_t_finds_best_threshold(seed, m):
         values = [value_of(np.isin(np.arange(m), order[:k]), pmf) for k in range(m + 1)]
         assert expected_f[i] == pytest.approx(max(values), abs=1e-12)
         first_best = int(np.argmax(np.array(values) > max(values) - 1e-13))
-        np.testing.assert_array_equal(np.flatnonzero(Y_hat.toarray()[i]), np.sort(order[:first_best]))
+        np.testing.assert_array_equal(
+            np.flatnonzero(Y_hat.toarray()[i]), np.sort(order[:first_best])
+        )
 
 
 @FEW
@@ -92,10 +101,15 @@ def test_gfm_t_with_few_thresholds_finds_best_of_them(seed, m, t):
     for distribution, marginals, pmfs in cases:
         Y_hat, expected_f = gfm_t(distribution, n_thresholds=t)
         for i, pmf in enumerate(pmfs):
-            sets = [np.zeros(m, dtype=bool), *(marginals[i] >= j / (2 * t) - 1e-9 for j in range(1, t + 1))]
+            sets = [
+                np.zeros(m, dtype=bool),
+                *(marginals[i] >= j / (2 * t) - 1e-9 for j in range(1, t + 1)),
+            ]
             values = [value_of(one, pmf) for one in sorted(sets, key=np.sum)]
             assert expected_f[i] == pytest.approx(max(values), abs=1e-12)
-            smallest = sorted(sets, key=np.sum)[int(np.argmax(np.array(values) > max(values) - 1e-13))]
+            smallest = sorted(sets, key=np.sum)[
+                int(np.argmax(np.array(values) > max(values) - 1e-13))
+            ]
             np.testing.assert_array_equal(Y_hat.toarray()[i], smallest)
 
 
@@ -104,7 +118,11 @@ def test_samples_and_dense_p_are_bit_identical_on_any_threads(infer):
     samples = random_samples(np.random.default_rng(5), 600, 7, n_samples=13)
     one, two, dense = (
         infer(*arguments)
-        for arguments in ((samples, None, None, 1), (samples, None, None, 2), (counted_by_size(samples),))
+        for arguments in (
+            (samples, None, None, 1),
+            (samples, None, None, 2),
+            (counted_by_size(samples),),
+        )
     )
     for other in (two, dense):
         np.testing.assert_array_equal(one[0].toarray(), other[0].toarray())
@@ -117,7 +135,8 @@ def test_samples_of_a_million_labels_fit_into_memory():
     """A dense P would take 8 * 10^6 * 3 bytes for each instance."""
     m = 1_000_000
     Y = sparse.csr_array(
-        (np.ones(7, dtype=bool), [3, 999_999, 3, 999_999, 3, 500, 3], [0, 2, 4, 4, 5, 6, 7]), shape=(6, m)
+        (np.ones(7, dtype=bool), [3, 999_999, 3, 999_999, 3, 500, 3], [0, 2, 4, 4, 5, 6, 7]),
+        shape=(6, m),
     )
     Y_hat, expected_f = gfm(Samples(Y, 3))
     assert [row.indices.tolist() for row in (Y_hat[[0]], Y_hat[[1]])] == [[3, 999_999], [3]]
@@ -128,7 +147,8 @@ def test_ties_are_resolved_to_smaller_sets_and_lower_labels():
     P = np.zeros((4, 3, 1))
     p_empty = np.array([0.5, 1.0, 0.0, 0.4])
     P[0, 1, 0] = 0.5  # {1} equals the empty set
-    P[2, :, 0] = 1 / 3  # E[F] is 1/3 for one label, 4/9 for two labels, and 1/2 for all three labels.
+    # E[F] is 1/3 for one label, 4/9 for two labels, and 1/2 for all three labels.
+    P[2, :, 0] = 1 / 3
     P[3, 1:, 0] = 0.3  # The best sets of sizes 0 and 2 both have E[F] = 0.4.
     Y_hat, expected_f = gfm(P, p_empty)
     assert Y_hat.toarray().tolist() == [[False] * 3, [False] * 3, [True] * 3, [False] * 3]
@@ -171,7 +191,9 @@ def test_ranking_treats_rounding_differences_as_ties(values):
     ids = np.arange(len(values), dtype=np.uint32)[::-1].copy()
     order = np.empty(len(values), dtype=np.int64)
     rank_places(np.array(values), ids, order)
-    assert order.tolist() == sorted(range(len(values)), key=lambda i: (-round(values[i], 9), ids[i]))
+    assert order.tolist() == sorted(
+        range(len(values)), key=lambda i: (-round(values[i], 9), ids[i])
+    )
 
 
 @FEW
@@ -182,7 +204,9 @@ def test_early_stop_returns_the_same_value(seed, m):
     F = P[0] @ (1 / (sizes[:, None] + sizes))
     values = [p_empty[0], *(2 * np.sort(F[:, k - 1])[::-1][:k].sum() for k in sizes)]
     ids = np.arange(m, dtype=np.uint32)
-    k, value = best_set(np.ascontiguousarray(P[0].T), sizes.astype(float), p_empty[0], ids, np.empty_like(ids))
+    k, value = best_set(
+        np.ascontiguousarray(P[0].T), sizes.astype(float), p_empty[0], ids, np.empty_like(ids)
+    )
     assert value == pytest.approx(max(values), abs=1e-12)
     assert values[k] == pytest.approx(max(values), abs=1e-12)
 
@@ -208,7 +232,10 @@ def test_compact_samples_equal_nonzero_part_of_dense_p(seed, m):
 @FEW
 @given(seed=SEEDS, m=st.integers(1, 60))
 def test_bounds_skip_only_columns_that_do_not_matter(seed, m):
-    """The reference computes every column of F. Labels are rare or frequent, and label sets have many sizes."""
+    """The reference computes every column of F.
+
+    Labels are rare or frequent, and label sets have many sizes.
+    """
     rng = np.random.default_rng(seed)
     p = rng.random(m) ** rng.integers(1, 8)
     Y = sparse.csr_array(rng.random((40, m)) < p)
@@ -232,7 +259,10 @@ def test_bounds_skip_only_columns_that_do_not_matter(seed, m):
 
 
 @FEW
-@given(values=st.lists(st.sampled_from([0.1, 0.2, 0.1 + 1e-16, 0.3]), min_size=1, max_size=20), data=st.data())
+@given(
+    values=st.lists(st.sampled_from([0.1, 0.2, 0.1 + 1e-16, 0.3]), min_size=1, max_size=20),
+    data=st.data(),
+)
 def test_keep_largest_keeps_first_k_in_rank(values, data):
     k = data.draw(st.integers(1, len(values)))
     ids = np.random.default_rng(k).permutation(len(values)).astype(np.uint32)

@@ -1,4 +1,6 @@
-"""Constructions for propositions 2.1 and 2.3 of gfm2011: the possible loss of MEUF and of thresholds."""
+"""Constructions for propositions 2.1 and 2.3 of gfm2011: the possible loss of MEUF and of
+thresholds.
+"""
 
 import math
 
@@ -11,16 +13,18 @@ from xmlc.inference import LabelsBySize, gfm, gfm_t, meuf
 def expected_f(Y_hat, P, p_empty, sizes):
     """Return the expected F of one prediction by equation (6)."""
     predicted = Y_hat.toarray()[0]
-    return (2 * P[0, predicted] / (sizes + predicted.sum())).sum() if predicted.any() else p_empty[0]
+    return (
+        (2 * P[0, predicted] / (sizes + predicted.sum())).sum() if predicted.any() else p_empty[0]
+    )
 
 
 def all_or_nothing(m):
     """Return a distribution: all labels with probability q = log m / m, and otherwise no labels.
 
-    Each marginal is q. For independent labels, the empty set has the probability
-    (1 - q)^m <= e^{-qm} = 1/m. The set of all labels has a larger value than q = log m / m. MEUF therefore never
-    predicts the empty set, whose true value is 1 - q. The true value of any set of k labels is
-    q 2k / (k + m) <= q. The regret of MEUF is thus at least 1 - 2q = 1 - 2 log m / m.
+    Each marginal is q. For independent labels, the empty set has the probability (1 - q)^m <=
+    e^{-qm} = 1/m. The set of all labels has a larger value than q = log m / m. MEUF therefore never
+    predicts the empty set, whose true value is 1 - q. The true value of any set of k labels is q 2k
+    / (k + m) <= q. The regret of MEUF is thus at least 1 - 2q = 1 - 2 log m / m.
     """
     q = math.log(m) / m
     return LabelsBySize(np.full((1, m, 1), q), np.array([1 - q]), np.array([m]))
@@ -44,12 +48,14 @@ def test_proposition_2_1_regret_of_meuf_tends_to_one():
 
 
 def rare_companions(m, shift=0.0):
-    """Return label 1 alone with probability 1/2 - shift, else label 0 and random others, m/2 labels in total.
+    """Return label 1 alone with probability 1/2 - shift, else label 0 and random others, m/2 labels
+    in total.
 
-    The set {1} has the value 1/2. Label 0 has the largest marginal (or, for shift = 0, the lowest id). A threshold thus
-    selects {0} or a set with both labels. The value of {0} is at most 2 / (m/2 + 1) / 2. The value of {0, 1} is
-    (1/2) 2/3 + 1 / (m/2 + 2) = 1/3 + 2/(m + 4). The loss is thus 1/6 - 2/(m + 4). Each other label has a marginal of
-    about 1/4, and adding it only lowers the value.
+    The set {1} has the value 1/2. Label 0 has the largest marginal (or, for shift = 0, the lowest
+    id). A threshold thus selects {0} or a set with both labels. The value of {0} is at most 2 /
+    (m/2 + 1) / 2. The value of {0, 1} is (1/2) 2/3 + 1 / (m/2 + 2) = 1/3 + 2/(m + 4). The loss is
+    thus 1/6 - 2/(m + 4). Each other label has a marginal of about 1/4, and adding it only lowers
+    the value.
     """
     size = m // 2
     P = np.zeros((1, m, 2))

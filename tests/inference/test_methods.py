@@ -8,11 +8,28 @@ import pytest
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_cases import counted_by_size, independent_pmf, random_marginals, random_samples, value_of
+from inference_cases import (
+    counted_by_size,
+    independent_pmf,
+    random_marginals,
+    random_samples,
+    value_of,
+)
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.inference import METHODS, Samples, gfm, hamming, infer_blocks, lewis, marginals_of, methods, meuf, multinomial
+from xmlc.inference import (
+    METHODS,
+    Samples,
+    gfm,
+    hamming,
+    infer_blocks,
+    lewis,
+    marginals_of,
+    methods,
+    meuf,
+    multinomial,
+)
 
 FEW = settings(deadline=None, max_examples=30, derandomize=True)
 CASES = {"seed": st.integers(0, 2**32 - 1), "m": st.integers(1, 9)}
@@ -39,9 +56,13 @@ def test_lewis_maximises_its_approximation(seed, m):
 def test_multinomial_rule_is_exact_for_one_label(seed, m):
     p = np.random.default_rng(seed).dirichlet(np.full(m, 0.5), size=3)
     Y_hat, values = multinomial(p)
-    np.testing.assert_allclose(values, gfm(np.ascontiguousarray(p[:, :, None]), np.zeros(3), [1])[1], atol=1e-12)
+    np.testing.assert_allclose(
+        values, gfm(np.ascontiguousarray(p[:, :, None]), np.zeros(3), [1])[1], atol=1e-12
+    )
     sizes = Y_hat.toarray().sum(axis=1)
-    np.testing.assert_allclose(values, 2 * (Y_hat.toarray() * p).sum(axis=1) / (1 + sizes), atol=1e-12)
+    np.testing.assert_allclose(
+        values, 2 * (Y_hat.toarray() * p).sum(axis=1) / (1 + sizes), atol=1e-12
+    )
     scaled = multinomial(p / 4)
     np.testing.assert_array_equal(scaled[0].toarray(), Y_hat.toarray())
     np.testing.assert_allclose(scaled[1], values)
@@ -80,7 +101,10 @@ def test_inference_in_blocks_equals_inference_at_once(name, monkeypatch):
         np.testing.assert_array_equal(Y_hat.toarray(), whole[0].toarray())
         np.testing.assert_allclose(values, whole[1], atol=1e-13)
         assert Y_hat.has_canonical_format
-    assert infer_blocks(name, marginals_of(samples).toarray(), size_weights=sizes)[0].shape == (11, 5)
+    assert infer_blocks(name, marginals_of(samples).toarray(), size_weights=sizes)[0].shape == (
+        11,
+        5,
+    )
 
 
 def test_inference_stops_at_time_limit(monkeypatch):
@@ -88,8 +112,10 @@ def test_inference_stops_at_time_limit(monkeypatch):
     monkeypatch.setattr(methods, "time", SimpleNamespace(monotonic=lambda: next(now)))
     monkeypatch.setitem(METHODS, "meuf", methods.Method(meuf, "marginals", 4))
     p = random_marginals(np.random.default_rng(0), 12, 4)
-    assert infer_blocks("meuf", p, time_limit_seconds=15) is None  # the limit passes before the third block
-    assert infer_blocks("meuf", p, time_limit_seconds=25) is None  # the limit passes after the third block
+    # the limit passes before the third block
+    assert infer_blocks("meuf", p, time_limit_seconds=15) is None
+    # the limit passes after the third block
+    assert infer_blocks("meuf", p, time_limit_seconds=25) is None
     done = infer_blocks("meuf", p, time_limit_seconds=35)
     np.testing.assert_array_equal(done[0].toarray(), meuf(p)[0].toarray())
     np.testing.assert_array_equal(done[1], meuf(p)[1])

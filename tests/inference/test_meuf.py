@@ -1,4 +1,6 @@
-"""Three forms of MEUF, compared with all label sets, with each other and with GFM on the full matrix P."""
+"""Three forms of MEUF, compared with all label sets, with each other and with GFM on the full
+matrix P.
+"""
 
 from itertools import product
 
@@ -32,19 +34,31 @@ def test_meuf_finds_best_set_of_independent_labels(infer, seed, m):
 
 
 def wide_marginals():
-    """Return instances of 90 labels with various marginals: equal, skewed, certain, tied, all zero, one positive."""
+    """Return instances of 90 labels with various marginals: equal, skewed, certain, tied, all zero,
+    one positive.
+    """
     rng = np.random.default_rng(0)
     rows = [np.full(90, q) for q in (0.01, 0.12, 0.5, 0.97)]
-    rows += [np.minimum(1, rng.pareto(shape, 90) * scale) for shape, scale in product((0.5, 1, 3), (0.001, 0.01, 0.1))]
+    rows += [
+        np.minimum(1, rng.pareto(shape, 90) * scale)
+        for shape, scale in product((0.5, 1, 3), (0.001, 0.01, 0.1))
+    ]
     rows += [rng.random(90) ** power for power in (0.2, 1, 4)]
-    rows += [np.repeat([1.0, 0.0], 45), np.repeat([0.5, 0.05, 1e-9], 30), np.zeros(90), np.eye(90)[7] * 0.3]
+    rows += [
+        np.repeat([1.0, 0.0], 45),
+        np.repeat([0.5, 0.05, 1e-9], 30),
+        np.zeros(90),
+        np.eye(90)[7] * 0.3,
+    ]
     # All 20 labels have a larger value than the empty set, although the first few have not.
     rows.append(np.where(np.arange(90) < 20, 0.1, 0.0))
     return np.array(rows)
 
 
 def test_exact_methods_agree_on_many_labels():
-    """`meuf` uses bounds for `candidates` and truncated distributions, and the other methods do not."""
+    """`meuf` uses bounds for `candidates` and truncated distributions, and the other methods do
+    not.
+    """
     p = wide_marginals()
     ours = meuf(p)
     for other in (meuf_cubic(p), gfm(p)):
@@ -75,7 +89,10 @@ def test_kernels_equal_sum_over_all_sets(seed, m, data):
 
 
 def test_last_cell_uses_its_conditional_mean():
-    """One cell has no other positive. The other cell has the mean number of positives, given at least one."""
+    """One cell has no other positive.
+
+    The other cell has the mean number of positives, given at least one.
+    """
     p = np.array([0.9, 0.4, 0.3, 0.2])
     none = 0.6 * 0.7 * 0.8
     by_hand = 0.9 * (none * 2 / 2 + (1 - none) * 2 / (2 + 0.9 / (1 - none)))
@@ -89,10 +106,15 @@ def test_candidates_are_first_labels_and_contain_best_set(seed, n):
     ids = np.random.default_rng(seed + 1).permutation(n).astype(np.uint32)
     order, n_candidates, p_empty = candidates(p, ids)
     assert sorted(order) == list(range(n))
-    assert order[:n_candidates].tolist() == sorted(range(n), key=lambda i: (-p[i], ids[i]))[:n_candidates]
+    assert (
+        order[:n_candidates].tolist()
+        == sorted(range(n), key=lambda i: (-p[i], ids[i]))[:n_candidates]
+    )
     assert p_empty == pytest.approx(np.prod(1 - p))
     values = expected_of_first(np.sort(p)[::-1].copy(), np.empty(0))
-    assert values[n_candidates + 1 :].max(initial=0) <= max(p_empty, values[: n_candidates + 1].max())
+    assert values[n_candidates + 1 :].max(initial=0) <= max(
+        p_empty, values[: n_candidates + 1].max()
+    )
 
 
 def test_meuf_works_with_half_a_million_labels():
@@ -115,7 +137,9 @@ def test_meuf_works_with_half_a_million_labels():
 
 
 def test_meuf_resolves_ties_by_id_and_accepts_stored_zeros():
-    p = sparse.csr_array((np.float32([0.9, 0.0, 0.9, 0.0]), [3, 1, 2, 0], [0, 3, 3, 4]), shape=(3, 4))
+    p = sparse.csr_array(
+        (np.float32([0.9, 0.0, 0.9, 0.0]), [3, 1, 2, 0], [0, 3, 3, 4]), shape=(3, 4)
+    )
     Y_hat, expected_f = meuf(p)
     assert Y_hat.toarray().tolist() == [[False, False, True, True], [False] * 4, [False] * 4]
     assert expected_f[1:].tolist() == [1, 1]

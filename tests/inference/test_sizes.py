@@ -22,7 +22,9 @@ from xmlc.inference.sizes import shares_of_sizes
 
 
 def weighted(p, weights):
-    """Return the distribution over all sets by definition, or of independent labels if its mass is 0."""
+    """Return the distribution over all sets by definition, or of independent labels if its mass is
+    0.
+    """
     pmf = independent_pmf(p) * weights[np.minimum(all_sets(p.size).sum(axis=1), weights.size - 1)]
     return pmf / pmf.sum() if pmf.sum() > 0 else independent_pmf(p)
 
@@ -50,7 +52,9 @@ def test_improbable_sizes_keep_precision():
 
 
 def extreme_case(rng, m, digits):
-    """Return marginals from 10^-digits to 1, and weights on few sizes or over many orders of magnitude."""
+    """Return marginals from 10^-digits to 1, and weights on few sizes or over many orders of
+    magnitude.
+    """
     least = max(10.0**-digits, 5e-324)
     p = 10.0 ** (-rng.choice([1, 4, 14, digits]) * rng.random(m))
     p[rng.random(m) < rng.choice([0, 0, 0.3])] = rng.choice([1.0, 1 - 1e-16, 0.5, least])
@@ -131,7 +135,9 @@ def test_fitted_weights_reproduce_observed_sizes():
 
 @pytest.mark.parametrize("scale", [1.0, 1e-5, 1e-14, 1e-60])
 def test_weights_compensate_for_estimates_that_are_too_low(scale):
-    """All instances have 1 or 3 labels, although the estimates give these sizes a low probability."""
+    """All instances have 1 or 3 labels, although the estimates give these sizes a low
+    probability.
+    """
     rng = np.random.default_rng(6)
     p = 0.5 * scale * rng.random((60, 6))
     Y = np.zeros((60, 6), dtype=bool)
@@ -141,7 +147,9 @@ def test_weights_compensate_for_estimates_that_are_too_low(scale):
     assert np.array_equal(np.flatnonzero(weights), [1, 3])
     mean = np.zeros(7)
     for row in p:
-        mean += np.bincount(all_sets(6).sum(axis=1), weights=weighted(row, weights), minlength=7) / 60
+        mean += (
+            np.bincount(all_sets(6).sum(axis=1), weights=weighted(row, weights), minlength=7) / 60
+        )
     assert np.allclose(mean[[1, 3]], [1 / 3, 2 / 3], atol=2e-3)
 
 
@@ -157,7 +165,9 @@ def test_large_sizes_share_a_weight_and_fit_uses_few_instances(monkeypatch):
 
 def test_weights_are_1_if_marginals_exclude_observed_sizes():
     # Every instance has two labels, but all estimates are 0.
-    weights = fit_size_weights(np.zeros((3, 4)), sparse.csr_array(np.eye(3, 4) + np.eye(3, 4, 1) > 0))
+    weights = fit_size_weights(
+        np.zeros((3, 4)), sparse.csr_array(np.eye(3, 4) + np.eye(3, 4, 1) > 0)
+    )
     assert np.array_equal(weights, np.ones(weights.size))
     assert gfm_sizes(np.zeros((1, 4)), np.array([0.0, 1.0]))[1].tolist() == [1.0]
 

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from xmlc.kernels.arrays import copy_into, kth_smallest, row_of, sort, stable_order, unchecked_view, unowned
+from xmlc.kernels.arrays import (
+    copy_into,
+    kth_smallest,
+    row_of,
+    sort,
+    stable_order,
+    unchecked_view,
+    unowned,
+)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint32, np.bool_])
@@ -98,7 +106,10 @@ def count_numbers(record):
 @pytest.mark.parametrize("dtype", [np.int64, np.uint8])
 def test_unowned_tuple_shares_arrays_and_reference_counts(dtype):
     numbers = np.array([3, 1, 3, 0], dtype=dtype)
-    for make in (lambda counters: Mixed(numbers, 0.5, counters), lambda counters: Uniform(numbers, counters)):
+    for make in (
+        lambda counters: Mixed(numbers, 0.5, counters),
+        lambda counters: Uniform(numbers, counters),
+    ):
         counters = np.zeros(4, dtype=np.int64)
         record = make(counters)
         owners = sys.getrefcount(counters), sys.getrefcount(numbers)

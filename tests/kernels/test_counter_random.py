@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from xmlc.kernels.counter_random import mix64, random_below, random_permutation, random_unit, stream_key
+from xmlc.kernels.counter_random import (
+    mix64,
+    random_below,
+    random_permutation,
+    random_unit,
+    stream_key,
+)
 
 MASK = (1 << 64) - 1
 
@@ -23,7 +29,8 @@ def test_numbers_are_uniform_and_streams_are_uncorrelated():
     first = np.array([random_unit(key, i) for i in range(20000)])
     second = np.array([random_unit(other, i) for i in range(20000)])
     counts = np.histogram(first, bins=20, range=(0, 1))[0]
-    assert ((counts - 1000) ** 2 / 1000).sum() < 43.8  # chi-square, 19 degrees of freedom, p = 0.001
+    # chi-square, 19 degrees of freedom, p = 0.001
+    assert ((counts - 1000) ** 2 / 1000).sum() < 43.8
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.03
     assert first.min() >= 0
     assert first.max() < 1

@@ -15,21 +15,39 @@ from xmlc.core.files import read_json, write_json
 from xmlc.data.matrices import CSRWriter, load_csr, save_csr
 from xmlc.inference import gfm, meuf
 from xmlc.kernels import csr, indices
-from xmlc.kernels.csr import as_csr, as_features, as_labels, is_validated, kernel_csr, per_label, top_k_of
+from xmlc.kernels.csr import (
+    as_csr,
+    as_features,
+    as_labels,
+    is_validated,
+    kernel_csr,
+    per_label,
+    top_k_of,
+)
 from xmlc.kernels.frames import column_names
 from xmlc.kernels.indices import Malformed, ascend, prove_sparse
 from xmlc.metrics import ndcg_at_k, precision_at_k, psp_at_k
 from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, apply_thresholds
 from xmlc.thresholds.sweeps import tune
 
-THIN = sparse.random_array((13, 7), density=0.4, rng=np.random.default_rng(1), dtype=np.float32, format="csr")
+THIN = sparse.random_array(
+    (13, 7), density=0.4, rng=np.random.default_rng(1), dtype=np.float32, format="csr"
+)
 
 
 @settings(deadline=None, max_examples=25)
-@given(n=st.integers(0, 9), m=st.integers(0, 9), seed=st.integers(0, 99), boolean=st.booleans(), mmap=st.booleans())
+@given(
+    n=st.integers(0, 9),
+    m=st.integers(0, 9),
+    seed=st.integers(0, 99),
+    boolean=st.booleans(),
+    mmap=st.booleans(),
+)
 def test_matrix_survives_save_and_load(tmp_path_factory, n, m, seed, boolean, mmap):
     folder = tmp_path_factory.mktemp("csr")
-    matrix = sparse.random_array((n, m), density=0.4, rng=np.random.default_rng(seed), dtype=np.float32, format="csr")
+    matrix = sparse.random_array(
+        (n, m), density=0.4, rng=np.random.default_rng(seed), dtype=np.float32, format="csr"
+    )
     matrix = as_labels(matrix.astype(bool)) if boolean else matrix
     save_csr(folder, "X", matrix)
     list_files(folder)
@@ -80,9 +98,15 @@ def test_missing_matrix_and_unknown_version_are_refused(tmp_path):
 
 
 def test_kernel_form_has_sorted_unsigned_indices():
-    unsorted = sparse.csr_array((np.array([1.0, 2.0]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3))
+    unsorted = sparse.csr_array(
+        (np.array([1.0, 2.0]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3)
+    )
     form = kernel_csr(unsorted)
-    assert (form.indptr.dtype, form.indices.dtype, form.data.dtype) == (np.int64, np.uint32, np.float32)
+    assert (form.indptr.dtype, form.indices.dtype, form.data.dtype) == (
+        np.int64,
+        np.uint32,
+        np.float32,
+    )
     assert form.indices.tolist() == [0, 2]
     assert form.data.tolist() == [2.0, 1.0]
 
@@ -92,11 +116,15 @@ def test_features_must_be_finite_and_label_zeros_are_dropped():
         as_features(np.array([[0.0, 1.0], [np.inf, 0.0]]))
     with raises_with(XmlcError, "(3,)", "2 dimensions"):
         as_features(np.zeros(3))
-    explicit_zero = sparse.csr_array((np.array([0, 1]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
+    explicit_zero = sparse.csr_array(
+        (np.array([0, 1]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2)
+    )
     assert as_labels(explicit_zero).indices.tolist() == [1]
 
 
-@pytest.mark.parametrize("lists", [[[1, 2], [3]], [["a", "b"], ["c"]], [["a"], ["b"]], [[1, 2], [3, 4]], [{1, 2}, {3}]])
+@pytest.mark.parametrize(
+    "lists", [[[1, 2], [3]], [["a", "b"], ["c"]], [["a"], ["b"]], [[1, 2], [3, 4]], [{1, 2}, {3}]]
+)
 def test_lists_of_labels_are_refused_with_advice(lists):
     with raises_with(InvalidDataError, "Y", "MultiLabelBinarizer(sparse_output=True)"):
         as_labels(lists)
@@ -152,14 +180,18 @@ def test_numbers_out_of_range_are_found_in_any_piece(monkeypatch, place, value):
 
 
 def test_wrong_sorted_flag_of_scipy_is_ignored():
-    X = sparse.csr_array((np.array([1, 2, 3], dtype=np.float32), np.array([2, 0, 0]), np.array([0, 3])), shape=(1, 3))
+    X = sparse.csr_array(
+        (np.array([1, 2, 3], dtype=np.float32), np.array([2, 0, 0]), np.array([0, 3])), shape=(1, 3)
+    )
     X.has_sorted_indices = X.has_canonical_format = True
     assert as_features(X).indices.tolist() == [0, 2]
     assert as_features(X).data.tolist() == [5, 1]
 
 
 def test_entries_beyond_indptr_are_ignored():
-    X = sparse.csr_array((np.ones(4, dtype=np.float32), np.array([0, 1, 9, 9]), np.array([0, 2])), shape=(1, 3))
+    X = sparse.csr_array(
+        (np.ones(4, dtype=np.float32), np.array([0, 1, 9, 9]), np.array([0, 2])), shape=(1, 3)
+    )
     assert as_features(X).indices.tolist() == [0, 1]
 
 
@@ -199,7 +231,10 @@ def test_label_values_other_than_0_and_1_are_refused(values, message):
 
 
 def test_duplicate_labels_count_once():
-    assert as_labels(sparse.coo_array((np.ones(2, dtype=int), ([0, 0], [1, 1])), shape=(1, 2))).nnz == 1
+    assert (
+        as_labels(sparse.coo_array((np.ones(2, dtype=int), ([0, 0], [1, 1])), shape=(1, 2))).nnz
+        == 1
+    )
 
 
 def test_complex_features_and_texts_are_refused():
@@ -231,9 +266,13 @@ def store_all(values):
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_zeros_are_dropped_and_estimates_just_above_1_count_as_1(function):
-    rough = store_all([[np.nextafter(np.float32(1), np.float32(2)), 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]])
+    rough = store_all(
+        [[np.nextafter(np.float32(1), np.float32(2)), 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]
+    )
     before = rough.copy()
-    np.testing.assert_array_equal(function(rough), function(sparse.csr_array(np.minimum(rough.toarray(), 1))))
+    np.testing.assert_array_equal(
+        function(rough), function(sparse.csr_array(np.minimum(rough.toarray(), 1)))
+    )
     np.testing.assert_array_equal(rough.data, before.data, "the caller's array is unchanged")
 
 
@@ -241,7 +280,10 @@ def test_zeros_are_dropped_and_estimates_just_above_1_count_as_1(function):
 def test_unsorted_estimates_give_the_same_result(function):
     unsorted = sparse.csr_array(np.float32([[0.9, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
     expected = function(unsorted)
-    backwards = [np.concatenate([part[:3][::-1], part[3:][::-1]]) for part in (unsorted.data, unsorted.indices)]
+    backwards = [
+        np.concatenate([part[:3][::-1], part[3:][::-1]])
+        for part in (unsorted.data, unsorted.indices)
+    ]
     unsorted = sparse.csr_array((*backwards, unsorted.indptr), shape=unsorted.shape)
     assert not unsorted.has_sorted_indices
     np.testing.assert_array_equal(function(unsorted), expected)
@@ -258,7 +300,12 @@ def test_ranking_metrics_accept_sparse_scores():
     spe = store_all([[0.2, 0.9, 0.9, 0.1], [0.0, 0.3, 0.2, 0.1]])
     labels, _ = top_k_of(spe, 3)
     assert labels.tolist() == [[1, 2, 0], [1, 2, 3]]
-    for scores in (spe, spe.tocsc(), sparse.csr_matrix(spe), spe.astype(np.float64) - 5 * spe.astype(bool)):
+    for scores in (
+        spe,
+        spe.tocsc(),
+        sparse.csr_matrix(spe),
+        spe.astype(np.float64) - 5 * spe.astype(bool),
+    ):
         for k in (1, 3):
             assert precision_at_k(Y, scores, k) == precision_at_k(Y, labels, k)
             assert ndcg_at_k(Y, scores, k) == ndcg_at_k(Y, labels, k)
@@ -275,7 +322,12 @@ def test_frames_of_any_column_types_are_read():
     for frame in (numbers, mixed, nullable, thin, thin.assign(b=mixed["b"])):
         np.testing.assert_array_equal(as_features(frame).toarray(), numbers.to_numpy())
     labels = numbers > 0
-    for frame in (labels, labels.astype("boolean"), labels.astype(pd.SparseDtype(bool, False)), labels.astype(int)):
+    for frame in (
+        labels,
+        labels.astype("boolean"),
+        labels.astype(pd.SparseDtype(bool, False)),
+        labels.astype(int),
+    ):
         np.testing.assert_array_equal(as_labels(frame).toarray(), labels.to_numpy())
     nullable.loc[1, "b"] = pd.NA
     with raises_with(XmlcError, "X", "row 1"):
@@ -304,6 +356,11 @@ def test_per_label_returns_arrays_and_refuses_invalid_numbers():
     for wrong in ([37.0, 0.5], [-0.5, 0.5], [np.inf, 0.5]):
         with raises_with(XmlcError, "priors"):
             per_label(wrong, 2, np.float64, "priors", "share")
-    for wrong, message in ((None, "priors=None"), ("a", "priors='a'"), ([np.nan, 0], "NaN"), ([0], "(1,)")):
+    for wrong, message in (
+        (None, "priors=None"),
+        ("a", "priors='a'"),
+        ([np.nan, 0], "NaN"),
+        ([0], "(1,)"),
+    ):
         with raises_with(XmlcError, message):
             per_label(wrong, 2, np.float64, "priors", "share")

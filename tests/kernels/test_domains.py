@@ -1,4 +1,6 @@
-"""Domains of hyperparameters agree with estimators, their documentation and the searches of suites."""
+"""Domains of hyperparameters agree with estimators, their documentation and the searches of
+suites.
+"""
 
 import inspect
 
@@ -28,7 +30,11 @@ from xmlc.models.registry import estimator_class
         (NumberRange(0, 1), (0, 1.0), (-1e-9, 1.0000001, None, [0.5], 1j)),
         (OneOf(("a", "b")), ("a",), ("c", None, 0, ["a"])),
         (Flag(), (True, False, np.bool_(True)), (0, 1, None, "True")),
-        (Ascending(NumberRange(0, 9)), ((0, 1.0), [2]), ((), (1, 0), (1, 1), (1, 10), None, 3, ("a",))),
+        (
+            Ascending(NumberRange(0, 9)),
+            ((0, 1.0), [2]),
+            ((), (1, 0), (1, 1), (1, 10), None, 3, ("a",)),
+        ),
     ],
 )
 def test_domain_contains_only_valid_values(domain, inside, outside):
@@ -58,7 +64,9 @@ def test_every_hyperparameter_has_a_domain_with_its_default(name):
         if isinstance(domain, NumberRange):
             assert domain.whole == ("int" in declared), hyperparameter
         if isinstance(domain, OneOf):  # the documentation contains each choice
-            assert all(repr(choice) in all_documentation(cls) for choice in domain.choices), hyperparameter
+            assert all(repr(choice) in all_documentation(cls) for choice in domain.choices), (
+                hyperparameter
+            )
 
 
 def all_documentation(cls):
@@ -73,7 +81,14 @@ def test_fit_refuses_values_outside_the_domain(name):
     for hyperparameter, domain in cls.domains.items():
         wrong = ["no such value", [0]]
         if isinstance(domain, NumberRange):
-            wrong += [np.nextafter(domain.high, np.inf), np.nan, np.inf, domain.high + 1, domain.low - 1, 10**18 * 10]
+            wrong += [
+                np.nextafter(domain.high, np.inf),
+                np.nan,
+                np.inf,
+                domain.high + 1,
+                domain.low - 1,
+                10**18 * 10,
+            ]
             wrong += [domain.low] if domain.above else []
         for value in wrong:
             with raises_with(InvalidParameterError, cls.__name__, f"{hyperparameter}="):
@@ -90,7 +105,13 @@ def configured(content, estimator=None):
         for key, value in content.items():
             if estimator in OURS and key in estimator_class(estimator).domains:
                 is_range = isinstance(value, dict) and "low" in value
-                values = [value["low"], value["high"]] if is_range else value if isinstance(value, list) else [value]
+                values = (
+                    [value["low"], value["high"]]
+                    if is_range
+                    else value
+                    if isinstance(value, list)
+                    else [value]
+                )
                 for one in values:
                     yield estimator, key, one
             else:
@@ -100,8 +121,13 @@ def configured(content, estimator=None):
 def test_hyperparameters_in_suites_lie_in_their_domains():
     found = 0
     for file in sorted((ROOT / "config/papers").glob("*.yaml")):
-        for name, hyperparameter, value in configured(yaml.safe_load(file.read_text(encoding="utf-8"))):
+        for name, hyperparameter, value in configured(
+            yaml.safe_load(file.read_text(encoding="utf-8"))
+        ):
             if not isinstance(value, dict | str) or value in ("adagrad", "sgd", "batch"):
-                assert value in estimator_class(name).domains[hyperparameter], (file.name, hyperparameter)
+                assert value in estimator_class(name).domains[hyperparameter], (
+                    file.name,
+                    hyperparameter,
+                )
                 found += 1
     assert found > 100, found

@@ -62,7 +62,9 @@ def test_estimators_work_in_grid_search_and_pipeline(multilabel):
 
 
 def test_package_works_without_scikit_learn():
-    """Modules that are None in sys.modules cannot be imported, like modules that are not installed."""
+    """Modules that are None in sys.modules cannot be imported, like modules that are not
+    installed.
+    """
     code = """
 import sys
 sys.modules.update(dict.fromkeys(["sklearn", "sklearn.exceptions", "threadpoolctl"]))
@@ -80,7 +82,9 @@ try:
 except XmlcError as error:
     assert isinstance(error, ValueError) and isinstance(error, AttributeError)
     assert "BinaryRelevance is not fitted" in str(error)
-    sys.exit(0 if BinaryRelevance(n_jobs=1).fit(X, np.eye(6, 2, dtype=bool)).predict_proba(X).shape == (6, 2) else 1)
+    model = BinaryRelevance(n_jobs=1).fit(X, np.eye(6, 2, dtype=bool))
+    assert model.predict_proba(X).shape == (6, 2)
+    sys.exit(0)
 sys.exit(2)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -99,9 +103,17 @@ def test_defaults_are_valid_and_unfitted_models_refuse_to_predict(name):
 def test_type_hints_list_choices_of_hyperparameters(name):
     cls = estimator_class(name)
     hints = get_type_hints(cls) if "vowpalwabbit" not in cls.__module__ else {}
-    choices = {one: domain.choices for one, domain in cls.domains.items() if isinstance(domain, OneOf) and one in hints}
+    choices = {
+        one: domain.choices
+        for one, domain in cls.domains.items()
+        if isinstance(domain, OneOf) and one in hints
+    }
     assert {one: get_args(hints[one]) for one in choices} == choices
-    assert all(hint is not str for one, hint in hints.items() if one in cls().get_params()) or name in WITH_FILE_NAMES
+    assert (
+        all(hint is not str for one, hint in hints.items() if one in cls().get_params())
+        or name in WITH_FILE_NAMES
+    )
 
 
-WITH_FILE_NAMES = ("oracle", "estimates")  # The hyperparameters of these estimators are names of files.
+# The hyperparameters of these estimators are names of files.
+WITH_FILE_NAMES = ("oracle", "estimates")

@@ -8,7 +8,10 @@ from xmlc.kernels.float32 import exp_of_negative, log1p_of_share, sigmoid
 
 
 def apply_in_loop(function, x):
-    """Apply a kernel to each number in a loop that may be vectorised. Inlined code obeys the caller's flags."""
+    """Apply a kernel to each number in a loop that may be vectorised.
+
+    Inlined code obeys the caller's flags.
+    """
 
     @njit
     def loop(x, out):
@@ -40,7 +43,10 @@ def test_sigmoid_matches_numpy():
 
 def test_log1p_matches_numpy():
     share = np.linspace(1e-6, 1, 4001, dtype=np.float32)
-    assert np.abs(apply_in_loop(log1p_of_share, share) / np.log1p(share.astype(np.float64)) - 1).max() < 1e-6
+    assert (
+        np.abs(apply_in_loop(log1p_of_share, share) / np.log1p(share.astype(np.float64)) - 1).max()
+        < 1e-6
+    )
     assert log1p_of_share(np.float32(0)) == 0
 
 

@@ -68,15 +68,30 @@ def even(low, high, n, seed=0):
 
 
 SMALL = spread(1e-20, 1, 500)
-HALF_STEPS = [k * math.log(2) / 2 for k in range(-200, 200)]  # at these numbers, exp changes the power of two
+# at these numbers, exp changes the power of two
+HALF_STEPS = [k * math.log(2) / 2 for k in range(-200, 200)]
 NUMBERS = {
     "exp": [*even(-745, 709.7, 1500), *both_signs(SMALL), *HALF_STEPS],
-    "log": [*spread(SMALLEST_NORMAL, LARGEST, 1000), *even(0.5, 2, 1500), *(n * SMALLEST for n in (1, 2, 3, 12345))],
-    "log1p": [*even(-0.999, 3, 1500), *both_signs(spread(1e-20, 0.9, 700)), *spread(1, LARGEST, 300), -1 + 2.0**-53],
+    "log": [
+        *spread(SMALLEST_NORMAL, LARGEST, 1000),
+        *even(0.5, 2, 1500),
+        *(n * SMALLEST for n in (1, 2, 3, 12345)),
+    ],
+    "log1p": [
+        *even(-0.999, 3, 1500),
+        *both_signs(spread(1e-20, 0.9, 700)),
+        *spread(1, LARGEST, 300),
+        -1 + 2.0**-53,
+    ],
     "log2": [*spread(SMALLEST_NORMAL, LARGEST, 700), *even(0.5, 2, 1500), *range(2, 400)],
     "sigmoid": [*even(-708, 40, 1000), *even(-3, 3, 1000), *both_signs(SMALL)],
-    "softplus": [*even(-60, 708, 500), *even(-40, 40, 1000), *even(-3, 3, 1000), *both_signs(SMALL)],
-}  # fmt: skip
+    "softplus": [
+        *even(-60, 708, 500),
+        *even(-40, 40, 1000),
+        *even(-3, 3, 1000),
+        *both_signs(SMALL),
+    ],
+}
 BOUNDS = {"exp": 1, "log": 1, "log1p": 1.5, "log2": 0.6, "sigmoid": 2.5, "softplus": 2}
 
 
@@ -87,7 +102,12 @@ def test_functions_have_stated_accuracy(name):
 
 
 def test_cosine_has_stated_accuracy():
-    angles = [*even(-7, 7, 1000), *even(-1e5, 1e5, 500), *(k * math.pi / 4 for k in range(-300, 300)), *SMALL]
+    angles = [
+        *even(-7, 7, 1000),
+        *even(-1e5, 1e5, 500),
+        *(k * math.pi / 4 for k in range(-300, 300)),
+        *SMALL,
+    ]
     with localcontext() as context:
         context.prec = 60
         off = [abs(Fraction(float64.cos(x)) - Fraction(decimal_cos(Decimal(x)))) for x in angles]
@@ -97,11 +117,19 @@ def test_cosine_has_stated_accuracy():
 
 def test_power_has_stated_accuracy():
     rng = np.random.default_rng(0)
-    bases = [*spread(SMALLEST_NORMAL, LARGEST, 700), *even(0, 1, 700), *even(0.99, 1.01, 300), *even(1, 1e4, 300)]
+    bases = [
+        *spread(SMALLEST_NORMAL, LARGEST, 700),
+        *even(0, 1, 700),
+        *even(0.99, 1.01, 300),
+        *even(1, 1e4, 300),
+    ]
     pairs = []
     for x in bases:  # These exponents spread the results over the whole range of float64.
         limit = 700 / max(abs(math.log(x)), 1e-300)
-        pairs += [(x, rng.uniform(-limit, limit)), (x, min(limit, rng.choice([0.5, 1.5, 2, 3, 0.55, 1.1, -0.3])))]
+        pairs += [
+            (x, rng.uniform(-limit, limit)),
+            (x, min(limit, rng.choice([0.5, 1.5, 2, 3, 0.55, 1.1, -0.3]))),
+        ]
     off, where = worst(float64.power, lambda x, y: (y * x.ln()).exp(), pairs)
     assert off < 1, where
 
@@ -115,18 +143,47 @@ def test_power_is_exact_if_result_is_representable():
 @pytest.mark.parametrize(
     ("name", "x", "result"),
     [
-        ("exp", 0.0, 1.0), ("exp", -0.0, 1.0), ("exp", 710.0, INF), ("exp", 1e300, INF), ("exp", INF, INF),
-        ("exp", -746.0, 0.0), ("exp", -1e300, 0.0), ("exp", -INF, 0.0), ("exp", SMALLEST, 1.0), ("exp", NAN, NAN),
-        ("log", 1.0, 0.0), ("log", 0.0, -INF), ("log", -0.0, -INF), ("log", INF, INF), ("log", -SMALLEST, NAN),
-        ("log", -INF, NAN), ("log", NAN, NAN),
-        ("log1p", 0.0, 0.0), ("log1p", -0.0, -0.0), ("log1p", SMALLEST, SMALLEST), ("log1p", -1.0, -INF),
-        ("log1p", -1.0 - 2.0**-52, NAN), ("log1p", INF, INF), ("log1p", -INF, NAN), ("log1p", NAN, NAN),
-        ("log2", 0.0, -INF), ("log2", INF, INF), ("log2", -1.0, NAN), ("log2", NAN, NAN),
-        ("sigmoid", 0.0, 0.5), ("sigmoid", INF, 1.0), ("sigmoid", -INF, 0.0), ("sigmoid", 40.0, 1.0),
-        ("sigmoid", -1e300, 0.0), ("sigmoid", NAN, NAN),
-        ("softplus", INF, INF), ("softplus", -INF, 0.0), ("softplus", 1e300, 1e300), ("softplus", NAN, NAN),
+        ("exp", 0.0, 1.0),
+        ("exp", -0.0, 1.0),
+        ("exp", 710.0, INF),
+        ("exp", 1e300, INF),
+        ("exp", INF, INF),
+        ("exp", -746.0, 0.0),
+        ("exp", -1e300, 0.0),
+        ("exp", -INF, 0.0),
+        ("exp", SMALLEST, 1.0),
+        ("exp", NAN, NAN),
+        ("log", 1.0, 0.0),
+        ("log", 0.0, -INF),
+        ("log", -0.0, -INF),
+        ("log", INF, INF),
+        ("log", -SMALLEST, NAN),
+        ("log", -INF, NAN),
+        ("log", NAN, NAN),
+        ("log1p", 0.0, 0.0),
+        ("log1p", -0.0, -0.0),
+        ("log1p", SMALLEST, SMALLEST),
+        ("log1p", -1.0, -INF),
+        ("log1p", -1.0 - 2.0**-52, NAN),
+        ("log1p", INF, INF),
+        ("log1p", -INF, NAN),
+        ("log1p", NAN, NAN),
+        ("log2", 0.0, -INF),
+        ("log2", INF, INF),
+        ("log2", -1.0, NAN),
+        ("log2", NAN, NAN),
+        ("sigmoid", 0.0, 0.5),
+        ("sigmoid", INF, 1.0),
+        ("sigmoid", -INF, 0.0),
+        ("sigmoid", 40.0, 1.0),
+        ("sigmoid", -1e300, 0.0),
+        ("sigmoid", NAN, NAN),
+        ("softplus", INF, INF),
+        ("softplus", -INF, 0.0),
+        ("softplus", 1e300, 1e300),
+        ("softplus", NAN, NAN),
     ],
-)  # fmt: skip
+)
 def test_functions_return_exact_values_at_edge_cases(name, x, result):
     found = getattr(float64, name)(x)
     assert (math.isnan(found) and math.isnan(result)) or found.hex() == result.hex()
@@ -135,14 +192,36 @@ def test_functions_return_exact_values_at_edge_cases(name, x, result):
 @pytest.mark.parametrize(
     ("x", "y", "result"),
     [
-        (0.0, 0.0, 1.0), (NAN, 0.0, 1.0), (1.0, NAN, 1.0), (1.0, INF, 1.0), (-2.0, 0.0, 1.0),
-        (0.0, 2.0, 0.0), (0.0, -2.0, INF), (0.0, INF, 0.0), (INF, 0.5, INF), (INF, -0.5, 0.0), (INF, -INF, 0.0),
-        (0.5, INF, 0.0), (0.5, -INF, INF), (2.0, INF, INF), (2.0, -INF, 0.0), (1.0 + 2.0**-52, 1e300, INF),
-        (2.0, 1e300, INF), (2.0, 1024.0, INF), (2.0, 1023.0, 2.0**1023), (2.0, -1074.0, SMALLEST), (2.0, -1080.0, 0.0),
-        (SMALLEST, 1.0, SMALLEST), (LARGEST, 1.0, LARGEST), (SMALLEST, 1e-300, 1.0), (7.0, SMALLEST, 1.0),
-        (-1.0, 2.0, NAN), (NAN, 1.0, NAN), (2.0, NAN, NAN),
+        (0.0, 0.0, 1.0),
+        (NAN, 0.0, 1.0),
+        (1.0, NAN, 1.0),
+        (1.0, INF, 1.0),
+        (-2.0, 0.0, 1.0),
+        (0.0, 2.0, 0.0),
+        (0.0, -2.0, INF),
+        (0.0, INF, 0.0),
+        (INF, 0.5, INF),
+        (INF, -0.5, 0.0),
+        (INF, -INF, 0.0),
+        (0.5, INF, 0.0),
+        (0.5, -INF, INF),
+        (2.0, INF, INF),
+        (2.0, -INF, 0.0),
+        (1.0 + 2.0**-52, 1e300, INF),
+        (2.0, 1e300, INF),
+        (2.0, 1024.0, INF),
+        (2.0, 1023.0, 2.0**1023),
+        (2.0, -1074.0, SMALLEST),
+        (2.0, -1080.0, 0.0),
+        (SMALLEST, 1.0, SMALLEST),
+        (LARGEST, 1.0, LARGEST),
+        (SMALLEST, 1e-300, 1.0),
+        (7.0, SMALLEST, 1.0),
+        (-1.0, 2.0, NAN),
+        (NAN, 1.0, NAN),
+        (2.0, NAN, NAN),
     ],
-)  # fmt: skip
+)
 def test_power_returns_exact_values_at_edge_cases(x, y, result):
     found = float64.power(x, y)
     assert (math.isnan(found) and math.isnan(result)) or found.hex() == result.hex()
@@ -151,7 +230,14 @@ def test_power_returns_exact_values_at_edge_cases(x, y, result):
 def test_subnormal_results_have_errors_below_1_ulp():
     numbers = [(x,) for x in even(-745.1, -708.4, 500)]
     assert worst(float64.exp, Decimal.exp, numbers)[0] < 1
-    assert worst(float64.power, lambda x, y: (y * x.ln()).exp(), [(0.3, x[0] / math.log(0.3)) for x in numbers])[0] < 1
+    assert (
+        worst(
+            float64.power,
+            lambda x, y: (y * x.ln()).exp(),
+            [(0.3, x[0] / math.log(0.3)) for x in numbers],
+        )[0]
+        < 1
+    )
 
 
 def test_logarithms_of_powers_of_two_are_exact():
@@ -165,7 +251,9 @@ def test_arrays_and_single_numbers_give_bit_identical_results(name):
     x = np.array([*NUMBERS[name][:1003], 0.0, INF, -INF, NAN])
     single = np.array([getattr(float64, name)(v) for v in x])
     found = getattr(elementwise, name)(x)
-    np.testing.assert_array_equal(found.view(np.int64)[~np.isnan(x)], single.view(np.int64)[~np.isnan(x)])
+    np.testing.assert_array_equal(
+        found.view(np.int64)[~np.isnan(x)], single.view(np.int64)[~np.isnan(x)]
+    )
     assert np.isnan(found[np.isnan(x)]).all()
 
 
@@ -190,9 +278,15 @@ def test_every_kernel_sets_fastmath_to_false():
 
 def test_compiled_kernels_have_no_fast_math_and_no_c_library_calls():
     """LLVM may neither reorder nor fuse the operations."""
-    calls = {float64.power: (2.0, 0.3), float64.cos: (1.0,), float64.sigmoid: (0.3,), float64.log1p: (0.3,)}
+    calls = {
+        float64.power: (2.0, 0.3),
+        float64.cos: (1.0,),
+        float64.sigmoid: (0.3,),
+        float64.log1p: (0.3,),
+    }
     for kernel, arguments in calls.items():
-        compiled = type(kernel)(kernel.py_func, targetoptions=kernel.targetoptions)  # a cached kernel has no LLVM code
+        # a cached kernel has no LLVM code
+        compiled = type(kernel)(kernel.py_func, targetoptions=kernel.targetoptions)
         compiled(*arguments)
         for code in compiled.inspect_llvm().values():
             assert "fmul double" in code

@@ -42,7 +42,9 @@ def test_insert_best_keeps_k_best_in_order(k, offered_in_order):
         insert_best(labels, best, np.int32(label), estimates[label])
     expected = sorted(range(30), key=lambda label: (-estimates[label], label))[:k]
     np.testing.assert_array_equal(labels, expected + [-1] * (k - len(expected)))
-    np.testing.assert_array_equal(best, np.append(estimates[expected], np.zeros(k - len(expected), np.float32)))
+    np.testing.assert_array_equal(
+        best, np.append(estimates[expected], np.zeros(k - len(expected), np.float32))
+    )
 
 
 def test_insert_best_replaces_entries_with_negative_estimates():

@@ -5,7 +5,13 @@ import pytest
 from numba import njit
 
 from xmlc.kernels.float32 import fma
-from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, aligned_buffer, dense_scores, padded_size
+from xmlc.kernels.sibling_rows import (
+    adagrad_to_rows,
+    add_to_rows,
+    aligned_buffer,
+    dense_scores,
+    padded_size,
+)
 
 SIZES = [4, 8, 16, 32, 48, 64, 80, 128, 144]
 IDS = np.array([0, 2, 5, 11], dtype=np.uint32)
@@ -18,7 +24,9 @@ def random(*shape):
 
 @pytest.mark.parametrize("n_siblings", range(1, 70))
 def test_padding_is_smallest_size_that_fills_registers(n_siblings):
-    assert padded_size(n_siblings) == next(size for size in (4, 8, *range(16, 99, 16)) if size >= n_siblings)
+    assert padded_size(n_siblings) == next(
+        size for size in (4, 8, *range(16, 99, 16)) if size >= n_siblings
+    )
 
 
 @pytest.mark.parametrize("size", [1, 4, 100, 1000, 100_000])
@@ -48,11 +56,21 @@ def test_adagrad_update_equals_numpy(size):
     squares = random(12, size) ** 2
     derivatives = random(size)
     state = np.hstack([weights, squares]).ravel()
-    adagrad_to_rows(IDS, VALUES, derivatives, np.float32(0.7), np.float32(0.01), state, np.int64(2 * derivatives.size))
+    adagrad_to_rows(
+        IDS,
+        VALUES,
+        derivatives,
+        np.float32(0.7),
+        np.float32(0.01),
+        state,
+        np.int64(2 * derivatives.size),
+    )
     by_weight = np.outer(VALUES, derivatives).astype(np.float64)
     squares[IDS] += by_weight**2
     weights[IDS] -= 0.7 * by_weight / np.sqrt(0.01 + squares[IDS])
-    np.testing.assert_allclose(state.reshape(12, 2 * size), np.hstack([weights, squares]), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        state.reshape(12, 2 * size), np.hstack([weights, squares]), rtol=1e-5, atol=1e-6
+    )
     scores = np.empty(size, dtype=np.float32)
     dense_scores(IDS, VALUES, state, 2 * size, derivatives, scores)
     np.testing.assert_allclose(scores, derivatives + VALUES @ weights[IDS], rtol=1e-4, atol=1e-5)
@@ -67,7 +85,9 @@ def plain_sums(ids, values, weights, bias, scores):
             scores[c] = fma(values[k], weights[ids[k], c], scores[c])
 
 
-@pytest.mark.parametrize("siblings", [1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 63, 64, 65, 100, 143])
+@pytest.mark.parametrize(
+    "siblings", [1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 63, 64, 65, 100, 143]
+)
 def test_sums_in_registers_are_bit_identical_to_plain_loop(siblings):
     rng = np.random.default_rng(siblings)
     weights = rng.normal(size=(20, siblings)).astype(np.float32)

@@ -1,4 +1,7 @@
-"""Damaged files of arrays are refused. The error contains the file and the command that rebuilds it."""
+"""Damaged files of arrays are refused.
+
+The error contains the file and the command that rebuilds it.
+"""
 
 import shutil
 from pathlib import Path
@@ -19,7 +22,9 @@ from xmlc.models import OPLT, PLT
 from xmlc.suite.provenance.damage import message_of
 
 
-@pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<i4' ", b"{}"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<i4' ", b"{}"]
+)
 def test_damaged_or_missing_array_file_is_refused(tmp_path, content):
     (tmp_path / "a.npy").write_bytes(content)
     list_files(tmp_path)
@@ -29,7 +34,9 @@ def test_damaged_or_missing_array_file_is_refused(tmp_path, content):
         load_array(tmp_path / "b.npy")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": "1"}', '{"version": true}', '{"version": 1.5}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"version": "1"}', '{"version": true}', '{"version": 1.5}']
+)
 def test_invalid_description_file_is_refused(tmp_path, text):
     (tmp_path / "a.json").write_text(text)
     list_files(tmp_path)
@@ -40,7 +47,11 @@ def test_invalid_description_file_is_refused(tmp_path, text):
 @pytest.mark.parametrize(
     ("file", "array", "fault"),
     [
-        ("indices", np.array([0, 2_000_000_000], dtype=np.int32), ["indices", "entry 1", "2000000000", "0 to 2"]),
+        (
+            "indices",
+            np.array([0, 2_000_000_000], dtype=np.int32),
+            ["indices", "entry 1", "2000000000", "0 to 2"],
+        ),
         ("indptr", np.array([0, 2], dtype=np.int64), ["indptr", "int64"]),
         ("data", np.ones(2, dtype=np.float64), ["data", "float64"]),
     ],
@@ -91,7 +102,11 @@ def test_array_that_violates_its_field_is_refused(name, array, fault):
 
 def test_missing_array_is_refused():
     with raises_with(Malformed, "places"):
-        check_fields({name: array for name, array in example_arrays().items() if name != "places"}, FIELDS, n_labels=1)
+        check_fields(
+            {name: array for name, array in example_arrays().items() if name != "places"},
+            FIELDS,
+            n_labels=1,
+        )
 
 
 @pytest.mark.parametrize(

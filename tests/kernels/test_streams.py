@@ -16,7 +16,9 @@ def test_streams_have_distinct_numbers_except_listed_ones():
 
 @njit
 def key_in_a_kernel(seed):
-    return stream_key(seed, Stream.LDSM_ORDER.value), stream_key(seed, Stream.SYNTHETIC_ROW.value + 3)
+    return stream_key(seed, Stream.LDSM_ORDER.value), stream_key(
+        seed, Stream.SYNTHETIC_ROW.value + 3
+    )
 
 
 def test_stream_keys_are_equal_in_kernels_and_python():

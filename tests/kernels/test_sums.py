@@ -24,7 +24,10 @@ def vectors(request):
     """Return a sparse vector and two dense vectors whose sums are rounded in every step."""
     rng = np.random.default_rng(request.param)
     ids = rng.permutation(2 * request.param + 1)[: request.param].astype(np.uint32)
-    values, *dense = (rng.normal(size=n).astype(np.float32) for n in (ids.size, 2 * ids.size + 1, 2 * ids.size + 1))
+    values, *dense = (
+        rng.normal(size=n).astype(np.float32)
+        for n in (ids.size, 2 * ids.size + 1, 2 * ids.size + 1)
+    )
     return ids, values, *dense
 
 
@@ -32,7 +35,9 @@ def test_sparse_dot_adds_in_documented_order(vectors):
     ids, values, dense, _ = vectors
     found = sparse_dot(ids, values, dense)
     assert found == in_lanes(values * dense[ids], np.float32)
-    assert found == pytest.approx(np.dot(values.astype(float), dense[ids].astype(float)), rel=1e-4, abs=1e-4)
+    assert found == pytest.approx(
+        np.dot(values.astype(float), dense[ids].astype(float)), rel=1e-4, abs=1e-4
+    )
     strided = np.zeros(3 * dense.size, dtype=np.float32)
     strided[1::3] = dense
     assert sparse_dot(ids, values, strided[1::3]) == found
@@ -74,7 +79,9 @@ def in_halves(terms):
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 128, 129, 136, 1001, 8192, 8193, 30_011])
 def test_float64_sums_add_in_documented_order(n):
-    numbers = np.random.default_rng(n).normal(size=n) * 10.0 ** np.random.default_rng(n + 1).integers(-3, 3, n)
+    numbers = np.random.default_rng(n).normal(size=n) * 10.0 ** np.random.default_rng(
+        n + 1
+    ).integers(-3, 3, n)
     assert pairwise(numbers) == in_halves(numbers.tolist())
     assert elementwise.mean(numbers) == pairwise(numbers) / max(n, 1)
     turn = 0.0

@@ -19,7 +19,9 @@ def test_insert_key_keeps_k_best_in_order_and_returns_dropped_key(k):
         expected = offered[k] if len(offered) > k else (1.0, -1)
         assert (-key_estimate(dropped), key_number(dropped)) == expected
         del offered[k:]
-        assert [(-key_estimate(key), key_number(key)) for key in keys] == offered + [(1.0, -1)] * (k - len(offered))
+        assert [(-key_estimate(key), key_number(key)) for key in keys] == offered + [(1.0, -1)] * (
+            k - len(offered)
+        )
 
 
 def test_list_without_places_drops_every_key():

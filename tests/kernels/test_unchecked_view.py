@@ -1,7 +1,9 @@
-"""Search the code that Numba compiles for views that a kernel reads after Numba has freed their array.
+"""Search the code that Numba compiles for views that a kernel reads after Numba has freed their
+array.
 
-Such views hold no reference. Numba deletes a kernel's own array at its last mention. If that mention is an argument
-of a call, the deletion precedes the call. For arguments of a kernel, the caller keeps a reference.
+Such views hold no reference. Numba deletes a kernel's own array at its last mention. If that
+mention is an argument of a call, the deletion precedes the call. For arguments of a kernel, the
+caller keeps a reference.
 """
 
 import importlib
@@ -15,7 +17,8 @@ from numba.core.dispatcher import Dispatcher
 from xmlc.core.sources import PACKAGE
 from xmlc.kernels.arrays import row_of, unchecked_view, unowned
 
-VIEWS = {"unchecked_view", "row_of", "unowned", "row_of_csr"}  # functions that return views of their first argument
+# functions that return views of their first argument
+VIEWS = {"unchecked_view", "row_of", "unowned", "row_of_csr"}
 # If a result of these operations holds an array, then the array is one of their operands.
 SAME_ARRAY = {
     "build_tuple",
@@ -38,7 +41,9 @@ def stale_reads(function):
         for s in block.body:
             if isinstance(s, ir.Assign):
                 assigned.append(s)
-    named = {s.target.name: s.value for s in assigned if isinstance(s.value, ir.Global | ir.FreeVar)}
+    named = {
+        s.target.name: s.value for s in assigned if isinstance(s.value, ir.Global | ir.FreeVar)
+    }
     # For each variable: the arrays that it refers to, and the arrays that it is a view of.
     held = defaultdict(set)
     viewed = defaultdict(set)
@@ -51,9 +56,16 @@ def stale_reads(function):
             called = named.get(value.func.name) if operation == "call" else None
             if called is not None and called.name in VIEWS:
                 viewed[name] |= held[value.args[0].name] | viewed[value.args[0].name]
-            elif operation == "call" and not (called is not None and isinstance(called.value, type)):
+            elif operation == "call" and not (
+                called is not None and isinstance(called.value, type)
+            ):
                 held[name].add(name)
-            elif operation in SAME_ARRAY or operation == "call" or operation == "phi" or isinstance(value, ir.Var):
+            elif (
+                operation in SAME_ARRAY
+                or operation == "call"
+                or operation == "phi"
+                or isinstance(value, ir.Var)
+            ):
                 for source in value.list_vars() if operation else [value]:
                     held[name] |= held[source.name]
                     viewed[name] |= viewed[source.name]
@@ -71,8 +83,15 @@ def stale_reads(function):
             if isinstance(s, ir.Del):
                 alive.discard(s.value)
                 continue
-            read = {v.name for v in s.list_vars()} - ({s.target.name} if isinstance(s, ir.Assign) else set())
-            stale |= {(s.loc.line, owner) for name in read for owner in viewed[name] if not keepers[owner] & alive}
+            read = {v.name for v in s.list_vars()} - (
+                {s.target.name} if isinstance(s, ir.Assign) else set()
+            )
+            stale |= {
+                (s.loc.line, owner)
+                for name in read
+                for owner in viewed[name]
+                if not keepers[owner] & alive
+            }
             if isinstance(s, ir.Assign):
                 alive.add(s.target.name)
         return alive, stale
@@ -93,13 +112,19 @@ def stale_reads(function):
 
 def modules_of_kernels():
     files = (file for file in PACKAGE.rglob("*.py") if "@njit" in file.read_text(encoding="utf-8"))
-    return sorted(".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in files)
+    return sorted(
+        ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in files
+    )
 
 
 @pytest.mark.parametrize("name", modules_of_kernels())
 def test_kernels_read_views_only_while_arrays_exist(name):
     module = importlib.import_module(name)
-    kernels = {k for k in vars(module).values() if isinstance(k, Dispatcher) and k.py_func.__module__ == name}
+    kernels = {
+        k
+        for k in vars(module).values()
+        if isinstance(k, Dispatcher) and k.py_func.__module__ == name
+    }
     assert {k.py_func.__name__: found for k in kernels if (found := stale_reads(k.py_func))} == {}
 
 

@@ -21,7 +21,12 @@ from xmlc.metrics import (
     micro_f,
     micro_jaccard,
 )
-from xmlc.metrics.classification import agreement, groups_by_frequency, measure_scores, scores_by_frequency
+from xmlc.metrics.classification import (
+    agreement,
+    groups_by_frequency,
+    measure_scores,
+    scores_by_frequency,
+)
 
 
 def random_label_sets(n, m, seed, density=0.25):
@@ -35,7 +40,11 @@ SHAPES = {"n": st.integers(2, 15), "m": st.integers(2, 12), "seed": st.integers(
 
 
 @settings(deadline=None, max_examples=40)
-@given(**SHAPES, beta=st.sampled_from([0.5, 1.0, 2.0, 3.7]), zero_division=st.sampled_from([0.0, 1.0, np.nan]))
+@given(
+    **SHAPES,
+    beta=st.sampled_from([0.5, 1.0, 2.0, 3.7]),
+    zero_division=st.sampled_from([0.0, 1.0, np.nan]),
+)
 def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
     Y, Y_hat = random_label_sets(n, m, seed)
     averages = ("macro", "micro", "samples")
@@ -43,13 +52,18 @@ def test_f_beta_and_jaccard_equal_scikit_learn(n, m, seed, beta, zero_division):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         f = [baseline.fbeta_score(Y, Y_hat, beta=beta, average=how, **options) for how in averages]
-        ours = [metric(Y, Y_hat, zero_division, beta=beta) for metric in (macro_f, micro_f, instance_f)]
+        ours = [
+            metric(Y, Y_hat, zero_division, beta=beta) for metric in (macro_f, micro_f, instance_f)
+        ]
         np.testing.assert_allclose(ours, f, atol=1e-12)  # The comparison accepts equal NaNs.
         if np.isnan(zero_division):  # The function jaccard_score of scikit-learn refuses NaN.
             options["zero_division"] = zero_division = 0.0
         jaccard = [baseline.jaccard_score(Y, Y_hat, average=how, **options) for how in averages]
     np.testing.assert_allclose(hamming_loss(Y, Y_hat), baseline.hamming_loss(Y, Y_hat))
-    ours = [metric(Y, Y_hat, zero_division) for metric in (macro_jaccard, micro_jaccard, instance_jaccard)]
+    ours = [
+        metric(Y, Y_hat, zero_division)
+        for metric in (macro_jaccard, micro_jaccard, instance_jaccard)
+    ]
     np.testing.assert_allclose(ours, jaccard, atol=1e-12)
 
 
@@ -58,11 +72,16 @@ def test_measures_of_a_record_equal_metrics(n, m, seed):
     Y, Y_hat = random_label_sets(n, m, seed)
     record = classification_metrics(sparse.csr_array(Y), sparse.csr_array(Y_hat))
     expected = {
-        "macro_f": macro_f(Y, Y_hat), "macro_f2": macro_f(Y, Y_hat, beta=2), "macro_jaccard": macro_jaccard(Y, Y_hat),
-        "micro_f": micro_f(Y, Y_hat), "micro_f2": micro_f(Y, Y_hat, beta=2), "micro_jaccard": micro_jaccard(Y, Y_hat),
-        "instance_f": instance_f(Y, Y_hat), "instance_f2": instance_f(Y, Y_hat, beta=2),
+        "macro_f": macro_f(Y, Y_hat),
+        "macro_f2": macro_f(Y, Y_hat, beta=2),
+        "macro_jaccard": macro_jaccard(Y, Y_hat),
+        "micro_f": micro_f(Y, Y_hat),
+        "micro_f2": micro_f(Y, Y_hat, beta=2),
+        "micro_jaccard": micro_jaccard(Y, Y_hat),
+        "instance_f": instance_f(Y, Y_hat),
+        "instance_f2": instance_f(Y, Y_hat, beta=2),
         "instance_jaccard": instance_jaccard(Y, Y_hat),
-    }  # fmt: skip
+    }
     assert {name: record[name] for name in expected} == expected
     some = ("micro_f2", "macro_f")
     assert measure_scores(agreement(Y, Y_hat), some) == {k: expected[k] for k in some}
@@ -77,7 +96,9 @@ def test_other_averages_equal_dense_arithmetic(n, m, seed):
     present = Y.any(0)
     seen = Y.any(0) | Y_hat.any(0)
     record = classification_metrics(sparse.csr_array(Y), sparse.csr_array(Y_hat))
-    np.testing.assert_allclose(record["macro_f_present"], scores[present].mean() if present.any() else 0)
+    np.testing.assert_allclose(
+        record["macro_f_present"], scores[present].mean() if present.any() else 0
+    )
     np.testing.assert_allclose(record["macro_f_seen"], scores[seen].mean() if seen.any() else 0)
     np.testing.assert_allclose(record["macro_f_zero"], macro_f(Y, Y_hat, zero_division=0))
     np.testing.assert_allclose(record["predicted_per_instance"], Y_hat.sum() / n)
@@ -99,7 +120,8 @@ def test_invalid_label_sets_and_options_are_refused():
 def test_zero_division_nan_omits_empty_sets():
     Y = [[1, 0, 0], [0, 0, 0]]
     Y_hat = [[1, 1, 0], [0, 0, 0]]
-    assert macro_f(Y, Y_hat, zero_division=np.nan) == 0.5  # The result is the mean over labels 0 and 1.
+    # The result is the mean over labels 0 and 1.
+    assert macro_f(Y, Y_hat, zero_division=np.nan) == 0.5
     assert macro_jaccard(Y, Y_hat, zero_division=np.nan) == 0.5
     assert instance_f(Y, Y_hat, zero_division=np.nan) == pytest.approx(2 / 3)
     assert instance_jaccard(Y, Y_hat, zero_division=np.nan) == 0.5
@@ -109,7 +131,9 @@ def test_zero_division_nan_omits_empty_sets():
 
 
 def test_f_measures_work_with_half_a_million_labels():
-    Y = sparse.csr_array((np.ones(3, bool), np.array([1, 400_000, 499_999]), np.array([0, 2, 3])), shape=(2, 500_000))
+    Y = sparse.csr_array(
+        (np.ones(3, bool), np.array([1, 400_000, 499_999]), np.array([0, 2, 3])), shape=(2, 500_000)
+    )
     assert macro_f(Y, Y) == 1.0
     assert micro_f(Y, sparse.csr_array(Y.shape, dtype=bool)) == 0.0
 
@@ -122,6 +146,10 @@ def test_macro_f_by_frequency_equals_a_plain_loop():
     scores = scores_by_frequency(agreement(Y, Y_hat), groups_by_frequency(Y_train))
     f = [2 * (Y & Y_hat)[:, j].sum() / (Y[:, j].sum() + Y_hat[:, j].sum()) for j in range(9)]
     expected = {"1_to_9": f[1:3], "10_to_99": f[3:5], "100_to_999": f[5:7], "from_1000": f[7:9]}
-    assert scores == pytest.approx({f"macro_f_{name}": np.mean(values) for name, values in expected.items()})
+    assert scores == pytest.approx(
+        {f"macro_f_{name}": np.mean(values) for name, values in expected.items()}
+    )
     Y[:, [1, 2]] = False
-    assert "macro_f_1_to_9" not in scores_by_frequency(agreement(Y, Y_hat), groups_by_frequency(Y_train))
+    assert "macro_f_1_to_9" not in scores_by_frequency(
+        agreement(Y, Y_hat), groups_by_frequency(Y_train)
+    )

@@ -18,7 +18,9 @@ def test_agreement_equals_dense_counts(n, m, seed):
     Y, Y_hat = (rng.random((n, m)) < rng.random((n, 1)) for _ in range(2))
     true, predicted = (kernel_csr(sparse.csr_array(labels)) for labels in (Y, Y_hat))
     times = rng.integers(0, 4, size=n).astype(np.int32)
-    counts = count_agreement(true.indptr, true.indices, predicted.indptr, predicted.indices, times, m)
+    counts = count_agreement(
+        true.indptr, true.indices, predicted.indptr, predicted.indices, times, m
+    )
     of_labels = [times @ labels for labels in (Y & Y_hat, Y, Y_hat)]
     for found, expected in zip(counts, (*of_labels, (Y & Y_hat).sum(1)), strict=True):
         np.testing.assert_array_equal(found, expected)

@@ -16,18 +16,32 @@ def test_a_record_has_every_measure_once():
     Y = rng.random((6, 8)) < 0.4
     labels = np.argsort(rng.random((6, 8)))[:, :5].astype(np.int32)
     predicted = rng.random((6, 8)) < 0.4
-    found = [*ranking_metrics(Y, labels, propensities(Y)), *calibration_scores(Y, labels, np.ones((6, 5)))]
+    found = [
+        *ranking_metrics(Y, labels, propensities(Y)),
+        *calibration_scores(Y, labels, np.ones((6, 5))),
+    ]
     groups = np.array([0, 1, 1, 2, 3, 4, 5, 1])
     Y[0] = True
-    found += [*classification_metrics(Y, predicted), *scores_by_frequency(agreement(Y, predicted), groups)]
+    found += [
+        *classification_metrics(Y, predicted),
+        *scores_by_frequency(agreement(Y, predicted), groups),
+    ]
     assert found == list(BY_NAME)
     assert {*RANKING_METRICS, *MAXIMA, *SET_METRICS} <= BY_NAME.keys()
 
 
 def test_only_errors_are_better_when_lower():
     better = {name: measure.better for name, measure in BY_NAME.items()}
-    assert {name for name, way in better.items() if way == "lower"} == {"hamming_loss", "ece@1", "ece@3", "ece@5"}
-    assert {name for name, way in better.items() if way is None} == {*MAXIMA, "predicted_per_instance"}
+    assert {name for name, way in better.items() if way == "lower"} == {
+        "hamming_loss",
+        "ece@1",
+        "ece@3",
+        "ece@5",
+    }
+    assert {name for name, way in better.items() if way is None} == {
+        *MAXIMA,
+        "predicted_per_instance",
+    }
 
 
 def test_table_has_no_column_for_a_missing_measure(tmp_path):

@@ -18,7 +18,10 @@ def counts(truth, guess):
 
 @given(truth=SETS, guess=SETS, beta=st.floats(0.1, 5))
 def test_overlaps_equal_their_definitions(truth, guess, beta):
-    """F_beta is the weighted harmonic mean of precision and recall. Jaccard is intersection over union."""
+    """F_beta is the weighted harmonic mean of precision and recall.
+
+    Jaccard is intersection over union.
+    """
     both = len(truth & guess)
     if not truth and not guess:
         expected = [0.25, 0.25]

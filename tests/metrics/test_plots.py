@@ -22,7 +22,10 @@ def test_macro_f_plot_shows_three_conventions():
     assert len(ax.lines) == len(ways)
     for i, (line, way) in enumerate(zip(ax.lines, ways)):
         thresholds = THRESHOLDS if i < 3 else (0.25, 0.5)
-        expected = [100 * macro_f(Y, (spe > np.float32(threshold)).astype(int), **way) for threshold in thresholds]
+        expected = [
+            100 * macro_f(Y, (spe > np.float32(threshold)).astype(int), **way)
+            for threshold in thresholds
+        ]
         np.testing.assert_allclose(line.get_ydata(), expected)
         np.testing.assert_allclose(line.get_xdata(), thresholds)
 
@@ -60,7 +63,9 @@ def test_reliability_plot_groups_labels_by_frequency():
     frequencies = [0, 1, 9, 10, 99, 100, 5]
     rng = np.random.default_rng(4)
     Y_train = np.arange(1000)[:, None] < frequencies
-    spe = (rng.random((n, 7)) ** 2 * (rng.random((n, 7)) < 0.6) * (np.arange(7) < 6)).astype(np.float32)
+    spe = (rng.random((n, 7)) ** 2 * (rng.random((n, 7)) < 0.6) * (np.arange(7) < 6)).astype(
+        np.float32
+    )
     spe[:, 0] /= 3  # the sum suffices for few bins only
     Y = rng.random((n, 7)) < np.where(np.arange(7) < 6, spe, 0.1)
     lines = plot_reliability(Y_train, Y, spe).lines[:-1]  # The last line is the diagonal.
@@ -68,7 +73,9 @@ def test_reliability_plot_groups_labels_by_frequency():
     assert [line.get_label().split(":")[0] for line in lines] == list(groups)
     assert len(lines[0].get_xdata()) < len(lines[1].get_xdata()) == 10
     for line, labels in zip(lines, groups.values()):
-        pairs = sorted((float(spe[i, j]), bool(Y[i, j])) for i, j in product(range(n), labels) if spe[i, j] > 0)
+        pairs = sorted(
+            (float(spe[i, j]), bool(Y[i, j])) for i, j in product(range(n), labels) if spe[i, j] > 0
+        )
         total = sum(p for p, _ in pairs)
         assert line.get_label().endswith(f": {total / Y[:, labels].sum():.2f}")
         n_bins = min(10, max(1, int(total / 10)))
@@ -76,15 +83,20 @@ def test_reliability_plot_groups_labels_by_frequency():
         below = 0.0
         for pair in pairs:
             below += pair[0]
-            bins[next(b for b in range(n_bins) if below <= total * (b + 1) / n_bins + 1e-9)].append(pair)
+            bins[next(b for b in range(n_bins) if below <= total * (b + 1) / n_bins + 1e-9)].append(
+                pair
+            )
         np.testing.assert_allclose(line.get_xydata(), [np.mean(pairs, axis=0) for pairs in bins])
 
 
 def test_reliability_plot_shows_ties_and_groups_without_positives():
-    one, other, _ = plot_reliability([[0, 1]], [[0, 1]] * 5 + [[0, 0]] * 20, [[0.5, 1.0]] * 25).lines
+    one, other, _ = plot_reliability(
+        [[0, 1]], [[0, 1]] * 5 + [[0, 0]] * 20, [[0.5, 1.0]] * 25
+    ).lines
     assert (one.get_label(), other.get_label()) == ("0: no true labels", "1 to 9: 5.00")
     assert one.get_xydata().tolist() == [[0.5, 0.0]]
-    assert other.get_xydata().tolist() == [[1.0, 5 / 12], [1.0, 0.0]]  # ties keep the order of instances
+    # ties keep the order of instances
+    assert other.get_xydata().tolist() == [[1.0, 5 / 12], [1.0, 0.0]]
 
 
 def test_error_without_matplotlib_shows_install_command(monkeypatch):

@@ -37,7 +37,9 @@ def test_progressive_accuracy_is_share_of_hits_so_far():
         expected[i + 1] = hits / (i + 1)
     points = checkpoints(200)
     assert 0 < expected[200] < 1
-    assert progressive_accuracy(Y, labels, points).tolist() == [expected[t] for t in points.tolist()]
+    assert progressive_accuracy(Y, labels, points).tolist() == [
+        expected[t] for t in points.tolist()
+    ]
 
 
 def test_constant_accuracy_uses_most_frequent_label_of_stream():

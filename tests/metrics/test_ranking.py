@@ -57,7 +57,9 @@ def test_precision_recall_psp_and_psndcg_equal_plain_loops(n, m, k, seed):
     assert precision_at_k(Y, labels, k) == pytest.approx(hits / (n * k))
     assert recall_at_k(Y, labels, k) == pytest.approx(recall)
     assert psp_at_k(Y, labels, propensity, k) == pytest.approx(reached / best if best else 0)
-    assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(discounted / ideal if ideal else 0)
+    assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(
+        discounted / ideal if ideal else 0
+    )
 
 
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
@@ -143,9 +145,12 @@ def test_ranking_metrics_and_propensities_equal_napkinxc(a, b):
     truth = sparse.csr_matrix(Y.astype(np.float32))
     ranked = labels.tolist()
     propensity = propensities(Y, a, b)
-    np.testing.assert_allclose(propensity, baseline_metrics.Jain_et_al_propensity(truth, A=a, B=b), rtol=1e-6)
+    np.testing.assert_allclose(
+        propensity, baseline_metrics.Jain_et_al_propensity(truth, A=a, B=b), rtol=1e-6
+    )
     precision, ndcg = (
-        metric(truth, ranked, k=5) for metric in (baseline_metrics.precision_at_k, baseline_metrics.ndcg_at_k)
+        metric(truth, ranked, k=5)
+        for metric in (baseline_metrics.precision_at_k, baseline_metrics.ndcg_at_k)
     )
     psp = baseline_metrics.psprecision_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
     psndcg = baseline_metrics.psndcg_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
@@ -170,25 +175,43 @@ def test_propensities_follow_formula_and_increase_with_frequency():
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        ("WikiLSHTC-325K wikilshtc Wiki-500K wikipedia-500k WikipediaLarge-500K wikipedialarge", (0.5, 0.4)),
+        (
+            "WikiLSHTC-325K wikilshtc Wiki-500K wikipedia-500k WikipediaLarge-500K wikipedialarge",
+            (0.5, 0.4),
+        ),
         ("LF-Wikipedia-500K LF-WikiTitles-500K WikiTitles-500K", (0.5, 0.4)),
         ("Amazon-670K amazon-3m AmazonTitles-670K AmazonTitles-3M LF-Amazon-131K", (0.6, 2.6)),
         ("LF-AmazonTitles-131K LF-AmazonTitles-1.3M", (0.6, 2.6)),
-        ("EURLex-4K Eurlex eurlex-4k AmazonCat-13K AmazonCat-14K Wiki10-31K wiki10 Delicious-200K", (0.55, 1.5)),
-        ("DeliciousLarge-200K LF-WikiSeeAlso-320K LF-WikiSeeAlsoTitles-320K WikiSeeAlsoTitles-350K", (0.55, 1.5)),
+        (
+            "EURLex-4K Eurlex eurlex-4k AmazonCat-13K AmazonCat-14K Wiki10-31K wiki10 "
+            "Delicious-200K",
+            (0.55, 1.5),
+        ),
+        (
+            "DeliciousLarge-200K LF-WikiSeeAlso-320K LF-WikiSeeAlsoTitles-320K "
+            "WikiSeeAlsoTitles-350K",
+            (0.55, 1.5),
+        ),
         ("rcv1-2k bibtex wikipara-3 aloi my-own-set kiwi", (0.55, 1.5)),
     ],
 )
 def test_propensity_parameters_depend_on_dataset_name(names, expected):
     for name in names.split():
-        for written in (name, name.lower(), name.replace("-", "_"), name.replace("-", ""), name.upper()):
+        for written in (
+            name,
+            name.lower(),
+            name.replace("-", "_"),
+            name.replace("-", ""),
+            name.upper(),
+        ):
             assert propensity_parameters(written) == expected
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        "amazon-reviews", "Wiki-1M", "wikidata", "LF-Amazon-9K", "MM-AmazonTitles-300K", "amazon-670k-attentionxml",
+        "amazon-reviews", "Wiki-1M", "wikidata", "LF-Amazon-9K", "MM-AmazonTitles-300K",
+        "amazon-670k-attentionxml",
         "attentionxml-amazon-670k", "my_Wiki-500K",
     ],
 )  # fmt: skip
@@ -197,7 +220,9 @@ def test_dataset_named_like_a_known_family_needs_explicit_propensities(name):
         propensity_parameters(name)
 
 
-@pytest.mark.parametrize(("a", "b"), [(np.nan, 1.5), (-1, 1.5), (np.inf, 1.5), (0.55, 0), (0.55, -2), (0.55, np.nan)])
+@pytest.mark.parametrize(
+    ("a", "b"), [(np.nan, 1.5), (-1, 1.5), (np.inf, 1.5), (0.55, 0), (0.55, -2), (0.55, np.nan)]
+)
 def test_invalid_propensity_parameters_are_refused(a, b):
     with raises_with(XmlcError, f"b={b}" if a == 0.55 else f"a={a}"):
         propensities(np.ones((4, 2)), a, b)
@@ -253,7 +278,8 @@ def test_label_sets_are_refused_as_rankings():
         precision_at_k(Y, Y, 1)
     with pytest.raises(XmlcError):
         precision_at_k(Y, sparse.csr_array(np.array(Y, dtype=bool)), 1)
-    assert precision_at_k(Y, [[0, 2, 1], [1, 0, 2]], 3) == 0.5  # a ranking of all labels has the same shape
+    # a ranking of all labels has the same shape
+    assert precision_at_k(Y, [[0, 2, 1], [1, 0, 2]], 3) == 0.5
 
 
 def test_sparse_scores_are_checked():
@@ -267,7 +293,9 @@ def test_sparse_scores_are_checked():
     assert (
         precision_at_k(Y, sparse.csr_array(scores), 5) == 3 / 10
     )  # k may exceed the number of labels, as in predict_top_k
-    assert psndcg_at_k(Y, sparse.csr_array(scores), np.ones(3), 10**10) == ndcg_at_k(Y, sparse.csr_array(scores), 3)
+    assert psndcg_at_k(Y, sparse.csr_array(scores), np.ones(3), 10**10) == ndcg_at_k(
+        Y, sparse.csr_array(scores), 3
+    )
 
 
 @pytest.mark.parametrize("measure", [psp_at_k, psndcg_at_k])
@@ -290,7 +318,9 @@ def test_invalid_propensities_are_refused(measure, wrong, message):
 @given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
 def test_maximum_precision_equals_precision_of_true_labels(n, m, k, seed):
     Y = ranking_case(n, m, seed)[0]
-    assert maximum_precision_at_k(Y, k) == precision_at_k(Y, np.argsort(~Y, axis=1, kind="stable").astype(np.int32), k)
+    assert maximum_precision_at_k(Y, k) == precision_at_k(
+        Y, np.argsort(~Y, axis=1, kind="stable").astype(np.int32), k
+    )
 
 
 @settings(deadline=None, max_examples=20)

@@ -11,7 +11,14 @@ from scipy import sparse
 from xmlc.metrics import classification_metrics, ndcg_at_k, precision_at_k
 from xmlc.metrics.classification import agreement, agreement_of_blocks
 from xmlc.metrics.ranking import precision_and_ndcg
-from xmlc.metrics.resampling import OF_SETS, REPLICATES, draws, replicate, resampled_ranking, resampled_sets
+from xmlc.metrics.resampling import (
+    OF_SETS,
+    REPLICATES,
+    draws,
+    replicate,
+    resampled_ranking,
+    resampled_sets,
+)
 from xmlc.thresholds.methods import apply_thresholds, sets_above
 
 SHAPES = {"n": st.integers(1, 9), "m": st.integers(5, 9), "seed": st.integers(0, 99)}
@@ -52,7 +59,9 @@ def test_replicates_of_ranking_measures_equal_resampled_test_set(n, m, seed):
         for k in (1, 3, 5):
             for name, of in (("p", precision_at_k), ("ndcg", ndcg_at_k)):
                 expected = of(Y[drawn], labels[drawn], k)
-                assert replicate(scores, found, number)[f"{name}@{k}"] == pytest.approx(expected, abs=1e-4)
+                assert replicate(scores, found, number)[f"{name}@{k}"] == pytest.approx(
+                    expected, abs=1e-4
+                )
 
 
 def test_bootstrap_error_of_a_mean_equals_its_formula():
@@ -73,7 +82,8 @@ def test_replicates_differ_and_are_equal_for_every_record():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("m", "most", "positives", "share"), [(14, 0.3, 70, 1.0), (300, 0.3, 6.3, 0.8), (1000, 0.05, 0.4, 0.55)]
+    ("m", "most", "positives", "share"),
+    [(14, 0.3, 70, 1.0), (300, 0.3, 6.3, 0.8), (1000, 0.05, 0.4, 0.55)],
 )
 def test_bootstrap_error_of_macro_f_is_too_small_if_labels_are_rare(m, most, positives, share):
     """No replicate contains a label that the test set lacks. The reference draws new test sets."""
@@ -86,7 +96,10 @@ def test_bootstrap_error_of_macro_f_is_too_small_if_labels_are_rare(m, most, pos
         """Draw a test set and the label sets of two methods."""
         Y = rng.random((n, m)) < shares
         chance = rng.random((n, m))
-        sets = [(Y & (chance < hit)) | (~Y & (chance < miss * shares)) for hit, miss in ((0.4, 0.6), (0.3, 0.25))]
+        sets = [
+            (Y & (chance < hit)) | (~Y & (chance < miss * shares))
+            for hit, miss in ((0.4, 0.6), (0.3, 0.25))
+        ]
         return sparse.csr_array(Y), [sparse.csr_array(each) for each in sets]
 
     def difference(scores):
@@ -98,6 +111,9 @@ def test_bootstrap_error_of_macro_f_is_too_small_if_labels_are_rare(m, most, pos
     estimated = []
     for Y, sets in (draw() for _ in range(8)):
         scores = [classification_metrics(Y, each) for each in sets]
-        kept = [resampled_sets(n, partial(agreement, Y, each), of) for each, of in zip(sets, scores, strict=True)]
+        kept = [
+            resampled_sets(n, partial(agreement, Y, each), of)
+            for each, of in zip(sets, scores, strict=True)
+        ]
         estimated.append(np.std(np.subtract(kept[0]["macro_f"], kept[1]["macro_f"]), ddof=1))
     assert np.mean(estimated) / np.std(of_new_sets, ddof=1) == pytest.approx(share, abs=0.15)

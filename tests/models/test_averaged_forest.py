@@ -40,7 +40,10 @@ def same_forest(a, b):
 
 def same_predictions(a, b, X):
     tops = zip(a.predict_top_k(X, 4), b.predict_top_k(X, 4), strict=True)
-    same = all(np.array_equal(one, two) for one, two in tops) and (a.predict_proba(X) != b.predict_proba(X)).nnz == 0
+    same = (
+        all(np.array_equal(one, two) for one, two in tops)
+        and (a.predict_proba(X) != b.predict_proba(X)).nnz == 0
+    )
     return same and np.array_equal(a.inner_products_, b.inner_products_)
 
 
@@ -112,7 +115,10 @@ def test_first_trees_equal_a_smaller_forest(fitted, name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_forest_written_tree_by_tree_equals_saved_forest(fitted, tmp_path, monkeypatch, name):
-    """Two threads fit the forest. Predictions run in blocks and release mapped memory after each block."""
+    """Two threads fit the forest.
+
+    Predictions run in blocks and release mapped memory after each block.
+    """
     model, X, Y = fitted(name)
     monkeypatch.setattr(representations, "NONZEROS_PER_TASK", 500)
     monkeypatch.setattr(averaged_forest, "ROWS_PER_BLOCK", 50)
@@ -133,7 +139,10 @@ def test_thresholds_are_strict_and_rankings_follow_estimates(fitted, name):
     spe = model.predict_proba(X)
     for found, expected in zip(model.predict_top_k(X, 5), top_k_of(spe, 5), strict=True):
         assert np.array_equal(found, expected)
-    for threshold in (float(np.sort(spe.data)[spe.nnz // 2]), np.linspace(0, 0.5, spe.shape[1], dtype=np.float32)):
+    for threshold in (
+        float(np.sort(spe.data)[spe.nnz // 2]),
+        np.linspace(0, 0.5, spe.shape[1], dtype=np.float32),
+    ):
         limits = np.broadcast_to(np.float32(threshold), spe.shape[1])
         above = model.predict_proba(X, threshold)
         assert 0 < above.nnz < spe.nnz
@@ -142,7 +151,10 @@ def test_thresholds_are_strict_and_rankings_follow_estimates(fitted, name):
 
 @pytest.mark.parametrize("labels", [3, 400])
 def test_estimates_are_sorted_by_label(labels):
-    """If most labels have no estimate, the labels with estimates are sorted. Otherwise all labels are scanned."""
+    """If most labels have no estimate, the labels with estimates are sorted.
+
+    Otherwise all labels are scanned.
+    """
     rng = np.random.default_rng(0)
     X = sparse.csr_array(rng.random((60, 8)).astype(np.float32))
     Y = np.zeros((60, labels), dtype=bool)
@@ -153,10 +165,14 @@ def test_estimates_are_sorted_by_label(labels):
             assert (np.diff(row) > 0).all()
         dense = spe.toarray()
         limits = np.full(labels, 0.2, dtype=np.float32)
-        assert np.array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
+        assert np.array_equal(
+            model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0)
+        )
 
 
-@pytest.mark.parametrize("model", [FastXML(n_trees=2), LdSM(n_trees=2), LdSM(n_trees=2, optimizer="sgd")])
+@pytest.mark.parametrize(
+    "model", [FastXML(n_trees=2), LdSM(n_trees=2), LdSM(n_trees=2, optimizer="sgd")]
+)
 def test_data_without_features_or_labels_are_learned(model):
     nothing = sparse.csr_array((40, 5), dtype=np.float32)
     Y = sparse.csr_array(np.tile(np.array([[1, 0, 0], [0, 1, 0]], dtype=bool), (20, 1)))
@@ -175,9 +191,18 @@ def test_data_without_features_or_labels_are_learned(model):
 
 def tree_of(children, weights, counts):
     """Return an LdSM tree with a feature for each weight and a leaf for each number of labels."""
-    arrays = {"features": np.arange(len(weights), dtype=np.uint32), "biases": np.zeros((len(children), 2), np.float32)}
-    arrays |= {"children": np.array(children, np.int32).reshape(-1, 2), "sizes": np.ones(len(counts), np.uint32)}
-    arrays |= {"inner_starts": np.array([0, len(children)]), "tree_leaves": np.array([0, len(counts)])}
+    arrays = {
+        "features": np.arange(len(weights), dtype=np.uint32),
+        "biases": np.zeros((len(children), 2), np.float32),
+    }
+    arrays |= {
+        "children": np.array(children, np.int32).reshape(-1, 2),
+        "sizes": np.ones(len(counts), np.uint32),
+    }
+    arrays |= {
+        "inner_starts": np.array([0, len(children)]),
+        "tree_leaves": np.array([0, len(counts)]),
+    }
     arrays |= {"leaf_starts": np.cumsum([0, *counts]), "labels": np.zeros(sum(counts), np.uint32)}
     return arrays
 
@@ -186,7 +211,11 @@ def tree_of(children, weights, counts):
 def test_appended_tree_is_renumbered_and_released(tmp_path, monkeypatch, on_disk):
     monkeypatch.setattr(averaged_forest, "PARTS_AT_ONCE", 2)
     forest = JoinedTrees(LdSM.FIELDS, tmp_path if on_disk else None)
-    trees = tree_of([[1, ~0], [~1, ~2]], [0.5] * 3, [2, 1, 0]), tree_of([], [], [4]), tree_of([[~0, ~1]], [1.0], [1, 1])
+    trees = (
+        tree_of([[1, ~0], [~1, ~2]], [0.5] * 3, [2, 1, 0]),
+        tree_of([], [], [4]),
+        tree_of([[~0, ~1]], [1.0], [1, 1]),
+    )
     trees[0]["features"] = np.split(trees[0]["features"], 3)
     for tree in trees:
         forest.append(tree)

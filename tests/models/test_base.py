@@ -31,7 +31,9 @@ def protocols_of(model):
 
 
 def test_protocols_are_visible_before_fit():
-    assert ABLE.items() <= {name: protocols_of(estimator_class(name)()) for name in ESTIMATORS}.items()
+    assert (
+        ABLE.items() <= {name: protocols_of(estimator_class(name)()) for name in ESTIMATORS}.items()
+    )
 
 
 @pytest.mark.parametrize("name", [*OURS, "oracle", "estimates"])
@@ -90,7 +92,9 @@ def test_estimates_in_blocks_equal_estimates_of_all_instances(name, multilabel):
     expected = model.predict_proba(X, 0.05)
     products = model.inner_products_
     model.estimate_blocks(X, 0.05, 7, blocks.append)
-    np.testing.assert_array_equal(np.vstack([block.toarray() for block in blocks]), expected.toarray())
+    np.testing.assert_array_equal(
+        np.vstack([block.toarray() for block in blocks]), expected.toarray()
+    )
     np.testing.assert_array_equal(model.inner_products_, products)
 
 
@@ -100,7 +104,9 @@ def test_model_fitted_to_disk_can_be_sent_to_other_processes(multilabel, tmp_pat
     expected = model.predict_top_k(X, 3)[0]
     (found,) = Parallel(2)([delayed(FastXML.predict_top_k)(model, X, 3)])
     np.testing.assert_array_equal(found[0], expected)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_top_k(X, 3)[0], expected)
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(model)).predict_top_k(X, 3)[0], expected
+    )
 
 
 def test_fit_keeps_changes_in_copy_on_write_input(multilabel, tmp_path):

@@ -1,4 +1,6 @@
-"""Estimators with scikit-learn's tools: label sets, scores, tags, copies, pickles and memory maps."""
+"""Estimators with scikit-learn's tools: label sets, scores, tags, copies, pickles and memory
+maps.
+"""
 
 import json
 import pickle
@@ -30,7 +32,9 @@ def test_predict_returns_labels_above_given_thresholds(multilabel):
     np.testing.assert_array_equal(found.toarray(), estimates > 0.5)
     thresholds = np.linspace(0.1, 0.6, 6, dtype=np.float32)
     np.testing.assert_array_equal(model.predict(X, thresholds).toarray(), estimates > thresholds)
-    np.testing.assert_array_equal(model.predict(X, thresholds=0.2).toarray(), estimates > np.float32(0.2))
+    np.testing.assert_array_equal(
+        model.predict(X, thresholds=0.2).toarray(), estimates > np.float32(0.2)
+    )
     assert f1_score(Y, found, average="micro") == pytest.approx(micro_f(Y, found))
     with raises_with(XmlcError, "threshold", "NaN"):
         model.predict(X, np.nan)
@@ -57,8 +61,14 @@ def test_default_estimates_are_probabilities(name):
         X = np.eye(3)[kinds]
         estimates = model.fit(X, Y).predict_proba(X).toarray()
         assert estimates.sum(axis=1).mean() == pytest.approx(Y.sum(axis=1).mean(), rel=0.1)
-        of_kind = np.array([[rows[kinds == one].mean(axis=0) for one in np.unique(kinds)] for rows in (estimates, Y)])
-        # LdSM spreads uncertain instances over all children. The stochastic gradient steps of PLT limit its accuracy.
+        of_kind = np.array(
+            [
+                [rows[kinds == one].mean(axis=0) for one in np.unique(kinds)]
+                for rows in (estimates, Y)
+            ]
+        )
+        # LdSM spreads uncertain instances over all children. The stochastic gradient steps of PLT
+        # limit its accuracy.
         np.testing.assert_allclose(*of_kind, atol={"ldsm": 0.65, "plt": 0.3}.get(name, 0.15))
 
 
@@ -80,16 +90,20 @@ def test_estimators_work_in_cross_validation(name, multilabel):
     predicted = cross_val_predict(model, X, Y.toarray(), cv=2)
     assert sparse.issparse(predicted)
     assert predicted.shape == (40, 5)
-    np.testing.assert_array_equal(predicted[20:].toarray(), clone(model).fit(X[:20], Y[:20]).predict(X[20:]).toarray())
-    assert cross_val_score(model, X, Y.toarray(), cv=2)[1] == clone(model).fit(X[:20], Y[:20]).score(X[20:], Y[20:])
+    np.testing.assert_array_equal(
+        predicted[20:].toarray(), clone(model).fit(X[:20], Y[:20]).predict(X[20:]).toarray()
+    )
+    assert cross_val_score(model, X, Y.toarray(), cv=2)[1] == clone(model).fit(
+        X[:20], Y[:20]
+    ).score(X[20:], Y[20:])
     assert cross_val_predict(model, X, Y.toarray(), cv=2, method="predict_proba").shape == (40, 5)
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_pickled_mapped_and_saved_copies_predict_the_same(name, multilabel, tmp_path):
     X, Y = multilabel(40, 10, 5)
-    # scikit-learn's searches send estimators to other processes as pickles. This test creates the pickles that it
-    # reads. Saved models contain no pickle.
+    # scikit-learn's searches send estimators to other processes as pickles. This test creates the
+    # pickles that it reads. Saved models contain no pickle.
     model = pickle.loads(pickle.dumps(small(name)))
     assert model.get_params() == small(name).get_params()
     model.fit(X, Y)
@@ -103,7 +117,9 @@ def test_pickled_mapped_and_saved_copies_predict_the_same(name, multilabel, tmp_
         assert copied.predict_top_k(X[:0], 2)[0].shape == (0, 2)
         for _ in range(2):
             assert abs(copied.predict_proba(X) - expected).nnz == 0
-            for one, other in zip(copied.predict_top_k(X, 3), model.predict_top_k(X, 3), strict=True):
+            for one, other in zip(
+                copied.predict_top_k(X, 3), model.predict_top_k(X, 3), strict=True
+            ):
                 np.testing.assert_array_equal(one, other)
             copied = written_and_mapped(copied, tmp_path)  # This copy has already predicted.
     if hasattr(model, "partial_fit"):
@@ -126,7 +142,11 @@ def test_columns_are_checked_by_name(name, multilabel, tmp_path):
         model.save(tmp_path / "model")
         for one in (model, type(model).load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
             assert one.feature_names_in_.tolist() == [*"abcd"]
-            for predict in (one.predict, one.predict_proba, lambda x, one=one: one.predict_top_k(x, 2)):
+            for predict in (
+                one.predict,
+                one.predict_proba,
+                lambda x, one=one: one.predict_top_k(x, 2),
+            ):
                 predict(x)
                 for wrong in (x[[*"dcba"]], x.rename(columns={"a": "e"}), x[[*"abc"]]):
                     with raises_with(ValueError, "names"):
@@ -167,6 +187,7 @@ def test_thresholds_outside_0_to_1_are_refused(threshold, multilabel):
 
 
 def written_and_mapped(model, folder):
-    file = folder / f"{len(list(folder.iterdir()))}.joblib"  # a new file, because the model may map the last one
+    # a new file, because the model may map the last one
+    file = folder / f"{len(list(folder.iterdir()))}.joblib"
     joblib.dump(model, file)
     return joblib.load(file, mmap_mode="r")

@@ -20,7 +20,8 @@ EMPTY_ROW = PLAIN * (np.arange(25) != 3)[:, None]
 EMPTY_SET = Y & (np.arange(25) != 3)[:, None]
 with np.errstate(under="ignore"):
     MIXED, TINY = (
-        (SPARSE * SIGNS * 10.0 ** RNG.uniform(*ends, SHAPE)).astype(np.float32) for ends in ((-45, 37), (-45, -38))
+        (SPARSE * SIGNS * 10.0 ** RNG.uniform(*ends, SHAPE)).astype(np.float32)
+        for ends in ((-45, 37), (-45, -38))
     )
 DATA = {
     "from 1e-45 to 1e37": (MIXED, Y),
@@ -40,16 +41,50 @@ DATA = {
 MODELS = {
     "plt": [
         {"epochs": 2},
-        {"epochs": 2, "unit_norm": False, "solver": "sgd", "beam": MANY, "arity": MANY, "tree": "random"},
+        {
+            "epochs": 2,
+            "unit_norm": False,
+            "solver": "sgd",
+            "beam": MANY,
+            "arity": MANY,
+            "tree": "random",
+        },
         {"epochs": 2, "unit_norm": False, "solver": "adagrad", "eps": 1e-300, "search": "exact"},
-        {"epochs": 2, "unit_norm": False, "solver": "batch", "loss": "squared_hinge", "C": 1e9, "weight_threshold": 0},
-        {"epochs": 2, "unit_norm": False, "hash_bits": 4, "gamma": 1e9, "lam": 1e9, "search": "beam"},
+        {
+            "epochs": 2,
+            "unit_norm": False,
+            "solver": "batch",
+            "loss": "squared_hinge",
+            "C": 1e9,
+            "weight_threshold": 0,
+        },
+        {
+            "epochs": 2,
+            "unit_norm": False,
+            "hash_bits": 4,
+            "gamma": 1e9,
+            "lam": 1e9,
+            "search": "beam",
+        },
     ],
-    "parabel": [{"n_trees": 1, "C": 1.0, "unit_norm": False, "max_leaf": 2}, {"n_trees": 1, "C": 1.0, "beam": MANY}],
-    "fastxml": [{"n_trees": 2}, {"n_trees": 2, "max_leaf": 1, "alpha": 0.5, "propensity_weighted": True}],
+    "parabel": [
+        {"n_trees": 1, "C": 1.0, "unit_norm": False, "max_leaf": 2},
+        {"n_trees": 1, "C": 1.0, "beam": MANY},
+    ],
+    "fastxml": [
+        {"n_trees": 2},
+        {"n_trees": 2, "max_leaf": 1, "alpha": 0.5, "propensity_weighted": True},
+    ],
     "ldsm": [
         {"n_trees": 1, "unit_norm": False},
-        {"n_trees": 1, "unit_norm": False, "optimizer": "sgd", "arity": 8, "learning_rate": 1e9, "beta": 0.5},
+        {
+            "n_trees": 1,
+            "unit_norm": False,
+            "optimizer": "sgd",
+            "arity": 8,
+            "learning_rate": 1e9,
+            "beta": 0.5,
+        },
     ],
     "oplt": [
         {"gamma": 1.0},
@@ -59,7 +94,12 @@ MODELS = {
     ],
     "br": [{"C": 1.0}, {"C": 1e9, "standardize": False}],
     "pcc": [{"C": 1.0, "n_samples": 3}],
-    "swnn": [{"beta": 1.0}, {"beta": 50.0, "S": 3, "alpha": 1}, {"beta": 1e4, "alpha": 1e4, "S": PASSES}, {"beta": 0}],
+    "swnn": [
+        {"beta": 1.0},
+        {"beta": 50.0, "S": 3, "alpha": 1},
+        {"beta": 1e4, "alpha": 1e4, "S": PASSES},
+        {"beta": 0},
+    ],
 }
 CASES = []
 for name, settings in MODELS.items():
@@ -102,8 +142,18 @@ def test_extreme_data_are_learned_or_refused_with_advice(name, at):
             continue
         estimates = check_predictions(model, X)
         with np.errstate(all="ignore"):
-            check_predictions(model, np.vstack([X, 1e30 * X, 1e-30 * X, 0 * X]).clip(-1e37, 1e37).astype(np.float32))
-        for method in (STO(), FTA(), OFO(), CommonThreshold(), CommonThreshold(average="instance"), ExpectedF()):
+            check_predictions(
+                model,
+                np.vstack([X, 1e30 * X, 1e-30 * X, 0 * X]).clip(-1e37, 1e37).astype(np.float32),
+            )
+        for method in (
+            STO(),
+            FTA(),
+            OFO(),
+            CommonThreshold(),
+            CommonThreshold(average="instance"),
+            ExpectedF(),
+        ):
             assert not np.isnan(method.fit(estimates, np.asarray(truth)).thresholds_).any()
             assert method.predict(estimates).shape == truth.shape
         for infer in (gfm, meuf):
@@ -112,7 +162,9 @@ def test_extreme_data_are_learned_or_refused_with_advice(name, at):
 
 @pytest.mark.parametrize("policy", ["best_greedy", "random"])
 def test_refused_instances_leave_streaming_model_unchanged(policy):
-    model = registry.make_estimator("oplt", {"policy": policy, "max_leaf": 6, "unit_norm": False}, 0, 1)
+    model = registry.make_estimator(
+        "oplt", {"policy": policy, "max_leaf": 6, "unit_norm": False}, 0, 1
+    )
     with raises_with(XmlcError, "OPLT", "1e+19"):
         model.fit(PLAIN / PLAIN.max() * np.float32(1e19), Y)
     assert not model._is_fitted()

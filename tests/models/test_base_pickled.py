@@ -22,7 +22,12 @@ class Frozen:
 def test_maps_become_writeable_and_files_stay_unchanged(tmp_path):
     numbers = np.arange(10.0)
     by_column = np.asfortranarray(np.arange(6).reshape(2, 3))
-    state = {"pair": Pair(numbers, by_column), "list": [Frozen(numbers + 1)], "tuple": (3, numbers[:0]), "text": "x"}
+    state = {
+        "pair": Pair(numbers, by_column),
+        "list": [Frozen(numbers + 1)],
+        "tuple": (3, numbers[:0]),
+        "text": "x",
+    }
     joblib.dump(state, tmp_path / "state")
     content = (tmp_path / "state").read_bytes()
     mapped = joblib.load(tmp_path / "state", mmap_mode="r")
@@ -45,7 +50,9 @@ def test_maps_become_writeable_and_files_stay_unchanged(tmp_path):
 
 def test_part_of_map_is_copied_and_writeable_map_is_kept(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(10))
-    np.testing.assert_array_equal(writeable_maps(np.load(tmp_path / "a.npy", mmap_mode="r")[3:]), np.arange(3, 10))
+    np.testing.assert_array_equal(
+        writeable_maps(np.load(tmp_path / "a.npy", mmap_mode="r")[3:]), np.arange(3, 10)
+    )
     kept = np.load(tmp_path / "a.npy", mmap_mode="c")
     assert writeable_maps(kept) is kept
 

@@ -26,7 +26,11 @@ def test_rank_one_equals_ranking_of_a_matrix(name):
         one = X[[i]]
         # The model has fewer than 15 labels.
         labels, scores = model.rank_one(one.indices.tolist(), one.data.tolist(), 15)
-        expected = (rows[0][i], rows[1][i]) if batch else [part[0] for part in model.predict_top_k(one, 15)]
+        expected = (
+            (rows[0][i], rows[1][i])
+            if batch
+            else [part[0] for part in model.predict_top_k(one, 15)]
+        )
         np.testing.assert_array_equal(labels, expected[0])
         np.testing.assert_array_equal(scores, expected[1])
         assert labels.dtype == np.int32

@@ -17,7 +17,9 @@ DENSE = X.toarray()
 
 
 def in_another_form(matrix, seed=0):
-    """Return an equal matrix with unsorted indices, stored zeros of both signs and duplicates that cancel."""
+    """Return an equal matrix with unsorted indices, stored zeros of both signs and duplicates that
+    cancel.
+    """
     rng = np.random.default_rng(seed)
     rows = []
     for row in matrix.toarray():
@@ -81,7 +83,10 @@ def test_stream_does_not_depend_on_the_form():
 def test_given_matrices_are_not_changed():
     given = in_another_form(X)
     labels = sparse.csr_array(with_stored_zeros(Y))
-    before = [array.copy() for array in (given.data, given.indices, given.indptr, labels.data, labels.indices)]
+    before = [
+        array.copy()
+        for array in (given.data, given.indices, given.indptr, labels.data, labels.indices)
+    ]
     for array in (given.data, given.indices, given.indptr, labels.data, labels.indices):
         array.flags.writeable = False
     small("ldsm").fit(given, labels).predict(given)

@@ -1,4 +1,7 @@
-"""scikit-learn's checks of estimators. The tables below list the checks that fail, each with a reason."""
+"""scikit-learn's checks of estimators.
+
+The tables below list the checks that fail, each with a reason.
+"""
 
 import numpy as np
 import pytest
@@ -6,8 +9,14 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import has_fit_parameter
 from small_models import OURS, small
 
-LABELS = "the check has one column of classes, such as 1 and 2, and xmlc a column of 0 and 1 for each label"
-SPARSE = "label sets and estimates are sparse: a dense array of a hundred thousand labels would not fit into memory"
+LABELS = (
+    "the check has one column of classes, such as 1 and 2, and xmlc a column of 0 and 1 for each "
+    "label"
+)
+SPARSE = (
+    "label sets and estimates are sparse: a dense array of a hundred thousand labels would not "
+    "fit into memory"
+)
 FAILS = {
     "check_estimators_dtypes": LABELS,
     "check_estimator_sparse_array": LABELS,
@@ -21,9 +30,9 @@ FAILS = {
     "check_classifiers_multilabel_representation_invariance": SPARSE,
     "check_classifiers_multilabel_output_format_predict": SPARSE,
     "check_classifiers_multilabel_output_format_predict_proba": SPARSE,
-    "check_dtype_object": "arrays of Python objects are refused, because each entry may have another type",
+    "check_dtype_object": "arrays of objects are refused, because each entry may have another type",
     "check_estimators_empty_data_messages": "without features the shares of the labels are learned",
-    "check_estimators_unfitted": "xmlc's own NotFittedError is a ValueError and an AttributeError, as in scikit-learn",
+    "check_estimators_unfitted": "xmlc has its own NotFittedError, with the same base classes",
     "check_dict_unchanged": "each prediction sets inner_products_",
 }
 ARGUMENT_NAME = "the check passes y by name, and the argument is Y here"
@@ -35,10 +44,14 @@ FAILS_OF_WEIGHTED = {
     "check_sample_weight_equivalence_on_dense_data": ARGUMENT_NAME,
     "check_sample_weight_equivalence_on_sparse_data": ARGUMENT_NAME,
 }
-WARM_START = "the check sets warm_start=False, but OPLT expects the share of instances for its initial tree"
+WARM_START = (
+    "the check sets warm_start=False, but OPLT expects the share of instances for its initial tree"
+)
 ONLINE = "the check calls partial_fit after fit, which needs online=True"
 FEATURES = "an online tree accepts instances with more or fewer features"
-BY_ROW = "samples depend on the number of the instance in X, so that those of several jobs can be joined"
+BY_ROW = (
+    "samples depend on the number of the instance in X, so that those of several jobs can be joined"
+)
 FAILS_BY_NAME = {
     "oplt": {
         "check_n_features_in": WARM_START,
@@ -48,7 +61,10 @@ FAILS_BY_NAME = {
         "check_n_features_in_after_fitting": FEATURES,
         "check_estimators_partial_fit_n_features": FEATURES,
     },
-    "pcc": {"check_methods_sample_order_invariance": BY_ROW, "check_methods_subset_invariance": BY_ROW},
+    "pcc": {
+        "check_methods_sample_order_invariance": BY_ROW,
+        "check_methods_subset_invariance": BY_ROW,
+    },
 }
 SKIPPED = {
     "check_array_api_input": "the environment does not request it",

@@ -37,7 +37,9 @@ def test_predicted_sets_have_largest_expected_f_in_any_blocks(name, multilabel, 
         np.testing.assert_array_equal(found.toarray(), expected.toarray())
         np.testing.assert_array_equal(model.inner_products_, products)
         estimates = label_sets.estimates_of_sets(model, X)
-        np.testing.assert_array_equal(estimates.toarray(), np.where(expected.toarray(), spe.toarray(), 0))
+        np.testing.assert_array_equal(
+            estimates.toarray(), np.where(expected.toarray(), spe.toarray(), 0)
+        )
     for none in (X[:0], np.zeros((0, 10))):
         assert model.predict(none).shape == (0, 5)
 
@@ -50,7 +52,9 @@ def test_predict_accepts_lists_and_frames_with_training_columns(multilabel, monk
         warnings.simplefilter("error")
         model = PLT(n_jobs=1).fit(frame, Y)
         expected = model.predict(frame).toarray()
-    np.testing.assert_array_equal(PLT(n_jobs=1).fit(X, Y).predict(X.toarray().tolist()).toarray(), expected)
+    np.testing.assert_array_equal(
+        PLT(n_jobs=1).fit(X, Y).predict(X.toarray().tolist()).toarray(), expected
+    )
     with raises_with(ValueError, "names"):
         model.predict(frame[[*"dcba"]])
 
@@ -94,7 +98,9 @@ def expected_f(p, chosen):
 
 
 def labelled_data(multilabel):
-    """Return instances of which the last two lack labels, the label sets, and the numbers of the others."""
+    """Return instances of which the last two lack labels, the label sets, and the numbers of the
+    others.
+    """
     X, Y = multilabel(60, 10, 5)
     n_labels = np.diff(Y.indptr)
     labelled = np.flatnonzero(n_labels)[:40]
@@ -240,7 +246,9 @@ def test_stacking_keeps_estimates_of_held_out_instances(multilabel):
         np.testing.assert_array_equal(rows[start : start + 12], held_out)
         of_part = copy(model)
         of_part.log_shares_ = log_shares(Y[part], np.ones(48))
-        of_part.members_ = {name: own.unfitted().fit(X[part], Y[part]) for name, own in model.members_.items()}
+        of_part.members_ = {
+            name: own.unfitted().fit(X[part], Y[part]) for name, own in model.members_.items()
+        }
         estimates = of_part.predict_proba(X[held_out])
         np.testing.assert_array_equal(spe[start : start + 12].toarray(), estimates.toarray())
     assert Stacking(n_jobs=1, n_held_out=0).fit(X, Y)._held_out is None

@@ -57,7 +57,10 @@ MODELS = {name: small(name) for name in OURS} | {
     "adapted": Wrapped(OneVsRestClassifier(MultinomialNB())),
     "oracle": Posteriors(),
     "only estimates": OnlyEstimates(),
-    **{f"plt {search}": PLT(search=search, beam=M, **TREE) for search in ("certified", "beam", "exact")},
+    **{
+        f"plt {search}": PLT(search=search, beam=M, **TREE)
+        for search in ("certified", "beam", "exact")
+    },
     "plt narrow": PLT(beam=1, **TREE),
     "plt compact": PLT(weight_threshold=0.05, **TREE),
     "plt compact exact": PLT(weight_threshold=0.05, search="exact", **TREE),
@@ -67,7 +70,9 @@ MODELS = {name: small(name) for name in OURS} | {
 
 
 def draw_weights(rng):
-    """Return weights with and without zeros, ties and extremes, as arrays of several types and lists."""
+    """Return weights with and without zeros, ties and extremes, as arrays of several types and
+    lists.
+    """
     kinds = [
         rng.random(M),
         rng.random(M) * (rng.random(M) < 0.5),
@@ -92,7 +97,9 @@ def by_brute_force(labels, scores, weights, k):
 def tie_order(model, labels, scores):
     """Order a ranking by the leaf in a label tree, else by the label, as ties are resolved."""
     tree = getattr(model, "tree_", None)
-    numbers = labels if tree is None else np.append(tree.leaf, [-1] * (M + 1 - tree.leaf.size))[labels]
+    numbers = (
+        labels if tree is None else np.append(tree.leaf, [-1] * (M + 1 - tree.leaf.size))[labels]
+    )
     order = np.argsort(np.where(labels < 0, M**2, numbers), axis=1, kind="stable")
     return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
@@ -107,9 +114,12 @@ def test_rankings_by_weighted_estimates_equal_brute_force(name):
         weights = draw_weights(rng)
         k = int(rng.integers(1, M + 5))
         labels, scores = model.predict_top_k(X, k, label_weights=weights)
-        for found, wanted in zip((labels, scores), by_brute_force(*everything, weights, k), strict=True):
+        for found, wanted in zip(
+            (labels, scores), by_brute_force(*everything, weights, k), strict=True
+        ):
             np.testing.assert_array_equal(found[:, : wanted.shape[1]], wanted)
-            assert (found[:, wanted.shape[1] :] == (-1 if found is labels else 0)).all()  # places beyond the last label
+            # places beyond the last label
+            assert (found[:, wanted.shape[1] :] == (-1 if found is labels else 0)).all()
         assert (labels.dtype, scores.dtype) == (np.int32, np.float32)
         if model._BY_INSTANCE and name != "oracle":
             for i in range(3):
@@ -136,7 +146,8 @@ def test_search_evaluates_only_paths_to_labels_with_weight(name):
     labels, _ = model.predict_top_k(X, 3, np.zeros(M))
     assert (labels == -1).all()
     assert (model.inner_products_ == 1).all()
-    model.predict_top_k(X, 3, np.isin(np.arange(M), tree.label[-4:]))  # Four labels are in one or two subtrees.
+    # Four labels are in one or two subtrees.
+    model.predict_top_k(X, 3, np.isin(np.arange(M), tree.label[-4:]))
     assert (model.inner_products_ < of_all).all()
 
 
@@ -146,14 +157,18 @@ def test_excluded_labels_take_no_place_in_beams_of_parabel():
         labels, scores = model.predict_top_k(X, 1, np.arange(M) == label)
         assert (labels == label).all()
         assert (scores > 0).all()
-        assert model.inner_products_.max() <= sum(2 * tree.tree_.depth.max() + 1 for tree in model.trees_)
+        assert model.inner_products_.max() <= sum(
+            2 * tree.tree_.depth.max() + 1 for tree in model.trees_
+        )
 
 
 def test_positive_weights_do_not_change_beams_of_parabel():
     model = Parabel(n_trees=2, max_leaf=2, beam=2, C=1.0, n_jobs=1).fit(X, Y)
     weights = np.linspace(3, 0.1, M)
     everything = tie_order(model, *model.predict_top_k(X, M))
-    for found, expected in zip(model.predict_top_k(X, 5, weights), by_brute_force(*everything, weights, 5)):
+    for found, expected in zip(
+        model.predict_top_k(X, 5, weights), by_brute_force(*everything, weights, 5)
+    ):
         np.testing.assert_array_equal(found, expected)
 
 

@@ -9,10 +9,24 @@ from scipy import sparse
 from small_data import random_multilabel
 
 import xmlc
-from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFileError, NotFittedError, XmlcError
+from xmlc.core.errors import (
+    InvalidDataError,
+    InvalidParameterError,
+    MissingFileError,
+    NotFittedError,
+    XmlcError,
+)
 from xmlc.inference import gfm, gfm_t, marginals_of, meuf_approx
 from xmlc.metrics import macro_f, precision_at_k, propensities
-from xmlc.models import OPLT, PLT, BinaryRelevance, FastXML, Parabel, ProbabilisticClassifierChain, Stacking
+from xmlc.models import (
+    OPLT,
+    PLT,
+    BinaryRelevance,
+    FastXML,
+    Parabel,
+    ProbabilisticClassifierChain,
+    Stacking,
+)
 from xmlc.models.registry import make_estimator
 from xmlc.models.texts import TextClassifier
 from xmlc.models.wrapped import Wrapped
@@ -115,7 +129,9 @@ def test_unfitted_model_raises_picklable_not_fitted_error():
         assert absent(str(error), "PLT", "fit") == []
 
 
-@pytest.mark.parametrize("load", [PLT.load, TextClassifier.load, Wrapped.load, xmlc.load_model, xmlc.data.load])
+@pytest.mark.parametrize(
+    "load", [PLT.load, TextClassifier.load, Wrapped.load, xmlc.load_model, xmlc.data.load]
+)
 def test_missing_path_raises_file_not_found_error(load, tmp_path):
     with raises_with(MissingFileError, "nowhere"):
         load(tmp_path / "nowhere")
@@ -140,7 +156,10 @@ def test_unknown_nested_hyperparameter_raises_invalid_parameter_error():
         (lambda: Stacking([("plt", "ptl")]).fit(X, Y), ["'ptl'", "plt"]),
         (lambda: FastXML(n_trees=1).fit(X, Y).trees(2), "n=2"),
         (lambda: make_estimator("plt", {"gama": 1}, 0), ["gama", "gamma"]),
-        (lambda: make_estimator("sklearn.linear_model:LogisticRegression", {"c": 1}, 0), ["'c'", "C"]),
+        (
+            lambda: make_estimator("sklearn.linear_model:LogisticRegression", {"c": 1}, 0),
+            ["'c'", "C"],
+        ),
         (lambda: ProbabilisticClassifierChain(C=1.0).fit(X, Y).sample(X, 0), "0"),
     ],
 )
@@ -176,7 +195,14 @@ def test_label_names_that_are_not_a_list_of_names_are_refused(names):
 
 
 @pytest.mark.parametrize(
-    "names", [list("abcde"), tuple("abcde"), np.array(list("abcde")), iter("abcde"), dict.fromkeys("abcde").keys()]
+    "names",
+    [
+        list("abcde"),
+        tuple("abcde"),
+        np.array(list("abcde")),
+        iter("abcde"),
+        dict.fromkeys("abcde").keys(),
+    ],
 )
 def test_label_names_may_be_any_ordered_collection(names):
     assert PLT(n_jobs=1).fit(X, Y).name_labels(names).classes_.tolist() == list("abcde")

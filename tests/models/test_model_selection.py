@@ -13,7 +13,10 @@ HITS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30
 
 
 def noisy(n, d, n_labels, wrong, seed=0):
-    """Return instances with one feature per label and with random features. A share ``wrong`` has random labels."""
+    """Return instances with one feature per label and with random features.
+
+    A share ``wrong`` has random labels.
+    """
     rng = np.random.default_rng(seed)
     X = (rng.random((n, d)) < 0.2).astype(np.float32)
     of = rng.integers(0, n_labels, n)
@@ -32,7 +35,9 @@ def selected_by_twin(cls, name, X, Y, size):
             out = rows[fold::3]
             others = np.delete(rows, np.s_[fold::3])
             model = cls(**few, **{name: value}).fit(X[others], Y[others])
-            found += [bool(Y[i, label]) for i, label in zip(out, model.predict_top_k(X[out], 1)[0][:, 0])]
+            found += [
+                bool(Y[i, label]) for i, label in zip(out, model.predict_top_k(X[out], 1)[0][:, 0])
+            ]
     gains = np.array(hits[0.3], dtype=int) - np.array(hits[1.0], dtype=int)
     return 0.3 if gains.sum() > 0 else 1.0
 
@@ -53,7 +58,9 @@ def test_value_is_selected_by_cross_validation(cls, name, size, monkeypatch, tmp
         refitted = cls(**{name: value}).fit(X, Y)
         for other in (loaded, refitted):
             assert getattr(other, f"{name}_") == value
-            np.testing.assert_array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+            np.testing.assert_array_equal(
+                other.predict_proba(X).toarray(), model.predict_proba(X).toarray()
+            )
     assert chosen == {1.0, 0.3}
 
 
@@ -71,7 +78,9 @@ def test_stream_uses_step_of_paper_until_fit_selects_another():
     fitted = OPLT(n_jobs=1, online=True).fit(X, Y)
     assert fitted.partial_fit(X, Y).gamma_ == 0.3
     refitted = OPLT(gamma=0.3, n_jobs=1, online=True).fit(X, Y).partial_fit(X, Y)
-    np.testing.assert_array_equal(fitted.predict_proba(X).toarray(), refitted.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        fitted.predict_proba(X).toarray(), refitted.predict_proba(X).toarray()
+    )
 
 
 def test_default_c_of_plt_depends_on_solver_and_data():

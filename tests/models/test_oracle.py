@@ -19,7 +19,9 @@ from xmlc.suite.steps.prepared import Prepared
 
 @pytest.fixture
 def posteriors():
-    return sparse.random_array((20, 9), density=0.4, rng=np.random.default_rng(0), dtype=np.float32, format="csr")
+    return sparse.random_array(
+        (20, 9), density=0.4, rng=np.random.default_rng(0), dtype=np.float32, format="csr"
+    )
 
 
 def test_thresholds_and_rankings_equal_dense_arithmetic(posteriors, multilabel):
@@ -53,16 +55,25 @@ def test_oracle_without_matching_posteriors_is_refused(posteriors, multilabel):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """Prepare a dataset with posteriors and files of them, in the form of another program's estimates."""
+    """Prepare a dataset with posteriors and files of them, in the form of another program's
+    estimates.
+    """
     folder = tmp_path_factory.mktemp("estimates")
     with atomic_folder(folder / "resources") as source:
         for seed, part in enumerate(("train", "test")):
             save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
             P = sparse.random_array(
-                (120, 8), density=0.5, rng=np.random.default_rng(seed), dtype=np.float32, format="csr"
+                (120, 8),
+                density=0.5,
+                rng=np.random.default_rng(seed),
+                dtype=np.float32,
+                format="csr",
             )
             save_csr(source, f"{part}.P", P)
-        write_json(source / "source.json", {"format": "repository", "train": ["train.txt"], "test": ["test.txt"]})
+        write_json(
+            source / "source.json",
+            {"format": "repository", "train": ["train.txt"], "test": ["test.txt"]},
+        )
     data = folder / "data"
     prepare(Dataset("tiny"), folder / "resources", data)
     for seed in (0, 7):
@@ -81,16 +92,28 @@ def test_estimates_in_files_give_the_same_records_as_a_model(tiny, tmp_path, see
         assert run("estimate", *about, "--min-probability", "0.001", "--out", out / "spe") == 0
         tuned = ["--estimates", out / "spe", "--out", out / "evaluation"]
         assert run("thresholds", "fta", "ofo-ab", *about, *tuned) == 0
-        inferred = ["--data", tiny, "--from", out / "spe", "--training", out / "train.json", "--out", out / "inference"]
+        inferred = [
+            "--data",
+            tiny,
+            "--from",
+            out / "spe",
+            "--training",
+            out / "train.json",
+            "--out",
+            out / "inference",
+        ]
         assert run("infer", "--method", "meuf", *inferred) == 0
         train(out, tiny, estimator, "train", estimator, seed, **given)
         rank_and_score(*about[1::2], out / "ranking.json")
         records = [read_json(out / f"evaluation/{method}.json") for method in ("fta", "ofo-ab")]
         scores.append([(record["grid"], record["best"]) for record in records])
-        scores[-1] += [read_json(out / name)["metrics"] for name in ("inference/meuf.json", "ranking.json")]
+        scores[-1] += [
+            read_json(out / name)["metrics"] for name in ("inference/meuf.json", "ranking.json")
+        ]
         assert records[0]["costs"]["test_ms_per_instance"] is None
     assert scores[0] == scores[1]
-    assert records[0]["costs"]["test_inner_products_per_instance"] is None  # The number is unknown for another program.
+    # The number is unknown for another program.
+    assert records[0]["costs"]["test_inner_products_per_instance"] is None
 
 
 def test_estimates_of_test_set_alone_work_with_any_seed(tiny, tmp_path, monkeypatch):
@@ -100,13 +123,17 @@ def test_estimates_of_test_set_alone_work_with_any_seed(tiny, tmp_path, monkeypa
     for seed in (0, 7):
         model = SavedEstimates(test="scores/{dataset}.npz").fit(*Prepared(tiny, seed).part("fit"))
         model.look_up(Prepared(tiny, seed), "test")
-        assert (model.predict_proba(Prepared(tiny).part("test")[0]) != Prepared(tiny).posteriors("test")).nnz == 0
+        assert (
+            model.predict_proba(Prepared(tiny).part("test")[0]) != Prepared(tiny).posteriors("test")
+        ).nnz == 0
     with raises_with(XmlcError, "part val"):
         model.look_up(Prepared(tiny), "val")
 
 
 def test_estimates_in_double_precision_are_rounded_to_float32(tiny, tmp_path):
-    given = sparse.csr_array(np.round(Prepared(tiny).posteriors("test").toarray().astype(np.float64), 2))
+    given = sparse.csr_array(
+        np.round(Prepared(tiny).posteriors("test").toarray().astype(np.float64), 2)
+    )
     sparse.save_npz(tmp_path / "test.npz", given)
     model = SavedEstimates(test=str(tmp_path / "test.npz")).fit(*Prepared(tiny).part("fit"))
     model.look_up(Prepared(tiny), "test")

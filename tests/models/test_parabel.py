@@ -1,4 +1,6 @@
-"""Parabel: the mean over trees, compared with brute force and with omikuji, and properties of ensembles."""
+"""Parabel: the mean over trees, compared with brute force and with omikuji, and properties of
+ensembles.
+"""
 
 import os
 import shutil
@@ -30,7 +32,9 @@ def test_scores_are_means_over_trees_of_a_plain_beam_search(multilabel, loss):
     model = Parabel(loss=loss, weight_threshold=None, **SMALL).fit(X, Y)
     expected = np.zeros(Y.shape)
     for tree in model.trees_:
-        for i, of_nodes in enumerate(all_estimates(model._kernel_form(X), tree.nodes_, 2 * (loss == "squared_hinge"))):
+        for i, of_nodes in enumerate(
+            all_estimates(model._kernel_form(X), tree.nodes_, 2 * (loss == "squared_hinge"))
+        ):
             labels, estimates, _ = best_of_beam(tree.nodes_, of_nodes, 30, 2)
             expected[i, labels] += estimates / 3
     found = model.predict_proba(X)
@@ -46,14 +50,18 @@ def test_rankings_and_thresholds_follow_scores(fitted):
             np.testing.assert_array_equal(found, expected)
     dense = model.predict_proba(X).toarray()
     limits = np.linspace(0, 0.5, 30, dtype=np.float32)
-    np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
+    np.testing.assert_array_equal(
+        model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0)
+    )
 
 
 def test_scores_without_beam_are_means_of_all_estimates(fitted):
     model, X, Y = fitted
     trees = [clone(tree).fit(X, Y) for tree in model.trees_]  # each tree is also a PLT
     wide = clone(model).set_params(beam=None).fit(X, Y)
-    expected = np.mean([tree.predict_proba(X).toarray().astype(np.float64) for tree in trees], axis=0)
+    expected = np.mean(
+        [tree.predict_proba(X).toarray().astype(np.float64) for tree in trees], axis=0
+    )
     np.testing.assert_array_equal(wide.predict_proba(X).toarray(), expected.astype(np.float32))
     assert (wide.inner_products_ == sum(tree.inner_products_ for tree in trees)).all()
 
@@ -72,7 +80,9 @@ def test_trees_use_given_arity_and_hinge_power(multilabel):
     }
     seed = model.trees_[0].random_state
     alone = PLT(loss="squared_hinge", hinge_power=3, random_state=seed, **shape).fit(X, Y)
-    np.testing.assert_array_equal(model.predict_proba(X).toarray(), alone.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        model.predict_proba(X).toarray(), alone.predict_proba(X).toarray()
+    )
     assert np.diff(model.trees_[0].tree_.children).max() == 4
     square = PLT(loss="squared_hinge", hinge_power=2, random_state=seed, **shape).fit(X, Y)
     assert not np.array_equal(model.predict_proba(X).toarray(), square.predict_proba(X).toarray())
@@ -105,7 +115,10 @@ def test_predictions_are_bit_identical_for_any_threads_and_blocks(fitted, monkey
 
 @pytest.mark.needs("baselines")
 def test_means_over_trees_equal_omikuji(multilabel, tmp_path):
-    """The kernels average the predictions of omikuji's single trees. Omikuji does the same with three trees."""
+    """The kernels average the predictions of omikuji's single trees.
+
+    Omikuji does the same with three trees.
+    """
     X, Y = multilabel(200, 20, 30, density=0.5)
     whole = OmikujiParabel(n_trees=3, min_branch_size=8, beam_size=3, n_jobs=1).fit(X, Y)
     whole.save(tmp_path / "whole")
@@ -116,7 +129,9 @@ def test_means_over_trees_equal_omikuji(multilabel, tmp_path):
             os.remove(folder / "program" / f"tree{other}.cbor")
         os.rename(folder / "program" / f"tree{t}.cbor", folder / "program" / "tree0.cbor")
         answers.append(OmikujiParabel.load(folder).predict_proba(X))
-    found = as_leaves([(np.diff(spe.indptr), spe.indices.astype(np.int32), spe.data) for spe in answers])
+    found = as_leaves(
+        [(np.diff(spe.indptr), spe.indices.astype(np.int32), spe.data) for spe in answers]
+    )
     labels, scores = average_top_k(*found, 0, 200, 30, 5, NO_WEIGHTS)
     their_labels, their_scores = whole.predict_top_k(X, 5)
     assert (labels == their_labels).mean() > 0.99  # Rounding may swap two labels.
@@ -127,7 +142,9 @@ def test_means_over_trees_equal_omikuji(multilabel, tmp_path):
     np.testing.assert_allclose(means, theirs.data, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize(("most", "usual"), [(8, parabel.FOR_FEW_LABELS), (7, parabel.FOR_MANY_LABELS)])
+@pytest.mark.parametrize(
+    ("most", "usual"), [(8, parabel.FOR_FEW_LABELS), (7, parabel.FOR_MANY_LABELS)]
+)
 def test_defaults_depend_on_number_of_labels(multilabel, monkeypatch, tmp_path, most, usual):
     monkeypatch.setattr(parabel, "MANY_LABELS", most)
     X, Y = multilabel(60, 20, 8)
@@ -139,5 +156,7 @@ def test_defaults_depend_on_number_of_labels(multilabel, monkeypatch, tmp_path, 
     for other in (Parabel.load(tmp_path / "model"), again):
         assert other._selected() == model._selected()
         np.testing.assert_array_equal(other.predict_proba(X).toarray(), estimates)
-    given = Parabel(weight_threshold=None, tol=0, arity=4, C=2.0, max_leaf=4, epochs=2, n_jobs=1).fit(X, Y)
+    given = Parabel(
+        weight_threshold=None, tol=0, arity=4, C=2.0, max_leaf=4, epochs=2, n_jobs=1
+    ).fit(X, Y)
     assert given._selected() == {**usual, "weight_threshold": None, "tol": 0, "arity": 4, "C": 2.0}

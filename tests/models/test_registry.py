@@ -61,15 +61,20 @@ import numpy as np
 
 
 def with_attribute(folder, keep, use="pass"):
-    """Return the name of a custom estimator that stores an additional attribute, and the estimator."""
+    """Return the name of a custom estimator that stores an additional attribute, and the
+    estimator.
+    """
     begin = OWN_MODEL.partition("        return self")[0]
     (folder / "mine.py").write_text(WITH_ATTRIBUTE.format(model=begin, keep=keep, use=use))
-    return f"{folder}/mine.py:Frequencies", make_estimator(f"{folder}/mine.py:Frequencies", {}, seed=0)
+    return f"{folder}/mine.py:Frequencies", make_estimator(
+        f"{folder}/mine.py:Frequencies", {}, seed=0
+    )
 
 
 @pytest.mark.parametrize(
     "value",
-    ["None", "True", "'text'", "0.1", "['a', 1, None]", "{'a': [1, 2.5]}", "np.float32(0.1)", "np.array(3)", "2**70",
+    ["None", "True", "'text'", "0.1", "['a', 1, None]", "{'a': [1, 2.5]}", "np.float32(0.1)",
+        "np.array(3)", "2**70",
      "np.array(['a', 'b'])", "np.zeros((0, 3))"],
 )  # fmt: skip
 def test_attributes_set_by_fit_survive_save_and_load(value, tmp_path, multilabel):
@@ -97,7 +102,9 @@ def test_attributes_set_by_fit_survive_save_and_load(value, tmp_path, multilabel
         ("self.scale = {1}", ["set", "JSON"]),
     ],
 )
-def test_attributes_that_cannot_be_saved_are_refused_and_leave_no_files(keep, mentioned, tmp_path, multilabel):
+def test_attributes_that_cannot_be_saved_are_refused_and_leave_no_files(
+    keep, mentioned, tmp_path, multilabel
+):
     X, Y = multilabel(30, 6, 4)
     name, model = with_attribute(tmp_path, keep)
     with raises_with(XmlcError, "Frequencies", mentioned):
@@ -113,7 +120,8 @@ def test_attributes_that_cannot_be_saved_are_refused_and_leave_no_files(keep, me
         ("del self.n_labels_", "pass", ["fit", "n_labels_"]),
         ("pass", "return np.zeros((X.shape[0], 4))", ["predict_proba", "ndarray"]),
         ("self._kept = 1", "self._kept", ["AttributeError", "_kept"]),
-        ("type(self).calls = 1", "type(self).calls += 1; self.frequencies_ = np.full(4, 1 / type(self).calls)",
+        ("type(self).calls = 1",
+            "type(self).calls += 1; self.frequencies_ = np.full(4, 1 / type(self).calls)",
          "estimates"),
     ],
 )  # fmt: skip
@@ -130,11 +138,15 @@ def test_typo_in_name_gets_a_suggestion():
 
 
 @pytest.mark.parametrize(
-    "name", ["PLT", "Plt", "xmlc.models:PLT", "xmlc.models.plt:PLT", "xmlc.models.plt.estimator:PLT"]
+    "name",
+    ["PLT", "Plt", "xmlc.models:PLT", "xmlc.models.plt:PLT", "xmlc.models.plt.estimator:PLT"],
 )
 def test_class_of_this_package_is_known_by_its_name_and_place(name):
     assert estimator_class(name) is estimator_class("plt")
-    assert Stacking([("member", name)]).members()["member"].get_params() == estimator_class("plt")().get_params()
+    assert (
+        Stacking([("member", name)]).members()["member"].get_params()
+        == estimator_class("plt")().get_params()
+    )
 
 
 def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
@@ -148,7 +160,9 @@ def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
     np.testing.assert_array_equal(model.frequencies_[labels[0]], scores[0])
     model.save(tmp_path / "model")
     loaded = type(model).load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray()
+    )
     with raises_with(XmlcError, "frequencies.py:np", "fit", "predict_proba"):
         estimator_class(f"{file}:np")
     with raises_with(XmlcError, "nowhere.py"):
@@ -159,7 +173,10 @@ def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
 
 
 def test_preset_for_rankings_can_be_a_member():
-    assert Stacking([("a", "plt-ranking")]).members()["a"].get_params() == PLT.for_ranking().get_params()
+    assert (
+        Stacking([("a", "plt-ranking")]).members()["a"].get_params()
+        == PLT.for_ranking().get_params()
+    )
     assert make_estimator("plt-ranking", {"tol": 0.5}, 0).tol == 0.5
 
 

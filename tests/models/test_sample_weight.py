@@ -1,4 +1,6 @@
-"""Weights of instances: integers equal repeated rows, 0 omits a row, and some estimators refuse weights."""
+"""Weights of instances: integers equal repeated rows, 0 omits a row, and some estimators refuse
+weights.
+"""
 
 import inspect
 
@@ -13,7 +15,13 @@ from small_data import random_multilabel
 from small_models import OURS, small
 
 from xmlc.core.errors import InvalidDataError, InvalidParameterError
-from xmlc.models import PLT, BinaryRelevance, Parabel, ProbabilisticClassifierChain, SparseWeightedNearestNeighbors
+from xmlc.models import (
+    PLT,
+    BinaryRelevance,
+    Parabel,
+    ProbabilisticClassifierChain,
+    SparseWeightedNearestNeighbors,
+)
 from xmlc.models.plt.estimator import MOST_COPIES
 from xmlc.models.wrapped import Wrapped
 
@@ -32,8 +40,15 @@ MODELS = {
     "br, not standardised": BinaryRelevance(C=0.5, standardize=False),
     "pcc": ProbabilisticClassifierChain(C=0.5, n_samples=50),
 }
-# Allowed difference to the estimates of repeated rows, due to a solver's tolerance or the order of a sum.
-APART = {"logistic": 1e-4, "squared hinge": 1e-4, "parabel": 1e-4, "br": 1e-6, "br, not standardised": 1e-6}
+# Allowed difference to the estimates of repeated rows, due to a solver's tolerance or the order of
+# a sum.
+APART = {
+    "logistic": 1e-4,
+    "squared hinge": 1e-4,
+    "parabel": 1e-4,
+    "br": 1e-6,
+    "br, not standardised": 1e-6,
+}
 X, Y = random_multilabel(150, 20, 12, seed=3)
 WHOLE = np.random.default_rng(0).integers(0, 5, 150)
 
@@ -62,7 +77,9 @@ def test_integer_weights_equal_repeated_rows(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_weights_of_1_change_nothing(name):
-    one, other = (MODELS[name].unfitted().fit(X, Y, sample_weight=weights) for weights in (None, np.ones(150)))
+    one, other = (
+        MODELS[name].unfitted().fit(X, Y, sample_weight=weights) for weights in (None, np.ones(150))
+    )
     assert_same_arrays(one, other)
 
 
@@ -75,7 +92,9 @@ def test_rows_with_weight_0_are_ignored(name, C):
     weights = np.full(150, 0.0)
     weights[wanted] = 0.5 + np.arange(wanted.size) % 3
     found = model.fit(X, Y, sample_weight=weights)
-    assert_same_arrays(found, model.unfitted().fit(X[wanted], Y[wanted], sample_weight=weights[wanted]))
+    assert_same_arrays(
+        found, model.unfitted().fit(X[wanted], Y[wanted], sample_weight=weights[wanted])
+    )
     assert found.n_labels_ == 12
     assert found.predict_proba(X)[:, [0]].nnz == 0
 
@@ -84,13 +103,18 @@ def test_rows_with_weight_0_are_ignored(name, C):
 def test_weights_of_2_equal_twice_the_c(name):
     twice = MODELS[name].unfitted().set_params(C=2 * MODELS[name].C)
     rows = np.arange(150)
-    assert np.abs(estimates(MODELS[name], rows, np.full(150, 2.0)) - estimates(twice, rows)).max() < APART[name]
+    assert (
+        np.abs(estimates(MODELS[name], rows, np.full(150, 2.0)) - estimates(twice, rows)).max()
+        < APART[name]
+    )
 
 
 @pytest.mark.parametrize("name", ["adagrad", "sgd"])
 def test_weights_with_large_mean_are_scaled_down(name):
     model = MODELS[name].unfitted().set_params(lam=1e-3)
-    found, expected = (estimates(model, np.arange(150), np.full(150, w)) for w in (1e6, MOST_COPIES))
+    found, expected = (
+        estimates(model, np.arange(150), np.full(150, w)) for w in (1e6, MOST_COPIES)
+    )
     np.testing.assert_array_equal(found, expected)
 
 
@@ -117,7 +141,9 @@ def test_fit_to_disk_uses_weights(name, tmp_path):
     MODELS[name].unfitted().fit_to_disk(tmp_path / "model", X, Y, sample_weight=WHOLE)
     loaded = type(expected).load(tmp_path / "model")
     assert_same_arrays(loaded, expected)
-    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), expected.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        loaded.predict_proba(X).toarray(), expected.predict_proba(X).toarray()
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +174,10 @@ def test_estimators_without_weights_refuse_them(name, tmp_path):
     if "sample_weight" in inspect.signature(model.fit).parameters:
         model.fit(X, Y, sample_weight=WHOLE)
         return
-    for fit in (model.fit, lambda X, Y, **given: model.fit_to_disk(tmp_path / "model", X, Y, **given)):
+    for fit in (
+        model.fit,
+        lambda X, Y, **given: model.fit_to_disk(tmp_path / "model", X, Y, **given),
+    ):
         with raises_with(InvalidParameterError, type(model).__name__, "sample_weight"):
             fit(X, Y, sample_weight=WHOLE)
     assert not (tmp_path / "model").exists()

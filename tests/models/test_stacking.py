@@ -61,7 +61,9 @@ def features_twin(scores, log_share):
 
 def loss_twin(features, true, weights, coefficients, start):
     z = features @ coefficients
-    return (weights * (np.logaddexp(0, z) - true * z)).sum() + ((coefficients - start) ** 2).sum() / 2
+    return (weights * (np.logaddexp(0, z) - true * z)).sum() + (
+        (coefficients - start) ** 2
+    ).sum() / 2
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,9 @@ def data():
 
 def test_candidates_are_labels_of_any_member_with_all_scores():
     rng = np.random.default_rng(0)
-    labels = np.array([rng.permutation(9)[:4] for _ in range(3 * 7)], dtype=np.int32).reshape(3, 7, 4)
+    labels = np.array([rng.permutation(9)[:4] for _ in range(3 * 7)], dtype=np.int32).reshape(
+        3, 7, 4
+    )
     scores = -np.sort(-rng.random(labels.shape), axis=2).astype(np.float32)
     labels[1, 2, 2:] = -1
     scores[1, 2, 2:] = 0
@@ -87,7 +91,9 @@ def test_candidates_are_labels_of_any_member_with_all_scores():
 @pytest.mark.parametrize("n_members", [1, 2, 3])
 def test_features_are_logit_of_mean_and_products_of_logarithms(n_members):
     rng = np.random.default_rng(1)
-    scores = np.concatenate((rng.random((20, n_members)), np.zeros((1, n_members)), np.ones((1, n_members))))
+    scores = np.concatenate(
+        (rng.random((20, n_members)), np.zeros((1, n_members)), np.ones((1, n_members)))
+    )
     candidates = rng.integers(0, 5, 22).astype(np.int32)
     shares = np.log(rng.random(5))
     features = features_of(candidates, scores, shares)
@@ -104,7 +110,10 @@ def test_regression_minimises_penalised_loss():
     weights = rng.random(300) * 2
     found = fit_stacked(features, true, weights, start)
     expected = optimize.minimize(
-        lambda w: loss_twin(features, true, weights, w, start), start, method="BFGS", options={"gtol": 1e-8}
+        lambda w: loss_twin(features, true, weights, w, start),
+        start,
+        method="BFGS",
+        options={"gtol": 1e-8},
     )
     np.testing.assert_allclose(found, expected.x, atol=1e-4)
     assert loss_twin(features, true, weights, found, start) <= expected.fun * (1 + 1e-9)
@@ -113,8 +122,13 @@ def test_regression_minimises_penalised_loss():
 def test_regression_is_finite_on_separable_rows_and_without_rows():
     features = np.array([[-1e3, 1.0], [1e3, 1.0]] * 20)
     start = np.array([1.0, 0.0])
-    assert np.isfinite(fit_stacked(features, np.array([False, True] * 20), np.ones(40), start)).all()
-    assert fit_stacked(features[:0], np.zeros(0, dtype=bool), np.ones(0), start).tolist() == start.tolist()
+    assert np.isfinite(
+        fit_stacked(features, np.array([False, True] * 20), np.ones(40), start)
+    ).all()
+    assert (
+        fit_stacked(features[:0], np.zeros(0, dtype=bool), np.ones(0), start).tolist()
+        == start.tolist()
+    )
 
 
 def row_features_twin(own):
@@ -135,12 +149,20 @@ def test_row_features_and_calibration_equal_twins():
     np.testing.assert_allclose(row_features(counts, z), of_rows, rtol=1e-12)
     features = np.array([[score, 1, *of_rows[i]] for i, own in enumerate(rows) for score in own])
     expected = 1 / (1 + np.exp(-features @ calibration))
-    np.testing.assert_allclose(calibrated_estimates(counts, z, of_rows, calibration), expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        calibrated_estimates(counts, z, of_rows, calibration), expected, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize(
     ("n", "n_held_out", "sizes"),
-    [(30, 2000, [6] * 5), (103, 2000, [20] * 5), (4880, 2000, [667] * 3), (10_000, 2000, [2000]), (50, 7, [7])],
+    [
+        (30, 2000, [6] * 5),
+        (103, 2000, [20] * 5),
+        (4880, 2000, [667] * 3),
+        (10_000, 2000, [2000]),
+        (50, 7, [7]),
+    ],
 )
 def test_few_instances_are_held_out_in_several_parts(n, n_held_out, sizes):
     parts = list(held_out_parts(n, n_held_out, 3))
@@ -191,7 +213,10 @@ def test_estimates_equal_stacking_by_hand(data):
     expected = np.zeros(Y.shape)
     shares = log_shares(Y, np.ones(120))
     for i, own in enumerate(candidates_twin([each.predict_top_k(X, 6) for each in finals])):
-        z = [np.dot(features_twin(scores, shares[label]), model.coefficients_) for label, scores in own.items()]
+        z = [
+            np.dot(features_twin(scores, shares[label]), model.coefficients_)
+            for label, scores in own.items()
+        ]
         for label, score in zip(own, z):
             logit = np.dot([score, 1, *row_features_twin(z)], model.calibration_)
             expected[i, label] = 1 / (1 + np.exp(-logit))
@@ -211,7 +236,9 @@ def test_estimates_do_not_depend_on_which_labels_are_allowed(data):
 
 
 class Selecting(SparseProbabilityEstimator):
-    """An estimator that selects its number of training instances and estimates the shares of labels."""
+    """An estimator that selects its number of training instances and estimates the shares of
+    labels.
+    """
 
     def __init__(self, level=None):
         self.level = level
@@ -240,7 +267,9 @@ def test_estimates_without_held_out_rows_are_mean_scores(data):
     model = Stacking(n_held_out=0, n_jobs=1).fit(X, Y)
     mean = sum(own.predict_proba(X).toarray().astype(np.float64) for own in model.members_.values())
     mean /= len(model.members_)
-    np.testing.assert_allclose(model.predict_proba(X).toarray(), np.clip(mean, 1e-6, None) * (mean > 0), rtol=1e-5)
+    np.testing.assert_allclose(
+        model.predict_proba(X).toarray(), np.clip(mean, 1e-6, None) * (mean > 0), rtol=1e-5
+    )
 
 
 def test_instance_weights_reach_members_and_regression(data):
@@ -253,8 +282,12 @@ def test_instance_weights_reach_members_and_regression(data):
     assert not np.allclose(model.coefficients_, plain.coefficients_)
     member = model.members_["hinge"]
     alone = member.unfitted().set_params(**member._selected()).fit(X, Y, sample_weight=weights)
-    np.testing.assert_array_equal(member.predict_proba(X).toarray(), alone.predict_proba(X).toarray())
-    np.testing.assert_allclose(model.log_shares_, np.log((weights @ Y.toarray() + 0.5) / weights.sum()), rtol=1e-6)
+    np.testing.assert_array_equal(
+        member.predict_proba(X).toarray(), alone.predict_proba(X).toarray()
+    )
+    np.testing.assert_allclose(
+        model.log_shares_, np.log((weights @ Y.toarray() + 0.5) / weights.sum()), rtol=1e-6
+    )
     with raises_with(TypeError, "sample_weight"):
         Stacking([("forest", "fastxml")]).fit(X, Y, sample_weight=weights)
 
@@ -312,7 +345,11 @@ def test_propensities_favour_rare_labels(data):
 @pytest.mark.parametrize("fit_to_disk", [False, True])
 def test_loaded_model_predicts_the_same(data, tmp_path, fit_to_disk):
     X, Y = data
-    given = [("near", "swnn"), ("trees", Parabel(n_trees=2)), ("one", OneVsRestClassifier(LogisticRegression()))]
+    given = [
+        ("near", "swnn"),
+        ("trees", Parabel(n_trees=2)),
+        ("one", OneVsRestClassifier(LogisticRegression())),
+    ]
     model = Stacking(given, **SMALL)
     if fit_to_disk:
         model.fit_to_disk(tmp_path / "model", X, Y)
@@ -324,7 +361,9 @@ def test_loaded_model_predicts_the_same(data, tmp_path, fit_to_disk):
     assert isinstance(loaded, Stacking)
     for found, expected in zip(loaded.predict_top_k(X, 5), model.predict_top_k(X, 5), strict=True):
         np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(clone(loaded).fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        clone(loaded).fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray()
+    )
 
 
 @pytest.mark.parametrize("members", [255, ["plt"], None])
@@ -350,8 +389,12 @@ def test_default_members_depend_on_the_number_of_labels(n_labels, tmp_path):
     loaded = load_model(tmp_path / "model")
     assert loaded.estimators is None
     assert list(loaded.members_) == expected
-    np.testing.assert_array_equal(loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray())
-    np.testing.assert_array_equal(clone(loaded).fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray()
+    )
+    np.testing.assert_array_equal(
+        clone(loaded).fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray()
+    )
 
 
 def test_default_members_stay_if_their_hyperparameters_are_set_to_the_present_values():
@@ -368,7 +411,10 @@ def test_hyperparameters_of_members_are_set_and_read():
     model.set_params(plt__arity=4, swnn__S=9)
     members = model.members()
     assert (members["plt"].arity, members["swnn"].S, members["plt"].random_state) == (4, 9, 3)
-    assert model.get_params()["estimators"] == [["swnn", {"swnn": {"S": 9}}], ["plt", {"plt": {"arity": 4}}]]
+    assert model.get_params()["estimators"] == [
+        ["swnn", {"swnn": {"S": 9}}],
+        ["plt", {"plt": {"arity": 4}}],
+    ]
     assert clone(model).members()["plt"].arity == 4
     assert Stacking().set_params(**model.get_params()).members()["swnn"].S == 9
     assert Stacking([("one", Wrapped(LogisticRegression()))]).get_params()["estimators"] == [
@@ -384,18 +430,26 @@ ORDERS = {
     "arity, then seed": lambda model: model.set_params(p__arity=4).set_params(random_state=7),
     "seed, then arity": lambda model: model.set_params(random_state=7).set_params(p__arity=4),
     "in one call": lambda model: model.set_params(random_state=7, p__arity=4),
-    "clone between": lambda model: clone(clone(model).set_params(p__arity=4)).set_params(random_state=7),
+    "clone between": lambda model: clone(clone(model).set_params(p__arity=4)).set_params(
+        random_state=7
+    ),
     "from get_params": lambda model: Stacking().set_params(
         **model.set_params(p__arity=4).get_params() | {"random_state": 7}
     ),
-    "shallow get_params": lambda model: Stacking(**model.set_params(p__arity=4).get_params(deep=False)).set_params(
-        random_state=7
-    ),
+    "shallow get_params": lambda model: Stacking(
+        **model.set_params(p__arity=4).get_params(deep=False)
+    ).set_params(random_state=7),
     "in a text classifier": lambda model: (
-        TextClassifier(model).set_params(estimator__p__arity=4).set_params(estimator__random_state=7).estimator
+        TextClassifier(model)
+        .set_params(estimator__p__arity=4)
+        .set_params(estimator__random_state=7)
+        .estimator
     ),
     "in a pipeline": lambda model: (
-        Pipeline([("s", model)]).set_params(s__p__arity=4).set_params(s__random_state=7).named_steps["s"]
+        Pipeline([("s", model)])
+        .set_params(s__p__arity=4)
+        .set_params(s__random_state=7)
+        .named_steps["s"]
     ),
 }
 
@@ -414,7 +468,9 @@ def test_members_with_an_own_seed_keep_it(order):
 
 
 def test_ensemble_in_an_ensemble_passes_its_seed_on():
-    model = Stacking([("inner", "stacking"), ("p", "plt")], random_state=4).set_params(inner__plt__arity=4)
+    model = Stacking([("inner", "stacking"), ("p", "plt")], random_state=4).set_params(
+        inner__plt__arity=4
+    )
     inner = model.set_params(random_state=6).members()["inner"]
     assert inner.random_state == 6
     assert seeds_of(inner)["plt"] == 6
@@ -427,7 +483,9 @@ def test_loaded_ensemble_follows_the_same_rule_for_seeds(data, tmp_path):
     model.save(tmp_path / "model")
     loaded = Stacking.load(tmp_path / "model")
     assert loaded.get_params() == model.get_params()
-    assert seeds_of(clone(loaded).set_params(random_state=8)) == seeds_of(clone(model).set_params(random_state=8))
+    assert seeds_of(clone(loaded).set_params(random_state=8)) == seeds_of(
+        clone(model).set_params(random_state=8)
+    )
     assert seeds_of(loaded.set_params(random_state=8)) == {"p": 8, "s": None, "r": 5}
     assert loaded.members()["p"].arity == 4
 
@@ -435,7 +493,10 @@ def test_loaded_ensemble_follows_the_same_rule_for_seeds(data, tmp_path):
 def test_members_keep_their_own_threads_if_the_ensemble_has_none():
     model = Stacking([("p", PLT(n_jobs=3)), ("f", "fastxml")], n_jobs=2).set_params(p__arity=4)
     assert [member.n_jobs for member in model.members().values()] == [2, 2]
-    assert [member.n_jobs for member in model.set_params(n_jobs=None).members().values()] == [3, None]
+    assert [member.n_jobs for member in model.set_params(n_jobs=None).members().values()] == [
+        3,
+        None,
+    ]
 
 
 def test_member_with_hyperparameters_may_be_searched(data):
@@ -443,7 +504,9 @@ def test_member_with_hyperparameters_may_be_searched(data):
     assert search.best_estimator_.members()["p"].arity in (2, 4)
 
 
-@pytest.mark.parametrize("given", [{}, {"plt": {}, "swnn": {}}, {"plt": 4}, {"arity": 4}, {"plt": {"arty": 4}}])
+@pytest.mark.parametrize(
+    "given", [{}, {"plt": {}, "swnn": {}}, {"plt": 4}, {"arity": 4}, {"plt": {"arty": 4}}]
+)
 def test_wrong_mapping_of_a_member_is_refused(data, given):
     with raises_with(InvalidParameterError):
         Stacking([("p", given)]).fit(*data)

@@ -1,4 +1,7 @@
-"""Tail classifiers, compared with a plain implementation. See test_averaged_forest.py for threads and files."""
+"""Tail classifiers, compared with a plain implementation.
+
+See test_averaged_forest.py for threads and files.
+"""
 
 import numpy as np
 import tail_twin
@@ -26,7 +29,9 @@ def blend(tail, X, forest, alpha, gamma=30.0):
 
 def random_candidates(n, m, seed=0, density=0.5):
     """Return random positive forest scores, sorted by label."""
-    scores = sparse.random_array((n, m), density=density, rng=np.random.default_rng(seed), format="csr")
+    scores = sparse.random_array(
+        (n, m), density=density, rng=np.random.default_rng(seed), format="csr"
+    )
     scores.sort_indices()
     scores.data = (scores.data + 1e-3).astype(np.float32)
     return scores
@@ -43,7 +48,9 @@ def dense_centroids(tail, shape):
 
 def stored(matrix):
     """Return a dense boolean array that marks the stored entries of a matrix."""
-    return sparse.csr_array((np.ones(matrix.nnz, bool), matrix.indices, matrix.indptr), shape=matrix.shape).toarray()
+    return sparse.csr_array(
+        (np.ones(matrix.nnz, bool), matrix.indices, matrix.indptr), shape=matrix.shape
+    ).toarray()
 
 
 @settings(deadline=None, max_examples=25)
@@ -73,7 +80,8 @@ def test_centroids_and_scores_equal_plain_implementation(n, d, m, gamma, alpha, 
     here = stored(forest)
     np.testing.assert_allclose(logs.toarray()[here], np.log(B)[here], rtol=1e-5, atol=1e-4)
     expected = forest.toarray().astype(np.float64) ** alpha * B ** (1 - alpha)
-    expected = np.maximum(expected, np.finfo(np.float32).tiny)  # a score of 0 would remove the candidate
+    # a score of 0 would remove the candidate
+    expected = np.maximum(expected, np.finfo(np.float32).tiny)
     for result in results[1:]:
         np.testing.assert_allclose(result.toarray()[here], expected[here], rtol=2e-4)
 
@@ -86,8 +94,11 @@ def test_extreme_distances_stay_finite_and_ranked():
     np.testing.assert_allclose(logs, [-np.log(2), -4000, -2000], rtol=1e-6)
     scores = blend(tail, X[:1], all_candidates(1, 3), alpha=0.8, gamma=2000)
     assert scores.nnz == 3
-    assert (scores.data > 0).all()  # These scores are too small for float32, but their labels are still candidates.
+    # These scores are too small for float32, but their labels are still candidates.
+    assert (scores.data > 0).all()
     assert scores.data.argmax() == 0
     assert blend(tail, X[:0], all_candidates(0, 3), alpha=0.8).shape == (0, 3)
-    far = fitted(X, Y, unit_norm=False).log_scores(as_features(1e37 * X[:1]), all_candidates(1, 3), 30.0, False, 1)
+    far = fitted(X, Y, unit_norm=False).log_scores(
+        as_features(1e37 * X[:1]), all_candidates(1, 3), 30.0, False, 1
+    )
     assert np.isfinite(far.data).all()

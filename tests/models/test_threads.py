@@ -1,4 +1,6 @@
-"""Predictions in several threads: each call has the result that it has alone, and changes no model."""
+"""Predictions in several threads: each call has the result that it has alone, and changes no
+model.
+"""
 
 import copy
 import pickle
@@ -39,7 +41,9 @@ class Own(SparseProbabilityEstimator):
         X = self._instances(X)
         estimates = np.clip(X @ self.sums_.T, 0, 1).astype(np.float32)
         self.inner_products_ = np.full(X.shape[0], self.n_labels_)
-        return sparse.csr_array(np.where(estimates > self._label_thresholds(threshold), estimates, 0))
+        return sparse.csr_array(
+            np.where(estimates > self._label_thresholds(threshold), estimates, 0)
+        )
 
 
 MODELS = {name: lambda name=name: small(name) for name in OURS} | {
@@ -79,9 +83,11 @@ def plain(value):
 
 
 def check_in_threads(calls, fresh):
-    """Compare the results of calls in eight threads with the results of the same calls one after another.
+    """Compare the results of calls in eight threads with the results of the same calls one after
+    another.
 
-    ``fresh`` returns a model without caches, so that caches, too, are filled by several threads at once.
+    ``fresh`` returns a model without caches, so that caches, too, are filled by several threads at
+    once.
     """
     alone = fresh()
     expected = [plain(call(alone)) for call in calls]
@@ -118,7 +124,9 @@ def calls_for(X, Y, weights, folder):
             lambda model, part=part, own=own: model.predict_top_k(part, 3, own),
             lambda model, part=part: model.predict(part),
             lambda model, part=part, true=true: model.score(part, true),
-            lambda model, part=part, own=own: model.rank_one(part[[0]].indices, part[[0]].data, 2, own),
+            lambda model, part=part, own=own: model.rank_one(
+                part[[0]].indices, part[[0]].data, 2, own
+            ),
         ]
 
     def saved(model):
@@ -151,7 +159,9 @@ def test_results_of_threads_equal_results_alone(name, data, tmp_path):
     check_in_threads(calls_for(X, Y, np.arange(1.0, 13.0), tmp_path), lambda: pickle.loads(stored))
 
 
-@pytest.mark.parametrize("name", ["default stacking", "nested stacking", "parabel of three trees", "oplt"])
+@pytest.mark.parametrize(
+    "name", ["default stacking", "nested stacking", "parabel of three trees", "oplt"]
+)
 def test_predictions_change_no_member(name, data):
     X, Y = data
     model = MODELS[name]().fit(X, Y)
@@ -190,7 +200,10 @@ def test_threads_of_members_follow_set_params_and_load(data, tmp_path):
 def test_texts_have_the_same_labels_in_threads():
     words = ["rice", "onion", "rose", "tulip", "pan", "spade", "soup", "hedge"]
     texts = [f"{a} {b} {i}" for (i, a), b in product(enumerate(words * 4), words[:3])]
-    sets = [["cooking"] if text.split()[0] in words[:2] + words[4:7:2] else ["garden", "home"] for text in texts]
+    sets = [
+        ["cooking"] if text.split()[0] in words[:2] + words[4:7:2] else ["garden", "home"]
+        for text in texts
+    ]
     model = TextClassifier().fit(texts, sets)
     stored = pickle.dumps(model)
     calls = []

@@ -1,4 +1,7 @@
-"""Vowpal Wabbit's memory tree as an estimator. The tests need the extra `baselines`, which CI installs."""
+"""Vowpal Wabbit's memory tree as an estimator.
+
+The tests need the extra `baselines`, which CI installs.
+"""
 
 import numpy as np
 import pytest
@@ -34,8 +37,12 @@ def test_memory_tree_learns_classes_and_loaded_model_predicts_the_same(tmp_path)
     assert (spe.data == 1).all()
     assert model.predict_proba(X_test, 1.0).nnz == 0
     model.save(tmp_path / "model")
-    np.testing.assert_array_equal(VowpalWabbitCMT.load(tmp_path / "model").predict_top_k(X_test, 1)[0], labels)
-    np.testing.assert_array_equal(VowpalWabbitCMT(**SMALL).fit(X, Y).predict_top_k(X_test, 1)[0], labels)
+    np.testing.assert_array_equal(
+        VowpalWabbitCMT.load(tmp_path / "model").predict_top_k(X_test, 1)[0], labels
+    )
+    np.testing.assert_array_equal(
+        VowpalWabbitCMT(**SMALL).fit(X, Y).predict_top_k(X_test, 1)[0], labels
+    )
 
 
 def test_progressive_predictions_precede_learning():
@@ -46,7 +53,8 @@ def test_progressive_predictions_precede_learning():
     assert labels[0, 0] == -1
     assert scores[0, 0] == 0
     for instance in range(1, 600):
-        assert labels[instance, 0] in y[:instance]  # The program cannot predict a class that it has not seen.
+        # The program cannot predict a class that it has not seen.
+        assert labels[instance, 0] in y[:instance]
     assert (labels[300:, 0] == y[300:]).mean() > 0.8
     assert (model.predict_top_k(X, 1)[0][:, 0] == y).mean() > 0.9  # after training
 
@@ -54,8 +62,16 @@ def test_progressive_predictions_precede_learning():
 def test_each_option_changes_predictions():
     X, Y, _ = classes(400, m=60)
     default = VowpalWabbitCMT(**SMALL).progressive_top_k(X, Y)[0]
-    for change in ({"leaf_multiplier": 1}, {"dream_repeats": 9}, {"eta": 1.0}, {"online": True}, {"random_state": 5}):
-        assert (VowpalWabbitCMT(**(SMALL | change)).progressive_top_k(X, Y)[0] != default).any(), change
+    for change in (
+        {"leaf_multiplier": 1},
+        {"dream_repeats": 9},
+        {"eta": 1.0},
+        {"online": True},
+        {"random_state": 5},
+    ):
+        assert (VowpalWabbitCMT(**(SMALL | change)).progressive_top_k(X, Y)[0] != default).any(), (
+            change
+        )
 
 
 def test_memory_tree_ranks_one_class_and_refuses_label_sets(multilabel):
@@ -70,7 +86,8 @@ def test_memory_tree_ranks_one_class_and_refuses_label_sets(multilabel):
 
 
 @pytest.mark.parametrize(
-    "limits", [{"time_limit": 1, "dream_repeats": 400, "passes": 30}, {"memory_limit": 0.4, "hash_bits": 26}]
+    "limits",
+    [{"time_limit": 1, "dream_repeats": 400, "passes": 30}, {"memory_limit": 0.4, "hash_bits": 26}],
 )
 def test_training_stops_at_limits_and_error_shows_both(limits):
     X, Y, _ = classes(1500)

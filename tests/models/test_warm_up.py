@@ -33,9 +33,15 @@ class Warm(Plain):
     ("model", "expected"),
     [
         (Plain(), (WARM_UP_ROWS, WARM_UP_ROWS, {})),
-        (Warm(warm_start=None), (WARM_UP_ROWS, WARM_UP_ROWS, {"warm_start": None, "arity": 2, "max_leaf": 100})),
+        (
+            Warm(warm_start=None),
+            (WARM_UP_ROWS, WARM_UP_ROWS, {"warm_start": None, "arity": 2, "max_leaf": 100}),
+        ),
         # The tree over a tenth of the rows needs inner nodes.
-        (Warm(), (10 * WARM_UP_ROWS, 10 * WARM_UP_ROWS, {"warm_start": 0.1, "arity": 2, "max_leaf": 2})),
+        (
+            Warm(),
+            (10 * WARM_UP_ROWS, 10 * WARM_UP_ROWS, {"warm_start": 0.1, "arity": 2, "max_leaf": 2}),
+        ),
         (
             WarmFirst(),
             (

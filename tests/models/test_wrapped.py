@@ -1,4 +1,6 @@
-"""Estimators of scikit-learn and of users as models: their estimates equal estimates computed by hand."""
+"""Estimators of scikit-learn and of users as models: their estimates equal estimates computed by
+hand.
+"""
 
 import re
 import sys
@@ -11,7 +13,11 @@ from facts import raises_with
 from repository import ROOT
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
@@ -68,7 +74,9 @@ def own_module(tmp_path, monkeypatch):
 
 
 def by_hand(model, X, Y, X_test):
-    """Return the estimates of scikit-learn as a matrix, also if they are a list of two columns for each label."""
+    """Return the estimates of scikit-learn as a matrix, also if they are a list of two columns for
+    each label.
+    """
     found = model.fit(X, Y.toarray().astype(int)).predict_proba(X_test)
     return np.stack([one[:, 1] for one in found], axis=1) if isinstance(found, list) else found
 
@@ -77,9 +85,17 @@ def by_hand(model, X, Y, X_test):
     ("name", "given", "same"),
     [
         ("sklearn.neighbors:KNeighborsClassifier", {"n_neighbors": 7}, KNeighborsClassifier(7)),
-        ("sklearn.ensemble:RandomForestClassifier", {"n_estimators": 10}, RandomForestClassifier(10, random_state=3)),
+        (
+            "sklearn.ensemble:RandomForestClassifier",
+            {"n_estimators": 10},
+            RandomForestClassifier(10, random_state=3),
+        ),
         (ONE_VS_REST, LOGISTIC, OneVsRestClassifier(LogisticRegression(C=2.0, random_state=3))),
-        (ONE_VS_REST, SVM, OneVsRestClassifier(CalibratedClassifierCV(LinearSVC(C=0.1, random_state=3), cv=2))),
+        (
+            ONE_VS_REST,
+            SVM,
+            OneVsRestClassifier(CalibratedClassifierCV(LinearSVC(C=0.1, random_state=3), cv=2)),
+        ),
         (
             "sklearn.neural_network:MLPClassifier",
             {"hidden_layer_sizes": [5], "max_iter": 20},
@@ -105,7 +121,10 @@ def test_estimates_equal_scikit_learn(name, given, same, tmp_path, monkeypatch):
     model.save(tmp_path / "model")
     with raises_with(XmlcError, "joblib", "trusted=True"):
         load_model(tmp_path / "model")
-    for loaded in load_estimator(name, tmp_path / "model", 1), load_model(tmp_path / "model", trusted=True):
+    for loaded in (
+        load_estimator(name, tmp_path / "model", 1),
+        load_model(tmp_path / "model", trusted=True),
+    ):
         assert equal_bits(loaded.predict_proba(X_test), spe)
         assert {**given, "n_jobs": 1}.items() >= loaded.get_params().items() >= given.items()
 
@@ -117,12 +136,15 @@ def test_labels_of_no_instance_or_all_instances_get_estimate_0_or_1(multilabel):
     dense[:, 1] = 0
     dense[:, 3] = 1
     for estimator in (KNeighborsClassifier(3), OneVsRestClassifier(LogisticRegression())):
-        for columns, one in (([0, 1, 2, 3, 4], 3), ([0, 1, 3], 2)):  # the second case leaves one label to learn
+        # the second case leaves one label to learn
+        for columns, one in (([0, 1, 2, 3, 4], 3), ([0, 1, 3], 2)):
             model = Wrapped(estimator).fit(X, dense[:, columns])
             found = model.predict_proba(X).toarray()
             assert not found[:, 1].any()
             assert (found[:, one] == 1).all()
-            np.testing.assert_allclose(found[:, 0], estimator.fit(X, dense[:, 0]).predict_proba(X)[:, 1], atol=1e-6)
+            np.testing.assert_allclose(
+                found[:, 0], estimator.fit(X, dense[:, 0]).predict_proba(X)[:, 1], atol=1e-6
+            )
     assert model.predict_proba(X[:0]).shape == (0, 3)
     assert model.predict_top_k(X[:0], 2)[0].shape == (0, 2)
     with raises_with(XmlcError, "Y", "60 instances"):
@@ -162,7 +184,9 @@ def test_estimates_are_read_from_matrices_and_lists_only(result, expected):
         with raises_with(XmlcError, "FixedResult.predict_proba", expected):
             model.predict_proba(np.eye(3)[:2])
     else:
-        np.testing.assert_array_equal(model.predict_proba(np.eye(3)[:2]).toarray(), np.float32(expected))
+        np.testing.assert_array_equal(
+            model.predict_proba(np.eye(3)[:2]).toarray(), np.float32(expected)
+        )
 
 
 def test_large_dense_label_sets_are_refused_and_model_stays_unchanged(multilabel, monkeypatch):
@@ -170,7 +194,9 @@ def test_large_dense_label_sets_are_refused_and_model_stays_unchanged(multilabel
     model = Wrapped(KNeighborsClassifier(3)).fit(X, Y)
     before = model.predict_proba(X)
     monkeypatch.setattr(wrapped, "MOST_BYTES", 8 * 60 * 5 - 1)
-    with raises_with(XmlcError, "KNeighborsClassifier", (60, 5), "sklearn.multiclass:OneVsRestClassifier"):
+    with raises_with(
+        XmlcError, "KNeighborsClassifier", (60, 5), "sklearn.multiclass:OneVsRestClassifier"
+    ):
         model.fit(X[:, :4], Y)
     assert equal_bits(model.predict_proba(X), before)
     Wrapped(OneVsRestClassifier(LogisticRegression())).fit(X, Y)
@@ -191,7 +217,11 @@ def test_large_dense_label_sets_are_refused_and_model_stays_unchanged(multilabel
     ],
 )
 def test_unsuitable_estimators_are_refused(own_module, name, mentioned):
-    given = {"estimator": "sklearn.naive_bayes:GaussianNB"} if "OneVs" in name or "Shares" in name else {}
+    given = (
+        {"estimator": "sklearn.naive_bayes:GaussianNB"}
+        if "OneVs" in name or "Shares" in name
+        else {}
+    )
     with raises_with(XmlcError, mentioned):
         make_estimator(name, given, seed=0)
 
@@ -200,7 +230,18 @@ def steps(folder, estimator, given):
     """Run the steps of a model on a tiny dataset. Return its records."""
     about = train(folder, folder / "data", estimator, "fit", "mine", 4, **given)
     assert run("estimate", *about, "--min-probability", "0.001", "--out", folder / "spe") == 0
-    assert run("thresholds", "fta", *about, "--estimates", folder / "spe", "--out", folder / "evaluation") == 0
+    assert (
+        run(
+            "thresholds",
+            "fta",
+            *about,
+            "--estimates",
+            folder / "spe",
+            "--out",
+            folder / "evaluation",
+        )
+        == 0
+    )
     train(folder, folder / "data", estimator, "train", "mine", 4, **given)
     rank_and_score(*about[1::2], folder / "ranking.json")
     return read_json(folder / "train.json"), read_json(folder / "ranking.json")
@@ -234,7 +275,13 @@ def test_examples_of_documentation_page_can_be_fitted(tmp_path, monkeypatch, mul
     models = yaml.safe_load(next(text for language, text in found if language == "yaml"))["models"]
     X, Y = multilabel(60, 10, 5)
     for model in models.values():
-        assert make_estimator(model["estimator"], model["hyperparameters"], seed=0).fit(X, Y).predict_proba(X).nnz > 0
+        assert (
+            make_estimator(model["estimator"], model["hyperparameters"], seed=0)
+            .fit(X, Y)
+            .predict_proba(X)
+            .nnz
+            > 0
+        )
 
 
 def test_unpicklable_estimators_and_changed_files_are_refused(tmp_path):
@@ -252,11 +299,17 @@ def test_unpicklable_estimators_and_changed_files_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("estimator", "mentioned"),
     [
-        (LogisticRegression(), ["LogisticRegression", "Wrapped(OneVsRestClassifier(LogisticRegression(...)))"]),
+        (
+            LogisticRegression(),
+            ["LogisticRegression", "Wrapped(OneVsRestClassifier(LogisticRegression(...)))"],
+        ),
         (make_pipeline(MaxAbsScaler(), LogisticRegression()), "Pipeline"),
         (LinearSVC(), ["LinearSVC", "CalibratedClassifierCV", "OneVsRestClassifier"]),
         (OneVsRestClassifier(LinearSVC()), ["LinearSVC", "CalibratedClassifierCV"]),
-        (OneVsRestClassifier(VotingClassifier([("a", LogisticRegression())])), ["VotingClassifier", "voting='soft'"]),
+        (
+            OneVsRestClassifier(VotingClassifier([("a", LogisticRegression())])),
+            ["VotingClassifier", "voting='soft'"],
+        ),
         (OneVsRestClassifier(HistGradientBoostingClassifier()), "HistGradientBoostingClassifier"),
         (KNeighborsClassifier(n_neighbors=0), "n_neighbors"),
         (KNeighborsClassifier, "Wrapped(KNeighborsClassifier(...))"),
@@ -270,14 +323,20 @@ def test_estimators_that_cannot_learn_label_sets_are_refused(estimator, mentione
 
 
 def test_estimators_in_lists_are_created_by_name(multilabel):
-    voting = {"estimator": "sklearn.ensemble:VotingClassifier", "estimator__voting": "soft", "estimator__a__C": 3.0}
+    voting = {
+        "estimator": "sklearn.ensemble:VotingClassifier",
+        "estimator__voting": "soft",
+        "estimator__a__C": 3.0,
+    }
     voting["estimator__estimators"] = [["a", "sklearn.linear_model:LogisticRegression"]]
     model = make_estimator(ONE_VS_REST, voting, seed=5)
     inner = model.estimator.estimator.estimators[0][1]
     assert (inner.C, inner.random_state) == (3.0, 5)
     assert model.fit(*multilabel(30, 5, 3)).predict_proba(np.eye(5)).shape == (5, 3)
     with raises_with(XmlcError, "HistGradientBoostingClassifier"):
-        make_estimator(ONE_VS_REST, {"estimator": "sklearn.ensemble:HistGradientBoostingClassifier"}, seed=0)
+        make_estimator(
+            ONE_VS_REST, {"estimator": "sklearn.ensemble:HistGradientBoostingClassifier"}, seed=0
+        )
 
 
 class Seeded(FixedResult):

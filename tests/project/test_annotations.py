@@ -1,4 +1,7 @@
-"""Every function of the Python layer has type annotations that mypy can check. Numba infers the types of kernels."""
+"""Every function of the Python layer has type annotations that mypy can check.
+
+Numba infers the types of kernels.
+"""
 
 import ast
 
@@ -10,7 +13,9 @@ KERNEL_DECORATORS = {"njit", "intrinsic", "overload"}
 
 def decorators(function):
     calls = (node.func if isinstance(node, ast.Call) else node for node in function.decorator_list)
-    return {node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in calls}
+    return {
+        node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in calls
+    }
 
 
 def overloaded(tree):

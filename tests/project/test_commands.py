@@ -1,8 +1,8 @@
 """The commands in README.md, config/README.md and the pages of docs/ are valid.
 
-An indented line is a command. Code in text or tables is a command if it begins with make, snakemake, xmlc or the
-module of the benchmarks. Each program's own parser reads its commands. The tests also run the xmlc commands that only
-read results.
+An indented line is a command. Code in text or tables is a command if it begins with make,
+snakemake, xmlc or the module of the benchmarks. Each program's own parser reads its commands. The
+tests also run the xmlc commands that only read results.
 """
 
 import os
@@ -37,7 +37,9 @@ LOOK = re.compile(r"xmlc (compare .|facts|fingerprint|report|status|verify(?! .*
 def commands_of(page):
     """Return the commands of a page, without comments."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    found = re.findall(r"^    (.*)$", "".join(re.findall(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+", text)), re.MULTILINE)
+    found = re.findall(
+        r"^    (.*)$", "".join(re.findall(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+", text)), re.MULTILINE
+    )
     found += re.findall(r"`((?:make|snakemake|xmlc|python -m benchmarks) [^`\n]+)`", text)
     return [re.sub(r" +#.*| \.\.\.$", "", line) for line in found]
 
@@ -94,13 +96,24 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("a project")
     for name in ("results/tables", "accepted"):
         (folder / name).mkdir(parents=True)
-    for name in ("Snakefile", "config", "workflow", "profiles", "results/published", "results/reference"):
+    for name in (
+        "Snakefile",
+        "config",
+        "workflow",
+        "profiles",
+        "results/published",
+        "results/reference",
+    ):
         (folder / name).symlink_to(ROOT / name)
     for name in ("results/tables/demo", "accepted/demo"):
         (folder / name).symlink_to(ROOT / "results/reference/demo")
     for name in ("OLD", "NEW"):
         (folder / name).symlink_to(folder / "results/tables")
-    make_table(folder, "table1", write(folder / "results/yeast/rankings", [ranking() | {"environment": environment()}]))
+    make_table(
+        folder,
+        "table1",
+        write(folder / "results/yeast/rankings", [ranking() | {"environment": environment()}]),
+    )
     with atomic_folder(folder / "results/demo/plt/seed0/full/model") as model:
         np.save(model / "weights.npy", np.arange(3))
     write_record(folder / "resources/yeast/record.json", {"a": 1})

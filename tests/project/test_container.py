@@ -1,4 +1,7 @@
-"""Both container images contain all files of the package. A start script copies compiled kernels for the user."""
+"""Both container images contain all files of the package.
+
+A start script copies compiled kernels for the user.
+"""
 
 import os
 import subprocess

@@ -1,6 +1,7 @@
 """The recipes in CONTRIBUTING.md work in a copy of the project.
 
-The tests apply the text of all recipes first. Then the demo runs once, with only the parts that the recipes added.
+The tests apply the text of all recipes first. Then the demo runs once, with only the parts that the
+recipes added.
 """
 
 import json
@@ -41,12 +42,19 @@ def blocks_of(section):
 
 
 def examples():
-    """Return (file, text) of the examples in README.md and docs/extending.md: models, methods and a search.
+    """Return (file, text) of the examples in README.md and docs/extending.md: models, methods and a
+    search.
 
     The first line of a Python example names its file. YAML belongs to config/demo.yaml.
     """
-    found = re.findall(r"^```(python|yaml)\n(.*?)^```$", README + EXTENDING, re.MULTILINE | re.DOTALL)
-    files = [(text.splitlines()[0].removeprefix("# "), text) for _, text in found if text.startswith("# my_")]
+    found = re.findall(
+        r"^```(python|yaml)\n(.*?)^```$", README + EXTENDING, re.MULTILINE | re.DOTALL
+    )
+    files = [
+        (text.splitlines()[0].removeprefix("# "), text)
+        for _, text in found
+        if text.startswith("# my_")
+    ]
     return files + [("config/demo.yaml", text) for language, text in found if language == "yaml"]
 
 
@@ -61,7 +69,9 @@ def merged(content, further):
 
 
 def added(module, text):
-    """Append code to a module and put imports after its first import, or add lines to a dictionary."""
+    """Append code to a module and put imports after its first import, or add lines to a
+    dictionary.
+    """
     name, _, items = text.partition(" = {\n")
     if items:
         before, begin, after = module.partition(f"\n{name} = {{\n")
@@ -115,16 +125,31 @@ def datasets(house):
         for part in ("train", "test"):
             (mirror / name / f"{part}.txt").write_text(header + rows)
     catalogue = ("--catalogue", str(house.folder / "config/datasets.yaml"))
-    return {name: prepared(name, mirror, catalogue, house.folder / "my-data") for name in ("my-set", "my-svm")}
+    return {
+        name: prepared(name, mirror, catalogue, house.folder / "my-data")
+        for name in ("my-set", "my-svm")
+    }
 
 
 def prepared(name, mirror, catalogue, folder):
-    """Download and prepare a dataset in this process. The workflow of the copy would compile the readers again."""
+    """Download and prepare a dataset in this process.
+
+    The workflow of the copy would compile the readers again.
+    """
     source = str(folder / "resources" / name)
     statistics = str(folder / f"{name}.json")
     for arguments in (
         ["download", name, "--out", source, "--mirror", str(mirror)],
-        ["prepare", name, "--source", source, "--out", str(folder / name), "--statistics", statistics],
+        [
+            "prepare",
+            name,
+            "--source",
+            source,
+            "--out",
+            str(folder / name),
+            "--statistics",
+            statistics,
+        ],
     ):
         done = CliRunner().invoke(group, [*arguments, *catalogue], catch_exceptions=False)
         assert done.exit_code == 0, done.output
@@ -134,14 +159,20 @@ def prepared(name, mirror, catalogue, folder):
 def test_custom_dataset_is_planned_and_read(house, datasets):
     assert "my-set" not in (house.folder / "config/datasets.yaml").read_text()
     settings = ("--config", "datasets=[my-set, my-svm]", "mirror=http://localhost/none")
-    assert house.planned("results/tables/swnn2018/table1.csv", *settings) == {"download": 2, "prepare": 2, "table": 1}
+    assert house.planned("results/tables/swnn2018/table1.csv", *settings) == {
+        "download": 2,
+        "prepare": 2,
+        "table": 1,
+    }
     for found in datasets.values():
         assert (found["train"]["instances"], found["d"], found["m"]) == (40, 6, 5)
 
 
 @pytest.fixture(scope="module")
 def demo(house):
-    """Run the demo with only the model, methods and measure of the recipes, and return its tables."""
+    """Run the demo with only the model, methods and measure of the recipes, and return its
+    tables.
+    """
     few = {
         "methods": ["half", "by-prior"],
         "measures": ["instance-f"],
@@ -158,7 +189,10 @@ def demo(house):
 
     house.edit_yaml("config/demo.yaml", change)
     house.run_well("demo")
-    return {name: pd.read_csv(house.folder / f"results/tables/demo/{name}.csv") for name in few["tables"]}
+    return {
+        name: pd.read_csv(house.folder / f"results/tables/demo/{name}.csv")
+        for name in few["tables"]
+    }
 
 
 def test_custom_model_is_in_tables(demo):
@@ -167,7 +201,10 @@ def test_custom_model_is_in_tables(demo):
 
 
 def test_custom_threshold_method_is_in_tables(house, demo):
-    assert demo["table2"][["model", "method"]].to_numpy().tolist() == [["centroids", "half"], ["centroids", "by-prior"]]
+    assert demo["table2"][["model", "method"]].to_numpy().tolist() == [
+        ["centroids", "half"],
+        ["centroids", "by-prior"],
+    ]
     assert demo["table2"]["macro_f"].notna().all()
     assert "multiple of the prior" in (house.folder / "results/tables/demo/table2.md").read_text()
 
@@ -185,11 +222,21 @@ def test_custom_measure_is_in_tables(demo):
 
 def test_general_tests_pass_for_recipes(house):
     for name in ("tests", "benchmarks", "docs"):
-        shutil.copytree(ROOT / name, house.folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / name, house.folder / name, ignore=shutil.ignore_patterns("__pycache__")
+        )
     shutil.copy(ROOT / "pyproject.toml", house.folder)
-    chosen = ("models", "hostile/test_indices.py", "kernels/test_domains.py", "benchmarks/test_bits.py")
+    chosen = (
+        "models",
+        "hostile/test_indices.py",
+        "kernels/test_domains.py",
+        "benchmarks/test_bits.py",
+    )
     chosen += ("metrics", "thresholds/test_sweeps.py", "suite/config/test_project.py")
-    words = "centroids or test_bits or test_measures or test_sweeps or test_classification or known_methods"
+    words = (
+        "centroids or test_bits or test_measures or test_sweeps or test_classification or "
+        "known_methods"
+    )
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "not slow", "-k", words]
     done = subprocess.run(
         [*command, *(f"tests/{name}" for name in chosen)],
@@ -204,7 +251,9 @@ def test_general_tests_pass_for_recipes(house):
 def test_custom_estimator_is_trained_by_name_and_predicts(house):
     (house.folder / "texts.csv").write_text("text,labels\nred apple,fruit\nblue sky,air\n")
     house.xmlc_well("fit", "texts.csv", "--estimator", "centroids", "--out", "texts-model")
-    assert '"set": ["fruit"]' in house.xmlc_well("predict", "texts.csv", "--model", "texts-model", "--threshold", "0.9")
+    assert '"set": ["fruit"]' in house.xmlc_well(
+        "predict", "texts.csv", "--model", "texts-model", "--threshold", "0.9"
+    )
     assert "centroids" in house.xmlc_well("fit", "--help")
 
 
@@ -212,17 +261,25 @@ def test_accept_copies_tables_of_run_and_keeps_others(house, demo):
     reference = house.folder / "results/reference/demo"
     reference.mkdir(parents=True)
     (reference / "table4.csv").write_text("model,dataset,a\n")
-    assert "results/reference/demo/table1.csv" in house.xmlc_well("accept", "results/tables", "results/reference")
+    assert "results/reference/demo/table1.csv" in house.xmlc_well(
+        "accept", "results/tables", "results/reference"
+    )
     made = house.folder / "results/tables/demo"
-    assert all(fingerprint(reference / name) == fingerprint(made / name) for name in ("table1.csv", "table2.csv"))
+    assert all(
+        fingerprint(reference / name) == fingerprint(made / name)
+        for name in ("table1.csv", "table2.csv")
+    )
     assert not any(column(name).cost for name in pd.read_csv(reference / "table1.csv"))
-    assert (reference / "table4.csv").read_text() == "model,dataset,a\n"  # this run does not write it
+    # this run does not write it
+    assert (reference / "table4.csv").read_text() == "model,dataset,a\n"
 
 
 @pytest.fixture(scope="module")
 def brier(house):
     """Return a file with the new kind of record, as the recipe's script would write it."""
-    record = {key: ranking("bibtex")[key] for key in ("dataset", "model", "seed", "hyperparameters")}
+    record = {
+        key: ranking("bibtex")[key] for key in ("dataset", "model", "seed", "hyperparameters")
+    }
     record |= {"kind": "brier", "schema": 1, "split": "80", "brier": 0.125}
     file = house.folder / "results/bibtex/plt/seed0/80/brier.json"
     file.parent.mkdir(parents=True)
@@ -231,13 +288,24 @@ def brier(house):
 
 
 def test_a_sixth_paper_is_planned(house, brier):
-    steps = {"download": 1, "prepare": 1, "train": 1, "rank": 1, "score": 1, "table": 2, "figure": 1}
+    steps = {
+        "download": 1,
+        "prepare": 1,
+        "train": 1,
+        "rank": 1,
+        "score": 1,
+        "table": 2,
+        "figure": 1,
+    }
     assert house.planned("mine2026", "--config", "mirror=http://localhost/none") == steps
 
 
 def test_numbers_of_sixth_paper_are_compared_with_published(house):
     errors = {"p@1": 0.0096, "p@3": 0.0061}
-    records = [ranking("bibtex", p1=p1, seed=seed, standard_errors=errors) for seed, p1 in ((0, 0.6241), (1, 0.6261))]
+    records = [
+        ranking("bibtex", p1=p1, seed=seed, standard_errors=errors)
+        for seed, p1 in ((0, 0.6241), (1, 0.6261))
+    ]
     records = write(house.folder / "of-mine", records)
     out = ("--published", "results/published", "--out", "results/tables/mine2026/table1")
     house.xmlc_well("table", "1", "--paper", "mine2026", *records, *out)
@@ -245,9 +313,13 @@ def test_numbers_of_sixth_paper_are_compared_with_published(house):
     assert "P@1 (paper)" in said
     house.xmlc_well("figure", "size", "--paper", "mine2026", *records, "--out", "of-mine/size")
     assert "size of the model (MB)" in (house.folder / "of-mine/size.svg").read_text()
-    assert re.search(r"\| bibtex +\| PLT +\| +62\.51 ± 0\.14 \| +20\.84 ± 0\.05 \| +62\.5 +\| +38\.90 \|", said)
+    assert re.search(
+        r"\| bibtex +\| PLT +\| +62\.51 ± 0\.14 \| +20\.84 ± 0\.05 \| +62\.5 +\| +38\.90 \|", said
+    )
     house.xmlc_well("seed-variation", "results/tables", "--out", "config/runs.csv")
-    judged = house.xmlc("compare", "--published", "--all", "results/published/mine2026", "results/tables/mine2026")
+    judged = house.xmlc(
+        "compare", "--published", "--all", "results/published/mine2026", "results/tables/mine2026"
+    )
     assert judged.returncode == 0
     assert absent(judged.stdout, "2 of 2", "1 of 1 datasets", "1 equal", "1 below") == []
     assert re.search(r"bibtex / plt +p@3 +38\.90 +20\.84 +-18\.06 +below +± \d", judged.stdout)
@@ -255,7 +327,9 @@ def test_numbers_of_sixth_paper_are_compared_with_published(house):
 
 def test_table_of_new_record_kind_uses_only_those_records(house, brier):
     house.run_well("results/tables/mine2026/brier.md")
-    assert pd.read_csv(house.folder / "results/tables/mine2026/brier.csv")["brier"].tolist() == [0.125]
+    assert pd.read_csv(house.folder / "results/tables/mine2026/brier.csv")["brier"].tolist() == [
+        0.125
+    ]
     wrong = house.folder / "made-up/wrong.json"
     wrong.parent.mkdir(exist_ok=True)
     write_record(wrong, read_json(brier) | {"brier": "low"})

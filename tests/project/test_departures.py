@@ -1,8 +1,9 @@
-"""`results/published/<paper>/choices.yaml` has an entry for each choice of a paper, and for each setting of its suite.
+"""`results/published/<paper>/choices.yaml` has an entry for each choice of a paper, and for each
+setting of its suite.
 
-The tests compare a choice that has a setting with the project's configuration. A choice without a setting names a
-test. If it names none, it is a departure, unless the paper does not state the choice. docs/generated.py lists the
-choices on one page, and the departures on another.
+The tests compare a choice that has a setting with the project's configuration. A choice without a
+setting names a test. If it names none, it is a departure, unless the paper does not state the
+choice. docs/generated.py lists the choices on one page, and the departures on another.
 """
 
 import re
@@ -23,14 +24,16 @@ from xmlc.suite.config.settings import read_config
 from xmlc.suite.schemas import converted
 
 PUBLISHED = ROOT / "results/published"
-PAPERS = yaml.safe_load((ROOT / "config/config.yaml").read_text())["papers"]  # without xmlc's own studies
+# without xmlc's own studies
+PAPERS = yaml.safe_load((ROOT / "config/config.yaml").read_text())["papers"]
 ABSENT = object()  # This object equals no other value.
 
 
 class Printed(TypedDict):
     """A choice in the paper's words, and its section, page, table, algorithm or figure."""
 
-    #: If the paper leaves the choice open, this text is "not said", and `reason` explains the choice of the suite.
+    #: If the paper leaves the choice open, this text is "not said", and `reason` explains the
+    #: choice of the suite.
     printed: str
     where: str
 
@@ -38,16 +41,18 @@ class Printed(TypedDict):
 class Choice(Printed, total=False):
     """An explicit choice of a paper."""
 
-    #: One or several settings for the choice. A setting is a key of the suite (`seeds`, `inference.samples`),
-    #: `models.<model>.<key>`, `settings.<key>` of config.yaml, `splits.<key>` of a dataset's entry for the paper in
-    #: datasets.yaml, or a constant of the package, `xmlc.<module>:<NAME>`.
-    #: The key of a model may be a hyperparameter, even if only the estimator's default sets it. The name of a model may
-    #: be a pattern (`models.oplt-*.gamma`), which stands for the models of the suite's file that have the key.
+    #: One or several settings for the choice. A setting is a key of the suite (`seeds`,
+    #: `inference.samples`), `models.<model>.<key>`, `settings.<key>` of config.yaml, `splits.<key>`
+    #: of a dataset's entry for the paper in datasets.yaml, or a constant of the package,
+    #: `xmlc.<module>:<NAME>`. The key of a model may be a hyperparameter, even if only the
+    #: estimator's default sets it. The name of a model may be a pattern (`models.oplt-*.gamma`),
+    #: which stands for the models of the suite's file that have the key.
     setting: str | list[str]
-    #: A choice with a setting has one of the next six fields, or none of them if the paper leaves it open. `value` is
-    #: its value on all datasets, and `by_dataset` has one for each dataset. `among` lists the values that it may have.
-    #: `between` has the lowest and the highest number that it may contain. Its highest number is at least `reaches`. It
-    #: contains all values of `includes`.
+    #: A choice with a setting has one of the next six fields, or none of them if the paper leaves
+    #: it open. `value` is its value on all datasets, and `by_dataset` has one for each dataset.
+    #: `among` lists the values that it may have. `between` has the lowest and the highest number
+    #: that it may contain. Its highest number is at least `reaches`. It contains all values of
+    #: `includes`.
     value: object
     by_dataset: dict[str, object]
     among: list[object]
@@ -58,8 +63,8 @@ class Choice(Printed, total=False):
     datasets: list[str]
     #: The test of a choice without a setting. It shows that the project follows the choice.
     shown_by: Annotated[str, Meta(pattern=r"^tests/.+\.py::test_\w+$")]
-    #: A departure has both of the next two fields: what xmlc does, and the reason for it. A choice that the paper
-    #: leaves open has the field `here` only if it has no setting and no test.
+    #: A departure has both of the next two fields: what xmlc does, and the reason for it. A choice
+    #: that the paper leaves open has the field `here` only if it has no setting and no test.
     here: str
     reason: str
     #: The datasets with the departure, if it is not one on all datasets of the choice.
@@ -130,7 +135,10 @@ def values(paper, setting, datasets):
         name, *key = rest
         if name not in suite.models:
             return dict.fromkeys(datasets, ABSENT)
-        return {dataset: value_of_model(suite.models[name], ".".join(key), dataset) for dataset in datasets}
+        return {
+            dataset: value_of_model(suite.models[name], ".".join(key), dataset)
+            for dataset in datasets
+        }
     return dict.fromkeys(datasets, walk(suite, [first, *rest]))
 
 
@@ -161,7 +169,9 @@ def models_of(paper):
     """Return the models that the suite's own file defines."""
     suite = project().suites[paper]
     written = yaml.safe_load((ROOT / suite.file).read_text())["models"]
-    return {name: model for name, model in suite.models.items() if "from_suite" not in written[name]}
+    return {
+        name: model for name, model in suite.models.items() if "from_suite" not in written[name]
+    }
 
 
 def without_patterns(paper, setting):
@@ -185,7 +195,9 @@ def settings_of(paper, choice):
 
 def departing(paper, choice):
     """Return the datasets on which a setting departs. One "" means all datasets of the choice."""
-    datasets = choice.get("datasets") or list(choice.get("by_dataset", project().suites[paper].datasets))
+    datasets = choice.get("datasets") or list(
+        choice.get("by_dataset", project().suites[paper].datasets)
+    )
     found = set()
     for setting in settings_of(paper, choice):
         for dataset, value in values(paper, setting, datasets).items():
@@ -217,16 +229,22 @@ def hyperparameters_from_paper(model):
     """Return the hyperparameters for which a model names the paper as their source."""
     found = set()
     for key in hyperparameters_of(model):
-        differs = any(values.get(key) != model.hyperparameters.get(key) for values in model.datasets.values())
+        differs = any(
+            values.get(key) != model.hyperparameters.get(key) for values in model.datasets.values()
+        )
         source = model.provenance.get(key, model.provenance.get("all", ""))
-        of_datasets = model.provenance.get("datasets", "") if differs and key not in model.provenance else ""
+        of_datasets = (
+            model.provenance.get("datasets", "") if differs and key not in model.provenance else ""
+        )
         if "paper:" in (source[:6], of_datasets[:6]):
             found.add(key)
     return found
 
 
 def leaves(thing, path):
-    """Return the paths of all values in a nested dict, without technical keys and keys of single datasets."""
+    """Return the paths of all values in a nested dict, without technical keys and keys of single
+    datasets.
+    """
     if not isinstance(thing, dict) or not thing:
         return {path}
     found = set()
@@ -250,11 +268,15 @@ def settings_of_suite(paper):
 
 
 def without_entry(paper, settings, chosen):
-    """Return the settings that no choice names, itself or by a key of the suite or of a search that contains it."""
+    """Return the settings that no choice names, itself or by a key of the suite or of a search that
+    contains it.
+    """
     named = set()
     for choice in chosen:
         named.update(settings_of(paper, choice))
-    containing = tuple(f"{one}." for one in named if ".search." in one or not one.startswith("models"))
+    containing = tuple(
+        f"{one}." for one in named if ".search." in one or not one.startswith("models")
+    )
     return sorted(one for one in settings if one not in named and not one.startswith(containing))
 
 
@@ -277,15 +299,22 @@ def test_hyperparameters_from_the_paper_have_a_choice(paper):
 @pytest.mark.parametrize("paper", PAPERS)
 def test_exactly_the_departures_have_reasons(paper):
     printed = {key: choice for key, choice in choices(paper).items() if choice["printed"] != OPEN}
-    explained = {key: choice for key, choice in printed.items() if choice.keys() & {"here", "reason"}}
+    explained = {
+        key: choice for key, choice in printed.items() if choice.keys() & {"here", "reason"}
+    }
     listed = set()
     for key, choice in explained.items():
         for dataset in choice.get("departs_on", [""]):
             listed.add((key, dataset))
     missing = departures(paper) - listed
     over = listed - departures(paper)
-    assert not missing, f"{paper}/choices.yaml: these choices have no `here`, but the suite departs: {sorted(missing)}"
-    assert not over, f"{paper}/choices.yaml: these choices have `here`, but no departure: {sorted(over)}"
+    assert not missing, (
+        f"{paper}/choices.yaml: these choices have no `here`, but the suite departs: "
+        f"{sorted(missing)}"
+    )
+    assert not over, (
+        f"{paper}/choices.yaml: these choices have `here`, but no departure: {sorted(over)}"
+    )
     assert all({"here", "reason"} <= choice.keys() for choice in explained.values())
 
 
@@ -315,4 +344,6 @@ def test_every_setting_exists_in_project():
                 found = without_patterns(paper, setting)
                 assert found, f"{paper}, {key}: no model has {setting}"
                 for one in found:
-                    assert ABSENT not in values(paper, one, first).values(), f"{paper}, {key}: there is no {one}"
+                    assert ABSENT not in values(paper, one, first).values(), (
+                        f"{paper}, {key}: there is no {one}"
+                    )

@@ -1,4 +1,6 @@
-"""Each script in examples/ is short, runs without the extra `workflow` and prints the output shown on the site."""
+"""Each script in examples/ is short, runs without the extra `workflow` and prints the output shown
+on the site.
+"""
 
 import json
 import re
@@ -17,11 +19,14 @@ from repository import ROOT
 SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
 PAGE = (ROOT / "docs/examples.md").read_text()
 #: Packages of the extra `workflow`. The value `None` in `sys.modules` hides a package.
-WORKFLOW = "click gdown jinja2 matplotlib msgspec pandas pooch psutil requests snakemake tabulate".split()
+WORKFLOW = (
+    "click gdown jinja2 matplotlib msgspec pandas pooch psutil requests snakemake tabulate".split()
+)
 WORKFLOW += ["textalloc", "yaml"]
 BEYOND = {"replacing_omikuji": "baselines", "serving": "serve"}  # the examples that need an extra
 BROUGHT = {"serving": {"click"}}  # this extra also installs them
-VARIES = re.compile(r"\d+\.\d s\b|^.*omikuji.*\n", re.MULTILINE)  # seconds, omikuji's log and its P@1
+# seconds, omikuji's log and its P@1
+VARIES = re.compile(r"\d+\.\d s\b|^.*omikuji.*\n", re.MULTILINE)
 RUN = """
 import runpy, sys
 sys.modules.update(dict.fromkeys(sys.argv[2:]))
@@ -39,7 +44,9 @@ def test_example_prints_output_shown_on_site(script, tmp_path):
     for file in (script, output):
         assert f"```{{literalinclude}} ../{file.relative_to(ROOT)}\n" in PAGE
     absent = [name for name in WORKFLOW if name not in BROUGHT.get(script.stem, ())]
-    done = subprocess.run([sys.executable, "-c", RUN, script, *absent], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, script, *absent], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert VARIES.sub("", done.stdout) == VARIES.sub("", output.read_text()), (
         f"put into {output.relative_to(ROOT)}:\n\n{done.stdout}"
@@ -47,7 +54,9 @@ def test_example_prints_output_shown_on_site(script, tmp_path):
 
 
 def test_every_output_has_a_script():
-    assert sorted(file.stem for file in (ROOT / "examples/output").iterdir()) == [script.stem for script in SCRIPTS]
+    assert sorted(file.stem for file in (ROOT / "examples/output").iterdir()) == [
+        script.stem for script in SCRIPTS
+    ]
 
 
 BODIES = {
@@ -71,7 +80,9 @@ BODIES = {
 
 @pytest.fixture(scope="module")
 def server():
-    """Start the server of examples/serving.py on a free port, and yield the address of its only method."""
+    """Start the server of examples/serving.py on a free port, and yield the address of its only
+    method.
+    """
     require("serve")
     import uvicorn
 
@@ -96,5 +107,7 @@ def test_wrong_request_to_the_served_model_gets_a_client_error(server, body):
         urlopen(request)
     assert error.value.code in (400, 422)
     assert json.loads(error.value.read())["detail"]
-    answer = urlopen(Request(server, b'{"text": "fry", "k": 1000}', {"Content-Type": "application/json"}))
+    answer = urlopen(
+        Request(server, b'{"text": "fry", "k": 1000}', {"Content-Type": "application/json"})
+    )
     assert len(json.loads(answer.read())) == 3

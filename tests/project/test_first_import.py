@@ -13,7 +13,9 @@ FOLDERS = ("", "xmlc", "xmlc/docs", "xmlc/xmlc", "xmlc/examples/study", "elsewhe
 
 @pytest.fixture(scope="module")
 def parent(tmp_path_factory):
-    """Return a folder that contains the clone under the name that README gives it, and an empty folder."""
+    """Return a folder that contains the clone under the name that README gives it, and an empty
+    folder.
+    """
     folder = tmp_path_factory.mktemp("projects")
     (folder / "xmlc").symlink_to(ROOT)
     (folder / "elsewhere").mkdir()
@@ -24,8 +26,12 @@ def printed(folder, *arguments, text=None):
     """Return what Python prints in a folder, without the paths that the running tests add."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, *map(str, arguments)]
-    done = subprocess.run(command, cwd=folder, env=environment, input=text, capture_output=True, text=True)
-    assert done.returncode == 0, f"{done.stderr}\nafter a change of pyproject.toml, run `make env` again"
+    done = subprocess.run(
+        command, cwd=folder, env=environment, input=text, capture_output=True, text=True
+    )
+    assert done.returncode == 0, (
+        f"{done.stderr}\nafter a change of pyproject.toml, run `make env` again"
+    )
     return done.stdout.strip()
 
 
@@ -35,7 +41,10 @@ def test_import_finds_package_in_each_folder(parent, folder):
 
 
 def test_import_finds_package_from_each_kind_of_program(parent):
-    """A script has its own folder first in `sys.path`. A module and a notebook have the current folder."""
+    """A script has its own folder first in `sys.path`.
+
+    A module and a notebook have the current folder.
+    """
     (parent / "first.py").write_text(SCRIPT)
     paths = {
         "script": printed(parent, "first.py"),

@@ -1,4 +1,6 @@
-"""The records in results/reference/five-seeds give its tables, CI's numbers and the counts on the results page."""
+"""The records in results/reference/five-seeds give its tables, CI's numbers and the counts on the
+results page.
+"""
 
 import runpy
 from dataclasses import replace
@@ -25,7 +27,10 @@ RESULTS = runpy.run_path(str(ROOT / "docs/results.py"))
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """Unpack the archive and return the manifests of its tables. Their paths start at the archive's folder."""
+    """Unpack the archive and return the manifests of its tables.
+
+    Their paths start at the archive's folder.
+    """
     folder = tmp_path_factory.mktemp("five-seeds")
     RESULTS["unpack"](folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -91,4 +96,6 @@ def test_results_page_and_readme_show_verdicts_of_the_archive(finished):
         text = RESULTS[file].read_text(encoding="utf-8")
         assert written(text, numbers, claims) == text
     assert sum(outcome["published"] for outcome in numbers.values()) == 381
-    assert all(outcome["reproduced"] == 0 for paper, outcome in numbers.items() if paper == "gfm2011")
+    assert all(
+        outcome["reproduced"] == 0 for paper, outcome in numbers.items() if paper == "gfm2011"
+    )

@@ -1,4 +1,6 @@
-"""The pages of docs/generated.py contain every command and measure, and the type of every configuration key."""
+"""The pages of docs/generated.py contain every command and measure, and the type of every
+configuration key.
+"""
 
 import runpy
 
@@ -15,7 +17,8 @@ def test_generated_pages_are_complete():
     pages = {name: page() for name, page in GENERATED["PAGES"].items()}
     assert [name for name in COMMANDS if f"### xmlc {name}\n" not in pages["commands"]] == []
     assert [name for name in BY_NAME if f"`{name}`" not in pages["measures"]] == []
-    keys = GENERATED["with_types"]((ROOT / "config/README.md").read_text())  # raises an error if a key is missing
+    # raises an error if a key is missing
+    keys = GENERATED["with_types"]((ROOT / "config/README.md").read_text())
     assert keys.count("| key | value | default |") == len(GENERATED["SECTIONS"])
 
 
@@ -23,8 +26,14 @@ def test_page_of_choices_has_every_entry():
     page = GENERATED["PAGES"]["choices"]()
     for paper in GENERATED["PAPERS"]:
         section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
-        choices = yaml.safe_load((ROOT / f"results/published/{paper}/choices.yaml").read_text())["choices"]
-        departures = [key for key, choice in choices.items() if "here" in choice and choice["printed"] != "not said"]
+        choices = yaml.safe_load((ROOT / f"results/published/{paper}/choices.yaml").read_text())[
+            "choices"
+        ]
+        departures = [
+            key
+            for key, choice in choices.items()
+            if "here" in choice and choice["printed"] != "not said"
+        ]
         assert [key for key in choices if f"| `{key}` |" not in section] == []
         assert f"The list has {len(choices)} choices." in section
         assert f"departs from {len(departures)}." in section

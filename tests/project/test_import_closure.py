@@ -14,10 +14,12 @@ from xmlc.suite.provenance.code import NO_EFFECT, estimator_files, step_files
 from xmlc.suite.provenance.sources import source_files
 
 RECORDS = ", ".join(
-    f"xmlc.suite.results.records.{file.stem}" for file in PACKAGE.glob("suite/results/records/[a-z]*.py")
+    f"xmlc.suite.results.records.{file.stem}"
+    for file in PACKAGE.glob("suite/results/records/[a-z]*.py")
 )
 LISTING = (
-    "from xmlc.suite.papers import figure_of, rooms, tables_of; figure_of('1', 'plt2016'); [*map(tables_of, rooms())]"
+    "from xmlc.suite.papers import figure_of, rooms, tables_of; figure_of('1', 'plt2016'); "
+    "[*map(tables_of, rooms())]"
 )
 
 
@@ -30,7 +32,11 @@ def files_of(estimator):
     ("statement", "packages"),
     [
         ("import xmlc.metrics.measures, xmlc.suite.results.columns", "numba"),
-        ("import xmlc.models.plt, xmlc.models.linear.binary_relevance, xmlc.suite.steps.thresholds", "sklearn"),
+        (
+            "import xmlc.models.plt, xmlc.models.linear.binary_relevance, "
+            "xmlc.suite.steps.thresholds",
+            "sklearn",
+        ),
         ("import xmlc.suite.config.project", "numba pandas matplotlib"),
         (f"import {RECORDS}", "numba pandas matplotlib"),
         (LISTING, "numba matplotlib"),
@@ -39,14 +45,26 @@ def files_of(estimator):
     ids=["measures", "steps", "configuration", "records", "tables", "download"],
 )
 def test_unneeded_packages_are_not_imported(statement, packages):
-    code = f"{statement}\nimport sys\nprint([name for name in {packages.split()} if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    code = (
+        f"{statement}\nimport sys\nprint([name for name in {packages.split()} if name in "
+        "sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "[]\n"
+    )
 
 
 def test_steps_do_not_depend_on_one_another():
     table, train = (step_files(step) for step in ("table", "train"))
     assert not [file for file in table if "/models/" in file or "/thresholds/" in file]
-    assert not [file for file in train if "/models/plt/" in file or "/thresholds/" in file or "/metrics/" in file]
+    assert not [
+        file
+        for file in train
+        if "/models/plt/" in file or "/thresholds/" in file or "/metrics/" in file
+    ]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +90,11 @@ def test_estimator_depends_only_on_its_building_blocks(estimator, folders):
 def private_of_others(file):
     """Return the folders of other estimators from which a file imports private modules."""
     own = file.relative_to(PACKAGE).parts[1] if file.is_relative_to(PACKAGE / "models") else None
-    found = re.findall(r"^xmlc\.models\.(\w+)\.(?:\w+\.)*_\w", "\n".join(sorted(imported_modules(file))), re.MULTILINE)
+    found = re.findall(
+        r"^xmlc\.models\.(\w+)\.(?:\w+\.)*_\w",
+        "\n".join(sorted(imported_modules(file))),
+        re.MULTILINE,
+    )
     return [folder for folder in found if folder != own and (PACKAGE / "models" / folder).is_dir()]
 
 

@@ -1,4 +1,7 @@
-"""The examples in four pages of docs run, and print what the page shows. The tests define the reader's data."""
+"""The examples in four pages of docs run, and print what the page shows.
+
+The tests define the reader's data.
+"""
 
 import re
 from itertools import chain
@@ -29,20 +32,31 @@ def test_page_examples_run(tmp_path, monkeypatch):
 def test_examples_select_label_sets_and_calibrate_estimates(capsys):
     (X, Y) = random_multilabel(300, 30, 8)
     (X_new, Y_val) = random_multilabel(100, 30, 8, seed=1)
-    in_one_word, choose, labelled, take, calibrate = blocks((ROOT / "docs/label_sets.md").read_text())
+    in_one_word, choose, labelled, take, calibrate = blocks(
+        (ROOT / "docs/label_sets.md").read_text()
+    )
     page = {"X": X, "Y": Y, "X_new": X_new, "Y_val": Y_val}
-    texts = {"texts": ["a rose", "a spoon"] * 10, "label_lists": [["plant"], ["tool"]] * 10, "new_texts": ["rose"]}
+    texts = {
+        "texts": ["a rose", "a spoon"] * 10,
+        "label_lists": [["plant"], ["tool"]] * 10,
+        "new_texts": ["rose"],
+    }
     exec(in_one_word, page | texts)
     exec(choose, page)
     page["spe_val"] = page["spe"]
     exec(labelled, page)
     assert 0 < page["label_sets"].nnz < page["spe"].nnz
     exec(take, page)
-    assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(page["method"].expected_.mean())
+    assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(
+        page["method"].expected_.mean()
+    )
     assert 0 < page["label_sets"].nnz < page["spe"].nnz
     predicted = page["label_sets_for_micro_f"]
     estimates = page["spe"].toarray().astype(np.float64)
-    ratios = [2 * np.sort(estimates.ravel())[::-1][:k].sum() / (k + estimates.sum()) for k in range(1, estimates.size)]
+    ratios = [
+        2 * np.sort(estimates.ravel())[::-1][:k].sum() / (k + estimates.sum())
+        for k in range(1, estimates.size)
+    ]
     assert predicted.nnz == 1 + np.argmax(ratios)
 
     page["spe_val"] = page["spe_test"] = page["spe"]
@@ -57,7 +71,10 @@ def test_example_prints_the_sets_on_page(capsys):
 
 
 def network_of(folder):
-    """Return a fake training function. The trained network has logits of all labels for each row of a tiny dataset."""
+    """Return a fake training function.
+
+    The trained network has logits of all labels for each row of a tiny dataset.
+    """
     logits = {name: np.random.default_rng(0).normal(size=(120, 8)) for name in ("train", "test")}
 
     def train(rows, Y):
@@ -77,7 +94,9 @@ def test_network_scores_become_estimates_of_both_parts(tmp_path, monkeypatch):
     prepared = Prepared(tmp_path / "data")
     (models,) = blocks(ESTIMATES, "yaml")
     (given,) = (model["hyperparameters"] for model in yaml.safe_load(models).values())
-    model = SavedEstimates(**{name: file.replace("{dataset}", "my-set") for name, file in given.items()})
+    model = SavedEstimates(
+        **{name: file.replace("{dataset}", "my-set") for name, file in given.items()}
+    )
     for part in ("val", "test"):
         X, Y = prepared.part(part)
         model.fit(X, Y).look_up(prepared, part)
@@ -117,8 +136,10 @@ def test_estimates_of_other_models_give_scores_on_page(tmp_path, monkeypatch, mi
     assert list(rows) == list(page["attentionxml"])
     for name, (of_file, ours, theirs) in rows.items():
         assert round(page["attentionxml"][name], 1) == of_file, name
-        assert page["sklearn"][name] == pytest.approx(ours, abs=0.3), name  # BLAS differs from machine to machine
-        assert page["omikuji_"][name] == pytest.approx(theirs, abs=1.5), name  # The trees of omikuji are random.
+        # BLAS differs from machine to machine
+        assert page["sklearn"][name] == pytest.approx(ours, abs=0.3), name
+        # The trees of omikuji are random.
+        assert page["omikuji_"][name] == pytest.approx(theirs, abs=1.5), name
 
     command, unlabelled = re.findall(r"^    xmlc (labels .*)$", ESTIMATES, re.MULTILINE)
     assert run(*command.split()) == 0
@@ -133,4 +154,6 @@ def test_estimates_of_other_models_give_scores_on_page(tmp_path, monkeypatch, mi
     project = project_of(tmp_path / "config", a=suite(yaml.safe_load(models), datasets=["my-set"]))
     assert project.models_on("a", "my-set") == ["attentionxml"]
     files = project.given("attentionxml", "my-set", [0])
-    assert files == sorted(file.relative_to(tmp_path).as_posix() for file in (tmp_path / "scores/my-set").iterdir())
+    assert files == sorted(
+        file.relative_to(tmp_path).as_posix() for file in (tmp_path / "scores/my-set").iterdir()
+    )

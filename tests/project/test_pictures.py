@@ -21,10 +21,17 @@ DRAWN |= {f"docs/models/{name}.svg": partial(MODELS["figure"], name) for name in
 def test_picture_equals_output_of_its_script(file):
     picture = (ROOT / file).read_text(encoding="utf-8")
     assert picture == "\n".join(DRAWN[file]()) + "\n", f"run the script that draws {file}"
-    assert {float(size) for size in re.findall(r'font-size="([\d.]+)"', picture)} <= {12, 12.5, 13}  # at least 9 pt
+    # at least 9 pt
+    assert {float(size) for size in re.findall(r'font-size="([\d.]+)"', picture)} <= {12, 12.5, 13}
     name = file.rpartition("/")[2]
     pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs/models").glob("*.md")]
-    assert sum(bool(re.search(rf"\]\([./]*{name}\)", page.read_text(encoding="utf-8"))) for page in pages) == 1
+    assert (
+        sum(
+            bool(re.search(rf"\]\([./]*{name}\)", page.read_text(encoding="utf-8")))
+            for page in pages
+        )
+        == 1
+    )
 
 
 def test_pipeline_names_commands():
@@ -33,7 +40,11 @@ def test_pipeline_names_commands():
 
 
 def test_intervals_show_three_verdicts():
-    assert [cell["verdict"] for cell in PICTURES["interval"]["judged"]()] == ["inside", "below", "above"]
+    assert [cell["verdict"] for cell in PICTURES["interval"]["judged"]()] == [
+        "inside",
+        "below",
+        "above",
+    ]
 
 
 def test_products_along_paths_equal_estimates():

@@ -10,8 +10,17 @@ GIVEN = ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_MEM_PER_NODE", "SLU
 @pytest.mark.parametrize(
     ("given", "cores", "memory"),
     [
-        ({"SLURM_CPUS_PER_TASK": "32", "SLURM_CPUS_ON_NODE": "64", "SLURM_MEM_PER_NODE": "102400"}, "32", 102400),
-        ({"SLURM_CPUS_ON_NODE": "4", "SLURM_MEM_PER_CPU": "2000"}, "4", 8000),  # -n 4, the cluster's default memory
+        (
+            {
+                "SLURM_CPUS_PER_TASK": "32",
+                "SLURM_CPUS_ON_NODE": "64",
+                "SLURM_MEM_PER_NODE": "102400",
+            },
+            "32",
+            102400,
+        ),
+        # -n 4, the cluster's default memory
+        ({"SLURM_CPUS_ON_NODE": "4", "SLURM_MEM_PER_CPU": "2000"}, "4", 8000),
         ({"SLURM_CPUS_ON_NODE": "4"}, "4", None),  # a cluster that does not allocate memory
     ],
 )

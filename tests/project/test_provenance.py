@@ -22,12 +22,18 @@ for _, name, model in MODELS:
         FOUND.append((name, dataset, found))
 
 
-@pytest.mark.parametrize(("suite", "name", "model"), MODELS, ids=[f"{suite.name}-{name}" for suite, name, _ in MODELS])
+@pytest.mark.parametrize(
+    ("suite", "name", "model"), MODELS, ids=[f"{suite.name}-{name}" for suite, name, _ in MODELS]
+)
 def test_every_hyperparameter_has_provenance(suite, name, model):
     said = model.provenance
-    assert "all" in said or set(model.hyperparameters) <= set(said), "a common hyperparameter without provenance"
+    assert "all" in said or set(model.hyperparameters) <= set(said), (
+        "a common hyperparameter without provenance"
+    )
     own = {dataset for dataset, values in model.datasets.items() if values != model.hyperparameters}
-    assert "datasets" in said or own <= set(model.selected), "values of a dataset without provenance"
+    assert "datasets" in said or own <= set(model.selected), (
+        "values of a dataset without provenance"
+    )
     stages = model.search.stages if model.search.always else []
     searched = set()
     for stage in stages:
@@ -36,7 +42,9 @@ def test_every_hyperparameter_has_provenance(suite, name, model):
     assert all(said.get(key, said.get("all", "")).startswith("search: ") for key in searched)
 
 
-@pytest.mark.parametrize(("name", "dataset", "found"), FOUND, ids=[f"{name}-{dataset}" for name, dataset, _ in FOUND])
+@pytest.mark.parametrize(
+    ("name", "dataset", "found"), FOUND, ids=[f"{name}-{dataset}" for name, dataset, _ in FOUND]
+)
 def test_every_search_is_stored_or_can_be_repeated(name, dataset, found):
     if found.source != "search":
         assert found.trials is found.command is None

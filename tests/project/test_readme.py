@@ -1,4 +1,6 @@
-"""README.md, the pages of docs/ and config/README.md name existing files, and their examples run."""
+"""README.md, the pages of docs/ and config/README.md name existing files, and their examples
+run.
+"""
 
 import re
 
@@ -20,7 +22,9 @@ from xmlc.suite.results.numbers import read_cells
 
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
-PAGES = {file: file.read_text() for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+PAGES = {
+    file: file.read_text() for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
 EXTENDING = PAGES[ROOT / "docs/extending.md"]
 DEMO = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
 

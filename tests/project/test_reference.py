@@ -1,4 +1,7 @@
-"""Every suite and each of its models has reference results without costs. One command builds all reference results."""
+"""Every suite and each of its models has reference results without costs.
+
+One command builds all reference results.
+"""
 
 import re
 
@@ -11,16 +14,24 @@ from xmlc.suite.results.columns import column
 
 REFERENCE = ROOT / "results/reference"
 PAPERS = yaml.safe_load((ROOT / "config/config.yaml").read_text())["papers"]
-SUITES = {name: yaml.safe_load((ROOT / f"config/papers/{name}.yaml").read_text()) for name in PAPERS}
+SUITES = {
+    name: yaml.safe_load((ROOT / f"config/papers/{name}.yaml").read_text()) for name in PAPERS
+}
 SUITES["demo"] = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
 FILES = sorted(REFERENCE.glob("*/*.csv"))
 
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_model_of_suite_has_reference_results(suite):
-    """Models for datasets with one label per instance need no reference results, and neither do external programs."""
+    """Models for datasets with one label per instance need no reference results, and neither do
+    external programs.
+    """
     models = SUITES[suite]["models"]
-    own = {name for name, model in models.items() if model.get("task") != "few-shot" and not model.get("optional")}
+    own = {
+        name
+        for name, model in models.items()
+        if model.get("task") != "few-shot" and not model.get("optional")
+    }
     found = set()
     for file in FILES:
         if file.parent.name == suite:
@@ -32,7 +43,9 @@ def test_make_reference_builds_exactly_all_suites():
     made = re.findall(r"papers='\[(.*?)\]'", (ROOT / "Makefile").read_text())
     names = ", ".join(made).split(", ")
     assert sorted(name for name in names if name != "neural") == sorted(SUITES)
-    assert sorted(path.name for path in REFERENCE.iterdir() if path.is_dir()) == sorted([*SUITES, "five-seeds"])
+    assert sorted(path.name for path in REFERENCE.iterdir() if path.is_dir()) == sorted(
+        [*SUITES, "five-seeds"]
+    )
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")

@@ -22,7 +22,9 @@ def test_nearest_name_of_former_name_is_its_present_one(name):
 @pytest.mark.parametrize("name", sorted({*RENAMED} - ORDINARY))
 def test_former_name_is_in_no_other_file(name):
     command = ["git", "grep", "-lwI", "-e", name, "--", "."]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    found = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split()
     assert set(found) <= ALLOWED
 
 
@@ -32,7 +34,8 @@ def test_former_hyperparameter_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("words", "present"), [(("deviations",), "seed-variation"), (("estimate", "--floor", "0.1"), "--min-probability")]
+    ("words", "present"),
+    [(("deviations",), "seed-variation"), (("estimate", "--floor", "0.1"), "--min-probability")],
 )
 def test_former_command_or_option_is_refused(words, present, capsys):
     from xmlc.cli import main

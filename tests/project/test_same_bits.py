@@ -1,14 +1,16 @@
 """The source uses no function whose results depend on the processor, except in reviewed places.
 
-NumPy compiles many functions several times and runs the version that suits the processor. The C library (exp, log, pow
-and similar functions), BLAS and scikit-learn do the same. The last bits of a result differ between the versions.
-Unstable sorts differ in the order of ties. IEEE 754 defines addition, subtraction, multiplication, division and square
-roots to the last bit. `xmlc.kernels.float64` and `xmlc.kernels.elementwise` replace all other functions. LLVM reorders
-or fuses operations only if a flag allows it. The result then depends on the processor.
+NumPy compiles many functions several times and runs the version that suits the processor. The C
+library (exp, log, pow and similar functions), BLAS and scikit-learn do the same. The last bits of a
+result differ between the versions. Unstable sorts differ in the order of ties. IEEE 754 defines
+addition, subtraction, multiplication, division and square roots to the last bit.
+`xmlc.kernels.float64` and `xmlc.kernels.elementwise` replace all other functions. LLVM reorders or
+fuses operations only if a flag allows it. The result then depends on the processor.
 
-The order of a sum matters, too. NumPy and pandas group the terms in an order that depends on their versions. Python's
-own `sum` compensates floats since 3.12. The source fixes the order of a sum of floats (`xmlc.kernels.sums`), or
-`math.fsum` and `statistics.fmean` round it once. A sum of whole numbers is exact. `cumsum` is defined to add in order.
+The order of a sum matters, too. NumPy and pandas group the terms in an order that depends on their
+versions. Python's own `sum` compensates floats since 3.12. The source fixes the order of a sum of
+floats (`xmlc.kernels.sums`), or `math.fsum` and `statistics.fmean` round it once. A sum of whole
+numbers is exact. `cumsum` is defined to add in order.
 """
 
 import ast
@@ -17,7 +19,8 @@ import pytest
 from repository import ROOT
 
 PACKAGE = ROOT / "xmlc"
-# Costs, external programs and plots. The numbers in these files differ between machines or are in no table.
+# Costs, external programs and plots. The numbers in these files differ between machines or are in
+# no table.
 ELSEWHERE = (
     "models/vowpalwabbit.py",
     "suite/papers/plotting.py",
@@ -27,13 +30,25 @@ ELSEWHERE = (
     "suite/config/costs.py",
 )
 ALLOWED = {
-    ("suite/results/columns.py", "math.log10"): "digits of costs in print; other columns have a fixed number",
+    (
+        "suite/results/columns.py",
+        "math.log10",
+    ): "digits of costs in print; other columns have a fixed number",
     **{
-        ("suite/results/intervals.py", f"scipy.stats.{name}"): "a quantile, rounded to digits on which libraries agree"
+        (
+            "suite/results/intervals.py",
+            f"scipy.stats.{name}",
+        ): "a quantile, rounded to digits on which libraries agree"
         for name in ("norm", "t")
     },
-    ("compiling.py", "np.random"): "instances to compile kernels on; nothing that is computed of them is kept",
-    **{("kernels/estimator.py", f"sklearn.utils.{name}"): "no number" for name in ("Tags", "TargetTags")},
+    (
+        "compiling.py",
+        "np.random",
+    ): "instances to compile kernels on; nothing that is computed of them is kept",
+    **{
+        ("kernels/estimator.py", f"sklearn.utils.{name}"): "no number"
+        for name in ("Tags", "TargetTags")
+    },
     **{
         ("models/base.py", f"sklearn.utils.{name}"): "no number"
         for name in ("ClassifierTags", "InputTags", "Tags", "TargetTags")
@@ -42,22 +57,29 @@ ALLOWED = {
     ("models/texts/vectorizers.py", "sklearn.base.clone"): "a copy without numbers",
     ("models/texts/vectorizers.py", "sklearn.feature_extraction.text"): "features, as a user's own",
     ("inference/samples.py", "@"): "numbers of samples, which are whole numbers",
-    ("models/trees/representations.py", "@"): "exact products of float32 numbers, added in the order of the instances",
+    (
+        "models/trees/representations.py",
+        "@",
+    ): "exact products of float32 numbers, added in the order of the instances",
     ("metrics/progressive.py", "**"): "a whole number, exact in Python",
     ("metrics/classification.py", "**"): "a whole number, exact in Python",
     ("data/formats/lines.py", "**"): "a whole number, exact in Python",
 }
 SUMS = {
-    "sum", "mean", "std", "var", "average", "median", "prod", "product", "trace", "sem", "describe", "ewm", "rolling",
+    "sum", "mean", "std", "var", "average", "median", "prod", "product", "trace", "sem", "describe",
+    "ewm", "rolling",
     "nansum", "nanmean", "nanstd", "nanvar", "nanprod", "nanmedian",
 }  # fmt: skip
-# Number of reviewed sums in each file. These sums add whole numbers or whole arrays in order, or affect no result.
+# Number of reviewed sums in each file. These sums add whole numbers or whole arrays in order, or
+# affect no result.
 LOOKED_AT = {
-    "cli/texts.py": 3, "core/files.py": 1, "core/parallel.py": 1, "suite/provenance/environment.py": 1,
+    "cli/texts.py": 3, "core/files.py": 1, "core/parallel.py": 1,
+    "suite/provenance/environment.py": 1,
     "data/formats/rows.py": 2, "data/formats/texts.py": 1, "data/synthetic/subjects.py": 2,
     "inference/distributions.py": 2, "inference/methods.py": 1, "metrics/classification.py": 8,
     "metrics/ranking.py": 1, "models/base.py": 1, "models/ldsm/estimator.py": 1,
-    "models/linear/label_logistic.py": 4, "models/nearest/_index.py": 1, "models/nearest/estimator.py": 3,
+    "models/linear/label_logistic.py": 4, "models/nearest/_index.py": 1,
+    "models/nearest/estimator.py": 3,
     "models/oplt/final_tree.py": 2, "models/oplt/growth.py": 1,
     "models/plt/training.py": 2,
     "models/texts/text_classifier.py": 1,
@@ -65,21 +87,48 @@ LOOKED_AT = {
     "suite/papers/ldsm2020/claims.py": 2,
     "suite/papers/plt2016/claims.py": 1,
     "suite/report/status.py": 2,
-    "suite/results/records/forest.py": 1, "suite/results/records/statistics.py": 1, "suite/steps/forest.py": 1,
-    "suite/steps/prepare.py": 2, "suite/steps/simulate.py": 3, "suite/steps/sweep.py": 1, "suite/steps/tune.py": 8,
+    "suite/results/records/forest.py": 1, "suite/results/records/statistics.py": 1,
+    "suite/steps/forest.py": 1,
+    "suite/steps/prepare.py": 2, "suite/steps/simulate.py": 3, "suite/steps/sweep.py": 1,
+    "suite/steps/tune.py": 8,
     "thresholds/label_sets.py": 1,
 }  # fmt: skip
 # All of these are exact, or rounded once as IEEE 754 requires.
-MATH = {"ceil", "copysign", "floor", "fsum", "inf", "isfinite", "isinf", "isnan", "ldexp", "nan", "pi", "sqrt"}
+MATH = {
+    "ceil",
+    "copysign",
+    "floor",
+    "fsum",
+    "inf",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "ldexp",
+    "nan",
+    "pi",
+    "sqrt",
+}
 NUMPY = {
-    "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "power", "float_power", "cbrt",
-    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
+    "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "power",
+    "float_power", "cbrt",
+    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh",
+    "arccosh",
     "arctanh", "hypot", "i0", "sinc", "logspace", "geomspace",
-    "dot", "vdot", "inner", "outer", "matmul", "tensordot", "einsum", "kron", "convolve", "correlate", "cov",
-    "corrcoef", "matvec", "vecmat", "vecdot", "linalg", "fft", "random", "polynomial", "polyfit", "polyval", "interp",
+    "dot", "vdot", "inner", "outer", "matmul", "tensordot", "einsum", "kron", "convolve",
+    "correlate", "cov",
+    "corrcoef", "matvec", "vecmat", "vecdot", "linalg", "fft", "random", "polynomial", "polyfit",
+    "polyval", "interp",
     "argpartition",
 }  # fmt: skip
-MODULES = ("cmath", "random", "scipy.special", "scipy.stats", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg")
+MODULES = (
+    "cmath",
+    "random",
+    "scipy.special",
+    "scipy.stats",
+    "scipy.linalg",
+    "scipy.optimize",
+    "scipy.sparse.linalg",
+)
 MODULES += ("sklearn", "numpy.random", "numpy.linalg", "numpy.fft")
 STABLE = ("stable", "mergesort")
 FLAGS = {"fast", "reassoc", "contract", "arcp", "afn"}  # LLVM's code then depends on the processor
@@ -92,7 +141,9 @@ def found_in(tree):
             yield from imported(module)
     kernels = set()
     for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef) and any("njit" in ast.unparse(d) for d in function.decorator_list):
+        if isinstance(function, ast.FunctionDef) and any(
+            "njit" in ast.unparse(d) for d in function.decorator_list
+        ):
             kernels.update(ast.walk(function))
     for node in ast.walk(tree):
         if name := used(node, node in kernels):
@@ -108,14 +159,20 @@ def imported(node):
         module, _, function = name.rpartition(".")
         if any(f"{name}.".startswith(f"{forbidden}.") for forbidden in MODULES):
             yield node.lineno, name
-        elif (module == "math" and function not in MATH) or (module == "numpy" and function in NUMPY):
+        elif (module == "math" and function not in MATH) or (
+            module == "numpy" and function in NUMPY
+        ):
             yield node.lineno, name
 
 
 def used(node, in_kernel):
-    """Return the name of the forbidden function or operator in a node of the syntax tree, or None."""
+    """Return the name of the forbidden function or operator in a node of the syntax tree, or
+    None.
+    """
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        if (node.value.id == "math" and node.attr not in MATH) or (node.value.id == "np" and node.attr in NUMPY):
+        if (node.value.id == "math" and node.attr not in MATH) or (
+            node.value.id == "np" and node.attr in NUMPY
+        ):
             return f"{node.value.id}.{node.attr}"
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in FLAGS:
         return f'fastmath "{node.value}"'
@@ -133,8 +190,13 @@ def called(node, in_kernel):
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if any(k.arg == "fastmath" and getattr(k.value, "value", None) is True for k in node.keywords):
         return "fastmath"
-    kinds = [k.value.value for k in node.keywords if k.arg == "kind" and isinstance(k.value, ast.Constant)]
-    if name == "argsort" and not in_kernel and not (kinds and kinds[0] in STABLE):  # numba's argsort is always the same
+    kinds = [
+        k.value.value
+        for k in node.keywords
+        if k.arg == "kind" and isinstance(k.value, ast.Constant)
+    ]
+    # numba's argsort is always the same
+    if name == "argsort" and not in_kernel and not (kinds and kinds[0] in STABLE):
         return "argsort"
     if name in ("dot", "power") and isinstance(node.func, ast.Attribute):
         return None if is_ours(node.func) else f".{name}"
@@ -147,7 +209,9 @@ def sums(node):
         return node.func.id == "sum"
     if ast.unparse(node.func).startswith("np.add.reduce"):
         return True
-    return isinstance(node.func, ast.Attribute) and node.func.attr in SUMS and not is_ours(node.func)
+    return (
+        isinstance(node.func, ast.Attribute) and node.func.attr in SUMS and not is_ours(node.func)
+    )
 
 
 def is_ours(function):
@@ -155,7 +219,10 @@ def is_ours(function):
 
 
 def raised(node, in_kernel):
-    """Return `**` if a power is forbidden. Powers of 2 are exact. Numba turns literal whole exponents into products."""
+    """Return `**` if a power is forbidden.
+
+    Powers of 2 are exact. Numba turns literal whole exponents into products.
+    """
     if isinstance(node, ast.AugAssign):
         return "**"
     whole = isinstance(node.right, ast.Constant) and isinstance(node.right.value, int)
@@ -165,7 +232,9 @@ def raised(node, in_kernel):
 
 
 def sums_in(tree):
-    return [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and sums(node)]
+    return [
+        ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and sums(node)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -183,20 +252,30 @@ def test_no_number_depends_on_processor(trees):
     for name, tree in trees.items():
         for line, what in found_in(tree):
             found.append((name, line, what))
-    wrong = [f"xmlc/{name}, line {line}: {what}" for name, line, what in found if (name, what) not in ALLOWED]
-    assert not wrong, "\n".join(["other bits on other processors; see xmlc.kernels.elementwise:", *wrong])
+    wrong = [
+        f"xmlc/{name}, line {line}: {what}"
+        for name, line, what in found
+        if (name, what) not in ALLOWED
+    ]
+    assert not wrong, "\n".join(
+        ["other bits on other processors; see xmlc.kernels.elementwise:", *wrong]
+    )
     assert set(ALLOWED) <= {(name, what) for name, _, what in found}
 
 
 def test_every_sum_is_reviewed_for_order(trees):
     found = {name: there for name, tree in trees.items() if (there := sums_in(tree))}
     wrong = {name: there for name, there in found.items() if len(there) != LOOKED_AT.get(name)}
-    assert wrong == {}, "a sum of floats has an order that stands in the source (xmlc.kernels.sums); count others here"
+    assert wrong == {}, (
+        "a sum of floats has an order that stands in the source (xmlc.kernels.sums); count others "
+        "here"
+    )
     assert set(LOOKED_AT) == set(found)
 
 
 @pytest.mark.parametrize(
-    "source", ["np.sum(x)", "x.mean()", "x.sum(axis=1)", "frame.std()", "sum(x)", "np.add.reduceat(x, i)"]
+    "source",
+    ["np.sum(x)", "x.mean()", "x.sum(axis=1)", "frame.std()", "sum(x)", "np.add.reduceat(x, i)"],
 )
 def test_sum_with_unspecified_order_is_detected(source):
     assert sums_in(ast.parse(source)) == [source]

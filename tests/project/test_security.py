@@ -21,16 +21,28 @@ def test_stored_data_are_never_unpickled_or_evaluated():
         name = file.relative_to(PACKAGE).as_posix()
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-                found += [f"{name}: {module}" for module in modules if module.split(".")[0] in UNPICKLING]
+                modules = (
+                    [alias.name for alias in node.names]
+                    if isinstance(node, ast.Import)
+                    else [node.module or ""]
+                )
+                found += [
+                    f"{name}: {module}" for module in modules if module.split(".")[0] in UNPICKLING
+                ]
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
                 options = {word.arg: ast.unparse(word.value) for word in node.keywords}
-                found += [f"{name}: {called}"] * (called in UNSAFE_CALLS or options.get("shell") == "True")
-                found += [f"{name}: np.load"] * (called == "np.load" and options.get("allow_pickle") != "False")
+                found += [f"{name}: {called}"] * (
+                    called in UNSAFE_CALLS or options.get("shell") == "True"
+                )
+                found += [f"{name}: np.load"] * (
+                    called == "np.load" and options.get("allow_pickle") != "False"
+                )
     assert found == [
-        "core/kernel_cache.py: pickle",  # numba raises UnpicklingError if a kernel's file is cut off
-        "models/pickled.py: joblib",  # loads another library's estimator or vectorizer if the user trusts it
+        # numba raises UnpicklingError if a kernel's file is cut off
+        "core/kernel_cache.py: pickle",
+        # loads another library's estimator or vectorizer if the user trusts it
+        "models/pickled.py: joblib",
         "models/pickled.py: joblib",
     ]
 

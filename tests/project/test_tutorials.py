@@ -39,6 +39,8 @@ def test_reproduce_prints_lines_that_page_shows(tmp_path, mirror):
             suite.write_text(suite.read_text().replace(head + entry, code))
             continue
         moved = code.startswith("xmlc compare first-run")
-        said = lines_of(run_bash(code, tmp_path, project.environment, status=int(moved), messages=True))
+        said = lines_of(
+            run_bash(code, tmp_path, project.environment, status=int(moved), messages=True)
+        )
         for line in lines_of(shown or ""):
             assert any(each.startswith(line.removesuffix("...")) for each in said), line

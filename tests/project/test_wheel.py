@@ -1,4 +1,7 @@
-"""The wheel works in an empty environment outside the clone. The source archive contains all files."""
+"""The wheel works in an empty environment outside the clone.
+
+The source archive contains all files.
+"""
 
 import json
 import os
@@ -28,7 +31,9 @@ SIZES = """
 import json
 from importlib.metadata import distributions
 
-sizes = {one.name: sum(file.locate().stat().st_size for file in one.files) for one in distributions()}
+sizes = {}
+for one in distributions():
+    sizes[one.name] = sum(file.locate().stat().st_size for file in one.files)
 print(json.dumps(sizes))
 """
 PROGRAM = """
@@ -39,36 +44,49 @@ def evaluate(train: str, test: str) -> tuple[float, float]:
     method = OFO(a=1, b=20).fit(model.predict_proba(X), Y)
     label_sets = method.predict(model.predict_proba(X_test, threshold=1e-4))
     labels, scores = model.predict_top_k(X_test, 5)
-    # An error that mypy must see: without our types a score is Any, and --strict refuses an ignore that hides nothing.
+    # An error that mypy must see: without our types a score is Any, and --strict refuses an ignore
+    # that hides nothing.
     wrong: str = model.score(X_test, Y_test)  # type: ignore[assignment]
     return macro_f(Y_test, label_sets), precision_at_k(Y_test, labels, 5)
 """
 
 
 def run(*command, folder):
-    done = subprocess.run([*map(str, command)], cwd=folder, capture_output=True, text=True, timeout=1800)
+    done = subprocess.run(
+        [*map(str, command)], cwd=folder, capture_output=True, text=True, timeout=1800
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def in_the_clone():
-    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=ROOT).split("\0")
+    listed = run(
+        "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=ROOT
+    ).split("\0")
     return {name for name in listed if name and (ROOT / name).exists()}
 
 
 def released():
     """Return the files of the clone. The files behind a link of the package replace the link."""
     names = in_the_clone()
-    links = {name: (ROOT / name).resolve().relative_to(ROOT).as_posix() for name in names if (ROOT / name).is_symlink()}
+    links = {
+        name: (ROOT / name).resolve().relative_to(ROOT).as_posix()
+        for name in names
+        if (ROOT / name).is_symlink()
+    }
     linked = {
-        link + name[len(to) :] for (link, to), name in product(links.items(), names) if f"{name}/".startswith(f"{to}/")
+        link + name[len(to) :]
+        for (link, to), name in product(links.items(), names)
+        if f"{name}/".startswith(f"{to}/")
     }
     return names - set(links) | linked
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Return a folder with the wheel and the source archive of all files that git does not ignore."""
+    """Return a folder with the wheel and the source archive of all files that git does not
+    ignore.
+    """
     folder = tmp_path_factory.mktemp("release")
     for name in in_the_clone():
         target = folder / "source" / name
@@ -80,7 +98,9 @@ def built(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def python(built):
-    """Return the Python of an environment that contains only the wheel and its dependencies, without pip."""
+    """Return the Python of an environment that contains only the wheel and its dependencies,
+    without pip.
+    """
     run(sys.executable, "-m", "venv", "--without-pip", "empty", folder=built)
     python = built / "empty/bin/python"
     install(python, *built.glob("dist/*.whl"))
@@ -100,7 +120,9 @@ def test_wheel_contains_package_and_archive_contains_all_files(built):
     assert {"xmlc/shipped/Snakefile", "xmlc/shipped/config/papers/plt2016.yaml"} < names
     with tarfile.open(archive) as opened:
         files = {member.name.partition("/")[2] for member in opened if member.isfile()}
-    assert {name for name in files if not name.startswith("xmlc_suite.egg-info/")} - OF_SETUPTOOLS == released()
+    assert {
+        name for name in files if not name.startswith("xmlc_suite.egg-info/")
+    } - OF_SETUPTOOLS == released()
 
 
 def test_wheel_of_the_files_of_an_image_is_complete(built, tmp_path):
@@ -114,7 +136,9 @@ def test_wheel_of_the_files_of_an_image_is_complete(built, tmp_path):
             else:
                 shutil.copy(source, target)
     run(sys.executable, "-m", "build", "--wheel", "--outdir", "dist", "source", folder=tmp_path)
-    of_image, whole = (zipfile.ZipFile(next(folder.glob("dist/*.whl"))).namelist() for folder in (tmp_path, built))
+    of_image, whole = (
+        zipfile.ZipFile(next(folder.glob("dist/*.whl"))).namelist() for folder in (tmp_path, built)
+    )
     assert sorted(of_image) == sorted(whole)
 
 
@@ -127,7 +151,9 @@ def test_base_install_is_small(python):
 def test_import_works_in_folder_that_contains_clone_in_clone_and_below(python, tmp_path):
     (tmp_path / "xmlc").symlink_to(ROOT)
     for folder in (tmp_path, tmp_path / "xmlc", tmp_path / "xmlc/docs"):
-        assert run(python, "-c", "from xmlc import PLT; print(PLT.__name__)", folder=folder) == "PLT\n"
+        assert (
+            run(python, "-c", "from xmlc import PLT; print(PLT.__name__)", folder=folder) == "PLT\n"
+        )
 
 
 def test_command_names_missing_extra(python):
@@ -141,7 +167,16 @@ def test_type_checkers_resolve_public_names(python, tmp_path):
     rooms = (data, inference, metrics, models, thresholds)
     imports = [f"from {room.__name__} import {', '.join(room.__all__)}\n" for room in rooms]
     (tmp_path / "mine.py").write_text("".join(imports) + PROGRAM)
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "--python-executable", python]
+    mypy = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        tmp_path,
+        "--python-executable",
+        python,
+    ]
     assert "Success" in run(*mypy, "mine.py", folder=tmp_path)
 
 
@@ -150,25 +185,40 @@ def test_study_runs_with_wheel_and_writes_only_in_its_folder(built, tmp_path):
     (wheel,) = built.glob("dist/*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     before = sorted((tmp_path / "site").rglob("*"))
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {
+        "PYTHONPATH": str(tmp_path / "site"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     environment |= {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-    environment["NUMBA_CACHE_DIR"] = os.fspath(kernel_folder().parent)  # the wheel's kernels have the same digest
+    # the wheel's kernels have the same digest
+    environment["NUMBA_CACHE_DIR"] = os.fspath(kernel_folder().parent)
 
     def bash(text, folder):
-        done = subprocess.run(["bash", "-ec", text], cwd=folder, env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            ["bash", "-ec", text], cwd=folder, env=environment, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     bash("xmlc new mine", tmp_path)
-    said = bash("".join(re.findall(r"^    (.*\n)", (tmp_path / "mine/README.md").read_text(), re.M)), tmp_path / "mine")
-    (shown,) = re.findall(r"^```text\n(\*\*.*?)```$", (ROOT / "docs/study.md").read_text(), re.M | re.S)
+    said = bash(
+        "".join(re.findall(r"^    (.*\n)", (tmp_path / "mine/README.md").read_text(), re.M)),
+        tmp_path / "mine",
+    )
+    (shown,) = re.findall(
+        r"^```text\n(\*\*.*?)```$", (ROOT / "docs/study.md").read_text(), re.M | re.S
+    )
     assert shown in said
-    bash("xmlc compare accepted results/tables && xmlc status && xmlc fingerprint && xmlc results", tmp_path / "mine")
+    bash(
+        "xmlc compare accepted results/tables && xmlc status && xmlc fingerprint && xmlc results",
+        tmp_path / "mine",
+    )
     assert sorted((tmp_path / "site").rglob("*")) == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine", "site"]
 
 
 def test_page_examples_run_with_wheel(python, tmp_path, monkeypatch):
     install(python, "scikit-learn")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", os.fspath(kernel_folder().parent))  # the wheel's kernels have the same digest
+    # the wheel's kernels have the same digest
+    monkeypatch.setenv("NUMBA_CACHE_DIR", os.fspath(kernel_folder().parent))
     run(python, "-I", "-c", page_in(tmp_path), folder=tmp_path)

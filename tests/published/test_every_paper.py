@@ -61,7 +61,9 @@ def published_numbers(table):
 
 
 def published_difference(column, one, other):
-    """Return the published difference of two models for each dataset with numbers of both models."""
+    """Return the published difference of two models for each dataset with numbers of both
+    models.
+    """
     by_model = column.unstack("model")
     return (by_model[one] - by_model[other]).dropna().to_dict()
 
@@ -79,11 +81,15 @@ def test_published_effects_of_claims_agree_with_tables():
         assert declared == pytest.approx(least, abs=0.0051)
     oplt = claims_by_name("oplt2021")
     p1 = published_numbers("oplt2021/table2")["p@1"]
-    assert oplt.warm_start_as_good_as_offline.printed[""] == pytest.approx(published_difference(p1, "oplt-w", "iplt"))
+    assert oplt.warm_start_as_good_as_offline.printed[""] == pytest.approx(
+        published_difference(p1, "oplt-w", "iplt")
+    )
     both = [published_difference(p1, policy, "iplt") for policy in ("oplt-r", "oplt-b")]
     for name, declared in oplt.as_good_as_offline.printed[""].items():
         assert declared == pytest.approx((both[0][name] + both[1][name]) / 2, abs=0.0051)
     accuracy = published_numbers("oplt2021/table3")["accuracy"]
     for subject, declared in oplt.similar_to_memory_tree.printed.items():
         policy = "oplt-r" if "OPLT-R" in subject else "oplt-b"
-        assert declared["aloi"] == pytest.approx(published_difference(accuracy, policy, "cmt")["aloi"])
+        assert declared["aloi"] == pytest.approx(
+            published_difference(accuracy, policy, "cmt")["aloi"]
+        )

@@ -1,4 +1,6 @@
-"""Test that the console shows the plan, finished jobs and failures of a run, but no messages of the scheduler."""
+"""Test that the console shows the plan, finished jobs and failures of a run, but no messages of the
+scheduler.
+"""
 
 import logging
 from types import SimpleNamespace
@@ -20,7 +22,9 @@ def run(capsys):
         for event, fields in events:
             level = logging.ERROR if event in ("job_error", "error") else logging.INFO
             text = fields.pop("text", event)
-            console.handle(logging.makeLogRecord({"levelno": level, "msg": text, "event": event, **fields}))
+            console.handle(
+                logging.makeLogRecord({"levelno": level, "msg": text, "event": event, **fields})
+            )
         then(console)
         return capsys.readouterr().err.splitlines()
 
@@ -41,8 +45,20 @@ def failed(jobid, *logs, command=None):
 
 def test_each_finished_job_but_a_target_has_a_line(run):
     total = "run_info", {"stats": {"train": 2, "all": 1, "total": 3}}
-    jobs = [started(1, "Train plt"), started(2), finished(2), finished(1), started(0, "all", []), finished(0)]
-    lines = run(total, *jobs, (None, {"text": "Select jobs to execute..."}), then=lambda console: console.end("tables"))
+    jobs = [
+        started(1, "Train plt"),
+        started(2),
+        finished(2),
+        finished(1),
+        started(0, "all", []),
+        finished(0),
+    ]
+    lines = run(
+        total,
+        *jobs,
+        (None, {"text": "Select jobs to execute..."}),
+        then=lambda console: console.end("tables"),
+    )
     assert [line.split(" (")[0] for line in lines[:2]] == ["[1/3] train", "[2/3] Train plt"]
     assert lines[2].startswith("3 of 3 jobs ")
     assert lines[3:] == ["tables"]
@@ -52,7 +68,9 @@ def test_failed_job_shows_the_end_of_its_log_once(run, tmp_path):
     log = tmp_path / "train.log"
     log.write_text("".join(f"line {i}\n" for i in range(40)))
     raised = "error", {"text": "CalledProcessError in file data.smk"}
-    lines = run(started(1, "Train plt"), raised, failed(1, log, tmp_path / "none.log"), failed(1, log))
+    lines = run(
+        started(1, "Train plt"), raised, failed(1, log, tmp_path / "none.log"), failed(1, log)
+    )
     assert [line.strip() for line in lines] == [
         "failed: Train plt",
         f"{log}:",
@@ -67,7 +85,9 @@ def test_dry_run_counts_jobs_and_lists_a_few(run, n_jobs):
     jobs = [started(i, f"Train {i}") for i in range(n_jobs)]
     first, *listed = run(*jobs, dryrun=True, then=Console.list_jobs) or [""]
     assert listed == ([f"Train {i}" for i in range(n_jobs)] if n_jobs <= MOST_LISTED else [])
-    assert absent(first, "would", f"{n_jobs} train") == ([] if n_jobs else ["would", f"{n_jobs} train"])
+    assert absent(first, "would", f"{n_jobs} train") == (
+        [] if n_jobs else ["would", f"{n_jobs} train"]
+    )
 
 
 def test_dry_run_says_nothing_of_the_job_of_a_target(run):
@@ -78,7 +98,9 @@ def test_dry_run_says_nothing_of_the_job_of_a_target(run):
     assert lines[1:] == ["Train plt"]
     (line,) = run(target, dryrun=True, then=Console.list_jobs)
     assert absent(line, "no job") == []
-    assert run(dryrun=True, then=Console.list_jobs) == [], "Snakemake says that nothing is to be done"
+    assert run(dryrun=True, then=Console.list_jobs) == [], (
+        "Snakemake says that nothing is to be done"
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,13 +128,18 @@ def test_names_of_events_and_topics_are_those_of_snakemake():
     from snakemake.logging import LogEvent
     from snakemake.settings.enums import Quietness
 
-    assert {"run_info", "job_info", "job_finished", "job_error", "shellcmd", "error"} <= {*map(str, LogEvent)}
+    assert {"run_info", "job_info", "job_finished", "job_error", "shellcmd", "error"} <= {
+        *map(str, LogEvent)
+    }
     assert "REASON" in Quietness.__members__
 
 
 def test_failed_job_without_log_shows_its_command(run):
     raised = "error", {"text": "CalledProcessError in file 'Snakefile', line 3"}
-    assert run(started(1, "Train plt"), raised, failed(1, command="false --x")) == ["failed: Train plt", "  false --x"]
+    assert run(started(1, "Train plt"), raised, failed(1, command="false --x")) == [
+        "failed: Train plt",
+        "  false --x",
+    ]
     assert len(run(started(1, "Train plt"), failed(1))) == 2
 
 

@@ -14,14 +14,23 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.schemas import converted, parsed_yaml, read_yaml
 
 #: Texts around the rules of YAML 1.1.
-YAML_1_1 = "0 00 0.5 1.5 -1.5 +3 1.0e-3 1.0e+3 1.0E+3 1.0e3 1e+3 1E3 0b11 -0b1 0_1 1_0 1_0.0".split()
+YAML_1_1 = (
+    "0 00 0.5 1.5 -1.5 +3 1.0e-3 1.0e+3 1.0E+3 1.0e3 1e+3 1E3 0b11 -0b1 0_1 1_0 1_0.0".split()
+)
 YAML_1_1 += "0x_f 0xF 0o7 0O7 08 09 1_0e3 1.5_0e+3 ._1 1._5".split()
-YAML_1_1 += "1:1 -1:1 01:10 1:60 1:30:00 1:30:00.5 yes Yes YES no No on OFF true TRUE False null Null NULL ~".split()
-YAML_1_1 += ".inf -.INF +.inf .NAN .nan 2001-12-14 2001-1-1 2001-12-14t21:59:43.10-05:00 = <<".split()
+YAML_1_1 += (
+    "1:1 -1:1 01:10 1:60 1:30:00 1:30:00.5 yes Yes YES no No on OFF true TRUE False null Null "
+    "NULL ~"
+).split()
+YAML_1_1 += (
+    ".inf -.INF +.inf .NAN .nan 2001-12-14 2001-1-1 2001-12-14t21:59:43.10-05:00 = <<".split()
+)
 
 
 def read(tmp_path, text):
-    (tmp_path / "f.yaml").write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+    (tmp_path / "f.yaml").write_bytes(
+        text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    )
     return read_yaml(tmp_path / "f.yaml")
 
 
@@ -100,9 +109,33 @@ def test_every_scalar_that_yaml_reads_as_no_text_is_plain_or_refused(tmp_path, t
 
 
 def test_unambiguous_scalars_are_read(tmp_path):
-    written = "[1, -3, +3, 0, 1.5, .5, 1., 1.0e-3, true, False, null, , 1.0.0, 3-4, y, 1:a, no way, __x__, 'yes']"
-    read_as = [1, -3, 3, 0, 1.5, 0.5, 1.0, 0.001, True, False, None, "1.0.0", "3-4", "y", {"1": "a"}]
-    assert read(tmp_path, written.replace(", ,", ",").replace("1:a", "'1': a")) == [*read_as, "no way", "__x__", "yes"]
+    written = (
+        "[1, -3, +3, 0, 1.5, .5, 1., 1.0e-3, true, False, null, , 1.0.0, 3-4, y, 1:a, no way, "
+        "__x__, 'yes']"
+    )
+    read_as = [
+        1,
+        -3,
+        3,
+        0,
+        1.5,
+        0.5,
+        1.0,
+        0.001,
+        True,
+        False,
+        None,
+        "1.0.0",
+        "3-4",
+        "y",
+        {"1": "a"},
+    ]
+    assert read(tmp_path, written.replace(", ,", ",").replace("1:a", "'1': a")) == [
+        *read_as,
+        "no way",
+        "__x__",
+        "yes",
+    ]
 
 
 def test_missing_file_outside_a_project_is_refused_with_advice(tmp_path, monkeypatch):
@@ -194,7 +227,10 @@ def test_invalid_content_of_a_file_is_refused_with_its_line(tmp_path):
     content = read(tmp_path, "name: a\nparts:\n  b: {x: 1}\n  c:\n    z: 1\nends: [1,\n  x]\n")
     with pytest.raises(XmlcError) as error:
         converted(content, Thing, str(tmp_path / "f.yaml"))
-    assert re.findall(r"f[.]yaml:(\d+): ([^:]*)", str(error.value)) == [("5", "parts.c.z"), ("7", "ends[1]")]
+    assert re.findall(r"f[.]yaml:(\d+): ([^:]*)", str(error.value)) == [
+        ("5", "parts.c.z"),
+        ("7", "ends[1]"),
+    ]
 
 
 def test_number_instead_of_text_is_refused():

@@ -10,8 +10,8 @@ from xmlc.suite.results.manifest import Manifest
 def build_from(folder, name, paper, records, published=None, models=None, **suite):
     """Return a table built from records in a folder.
 
-    ``published`` has the paper's printed tables as CSV, by name. ``models`` and ``suite`` are the content of a suite's
-    YAML file. The YAML file is only written if there are models.
+    ``published`` has the paper's printed tables as CSV, by name. ``models`` and ``suite`` are the
+    content of a suite's YAML file. The YAML file is only written if there are models.
     """
     for printed, text in (published or {}).items():
         file = folder / "published" / paper / f"{printed}.csv"
@@ -19,7 +19,9 @@ def build_from(folder, name, paper, records, published=None, models=None, **suit
         file.write_text(text)
     yaml = write_suite(folder / "suite.yaml", models, **suite) if models else None
     paths = write(folder / "records", records)
-    return build_table(Manifest(name, paper, tuple(paths), folder / "published" if published else None, yaml))
+    return build_table(
+        Manifest(name, paper, tuple(paths), folder / "published" if published else None, yaml)
+    )
 
 
 def texts(panel):

@@ -43,4 +43,6 @@ def _whole(fact):
 
 def contents(folder):
     """Return the bytes of each file below a folder, by the file's path in the folder."""
-    return {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    return {
+        file.relative_to(folder): file.read_bytes() for file in folder.rglob("*") if file.is_file()
+    }

@@ -13,11 +13,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.path
         server.requests.append(path)
         content = server.files.get(path)
-        status = server.statuses[path].pop(0) if server.statuses.get(path) else 200 if content is not None else 404
+        status = (
+            server.statuses[path].pop(0)
+            if server.statuses.get(path)
+            else 200
+            if content is not None
+            else 404
+        )
         if status >= 400:
             return self.send_error(status)
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(content)), **server.headers.get(path, {})}.items():
+        for name, value in {
+            "Content-Length": str(len(content)),
+            **server.headers.get(path, {}),
+        }.items():
             if value is not None:
                 self.send_header(name, value)
         self.end_headers()
@@ -32,9 +41,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def serve():
     """Run the server on a free port of 127.0.0.1, in a thread that ends with the block.
 
-    These dicts have paths as keys. ``statuses`` has the statuses of the next answers. ``cuts`` has the numbers of bytes
-    after which the next answers break off. ``headers`` has additional headers, with None for a header to leave out.
-    ``requests`` lists all requested paths.
+    These dicts have paths as keys. ``statuses`` has the statuses of the next answers. ``cuts`` has
+    the numbers of bytes after which the next answers break off. ``headers`` has additional headers,
+    with None for a header to leave out. ``requests`` lists all requested paths.
     """
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.files = {}
@@ -43,7 +52,9 @@ def serve():
         server.headers = {}
         server.requests = []
         server.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
         thread.start()
         try:
             yield server

@@ -1,4 +1,6 @@
-"""Send a server's first requests to a model of another process, and print the kernels that numba compiled."""
+"""Send a server's first requests to a model of another process, and print the kernels that numba
+compiled.
+"""
 
 import json
 import sys
@@ -23,4 +25,6 @@ with event.install_recorder("numba:compile") as compiled:
         model.predict(X, 0.3)
         alone, _ = model.rank_one(X.indices[: X.indptr[1]], X.data[: X.indptr[1]], 3)
         assert (alone == labels[0]).all()
-print(json.dumps(sorted({one.data["dispatcher"].py_func.__qualname__ for _, one in compiled.buffer})))
+print(
+    json.dumps(sorted({one.data["dispatcher"].py_func.__qualname__ for _, one in compiled.buffer}))
+)

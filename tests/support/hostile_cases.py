@@ -14,8 +14,15 @@ def good_pair(n=24, d=12, m=6, seed=0):
 
 
 def broken(matrix):
-    """Yield names of errors in index arrays, each with a CSR, CSC or COO array that has the error."""
-    for name, index in (("2e9", 2_000_000_000), ("negative", -1), ("least", -(2**31)), ("width", matrix.shape[1])):
+    """Yield names of errors in index arrays, each with a CSR, CSC or COO array that has the
+    error.
+    """
+    for name, index in (
+        ("2e9", 2_000_000_000),
+        ("negative", -1),
+        ("least", -(2**31)),
+        ("width", matrix.shape[1]),
+    ):
         for place in (0, matrix.nnz // 2, matrix.nnz - 1):
             wrong = matrix.copy()
             wrong.indices[place] = index

@@ -4,7 +4,9 @@ from xmlc.core import sources
 
 
 def imported_modules(file):
-    """Return the dotted names of the modules of xmlc that a file imports, and of these modules' parent packages."""
+    """Return the dotted names of the modules of xmlc that a file imports, and of these modules'
+    parent packages.
+    """
     found = set()
     for name in sources.parsed(file)[0]:
         parts = name.split(".")

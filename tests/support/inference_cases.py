@@ -49,17 +49,23 @@ def random_marginals(rng, n, m):
 
 
 def random_joint(rng, m):
-    """Return a distribution over all label sets with strong dependence: few sets have most of the probability."""
+    """Return a distribution over all label sets with strong dependence: few sets have most of the
+    probability.
+    """
     return rng.dirichlet(np.full(2**m, rng.choice([0.02, 0.2, 1.0])))
 
 
 def by_size(pmfs, m):
-    """Return P and p(Y = 0) of distributions over all label sets, by definition. P has a column for each size."""
+    """Return P and p(Y = 0) of distributions over all label sets, by definition.
+
+    P has a column for each size.
+    """
     sets = all_sets(m)
     P = np.zeros((len(pmfs), m, m))
     for i, pmf in enumerate(pmfs):
         for y, probability in zip(sets, pmf):
-            P[i, y, y.sum() - 1] += probability  # The empty set has no label whose term could be added.
+            # The empty set has no label whose term could be added.
+            P[i, y, y.sum() - 1] += probability
     return LabelsBySize(P, np.array([pmf[0] for pmf in pmfs]), np.arange(1, m + 1))
 
 
@@ -85,11 +91,15 @@ def counted_by_size(samples):
     drawn = samples.Y.toarray().reshape(-1, samples.n_samples, m)
     of_size = drawn.sum(axis=2)[:, :, None] == sizes
     counts = np.einsum("itj,its->ijs", drawn.astype(int), of_size.astype(int))
-    return LabelsBySize(counts / samples.n_samples, (~drawn.any(axis=2)).sum(axis=1) / samples.n_samples, sizes)
+    return LabelsBySize(
+        counts / samples.n_samples, (~drawn.any(axis=2)).sum(axis=1) / samples.n_samples, sizes
+    )
 
 
 def exact_by_size(p, weights):
-    """Return P[i][s - 1] and p(Y = 0) of labels with weighted sizes, in fractions, by definition."""
+    """Return P[i][s - 1] and p(Y = 0) of labels with weighted sizes, in fractions, by
+    definition.
+    """
     p = [Fraction(float(x)) for x in p]
     weights = [Fraction(float(x)) for x in weights]
     weights = [weights[min(s, len(weights) - 1)] for s in range(len(p) + 1)]
@@ -114,12 +124,17 @@ def exact_pmf(p):
 def exact_value_of(predicted, P, p_empty):
     """Return the expected F of one prediction, a bool mask, in fractions."""
     k = int(predicted.sum())
-    hits = [P[i][s - 1] * 2 / (s + k) for i, s in product(np.flatnonzero(predicted), range(1, len(P) + 1))]
+    hits = [
+        P[i][s - 1] * 2 / (s + k)
+        for i, s in product(np.flatnonzero(predicted), range(1, len(P) + 1))
+    ]
     return sum(hits) if k else p_empty
 
 
 def exact_best(P, p_empty):
-    """Return the highest expected F of all predictions, in fractions, by GFM as printed in Algorithm 1."""
+    """Return the highest expected F of all predictions, in fractions, by GFM as printed in
+    Algorithm 1.
+    """
     best = p_empty
     for k in range(1, len(P) + 1):
         f = []

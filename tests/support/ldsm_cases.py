@@ -7,13 +7,21 @@ import numpy as np
 from xmlc.models.ldsm._regressors import TreeSettings
 
 
-# lambda_1 and lambda_2 are not whole numbers. With whole numbers, equal costs would be common, and rounding would
-# decide.
+# lambda_1 and lambda_2 are not whole numbers. With whole numbers, equal costs would be common, and
+# rounding would decide.
 def tree_settings(arity=2, adaptive=True, **options):
-    values = {"epochs": 3, "learning_rate": 0.2, "lambda_1": 1.7, "lambda_2": 0.9, "random_ties": False}
+    values = {
+        "epochs": 3,
+        "learning_rate": 0.2,
+        "lambda_1": 1.7,
+        "lambda_2": 0.9,
+        "random_ties": False,
+    }
     values |= {"max_nodes": 31, "shuffled": False}
     return TreeSettings(
-        **values | {"arity": arity, "adaptive": adaptive, "uniform_start": False, "prune": False} | options
+        **values
+        | {"arity": arity, "adaptive": adaptive, "uniform_start": False, "prune": False}
+        | options
     )
 
 

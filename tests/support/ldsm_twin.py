@@ -13,12 +13,16 @@ def objective(P, P_i, pi, lambda_1, lambda_2):
     """Return J by Equation (1), for P of shape (M,), P_i of shape (M, K) and pi of shape (K,)."""
     pairs = list(combinations(range(len(P)), 2))
     balance = sum(abs(P[j] - P[other]) for j, other in pairs)
-    integrity = sum(pi[i] * abs(P_i[j][i] - P_i[other][i]) for i, (j, other) in product(range(len(pi)), pairs))
+    integrity = sum(
+        pi[i] * abs(P_i[j][i] - P_i[other][i]) for i, (j, other) in product(range(len(pi)), pairs)
+    )
     return balance - lambda_1 * integrity + lambda_2 * abs(sum(P) - 1)
 
 
 def probabilities(sums, seen):
-    """Return P, P_i and pi from sums of predictions by direction and label, and counts of seen labels."""
+    """Return P, P_i and pi from sums of predictions by direction and label, and counts of seen
+    labels.
+    """
     n_seen = max(1, sum(seen))
     P_i = []
     for row in sums:
@@ -45,8 +49,8 @@ def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
 def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adaptive, start=0.0):
     """Train by Algorithm 2 from given weights.
 
-    In ties, the first s is chosen. X is dense and scaled, and its last column is constant. Return weights (M, d), J
-    after each epoch, and the directions of each instance in the last epoch.
+    In ties, the first s is chosen. X is dense and scaled, and its last column is constant. Return
+    weights (M, d), J after each epoch, and the directions of each instance in the last epoch.
     """
     weights = np.zeros((arity, X.shape[1])) + start
     squares = np.zeros((arity, X.shape[1]))
@@ -71,7 +75,9 @@ def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adap
                 if adaptive:
                     squares[j] += gradient**2
                     used = squares[j] > 0
-                    weights[j][used] -= rate * math.sqrt(step / norm) * gradient[used] / np.sqrt(squares[j][used])
+                    weights[j][used] -= (
+                        rate * math.sqrt(step / norm) * gradient[used] / np.sqrt(squares[j][used])
+                    )
                 else:
                     weights[j] -= rate * gradient
                 prediction = min(max(float(weights[j] @ x), 0.0), 1.0)
@@ -90,7 +96,9 @@ def directions(margins):
 
 
 def nodes_of_loop(max_nodes, arity, n_splits):
-    """Return the number of nodes t after the loop of Algorithm 1, if at most ``n_splits`` nodes can be split."""
+    """Return the number of nodes t after the loop of Algorithm 1, if at most ``n_splits`` nodes can
+    be split.
+    """
     t = 1
     while n_splits > 0 and t < max_nodes:
         t = t + arity
@@ -99,7 +107,9 @@ def nodes_of_loop(max_nodes, arity, n_splits):
 
 
 def leaves_of(forest, tree, x):
-    """Return the leaves of a tree that x reaches by Algorithm 5, and the number of inner products."""
+    """Return the leaves of a tree that x reaches by Algorithm 5, and the number of inner
+    products.
+    """
     first, last = forest.inner_starts[tree : tree + 2]
     todo = [int(first) if last > first else ~int(forest.tree_leaves[tree])]
     leaves = []

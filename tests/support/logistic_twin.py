@@ -11,9 +11,11 @@ TOLERANCE = 1e-20
 
 
 def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, grid):
-    """Return the weights, the constant, the loss on held-out rows for each C, and the largest relative decrement.
+    """Return the weights, the constant, the loss on held-out rows for each C, and the largest
+    relative decrement.
 
-    Z and held_out are dense. y and y_held_out are bool. v and v_held_out are the weights of instances.
+    Z and held_out are dense. y and y_held_out are bool. v and v_held_out are the weights of
+    instances.
     """
     n, d = Z.shape
     w = [0.0] * d
@@ -29,7 +31,9 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
             g = sums_of(Z, r)
             means = [s / total for s in sums_of(Z, c)]
             g = [-(w[k] + C * (g[k] - means[k] * slope)) if k < width else 0.0 for k in range(d)]
-            inverse = [1.0 / (1.0 + C * total * variances[k]) if k < width else 0.0 for k in range(d)]
+            inverse = [
+                1.0 / (1.0 + C * total * variances[k]) if k < width else 0.0 for k in range(d)
+            ]
             bound = in_order(v * v for v in g) + C * slope * slope / total
             decrement = bound / f
             if bound <= TOLERANCE * f:
@@ -66,7 +70,9 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
 
 
 def conjugate_gradients(Z, C, c, means, g, inverse, f):
-    """Return the step, its effect on the scores, its gain, and whether the residual is as small as required."""
+    """Return the step, its effect on the scores, its gain, and whether the residual is as small as
+    required.
+    """
     n, d = Z.shape
     step = [0.0] * d
     moves = [0.0] * n
@@ -137,7 +143,10 @@ def sums_of(Z, multiples):
 
 
 def in_order(numbers):
-    """Return the sum of numbers that are added in order. Python's `sum` may compensate for rounding."""
+    """Return the sum of numbers that are added in order.
+
+    Python's `sum` may compensate for rounding.
+    """
     total = 0.0
     for number in numbers:
         total += number

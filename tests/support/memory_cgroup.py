@@ -1,6 +1,8 @@
-"""Run a program in a control group of Linux with a limit on its memory, which counts the pages of files that it reads.
+"""Run a program in a control group of Linux with a limit on its memory, which counts the pages of
+files that it reads.
 
-A control group needs the rights of root, and a system that mounts the memory controller (version 1 or 2).
+A control group needs the rights of root, and a system that mounts the memory controller (version 1
+or 2).
 """
 
 import os
@@ -8,7 +10,8 @@ import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
-# Maps the folder of the memory controller to two files of a group: the limit, and how often the limit was reached.
+# Maps the folder of the memory controller to two files of a group: the limit, and how often the
+# limit was reached.
 CONTROLLERS = {
     Path("/sys/fs/cgroup/memory"): ("memory.limit_in_bytes", "memory.failcnt"),
     Path("/sys/fs/cgroup"): ("memory.max", "memory.events"),
@@ -18,7 +21,9 @@ JOIN = 'echo $$ > "$0" && exec "$@"'
 
 @contextmanager
 def _group():
-    """Make a control group for a block, and yield its folder and its two files, or yield None if that is impossible."""
+    """Make a control group for a block, and yield its folder and its two files, or yield None if
+    that is impossible.
+    """
     for controller, names in CONTROLLERS.items():
         group = controller / f"xmlc-tests-{os.getpid()}"
         try:
@@ -60,7 +65,9 @@ def _count(text):
 
 
 def forget(folder):
-    """Remove the files of a folder from the page cache, so that the next reader is charged for its pages."""
+    """Remove the files of a folder from the page cache, so that the next reader is charged for its
+    pages.
+    """
     for file in filter(Path.is_file, folder.rglob("*")):
         with file.open("rb") as opened:
             os.fsync(opened.fileno())

@@ -4,7 +4,10 @@ import numpy as np
 
 
 def similarity(row, query, beta, rank):
-    """Return the float32 similarity of two dense float32 unit vectors. ``rank`` orders the features of the row."""
+    """Return the float32 similarity of two dense float32 unit vectors.
+
+    ``rank`` orders the features of the row.
+    """
     shared = np.count_nonzero((row != 0) & (query != 0))
     union = np.count_nonzero((row != 0) | (query != 0))
     parts = [0.0, 0.0, 0.0, 0.0]
@@ -16,14 +19,19 @@ def similarity(row, query, beta, rank):
 
 
 def ranks(X):
-    """Return the place of each feature by descending document frequency. In ties, the smaller feature is first."""
+    """Return the place of each feature by descending document frequency.
+
+    In ties, the smaller feature is first.
+    """
     frequencies = np.count_nonzero(X, axis=0)
     order = sorted(range(X.shape[1]), key=lambda j: (-frequencies[j], j))
     return {feature: place for place, feature in enumerate(order)}
 
 
 def neighbours(X, Q, S, beta):
-    """For each row of dense ``Q``, return the row numbers and similarities of the S nearest rows of dense ``X``."""
+    """For each row of dense ``Q``, return the row numbers and similarities of the S nearest rows of
+    dense ``X``.
+    """
     numbers = np.full((len(Q), S), -1, dtype=np.int32)
     similarities = np.zeros((len(Q), S), dtype=np.float32)
     rank = ranks(X)

@@ -1,7 +1,7 @@
 """Skip tests that need more than the extra `test`, with a hint on what to install (pytest plugin).
 
-A test has the mark ``@pytest.mark.needs("tune")``, and a fixture calls `require`. If XMLC_REQUIRE_ALL is set, as in CI
-with everything installed, every test that would be skipped fails.
+A test has the mark ``@pytest.mark.needs("tune")``, and a fixture calls `require`. If
+XMLC_REQUIRE_ALL is set, as in CI with everything installed, every test that would be skipped fails.
 """
 
 import os
@@ -28,7 +28,10 @@ NEEDS = {
     "tune": (lambda: has("smac"), "make env EXTRAS=tune"),
     # Any folder `build` would match the package `build`, so its dependency is checked.
     "release": (lambda: has("pyproject_hooks"), "make env EXTRAS=release"),
-    "baselines": (lambda: has("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit"), "make env EXTRAS=baselines"),
+    "baselines": (
+        lambda: has("napkinxc", "omikuji", "threadpoolctl", "vowpalwabbit"),
+        "make env EXTRAS=baselines",
+    ),
     "serve": (lambda: has("fastapi", "uvicorn"), "make env EXTRAS=serve"),
     "lint": (lambda: has("ruff"), "make env EXTRAS=lint"),
     "mirror": (find_mirror, "XMLC_MIRROR=<folder of real datasets> make test"),

@@ -35,7 +35,9 @@ def shape(tree, node=0):
 
 
 def trained_apart(model, X, Y, order=None, epochs=1):
-    """Return the weights of Algorithm 1 (IPLT) on the model's tree, trained block by block as in a PLT."""
+    """Return the weights of Algorithm 1 (IPLT) on the model's tree, trained block by block as in a
+    PLT.
+    """
     x = kernel_csr(unit_rows(X) if model.unit_norm else X)
     order = np.arange(X.shape[0]) if order is None else order
     solver = AdaGrad(model.gamma, model.eps, epochs)
@@ -53,5 +55,7 @@ def assert_same_nodes(found, expected):
     np.testing.assert_array_equal(found.bias, expected.bias)
     np.testing.assert_array_equal(found.label, expected.label)
     for block in range(found.label.size + 1):
-        for one, other in zip(weights_by_feature(found, block), weights_by_feature(expected, block)):
+        for one, other in zip(
+            weights_by_feature(found, block), weights_by_feature(expected, block)
+        ):
             np.testing.assert_array_equal(one, other)

@@ -1,6 +1,7 @@
 """Compute OPLT naively: Algorithms 2-8 of oplt2021 and the program's growth, in double precision.
 
-Every node has an auxiliary classifier, even if it is not needed. An inverse classifier flips its updates.
+Every node has an auxiliary classifier, even if it is not needed. An inverse classifier flips its
+updates.
 """
 
 import numpy as np
@@ -39,7 +40,9 @@ class Classifier:
         for f, v in x.items():
             g = error * v
             self.squares[f] = self.squares.get(f, 0.0) + g * g
-            self.weights[f] = self.weights.get(f, 0.0) - self.gamma * g / np.sqrt(self.eps + self.squares[f])
+            self.weights[f] = self.weights.get(f, 0.0) - self.gamma * g / np.sqrt(
+                self.eps + self.squares[f]
+            )
 
 
 class Node:
@@ -111,7 +114,10 @@ class NaiveOPLT:
         return v
 
     def grow_as_program(self, x, new):
-        """Add all new labels of an instance like the authors' program. Groups of that program may contain leaves."""
+        """Add all new labels of an instance like the authors' program.
+
+        Groups of that program may contain leaves.
+        """
         v = self.root
         b_max = self.max_leaf
         if len(v.children) < self.arity:
@@ -124,7 +130,9 @@ class NaiveOPLT:
         for label in new:
             place = v
             if len(v.children) >= b_max:
-                siblings = [s for s in v.parent.children if s in self.groups and len(s.children) < b_max]
+                siblings = [
+                    s for s in v.parent.children if s in self.groups and len(s.children) < b_max
+                ]
                 place = siblings[0] if siblings else self.divided(v)
                 v = v if siblings else place
             self.leaf[label] = self.add_node(place, label)
@@ -155,7 +163,11 @@ class NaiveOPLT:
         """
         v = self.root if selected is None else selected
         level = 0
-        while selected is None and len(v.children) == self.arity and any(c.children for c in v.children):
+        while (
+            selected is None
+            and len(v.children) == self.arity
+            and any(c.children for c in v.children)
+        ):
             v = self.child(v, x, level)
             level += 1
         leaves = [c for c in v.children if not c.children]
@@ -168,11 +180,15 @@ class NaiveOPLT:
         share = np.log(v.leaves() / len(v.children))
         sizes = np.array([c.leaves() for c in v.children])
         balances = share / sizes if self.balance == "printed" else share - np.log(sizes)
-        scores = (1 - self.alpha) * np.array([c.eta.estimate(x) for c in v.children]) + self.alpha * balances
+        scores = (1 - self.alpha) * np.array(
+            [c.eta.estimate(x) for c in v.children]
+        ) + self.alpha * balances
         return v.children[int(np.argmax(scores))]
 
     def draw(self, level, n):
-        """Return a random number below n, as the random policy draws it for this instance at a level of the tree."""
+        """Return a random number below n, as the random policy draws it for this instance at a
+        level of the tree.
+        """
         return random_below(np.uint64(stream_key(self.key, np.int64(self.n))), level, n)
 
     def insert_node(self, v):
@@ -189,7 +205,9 @@ class NaiveOPLT:
         new.theta = v.theta.copy()
 
     def estimates(self, x):
-        """Return the estimate of each seen label, which is the product of the estimates along its path."""
+        """Return the estimate of each seen label, which is the product of the estimates along its
+        path.
+        """
         x = {**x, None: 1.0}
         result = {}
         for label, node in self.leaf.items():
@@ -202,4 +220,6 @@ class NaiveOPLT:
     def shape(self, node=None):
         """Return the tree as nested tuples of labels."""
         node = self.root if node is None else node
-        return node.label if not node.children else tuple(self.shape(child) for child in node.children)
+        return (
+            node.label if not node.children else tuple(self.shape(child) for child in node.children)
+        )

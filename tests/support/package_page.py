@@ -1,4 +1,6 @@
-"""Assemble docs/package.md into one program, with the definitions that the page leaves to the reader."""
+"""Assemble docs/package.md into one program, with the definitions that the page leaves to the
+reader.
+"""
 
 import re
 

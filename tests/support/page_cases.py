@@ -17,7 +17,8 @@ from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.manifest import Manifest, finished_tables
 
 PAPER = "plt2016"
-# In table2, seed 0 gives exactly 40 on yeast with fta, 35 with sto and 42 with ofo. Seed 1 gives .04 more.
+# In table2, seed 0 gives exactly 40 on yeast with fta, 35 with sto and 42 with ofo. Seed 1 gives
+# .04 more.
 PUBLISHED = """dataset,model,method,macro_f,test_ms,inner_products
 yeast,plt,fta,40.00,0.50,55
 yeast,plt,sto,36.00,0.10,
@@ -33,8 +34,18 @@ def environment(threads=2, time="2026-11-21T10:00:00Z"):
 
 
 def step(name, **about):
-    costs = {"seconds": 5.25, "peak_bytes": 123_000_000, "written_bytes": None, "threads": 2, "cpu": "A <fast> CPU"}
-    return {"name": name, "dataset": "yeast", "model": "plt", "split": "80", "method": None} | about | costs
+    costs = {
+        "seconds": 5.25,
+        "peak_bytes": 123_000_000,
+        "written_bytes": None,
+        "threads": 2,
+        "cpu": "A <fast> CPU",
+    }
+    return (
+        {"name": name, "dataset": "yeast", "model": "plt", "split": "80", "method": None}
+        | about
+        | costs
+    )
 
 
 def make_table(run, name, records, paper=PAPER, suite=None):
@@ -57,7 +68,9 @@ def small_run(run):
         record |= {"environment": environment(), "step": step("evaluate")}
     paths = write(run / "results/yeast/plt", records)
     make_table(run, "table2", paths)
-    rankings = write(run / "results/yeast/rankings", [ranking(), ranking(model="fastxml", p1=0.6, seconds=20.0)])
+    rankings = write(
+        run / "results/yeast/rankings", [ranking(), ranking(model="fastxml", p1=0.6, seconds=20.0)]
+    )
     make_table(run, "table1", rankings)
     write_figure(draw_figure("1", PAPER, paths), run / "results/figures" / PAPER / "figure1")
     models = {"plt": {}, "ldsm": {"without": {"yeast": "it <is> slow"}}}
@@ -75,14 +88,17 @@ SPLIT = {(PAPER, "yeast"): {"same": True}}
 
 
 def pages_of_run(run, judge=None):
-    """Return the index of the report, the page of the paper, all files and all judged numbers of a small run.
+    """Return the index of the report, the page of the paper, all files and all judged numbers of a
+    small run.
 
     By default, only yeast has the same split as in the paper.
     """
     with contextlib.chdir(run):
         tables = finished_tables(Path("results/tables"))
         files, numbers = pages_of(tables, failures(Path("logs")), judge or Judge(splits=SPLIT))
-    return SimpleNamespace(index=files["index.html"], paper=files[f"{PAPER}.html"], files=files, numbers=numbers)
+    return SimpleNamespace(
+        index=files["index.html"], paper=files[f"{PAPER}.html"], files=files, numbers=numbers
+    )
 
 
 class Reader(HTMLParser):

@@ -13,11 +13,17 @@ TREES = {"m": st.integers(1, 40), "arity": st.integers(2, 9), "seed": st.integer
 
 
 def random_nodes(m, arity, d, seed):
-    """Return a tree and dense blocks of random weights. Some weights are zero, and some blocks are empty."""
+    """Return a tree and dense blocks of random weights.
+
+    Some weights are zero, and some blocks are empty.
+    """
     rng = np.random.default_rng(seed)
     tree = random_complete_tree(m, arity, seed)
     degrees = np.concatenate(([1], np.diff(tree.children)))
-    chosen = [np.flatnonzero(rng.random(d) < rng.random() * (degree > 0)).astype(np.uint32) for degree in degrees]
+    chosen = [
+        np.flatnonzero(rng.random(d) < rng.random() * (degree > 0)).astype(np.uint32)
+        for degree in degrees
+    ]
     sizes = np.array([features.size for features in chosen])
     weight_starts = np.concatenate(([0], np.cumsum(sizes * degrees)))
     weights = rng.normal(size=weight_starts[-1]).astype(np.float32)
@@ -25,22 +31,38 @@ def random_nodes(m, arity, d, seed):
     bias = rng.normal(size=tree.n_nodes).astype(np.float32)
     feature_starts = np.concatenate(([0], np.cumsum(sizes)))
     return tree, NodeWeights(
-        tree.children, tree.label, feature_starts, np.concatenate(chosen), weight_starts, weights, bias
+        tree.children,
+        tree.label,
+        feature_starts,
+        np.concatenate(chosen),
+        weight_starts,
+        weights,
+        bias,
     )
 
 
 def drop_small(nodes, cut, n_jobs=None):
-    """Return dense nodes without weights of absolute value up to ``cut``, as after training with this threshold."""
+    """Return dense nodes without weights of absolute value up to ``cut``, as after training with
+    this threshold.
+    """
     degrees = np.concatenate(([1], np.diff(nodes.children)))
     appendable = Appendable()
-    counts = append_rows(appendable, DenseBlocks(*nodes[2:6]), degrees, cut, sibling_type(degrees), n_jobs)
-    feature_starts, entry_starts = (starts_of(np.concatenate(part)) for part in zip(*counts, strict=True))
+    counts = append_rows(
+        appendable, DenseBlocks(*nodes[2:6]), degrees, cut, sibling_type(degrees), n_jobs
+    )
+    feature_starts, entry_starts = (
+        starts_of(np.concatenate(part)) for part in zip(*counts, strict=True)
+    )
     starts = {"feature_starts": feature_starts, "entry_starts": entry_starts}
-    return CompactNodeWeights(nodes.children, nodes.label, bias=nodes.bias, **starts, **appendable.finished())
+    return CompactNodeWeights(
+        nodes.children, nodes.label, bias=nodes.bias, **starts, **appendable.finished()
+    )
 
 
 def nbytes(nodes):
-    """Return the bytes of weights in dense or compact form, without the arrays that both forms have."""
+    """Return the bytes of weights in dense or compact form, without the arrays that both forms
+    have.
+    """
     both = ("children", "label", "bias", "feature_starts", "weight_starts", "entry_starts")
     return sum(array.nbytes for name, array in nodes._asdict().items() if name not in both)
 
@@ -55,7 +77,9 @@ def hashed_nodes(tree, seed):
 
 
 def every_store(tree, nodes, seed):
-    """Return the dense nodes, the same nodes in compact form without zeros, and random hashed nodes."""
+    """Return the dense nodes, the same nodes in compact form without zeros, and random hashed
+    nodes.
+    """
     return nodes, drop_small(nodes, 0.0), hashed_nodes(tree, seed)
 
 
@@ -69,7 +93,9 @@ def weights_of(nodes):
             if isinstance(nodes, CompactNodeWeights):
                 at = start + block + row
                 entries = nodes.entry_starts[block] + nodes.row_starts[at : at + 2].astype(np.int64)
-                siblings, values = (array[slice(*entries)] for array in (nodes.siblings, nodes.weights))
+                siblings, values = (
+                    array[slice(*entries)] for array in (nodes.siblings, nodes.weights)
+                )
             else:
                 at = nodes.weight_starts[block] + row * degree
                 siblings = np.arange(degree)

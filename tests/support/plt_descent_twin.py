@@ -1,7 +1,7 @@
 """Compute estimates and searches of a label tree in plain code.
 
-The kernels that descend level by level must return equal results. None of this is the code under test. Only a
-multiply-add, two functions of one number and a hash function come from the package.
+The kernels that descend level by level must return equal results. None of this is the code under
+test. Only a multiply-add, two functions of one number and a hash function come from the package.
 """
 
 import numpy as np
@@ -56,16 +56,26 @@ def estimates_of(scores, link):
 
 
 def given_parents(x, nodes, link):
-    """Return the estimates of all nodes, given that their parents are positive, shape (instances, nodes)."""
+    """Return the estimates of all nodes, given that their parents are positive, shape (instances,
+    nodes).
+    """
     rows = [slice(*x.indptr[i : i + 2]) for i in range(x.indptr.size - 1)]
     if hasattr(nodes, "table"):
         weights = nodes.table, nodes.scale, nodes.bias, nodes.seed
-        return np.array([estimates_of(hashed_scores(x.indices[row], x.data[row], *weights), 0) for row in rows])
-    weights = np.zeros((nodes.label.size, max(nodes.features.max(initial=0), x.indices.max(initial=0)) + 1), np.float32)
+        return np.array(
+            [estimates_of(hashed_scores(x.indices[row], x.data[row], *weights), 0) for row in rows]
+        )
+    weights = np.zeros(
+        (nodes.label.size, max(nodes.features.max(initial=0), x.indices.max(initial=0)) + 1),
+        np.float32,
+    )
     for (block, feature, sibling), weight in weights_of(nodes).items():
         weights[(nodes.children[block - 1] if block else 0) + sibling, feature] = weight
     return np.array(
-        [estimates_of(linear_scores(x.indices[row], x.data[row], weights, nodes.bias), link) for row in rows]
+        [
+            estimates_of(linear_scores(x.indices[row], x.data[row], weights, nodes.bias), link)
+            for row in rows
+        ]
     )
 
 
@@ -81,7 +91,9 @@ def all_estimates(x, nodes, link):
 
 
 def labels_above(nodes, estimates, thresholds):
-    """Return the labels whose estimates exceed thresholds, their estimates, and the number of classifiers evaluated."""
+    """Return the labels whose estimates exceed thresholds, their estimates, and the number of
+    classifiers evaluated.
+    """
     reached = np.flatnonzero(estimates > thresholds)
     leaves = reached[nodes.label[reached] >= 0]
     return nodes.label[leaves], estimates[leaves], 1 + np.diff(nodes.children)[reached].sum()
@@ -90,8 +102,8 @@ def labels_above(nodes, estimates, thresholds):
 def weighted(nodes, estimates, largest):
     """Return the scores that rank nodes.
 
-    The estimate of a leaf is multiplied by its weight, and of an inner node by a power of two. Without weights, the
-    scores are the estimates.
+    The estimate of a leaf is multiplied by its weight, and of an inner node by a power of two.
+    Without weights, the scores are the estimates.
     """
     if largest.size == 0:
         return estimates
@@ -100,7 +112,8 @@ def weighted(nodes, estimates, largest):
 
 
 def best_labels(nodes, estimates, k):
-    """Return the k best labels, their estimates, and the number of classifiers that a best-first search evaluates.
+    """Return the k best labels, their estimates, and the number of classifiers that a best-first
+    search evaluates.
 
     Estimates may be weighted.
     """
@@ -116,7 +129,9 @@ def best_labels(nodes, estimates, k):
 
 
 def best_of_beam(nodes, estimates, k, beam):
-    """Return labels and estimates that a beam search finds, best first, and the largest estimate left out, or -1."""
+    """Return labels and estimates that a beam search finds, best first, and the largest estimate
+    left out, or -1.
+    """
 
     def best(found):
         return sorted(found, key=lambda node: (-estimates[node], node))

@@ -43,7 +43,10 @@ def train(tree, X, label_sets, order, gamma, lam, epochs):
 
 
 def train_adagrad(tree, X, label_sets, order, gamma, eps, epochs):
-    """Train by AdaGrad node by node, dense and in double precision. The last column of X is the constant feature 1."""
+    """Train by AdaGrad node by node, dense and in double precision.
+
+    The last column of X is the constant feature 1.
+    """
     weights = np.zeros((tree.n_nodes, X.shape[1]))
     positives = [positive_nodes(tree, labels) for labels in label_sets]
     for node in range(tree.n_nodes):
@@ -61,6 +64,8 @@ def train_adagrad(tree, X, label_sets, order, gamma, eps, epochs):
 
 
 def estimates(tree, weights, x):
-    """Return Equation (9) for every label by brute force, with node estimates multiplied from the root down."""
+    """Return Equation (9) for every label by brute force, with node estimates multiplied from the
+    root down.
+    """
     node_estimates = 1 / (1 + np.exp(-(weights @ x)))
     return np.array([np.prod(node_estimates[ancestors(tree, leaf)[::-1]]) for leaf in tree.leaf])

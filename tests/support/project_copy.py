@@ -16,7 +16,8 @@ from xmlc.core.kernel_cache import kernel_folder
 from xmlc.suite.results.columns import COLUMNS
 
 COPIED = ("Snakefile", "config", "workflow", "profiles", "xmlc", "results/published")
-COUNTS = re.compile(r"^[\d,]+ jobs? would run: (.*)$", re.MULTILINE)  # A dry run ends with this line.
+# A dry run ends with this line.
+COUNTS = re.compile(r"^[\d,]+ jobs? would run: (.*)$", re.MULTILINE)
 
 
 def counts_of(said):
@@ -37,7 +38,14 @@ def snakemake(folder, *arguments):
     return done.stdout + done.stderr
 
 
-TINY = {"n_train": 300, "n_test": 120, "n_features": 200, "n_labels": 30, "labels_per_instance": 2.0, "nonzeros": 20}
+TINY = {
+    "n_train": 300,
+    "n_test": 120,
+    "n_features": 200,
+    "n_labels": 30,
+    "labels_per_instance": 2.0,
+    "nonzeros": 20,
+}
 
 
 class Project:
@@ -53,29 +61,45 @@ class Project:
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(source, target)
-        self.edit_yaml("config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY))
+        self.edit_yaml(
+            "config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY)
+        )
         few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["instance-f"]}
         few["inference"] = {"split": "80", "methods": {"plt": ["gfm"]}}
         self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
         # Runs of these models would not test anything else.
         for name in ("one-vs-rest", "stacking"):
-            self.edit_yaml("config/demo.yaml", lambda content, name=name: content["models"].pop(name))
+            self.edit_yaml(
+                "config/demo.yaml", lambda content, name=name: content["models"].pop(name)
+            )
         self.edit_yaml("config/papers/plt2016.yaml", lambda content: content.update(few))
         self.edit_yaml(
             "config/papers/plt2016.yaml",
             lambda content: content["models"]["fastxml"]["hyperparameters"].update(n_trees=3),
         )
         # A run with more models of these papers would not test anything else.
-        for paper, left_out in (("plt2016", ("plt-hashed", "swnn", "ldsm-mean")), ("ldsm2020", ("swnn",))):
+        for paper, left_out in (
+            ("plt2016", ("plt-hashed", "swnn", "ldsm-mean")),
+            ("ldsm2020", ("swnn",)),
+        ):
             for name in left_out:
-                self.edit_yaml(f"config/papers/{paper}.yaml", lambda content, name=name: content["models"].pop(name))
-        # Other tests run the other methods of this paper. In this copy, each method would cost a compilation.
+                self.edit_yaml(
+                    f"config/papers/{paper}.yaml",
+                    lambda content, name=name: content["models"].pop(name),
+                )
+        # Other tests run the other methods of this paper. In this copy, each method would cost a
+        # compilation.
         one = {"methods": {"pcc": ["gfm"], "br": ["gfm"]}}
-        self.edit_yaml("config/papers/gfm2011.yaml", lambda content: content["inference"].update(one))
+        self.edit_yaml(
+            "config/papers/gfm2011.yaml", lambda content: content["inference"].update(one)
+        )
         path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
         self.environment = os.environ | {"PYTHONPATH": path}
-        self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        # Kernels are named after the content of their files, so the copy can share the project's compiled kernels.
+        self.environment["PATH"] = os.pathsep.join(
+            [str(Path(sys.executable).parent), os.environ["PATH"]]
+        )
+        # Kernels are named after the content of their files, so the copy can share the project's
+        # compiled kernels.
         self.environment["NUMBA_CACHE_DIR"] = str(kernel_folder().parent)
 
     @contextmanager
@@ -99,7 +123,12 @@ class Project:
 
     def run(self, *arguments):
         return subprocess.run(
-            self.command(*arguments), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=900
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=900,
         )
 
     def run_well(self, *arguments):
@@ -110,14 +139,18 @@ class Project:
     def xmlc(self, *arguments):
         """Run a command of the package in the copy."""
         command = [sys.executable, "-c", "from xmlc.cli import main; main()", *map(str, arguments)]
-        return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True
+        )
 
     def planned(self, target="demo", *arguments):
         """Return the number of jobs that each rule would run."""
         return counts_of(self.run_well("--dry-run", target, *arguments))
 
     def planned_after_an_edit(self, name, *arguments):
-        """Return the number of the demo's jobs that each rule would run if a file had another line of code."""
+        """Return the number of the demo's jobs that each rule would run if a file had another line
+        of code.
+        """
         with self.restored(name):
             with (self.folder / name).open("a") as file:
                 file.write("\nEDITED = True\n")
@@ -125,10 +158,15 @@ class Project:
 
     def tables(self):
         """Return every table without its cost columns."""
-        frames = {file.name: pd.read_csv(file) for file in sorted(self.folder.glob("results/tables/demo/*.csv"))}
+        frames = {
+            file.name: pd.read_csv(file)
+            for file in sorted(self.folder.glob("results/tables/demo/*.csv"))
+        }
         found = {}
         for name, frame in frames.items():
-            found[name] = frame[[c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]].to_csv()
+            found[name] = frame[
+                [c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]
+            ].to_csv()
         return found
 
 

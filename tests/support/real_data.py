@@ -12,4 +12,6 @@ def bibtex(mirror):
 def assert_precision(Y_test, labels, expected, within):
     """Check P@1, P@3 and P@5 against three numbers, in percent."""
     found = [100 * precision_at_k(Y_test, labels, k) for k in (1, 3, 5)]
-    assert all(abs(ours - theirs) < within for ours, theirs in zip(found, expected, strict=True)), found
+    assert all(abs(ours - theirs) < within for ours, theirs in zip(found, expected, strict=True)), (
+        found
+    )

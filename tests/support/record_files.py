@@ -1,4 +1,6 @@
-"""Check that records are written as they were read, and that a wrong file is refused with the place of the error."""
+"""Check that records are written as they were read, and that a wrong file is refused with the place
+of the error.
+"""
 
 import json
 from copy import deepcopy
@@ -14,7 +16,9 @@ from xmlc.suite.papers.building import kinds
 def save(folder, content, name="x.json"):
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
-    path.write_text(json.dumps(stamped(content), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(
+        json.dumps(stamped(content), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     return path
 
 
@@ -37,7 +41,10 @@ def check_round_trip(folder, kind, content):
 
 
 def changed(content, keys, value):
-    """Return a copy of some content with another value at a place. A value of ``...`` removes the key."""
+    """Return a copy of some content with another value at a place.
+
+    A value of ``...`` removes the key.
+    """
     content = deepcopy(content)
     part = content
     for key in keys[:-1]:
@@ -50,9 +57,12 @@ def changed(content, keys, value):
 
 
 class RecordFile:
-    """Test the file of one kind of record. A subclass defines the kind, its content and changes that break it.
+    """Test the file of one kind of record.
 
-    ``broken`` has the keys of a place and a value for each change. A value of ``...`` removes the key.
+    A subclass defines the kind, its content and changes that break it.
+
+    ``broken`` has the keys of a place and a value for each change. A value of ``...`` removes the
+    key.
     """
 
     kind = None

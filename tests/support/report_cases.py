@@ -6,9 +6,18 @@ from itertools import product
 from xmlc.core.checksums import stamped
 
 GRID = (2, 10, 100)
-SET_METRICS = ("macro_f", "macro_f_zero", "macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss")
+SET_METRICS = (
+    "macro_f",
+    "macro_f_zero",
+    "macro_f_present",
+    "macro_f_seen",
+    "micro_f",
+    "instance_f",
+    "hamming_loss",
+)
 MEASURES = tuple(
-    f"{average}_{name}" for average, name in product(("macro", "micro", "instance"), ("f", "f2", "jaccard"))
+    f"{average}_{name}"
+    for average, name in product(("macro", "micro", "instance"), ("f", "f2", "jaccard"))
 )
 
 TRAINED = dict.fromkeys(("train_seconds", "train_threads", "train_peak_bytes", "model_bytes"))
@@ -17,10 +26,17 @@ TRAINED = dict.fromkeys(("train_seconds", "train_threads", "train_peak_bytes", "
 def dataset(name="yeast", digest=None):
     counts = {"n_train": 1500, "n_test": 917, "d": 103, "m": 14}
     averages = {"labels_per_instance": 4.24, "instances_per_label": 453.64}
-    return {"digest": digest or (name.encode().hex() + "0" * 64)[:64], "name": name, **counts, **averages}
+    return {
+        "digest": digest or (name.encode().hex() + "0" * 64)[:64],
+        "name": name,
+        **counts,
+        **averages,
+    }
 
 
-def ranking(name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_products=120.4, **changes):
+def ranking(
+    name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_products=120.4, **changes
+):
     metrics = {f"{metric}@{k}": p1 / k for metric, k in product(("p", "ndcg", "psp"), (1, 3, 5))}
     costs = {
         "train_seconds": seconds,
@@ -32,8 +48,20 @@ def ranking(name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_prod
         "predict_threads": 2,
         "predict_peak_bytes": None,
     }
-    record = {"kind": "ranking", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {"arity": 16}, "split": "full", "metrics": metrics, "costs": costs, "environment": {}}
+    record = {
+        "kind": "ranking",
+        "schema": 1,
+        "dataset": dataset(name),
+        "model": model,
+        "seed": seed,
+    }
+    record |= {
+        "hyperparameters": {"arity": 16},
+        "split": "full",
+        "metrics": metrics,
+        "costs": costs,
+        "environment": {},
+    }
     return record | changes
 
 
@@ -50,21 +78,44 @@ def thresholds(name="yeast", model="plt", method="fta", seed=0, f=0.4, chosen=10
         for c in GRID
     ]
     best = next(point for point in grid if point["c"] == chosen)
-    test = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {"predicted_per_instance": 3.5}
-    best = {key: best[key] for key in ("c", "a", "b")} | {"validation": best["validation"], "test": test}
+    test = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {
+        "predicted_per_instance": 3.5
+    }
+    best = {key: best[key] for key in ("c", "a", "b")} | {
+        "validation": best["validation"],
+        "test": test,
+    }
     costs = TRAINED | {
         "tune_seconds": 0.5,
         "test_ms_per_instance": 0.25,
         "test_inner_products_per_instance": 55.0,
         "threads": 2,
     }
-    record = {"kind": "thresholds", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {"hyperparameters": {"arity": 16}, "split": "80", "method": method, "grid": grid, "best": best}
+    record = {
+        "kind": "thresholds",
+        "schema": 1,
+        "dataset": dataset(name),
+        "model": model,
+        "seed": seed,
+    }
+    record |= {
+        "hyperparameters": {"arity": 16},
+        "split": "80",
+        "method": method,
+        "grid": grid,
+        "best": best,
+    }
     return record | {"costs": costs, "environment": {}} | changes
 
 
 def every_method(name="yeast", model="plt", seed=0, f=0.4):
-    scores = {"fta": f, "sto": f - 0.05, "ofo": f + 0.02, "ofo-ab": f + 0.03, "fta-labelwise": f + 0.01}
+    scores = {
+        "fta": f,
+        "sto": f - 0.05,
+        "ofo": f + 0.02,
+        "ofo-ab": f + 0.03,
+        "fta-labelwise": f + 0.01,
+    }
     return [thresholds(name, model, method, seed, score) for method, score in scores.items()]
 
 
@@ -83,8 +134,13 @@ def every_measure(name="yeast", model="plt", seed=0, shift=0.0):
 
 
 def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes):
-    """Return a record of `xmlc infer` on samples. With ``finished=False``, the inference ran out of time."""
-    metrics = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {"predicted_per_instance": 1.5}
+    """Return a record of `xmlc infer` on samples.
+
+    With ``finished=False``, the inference ran out of time.
+    """
+    metrics = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {
+        "predicted_per_instance": 1.5
+    }
     metrics |= {"instance_f": f, "macro_f_zero": metrics["macro_f"]}
     costs = TRAINED | {
         "draw_ms_per_instance": 0.5,
@@ -94,7 +150,13 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
         "threads": 2,
         "infer_peak_bytes": 150_000_000,
     }
-    record = {"kind": "inference", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record = {
+        "kind": "inference",
+        "schema": 1,
+        "dataset": dataset(name),
+        "model": model,
+        "seed": seed,
+    }
     record |= {"hyperparameters": {"C": None}, "split": "full", "method": method, "finished": True}
     record |= {"time_limit": 60, "samples": 200, "expected_f": f + 0.02, "metrics": metrics}
     record |= {"estimates": None, "truncation_loss": None}
@@ -107,9 +169,21 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
 
 def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0.6, **changes):
     """Return a record of `xmlc thresholds --infer`."""
-    estimates = {"min_probability": 1e-4, "estimates_per_instance": 9.5, "missed_per_instance": 0.25}
+    estimates = {
+        "min_probability": 1e-4,
+        "estimates_per_instance": 9.5,
+        "missed_per_instance": 0.25,
+    }
     record = inference(
-        name, model, method, seed, f, split="80", samples=None, estimates=estimates, truncation_loss=0.001
+        name,
+        model,
+        method,
+        seed,
+        f,
+        split="80",
+        samples=None,
+        estimates=estimates,
+        truncation_loss=0.001,
     )
     costs = record["costs"] | {"draw_ms_per_instance": None, "estimate_ms_per_instance": 0.125}
     return record | {"hyperparameters": {"arity": 16}, "costs": costs} | changes
@@ -118,7 +192,13 @@ def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0
 def calibration(name="yeast", model="plt", seed=0, **changes):
     """Return a record of `xmlc thresholds` on the calibration of estimates."""
     metrics = {f"p@{k}": 0.6 / k for k in (1, 3, 5)} | {f"ece@{k}": 0.1 / k for k in (1, 3, 5)}
-    record = {"kind": "calibration", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    record = {
+        "kind": "calibration",
+        "schema": 1,
+        "dataset": dataset(name),
+        "model": model,
+        "seed": seed,
+    }
     record |= {"hyperparameters": {"arity": 16}, "split": "80", "metrics": metrics}
     record |= {"isotonic": {f"ece@{k}": 0.02 / k for k in (1, 3, 5)}}
     return record | {"costs": TRAINED, "environment": {}} | changes
@@ -129,8 +209,14 @@ def _scores(p1):
 
 
 def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
-    """Return a record of `xmlc forest` on one, two and three trees. Objectives decrease level by level."""
-    rows = [{"n_trees": n, "metrics": _scores(p1 + 0.05 * n), "predict_ms_per_instance": 0.01 * n} for n in (1, 2, 3)]
+    """Return a record of `xmlc forest` on one, two and three trees.
+
+    Objectives decrease level by level.
+    """
+    rows = [
+        {"n_trees": n, "metrics": _scores(p1 + 0.05 * n), "predict_ms_per_instance": 0.01 * n}
+        for n in (1, 2, 3)
+    ]
     objectives = []
     for tree, level in product((0, 1), (1, 2, 3)):
         objectives.append(
@@ -146,7 +232,11 @@ def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
         "split": "full",
         "settings": {},
     }
-    record |= {"rows": rows, "trees": {"depths": [5, 7, 6], "nodes": [11, 13, 15]}, "objectives": objectives}
+    record |= {
+        "rows": rows,
+        "trees": {"depths": [5, 7, 6], "nodes": [11, 13, 15]},
+        "objectives": objectives,
+    }
     return record | {"costs": {"predict_threads": 2}, "environment": {}} | changes
 
 

@@ -1,4 +1,6 @@
-"""Define the folder of the project, whatever folder pytest starts in, and read the measurements in it."""
+"""Define the folder of the project, whatever folder pytest starts in, and read the measurements in
+it.
+"""
 
 import csv
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Define a small space of hyperparameters, a function to maximise, and the trials of searches in it."""
+"""Define a small space of hyperparameters, a function to maximise, and the trials of searches in
+it.
+"""
 
 from math import log10
 

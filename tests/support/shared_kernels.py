@@ -1,4 +1,5 @@
-"""Run kernels that other processes use at the same time, and print the number compiled and all results.
+"""Run kernels that other processes use at the same time, and print the number compiled and all
+results.
 
 The argument is the folder of a file of kernels.
 """

@@ -1,4 +1,6 @@
-"""Run a Slurm cluster of one node on this machine: munged, slurmctld and slurmd, with all files in one folder."""
+"""Run a Slurm cluster of one node on this machine: munged, slurmctld and slurmd, with all files in
+one folder.
+"""
 
 import os
 import pwd
@@ -52,7 +54,9 @@ PartitionName={partition} Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 def missing_programs():
     """Return the programs of Slurm and munge that are not installed."""
-    return [name for name in PROGRAMS if not shutil.which(name, path=search_path(os.environ["PATH"]))]
+    return [
+        name for name in PROGRAMS if not shutil.which(name, path=search_path(os.environ["PATH"]))
+    ]
 
 
 def search_path(path):
@@ -94,14 +98,17 @@ class Cluster:
             node_port=node_port,
         )
         (self.folder / "slurm.conf").write_text(configuration)
-        # By default, slurmd asks the system's service manager for a control group, which a container lacks.
+        # By default, slurmd asks the system's service manager for a control group, which a
+        # container lacks.
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         key = self.folder / "munge.key"
         key.write_bytes(secrets.token_bytes(1024))
         key.chmod(0o400)
         # The executor's jobs call srun without any variable SLURM_*, including SLURM_CONF.
         srun = self.folder / "bin" / "srun"
-        srun.write_text(f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {shutil.which("srun")} "$@"\n')
+        srun.write_text(
+            f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {shutil.which("srun")} "$@"\n'
+        )
         srun.chmod(0o755)
 
     def added_to(self, environment):
@@ -121,18 +128,29 @@ class Cluster:
         self.stop()
 
     def _start(self):
-        munge = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munge.pid", "seed-file": "munge.seed"}
+        munge = {
+            "key-file": "munge.key",
+            "socket": "munge.socket",
+            "pid-file": "munge.pid",
+            "seed-file": "munge.seed",
+        }
         options = [f"--{option}={self.folder / name}" for option, name in munge.items()]
         self._daemon("munged", "munged", "--foreground", "--force", "--num-threads=2", *options)
         self._wait("munged has no socket", (self.folder / "munge.socket").exists)
         self._daemon("slurmctld", "slurmctld", "-D", "-c")
         self._daemon("slurmd", "slurmd", "-D")
-        self._wait("the node does not become idle", lambda: "idle" in self.ask("sinfo", "-h", "-o", "%T"))
+        self._wait(
+            "the node does not become idle", lambda: "idle" in self.ask("sinfo", "-h", "-o", "%T")
+        )
 
     def _daemon(self, name, *command):
         with (self.folder / f"{name}.out").open("w") as out:
             process = subprocess.Popen(
-                command, env=self.environment, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+                command,
+                env=self.environment,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
             )
         self._processes.append((name, process))
 
@@ -147,7 +165,9 @@ class Cluster:
     def logs(self):
         """Return the last lines of the daemons' output."""
         files = sorted([*self.folder.glob("*.out"), *self.folder.glob("*.log")])
-        return "\n".join(f"== {file.name}\n{file.read_text(errors='replace')[-2000:]}" for file in files)
+        return "\n".join(
+            f"== {file.name}\n{file.read_text(errors='replace')[-2000:]}" for file in files
+        )
 
     def ask(self, *command):
         """Return the output of a Slurm command, which is empty if the command fails."""
@@ -156,7 +176,9 @@ class Cluster:
     def jobs(self, *states):
         """Return the jobs in some states, or all jobs, in order of submission."""
         wanted = ",".join(states) or "all"
-        lines = self.ask("squeue", "-h", "-S", "i", f"--states={wanted}", "-o", "%i|%k|%T|%C|%S|%e").splitlines()
+        lines = self.ask(
+            "squeue", "-h", "-S", "i", f"--states={wanted}", "-o", "%i|%k|%T|%C|%S|%e"
+        ).splitlines()
         return [_job(*line.strip().split("|")) for line in lines]
 
     def wait_for_job(self, rule, state="RUNNING", seconds=240):
@@ -167,7 +189,9 @@ class Cluster:
                 if job.comment.startswith(f"rule_{rule}_"):
                     return job
             time.sleep(0.5)
-        raise TimeoutError(f"no job of {rule} is {state} after {seconds} s; there are {self.jobs()}")
+        raise TimeoutError(
+            f"no job of {rule} is {state} after {seconds} s; there are {self.jobs()}"
+        )
 
     def stop(self):
         """End all jobs and daemons."""

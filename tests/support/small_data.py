@@ -25,11 +25,18 @@ def random_multilabel(n, d, m, seed=0, density=0.3, labels=2.0):
 
 
 def prepare_tiny(folder, name="tiny", filter=None):
-    """Prepare a tiny dataset in ``folder`` as `xmlc prepare` does, and return the prepared folder."""
+    """Prepare a tiny dataset in ``folder`` as `xmlc prepare` does, and return the prepared
+    folder.
+    """
     source = folder / "resources"
     for part, seed in (("train", 1), ("test", 2)):
         save_repository(source / f"{part}.txt", *random_multilabel(120, 20, 8, seed=seed))
-    files = {"format": "repository", "zero_based": True, "train": ["train.txt"], "test": ["test.txt"]}
+    files = {
+        "format": "repository",
+        "zero_based": True,
+        "train": ["train.txt"],
+        "test": ["test.txt"],
+    }
     if filter:
         shutil.copy(filter, source / "filter.txt")
         files["filter"] = "filter.txt"
@@ -49,7 +56,10 @@ def train(folder, data, estimator, part="train", name="x", seed=0, **parameters)
 
 
 def random_data(n, d, m, seed):
-    """Return sparse instances and label sets. Some instances have no features, and some labels no instances."""
+    """Return sparse instances and label sets.
+
+    Some instances have no features, and some labels no instances.
+    """
     rng = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=0.3, rng=rng, dtype=np.float32, format="csr")
     return X, sparse.csr_array(rng.random((n, m)) < 0.15)
@@ -57,4 +67,7 @@ def random_data(n, d, m, seed):
 
 def equal_bits(one, other):
     """Return whether two CSR matrices have bit-identical arrays."""
-    return all(getattr(one, part).tobytes() == getattr(other, part).tobytes() for part in ("indptr", "indices", "data"))
+    return all(
+        getattr(one, part).tobytes() == getattr(other, part).tobytes()
+        for part in ("indptr", "indices", "data")
+    )

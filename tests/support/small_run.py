@@ -28,15 +28,26 @@ STEPS = {
     "table": ("results/tables",),
 }
 MADE = ("resources", "results", "logs")
-FEW = {"datasets": [SET], "tables": ["table2"], "figures": [], "measures": [], "methods": ["sto"], "seeds": [0]}
+FEW = {
+    "datasets": [SET],
+    "tables": ["table2"],
+    "figures": [],
+    "measures": [],
+    "methods": ["sto"],
+    "seeds": [0],
+}
 
 
 class SmallRun(Project):
-    """Provide a copy of the project whose demo is one model on a set of a mirror, with thresholds and a table."""
+    """Provide a copy of the project whose demo is one model on a set of a mirror, with thresholds
+    and a table.
+    """
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.edit_yaml("config/demo.yaml", lambda content: content.update(FEW) or content.pop("inference"))
+        self.edit_yaml(
+            "config/demo.yaml", lambda content: content.update(FEW) or content.pop("inference")
+        )
         self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("oracle"))
         X, Y = random_multilabel(300, 40, 12)
         save_repository(folder / f"mirror/{SET}/train.txt", X, Y)
@@ -48,7 +59,9 @@ class SmallRun(Project):
         return self.run_well(*self.words)
 
     def seconds(self):
-        """Run the workflow from the beginning with compiled kernels, and return its wall time in seconds."""
+        """Run the workflow from the beginning with compiled kernels, and return its wall time in
+        seconds.
+        """
         while True:
             compiled = self.kernels()
             begun = time.monotonic()
@@ -62,7 +75,10 @@ class SmallRun(Project):
         return sorted(Path(self.environment["NUMBA_CACHE_DIR"]).glob("kernels-*/**/*"))
 
     def unmake(self, first="download"):
-        """Remove the files of a step and all later steps. For the first step, remove all files of any run."""
+        """Remove the files of a step and all later steps.
+
+        For the first step, remove all files of any run.
+        """
         steps = list(STEPS)
         for name in chain.from_iterable(STEPS[step] for step in steps[steps.index(first) :]):
             path = self.folder / name
@@ -100,7 +116,11 @@ class SmallRun(Project):
 
     def arrays(self):
         """Return the digest of each array that has its final name. Keys are the names."""
-        return {name: sha256(self.folder / name) for name in self.files() if name.endswith(".npy") and not hidden(name)}
+        return {
+            name: sha256(self.folder / name)
+            for name in self.files()
+            if name.endswith(".npy") and not hidden(name)
+        }
 
     def outcome(self):
         """Return the files, arrays and tables, which are the same after every finished run."""
@@ -122,7 +142,9 @@ class SmallRun(Project):
         """
         notes = self.folder / ".snakemake"
         jobs = {}
-        unfinished = set(os.listdir(notes / "incomplete")) if (notes / "incomplete").is_dir() else set()
+        unfinished = (
+            set(os.listdir(notes / "incomplete")) if (notes / "incomplete").is_dir() else set()
+        )
         for note in (notes / "metadata").glob("*"):
             try:
                 log = tuple(json.loads(note.read_text())["log"])
@@ -133,9 +155,15 @@ class SmallRun(Project):
         for notes in jobs.values():
             if not unfinished & set(notes):
                 made += notes.values()
-        return {name: (self.folder / name).lstat().st_ino for name in made if (self.folder / name).exists()}
+        return {
+            name: (self.folder / name).lstat().st_ino
+            for name in made
+            if (self.folder / name).exists()
+        }
 
 
 def hidden(name):
-    """Return whether a file, or a folder of its path, belongs to Snakemake or has a temporary name."""
+    """Return whether a file, or a folder of its path, belongs to Snakemake or has a temporary
+    name.
+    """
     return any(part.startswith(".") for part in name.split("/"))

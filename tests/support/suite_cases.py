@@ -10,9 +10,22 @@ OWN = ("demo", "scale")
 
 
 def suite(models=None, **further):
-    """Return the content of a suite with one PLT by default. By default, a model or baseline is a PLT."""
-    content = {"title": "A paper", "datasets": ["yeast"], "seeds": [0], "methods": [], "tables": [], "figures": []}
-    for key, found in (("models", models or {"plt": {}}), ("baselines", further.pop("baselines", None))):
+    """Return the content of a suite with one PLT by default.
+
+    By default, a model or baseline is a PLT.
+    """
+    content = {
+        "title": "A paper",
+        "datasets": ["yeast"],
+        "seeds": [0],
+        "methods": [],
+        "tables": [],
+        "figures": [],
+    }
+    for key, found in (
+        ("models", models or {"plt": {}}),
+        ("baselines", further.pop("baselines", None)),
+    ):
         if found is not None:
             content[key] = {name: model if "from_suite" in model else {"estimator": "plt"} | model
                             for name, model in found.items()}  # fmt: skip
@@ -27,9 +40,14 @@ def write_suite(file, models=None, **further):
 
 
 def write_config(folder, catalogue=None, **suites):
-    """Write a folder of configurations and return it. By default, the suites `demo` and `scale` have one PLT."""
+    """Write a folder of configurations and return it.
+
+    By default, the suites `demo` and `scale` have one PLT.
+    """
     for name, content in ({own: suite(datasets=[f"of-{own}"]) for own in OWN} | suites).items():
-        file = Path(folder, f"{name}.yaml") if name in OWN else Path(folder, "papers", f"{name}.yaml")
+        file = (
+            Path(folder, f"{name}.yaml") if name in OWN else Path(folder, "papers", f"{name}.yaml")
+        )
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(yaml.safe_dump(content, sort_keys=False))
     Path(folder, "datasets.yaml").write_text(yaml.safe_dump(catalogue or {}))
@@ -38,4 +56,6 @@ def write_config(folder, catalogue=None, **suites):
 
 def project_of(folder, settings=None, catalogue=None, **suites):
     """Return the project of some suites, with settings that override the defaults."""
-    return Project.read({"papers": []} | (settings or {}), write_config(folder, catalogue, **suites))
+    return Project.read(
+        {"papers": []} | (settings or {}), write_config(folder, catalogue, **suites)
+    )

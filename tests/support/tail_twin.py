@@ -1,4 +1,6 @@
-"""Compute tail classifiers in plain, slow Python. xmlc.models.tail_classifiers must compute equal values."""
+"""Compute tail classifiers in plain, slow Python. xmlc.models.tail_classifiers must compute equal
+values.
+"""
 
 import numpy as np
 
@@ -9,7 +11,9 @@ def unit(x):
 
 
 def centroids(X, Y, unit_norm=True):
-    """Return the mean instance of each label, dense and in double precision, or 0 for a label without instances."""
+    """Return the mean instance of each label, dense and in double precision, or 0 for a label
+    without instances.
+    """
     instances = [unit(x) if unit_norm else x for x in X.toarray().astype(np.float64)]
     result = np.zeros((Y.shape[1], X.shape[1]))
     for label, members in enumerate(Y.toarray().T):

@@ -29,7 +29,9 @@ def f_of(truth, predicted):
 
 def candidate_sets(estimates):
     """Return every set {estimate >= v} and the empty set, as masks."""
-    return [estimates >= v for v in np.unique(estimates[estimates > 0])] + [np.zeros(estimates.size, dtype=bool)]
+    return [estimates >= v for v in np.unique(estimates[estimates > 0])] + [
+        np.zeros(estimates.size, dtype=bool)
+    ]
 
 
 BELOW = np.float32(0)
@@ -51,7 +53,9 @@ def naive_candidate(estimates, hits, n_positives):
 
 
 def row_wise_ofo(spe, Y, a, b, lower):
-    """Return the thresholds of Algorithm 2 as printed: instance by instance, over labels in truth or prediction."""
+    """Return the thresholds of Algorithm 2 as printed: instance by instance, over labels in truth
+    or prediction.
+    """
     estimates = spe.toarray()
     truth = Y.toarray()
     a = np.full(spe.shape[1], float(a))

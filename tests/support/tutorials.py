@@ -39,10 +39,16 @@ def run_python(code, names):
 
 
 def run_bash(commands, folder, environment=os.environ, status=0, messages=False):
-    """Run commands in a folder, check their exit status, and return what they print, if asked with their messages."""
+    """Run commands in a folder, check their exit status, and return what they print, if asked with
+    their messages.
+    """
     path = os.pathsep.join((str(Path(sys.executable).parent), environment["PATH"]))
     done = subprocess.run(
-        ["bash", "-ec", commands], cwd=folder, env=environment | {"PATH": path}, capture_output=True, text=True
+        ["bash", "-ec", commands],
+        cwd=folder,
+        env=environment | {"PATH": path},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout + done.stderr if messages else done.stdout

@@ -17,7 +17,11 @@ def naive_blocks(pairs):
     means = {}
     for p in estimates:
         means[p] = max(
-            min(np.mean([y for q, y in pairs if low <= q <= high]) for high in estimates if high >= p)
+            min(
+                np.mean([y for q, y in pairs if low <= q <= high])
+                for high in estimates
+                if high >= p
+            )
             for low in estimates
             if low <= p
         )
@@ -35,14 +39,22 @@ def test_curves_equal_definition_and_scikit_learn(seed):
         of = np.nonzero((spe > 0) & (groups == group))
         expected = naive_blocks(list(zip(spe[of].tolist(), Y[of].tolist())))
         np.testing.assert_allclose(found[of], [expected[p] for p in spe[of].tolist()], rtol=1e-6)
-        np.testing.assert_allclose(found[of], IsotonicRegression().fit_transform(spe[of], Y[of]), rtol=1e-6)
+        np.testing.assert_allclose(
+            found[of], IsotonicRegression().fit_transform(spe[of], Y[of]), rtol=1e-6
+        )
     assert not found[spe == 0].any()
 
 
 def test_estimate_between_two_blocks_gets_value_of_higher_block():
     curve = IsotonicCalibration().fit([[0.2], [0.3], [0.6], [0.7]], [[0], [1], [0], [1]])
     assert curve.curves_[0][1].tolist() == [0.0, 0.5, 1.0]
-    assert curve.transform([[0.1], [0.25], [0.6], [0.65], [0.9]]).toarray().ravel().tolist() == [0, 0.5, 0.5, 1, 1]
+    assert curve.transform([[0.1], [0.25], [0.6], [0.65], [0.9]]).toarray().ravel().tolist() == [
+        0,
+        0.5,
+        0.5,
+        1,
+        1,
+    ]
 
 
 def test_group_without_curve_keeps_its_estimates():
@@ -51,7 +63,9 @@ def test_group_without_curve_keeps_its_estimates():
     fitted = IsotonicCalibration(groups).fit([[0.0, 0.5, 0.5]], [[0, 1, 0]])
     assert fitted.transform([[0.25, 0.25, 0.25]]).toarray().tolist() == [[0.25, 1.0, 0.0]]
     assert fitted.transform([[0.25, 0.25, 0.25]]).nnz == 2
-    assert IsotonicCalibration().fit([[0.0], [0.0]], [[0], [1]]).transform([[0.25]]).toarray().tolist() == [[0.25]]
+    assert IsotonicCalibration().fit([[0.0], [0.0]], [[0], [1]]).transform(
+        [[0.25]]
+    ).toarray().tolist() == [[0.25]]
 
 
 def test_unfitted_calibration_and_wrong_shapes_are_refused():
@@ -73,6 +87,13 @@ def test_thresholds_before_calibration_give_the_same_predictions(groups):
     calibration = IsotonicCalibration(groups).fit(spe, Y)
     new = rng.random((200, 6)).astype(np.float32)
     calibrated = calibration.transform(new).toarray()
-    for thresholds in (np.zeros(6), np.full(6, 0.5), np.ones(6), rng.random(6), calibrated[3], calibrated.max(axis=0)):
+    for thresholds in (
+        np.zeros(6),
+        np.full(6, 0.5),
+        np.ones(6),
+        rng.random(6),
+        calibrated[3],
+        calibrated.max(axis=0),
+    ):
         thresholds = thresholds.astype(np.float32)
         np.testing.assert_array_equal(new > calibration.before(thresholds), calibrated > thresholds)

@@ -1,4 +1,6 @@
-"""Thresholds with the largest expected macro-F, compared with every threshold in exact fractions."""
+"""Thresholds with the largest expected macro-F, compared with every threshold in exact
+fractions.
+"""
 
 from fractions import Fraction
 
@@ -24,24 +26,34 @@ def ratio_of(overlap, estimates, chosen):
     gain, recall, shared = map(Fraction, overlap)
     p = [Fraction(float(value)) for value in estimates]
     hits = sum((value for value, taken in zip(p, chosen) if taken), Fraction(0))
-    return gain * hits / (recall * sum(p) + int(chosen.sum()) - shared * hits) if hits else Fraction(0)
+    return (
+        gain * hits / (recall * sum(p) + int(chosen.sum()) - shared * hits) if hits else Fraction(0)
+    )
 
 
 @THOROUGH
-@given(**CASES, overlap=st.sampled_from([F1, f_beta(2), f_beta(0.5), JACCARD]), zero=st.sampled_from([0, 1]))
+@given(
+    **CASES,
+    overlap=st.sampled_from([F1, f_beta(2), f_beta(0.5), JACCARD]),
+    zero=st.sampled_from([0, 1]),
+)
 def test_no_threshold_has_a_higher_ratio(n, m, seed, overlap, zero):
     spe, _ = random_case(n, m, seed)
     method = ExpectedF(overlap=overlap, zero_division=zero).fit(spe)
     estimates = spe.toarray()
     predicted = method.predict(spe).toarray()
     for j in range(m):
-        best = max(ratio_of(overlap, estimates[:, j], chosen) for chosen in candidate_sets(estimates[:, j]))
+        best = max(
+            ratio_of(overlap, estimates[:, j], chosen) for chosen in candidate_sets(estimates[:, j])
+        )
         absent = np.prod(1 - estimates[:, j].astype(np.float64)) if zero else 0.0
         assert method.expected_[j] == pytest.approx(max(float(best), absent), abs=1e-12)
         if absent > best + Fraction(1, 10**12):
             assert not predicted[:, j].any()
         elif absent < best - Fraction(1, 10**12):
-            assert float(ratio_of(overlap, estimates[:, j], predicted[:, j])) == pytest.approx(float(best), abs=1e-12)
+            assert float(ratio_of(overlap, estimates[:, j], predicted[:, j])) == pytest.approx(
+                float(best), abs=1e-12
+            )
 
 
 @THOROUGH
@@ -108,12 +120,16 @@ def test_expected_f_follows_scikit_learn():
 @given(**CASES, min_share=st.sampled_from([0.25, 1.0]), zero=st.sampled_from([0, 1]))
 def test_floor_is_a_share_of_mean_threshold(n, m, seed, min_share, zero):
     spe, _ = random_case(n, m, seed)
-    plain, raised = (ExpectedF(zero_division=zero, min_share=least).fit(spe) for least in (0.0, min_share))
+    plain, raised = (
+        ExpectedF(zero_division=zero, min_share=least).fit(spe) for least in (0.0, min_share)
+    )
     ratios = ExpectedF().fit(spe).expected_ / 2
     mean = ratios[ratios > 0].mean() if ratios.any() else 0.0
     empty = zero * (np.prod(1 - spe.toarray().astype(np.float64), axis=0) >= 2 * ratios)
     np.testing.assert_allclose(
-        raised.thresholds_, np.maximum(plain.thresholds_, np.where(empty, mean, min_share * mean)), rtol=1e-6
+        raised.thresholds_,
+        np.maximum(plain.thresholds_, np.where(empty, mean, min_share * mean)),
+        rtol=1e-6,
     )
     np.testing.assert_array_equal(raised.expected_, plain.expected_)
 
@@ -121,8 +137,14 @@ def test_floor_is_a_share_of_mean_threshold(n, m, seed, min_share, zero):
 def test_labels_without_estimates_in_fit_are_predicted_above_floor():
     fitted = [[0.8, 0.0], [0.4, 0.0]]
     others = [[0.5, 0.1], [0.1, 0.9]]
-    assert ExpectedF().fit(fitted).predict(others).toarray().tolist() == [[True, True], [False, True]]
-    assert ExpectedF(min_share=0.5).fit(fitted).predict(others).toarray().tolist() == [[True, False], [False, True]]
+    assert ExpectedF().fit(fitted).predict(others).toarray().tolist() == [
+        [True, True],
+        [False, True],
+    ]
+    assert ExpectedF(min_share=0.5).fit(fitted).predict(others).toarray().tolist() == [
+        [True, False],
+        [False, True],
+    ]
     with raises_with(XmlcError, "min_share=-1"):
         ExpectedF(min_share=-1).fit(fitted)
 
@@ -136,12 +158,17 @@ def test_prior_adds_positives_that_estimates_lack(n, m, seed, zero):
     predicted = method.predict(spe).toarray()
     for j, column in enumerate(spe.toarray().T.astype(np.float64)):
         positives = max(column.sum(), n * prior[j])
-        values = {tuple(c): 2 * column[c].sum() / max(c.sum() + positives, 1e-300) for c in candidate_sets(column)}
+        values = {
+            tuple(c): 2 * column[c].sum() / max(c.sum() + positives, 1e-300)
+            for c in candidate_sets(column)
+        }
         absent = zero * np.prod(1 - column) * np.exp(column.sum() - positives)
         best = max(values.values())
         assert method.expected_[j] == pytest.approx(max(absent, best), abs=1e-12)
         if abs(absent - best) > 1e-9:
-            assert values[tuple(predicted[:, j])] == pytest.approx(best if best > absent else 0, abs=1e-12)
+            assert values[tuple(predicted[:, j])] == pytest.approx(
+                best if best > absent else 0, abs=1e-12
+            )
 
 
 def test_prior_must_be_a_share_for_each_label():

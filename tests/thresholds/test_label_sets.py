@@ -13,7 +13,13 @@ from xmlc import LabelSets, TextClassifier
 from xmlc.core.errors import NotFittedError, XmlcError
 from xmlc.inference import fit_size_weights, gfm, gfm_sizes, gfm_t, meuf
 from xmlc.metrics import micro_f
-from xmlc.thresholds import CommonThreshold, ExpectedF, IsotonicCalibration, apply_thresholds, priors
+from xmlc.thresholds import (
+    CommonThreshold,
+    ExpectedF,
+    IsotonicCalibration,
+    apply_thresholds,
+    priors,
+)
 
 N = 400
 M = 12
@@ -59,7 +65,9 @@ def test_common_threshold_is_best_in_exact_fractions(labelled):
     for _ in range(200):
         n = rng.integers(1, 8)
         m = rng.integers(1, 5)
-        spe = sparse.csr_array((rng.random((n, m)) * (rng.random((n, m)) < rng.choice([0.2, 0.6, 1]))).astype("f4"))
+        spe = sparse.csr_array(
+            (rng.random((n, m)) * (rng.random((n, m)) < rng.choice([0.2, 0.6, 1]))).astype("f4")
+        )
         prior = rng.random(m) ** rng.choice([0.3, 1, 3])
         micro = LabelSets("micro_f").fit(spe, rng.random((n, m)) < 0.5 if labelled else None, prior)
         taken = micro.calibration_.transform(spe) if labelled else spe
@@ -68,7 +76,9 @@ def test_common_threshold_is_best_in_exact_fractions(labelled):
         ratios = [sum(estimates[:k]) / (positives + k) for k in range(1, len(estimates) + 1)]
         clear = np.abs(taken.data - float(max(ratios, default=0))) > 1e-7
         expected = taken.data > float(max(ratios, default=0))
-        assert np.array_equal((taken.data > micro.thresholds_[taken.indices])[clear], expected[clear])
+        assert np.array_equal(
+            (taken.data > micro.thresholds_[taken.indices])[clear], expected[clear]
+        )
 
 
 def test_labels_calibrate_scores_that_are_no_probabilities(calibrated):
@@ -77,21 +87,30 @@ def test_labels_calibrate_scores_that_are_no_probabilities(calibrated):
     low.data = (low.data**3 / 4).astype(np.float32)
     for prior in (None, priors(Y)):
         micro = LabelSets("micro_f").fit(low, Y, prior)
-        assert micro_f(Y, micro.predict(low)) > micro_f(Y, CommonThreshold().fit(low, Y).predict(low)) - 0.02
+        assert (
+            micro_f(Y, micro.predict(low))
+            > micro_f(Y, CommonThreshold().fit(low, Y).predict(low)) - 0.02
+        )
         instance = LabelSets("instance_f").fit(low, Y, prior)
         transformed = instance.calibration_.transform(low)
-        assert_same(instance.predict(low), gfm_sizes(transformed, fit_size_weights(transformed, Y))[0])
+        assert_same(
+            instance.predict(low), gfm_sizes(transformed, fit_size_weights(transformed, Y))[0]
+        )
         assert instance.method_ == "gfm_sizes"
     macro = LabelSets("macro_f").fit(low, Y)
     transformed = IsotonicCalibration().fit(low, Y).transform(low)
-    np.testing.assert_array_equal(macro.thresholds_, ExpectedF(min_share=0.25).fit(transformed).thresholds_)
+    np.testing.assert_array_equal(
+        macro.thresholds_, ExpectedF(min_share=0.25).fit(transformed).thresholds_
+    )
     assert_same(macro.predict(low), apply_thresholds(transformed, macro.thresholds_))
 
 
 def test_calibration_groups_labels_by_magnitude_of_prior(calibrated):
     spe, Y = calibrated
     prior = np.repeat([0.5, 0.1, 0.09, 0.0], 3)
-    assert np.array_equal(LabelSets().fit(spe, Y, prior).calibration_.groups, np.repeat([9, 9, 8, 0], 3))
+    assert np.array_equal(
+        LabelSets().fit(spe, Y, prior).calibration_.groups, np.repeat([9, 9, 8, 0], 3)
+    )
 
 
 def test_low_sums_of_estimates_without_labels_cause_a_warning(calibrated):
@@ -131,7 +150,8 @@ def test_expected_f_warns_only_if_priors_are_given(calibrated):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ExpectedF().fit(0.1 * spe)
-        ExpectedF(prior=priors(Y)).fit(0.7 * spe)  # The priors compensate for the smaller estimates.
+        # The priors compensate for the smaller estimates.
+        ExpectedF(prior=priors(Y)).fit(0.7 * spe)
 
 
 def test_label_sets_follow_scikit_learn_and_refuse_invalid_input(calibrated):
@@ -164,4 +184,6 @@ def test_label_sets_are_not_fitted_if_the_size_weights_cannot_be_learned():
 def test_text_classifier_predicts_label_names_with_fitted_method():
     texts = ["boil rice", "fry onions", "prune roses", "boil onions"] * 3
     model = TextClassifier().fit(texts, [["cooking"], ["cooking"], ["garden"], ["cooking"]] * 3)
-    assert model.predict_sets(["roses"], LabelSets("micro_f").fit(model.predict_proba(texts))) == [["garden"]]
+    assert model.predict_sets(["roses"], LabelSets("micro_f").fit(model.predict_proba(texts))) == [
+        ["garden"]
+    ]

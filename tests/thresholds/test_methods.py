@@ -1,4 +1,6 @@
-"""Threshold methods: strict comparison of stored estimates, and STO, compared with a plain search."""
+"""Threshold methods: strict comparison of stored estimates, and STO, compared with a plain
+search.
+"""
 
 from itertools import chain
 
@@ -38,7 +40,9 @@ THOROUGH = settings(deadline=None, max_examples=60)
 @given(**CASES, truncated=st.booleans())
 def test_sto_finds_best_threshold_above_kappa(n, m, seed, truncated):
     spe, Y = random_case(n, m, seed)
-    minima = np.random.default_rng(seed).choice(np.float32([0, 1 / 6, 0.3, 0.9]), m) * np.float32(truncated)
+    minima = np.random.default_rng(seed).choice(np.float32([0, 1 / 6, 0.3, 0.9]), m) * np.float32(
+        truncated
+    )
     found = STO(kappa=minima).fit(spe, Y).thresholds_
     estimates = spe.toarray()
     truth = Y.toarray()
@@ -65,7 +69,15 @@ def exceeding(exact, thresholds):
     return exact.astype(np.float32) > np.asarray(thresholds, dtype=np.float32)
 
 
-KAPPAS = [0.0, 0.25, 0.1, np.float32(0.1), np.float64(0.5), [0.5, 0.25, 1 / 3, 0.1], np.array([0.5, 0.25, 1 / 3, 0.1])]
+KAPPAS = [
+    0.0,
+    0.25,
+    0.1,
+    np.float32(0.1),
+    np.float64(0.5),
+    [0.5, 0.25, 1 / 3, 0.1],
+    np.array([0.5, 0.25, 1 / 3, 0.1]),
+]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -82,25 +94,35 @@ def test_fit_and_predict_use_the_same_comparison(seed):
         assert not (sets & ~above).any()
         for j in range(4):
             allowed = np.where(above[:, j], exact[:, j].astype(np.float32), 0)
-            best = max(f_of(Y[:, j], candidate & above[:, j]) for candidate in candidate_sets(allowed))
+            best = max(
+                f_of(Y[:, j], candidate & above[:, j]) for candidate in candidate_sets(allowed)
+            )
             assert f_of(Y[:, j], sets[:, j]) == best
     for lower in (None, np.array([0.25, 0.1, 0.5, 1e-4])):
         fta = FTA(grid=[2, 3, 4, 10000], lower_bounds=lower).fit(exact, Y)
         bounds = np.zeros(4, dtype=np.float32) if lower is None else lower.astype(np.float32)
         limits = [np.maximum(np.float32(1 / c), bounds) for c in fta.grid]
-        np.testing.assert_array_equal(fta.scores_, [macro_f(Y, exceeding(exact, limit)) for limit in limits])
+        np.testing.assert_array_equal(
+            fta.scores_, [macro_f(Y, exceeding(exact, limit)) for limit in limits]
+        )
         assert macro_f(Y, fta.predict(exact)) == fta.scores_.max()
         ofo = OFO(a=1, b=4, lower_bounds=lower).fit(exact, Y)
         pair = (exact.astype(np.float32), Y)
-        np.testing.assert_array_equal(ofo.thresholds_, row_wise_ofo(*map(sparse.csr_array, pair), 1, 4, bounds))
+        np.testing.assert_array_equal(
+            ofo.thresholds_, row_wise_ofo(*map(sparse.csr_array, pair), 1, 4, bounds)
+        )
     for method in (CommonThreshold(), ExpectedF(), LabelSets("macro_f"), LabelSets("micro_f")):
-        found = method.fit(exact, None if isinstance(method, LabelSets) else Y).predict(exact).toarray()
+        found = (
+            method.fit(exact, None if isinstance(method, LabelSets) else Y).predict(exact).toarray()
+        )
         np.testing.assert_array_equal(found, exceeding(exact, method.thresholds_))
 
 
 def test_indices_are_32_bit_and_sorted():
     spe, _ = random_case(20, 6, 2)
-    wide = sparse.csr_array((spe.data, spe.indices.astype(np.int64), spe.indptr.astype(np.int64)), shape=spe.shape)
+    wide = sparse.csr_array(
+        (spe.data, spe.indices.astype(np.int64), spe.indptr.astype(np.int64)), shape=spe.shape
+    )
     predicted = apply_thresholds(wide, 0.4)
     assert predicted.indices.dtype == predicted.indptr.dtype == np.int32
     assert predicted.has_sorted_indices
@@ -119,7 +141,11 @@ def test_invalid_thresholds_are_refused():
 def test_methods_follow_scikit_learn():
     spe, Y = random_case(8, 3, 0)
     lower = np.full(3, 0.1, dtype=np.float32)
-    for method in (STO(kappa=lower), FTA(grid=(2, 4), label_wise=True, lower_bounds=lower), OFO(2, 9, lower)):
+    for method in (
+        STO(kappa=lower),
+        FTA(grid=(2, 4), label_wise=True, lower_bounds=lower),
+        OFO(2, 9, lower),
+    ):
         with pytest.raises(NotFittedError):
             method.predict(spe)
         copy = clone(method)
@@ -135,7 +161,9 @@ def test_methods_follow_scikit_learn():
 @given(sizes=st.lists(st.integers(0, 40), max_size=30), entries=st.integers(1, 50))
 def test_pieces_cover_each_label_once_in_order(sizes, entries):
     tasks = label_tasks(np.array(sizes, dtype=np.int64), entries)
-    assert list(chain.from_iterable(range(start, end) for start, end in tasks)) == list(range(len(sizes)))
+    assert list(chain.from_iterable(range(start, end) for start, end in tasks)) == list(
+        range(len(sizes))
+    )
     for start, end in tasks:  # the limit applies without the last label, and empty labels count
         assert sum(sizes[start : end - 1]) + (end - 1 - start) <= entries
 
@@ -170,7 +198,13 @@ def test_estimates_in_any_form_give_equal_results_without_copies():
         shuffled.data[part] = spe.data[part][::-1]
     shuffled.has_sorted_indices = shuffled.has_canonical_format = False
     before = shuffled.indices.copy()
-    for form in (spe.toarray(), sparse.csc_array(spe), spe.astype(np.float64), sparse.csr_matrix(spe), shuffled):
+    for form in (
+        spe.toarray(),
+        sparse.csc_array(spe),
+        spe.astype(np.float64),
+        sparse.csr_matrix(spe),
+        shuffled,
+    ):
         method = STO().fit(form, Y.toarray())
         np.testing.assert_array_equal(method.thresholds_, expected)
         np.testing.assert_array_equal(method.predict(form).toarray(), method.predict(spe).toarray())
@@ -242,6 +276,8 @@ def test_priors_may_have_any_form_and_must_be_shares(use):
 
 def test_tune_uses_priors_of_validation_set_by_default():
     spe, Y = random_case(20, 3, 0)
-    np.testing.assert_array_equal(tune("sto", spe, Y).thresholds, tune("sto", spe, Y, priors(Y)).thresholds)
+    np.testing.assert_array_equal(
+        tune("sto", spe, Y).thresholds, tune("sto", spe, Y, priors(Y)).thresholds
+    )
     with raises_with(XmlcError, "min_probability", "5.0"):
         tune("sto", spe, Y, min_probability=5)

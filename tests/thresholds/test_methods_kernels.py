@@ -13,18 +13,25 @@ from xmlc.thresholds.sto import candidates_of
 
 
 def threshold_of(estimates, hits, hidden):
-    """Return the threshold of one label with ``hidden`` additional positive instances without an estimate."""
+    """Return the threshold of one label with ``hidden`` additional positive instances without an
+    estimate.
+    """
     spe = sparse.csr_array(np.append(estimates, np.zeros(hidden, np.float32))[:, None])
     Y = sparse.csr_array(np.append(hits, np.ones(hidden, bool))[:, None])
     return candidates_of(*checked_pair(spe, Y)).best(np.zeros(1, dtype=np.float32), 1.0)[0]
 
 
-@given(scores=st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12), hidden=st.integers(0, 3))
+@given(
+    scores=st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12),
+    hidden=st.integers(0, 3),
+)
 def test_best_cut_equals_exhaustive_search(scores, hidden):
     estimates = np.array([level / 5 for level, _ in scores], dtype=np.float32)
     hits = np.array([hit for _, hit in scores])
     n_positives = int(hits.sum()) + hidden
-    assert threshold_of(estimates, hits, hidden) == naive_candidate(estimates, hits.tolist(), n_positives)
+    assert threshold_of(estimates, hits, hidden) == naive_candidate(
+        estimates, hits.tolist(), n_positives
+    )
 
 
 def test_best_cut_is_next_float_below_smallest_and_largest_values():
@@ -64,7 +71,11 @@ def test_cuts_are_estimates_of_positives_with_counts_above_them(n, m, seed, entr
         true = truth[:, j]
         part = slice(candidates.starts[j], candidates.starts[j + 1])
         np.testing.assert_array_equal(lowest[part], np.unique(own[true & (own > 0)]))
-        assert candidates.hits[part].tolist() == [np.count_nonzero(true & (own >= v)) for v in lowest[part]]
-        assert candidates.predicted[part].tolist() == [np.count_nonzero(own >= v) for v in lowest[part]]
+        assert candidates.hits[part].tolist() == [
+            np.count_nonzero(true & (own >= v)) for v in lowest[part]
+        ]
+        assert candidates.predicted[part].tolist() == [
+            np.count_nonzero(own >= v) for v in lowest[part]
+        ]
         assert candidates.largest.view(np.float32)[j] == own.max(initial=0)
         assert candidates.positives[j] == true.sum()

@@ -1,4 +1,6 @@
-"""FTA and OFO, compared with plain searches and Algorithm 2, also in one pass without stored estimates."""
+"""FTA and OFO, compared with plain searches and Algorithm 2, also in one pass without stored
+estimates.
+"""
 
 from itertools import pairwise
 
@@ -38,7 +40,9 @@ def test_label_wise_fta_finds_best_threshold_of_its_grid_for_each_label(n, m, se
         allowed = [max(np.float32(1 / c), np.float32(nu[j])) for c in GRID]
         scores = [f_of(truth[:, j], estimates[:, j] > tau) for tau in allowed]
         assert method.thresholds_[j] in allowed
-        assert f_of(truth[:, j], estimates[:, j] > method.thresholds_[j]) == pytest.approx(max(scores))
+        assert f_of(truth[:, j], estimates[:, j] > method.thresholds_[j]) == pytest.approx(
+            max(scores)
+        )
 
 
 def test_fta_resolves_ties_to_highest_threshold_in_any_grid_order():
@@ -53,8 +57,12 @@ def test_fta_resolves_ties_to_highest_threshold_in_any_grid_order():
 def test_fta_scores_are_bit_identical_to_macro_f():
     rng = np.random.default_rng(3)
     spe = sparse.random_array((40, 30_000), density=0.05, rng=rng, dtype=np.float32, format="csr")
-    Y = sparse.csr_array(sparse.random_array((40, 30_000), density=0.05, rng=rng, format="csr") > 0.3)
-    assert FTA().fit(spe, Y).scores_.tolist() == [macro_f(Y, apply_thresholds(spe, 1 / c)) for c in GRID]
+    Y = sparse.csr_array(
+        sparse.random_array((40, 30_000), density=0.05, rng=rng, format="csr") > 0.3
+    )
+    assert FTA().fit(spe, Y).scores_.tolist() == [
+        macro_f(Y, apply_thresholds(spe, 1 / c)) for c in GRID
+    ]
 
 
 # OFO, compared with Algorithm 2 as published.
@@ -90,11 +98,14 @@ def test_lower_bound_is_threshold_of_predicting_all_instances(prior, beta):
     """
     n = 1000.0
     everything = f_beta(beta).of(np.array(prior * n), np.array(prior * n), np.array(n))
-    assert lower_bounds(np.array([prior]), beta**2)[0] == pytest.approx(float(everything) / (1 + beta**2))
+    assert lower_bounds(np.array([prior]), beta**2)[0] == pytest.approx(
+        float(everything) / (1 + beta**2)
+    )
     assert lower_bounds(np.array([prior]))[0] == prior / (1 + prior)
 
 
-# FTA and OFO in one pass, compared with implementations that store all estimates. kappa_j = max(1/c, nu_j).
+# FTA and OFO in one pass, compared with implementations that store all estimates. kappa_j =
+# max(1/c, nu_j).
 
 
 FIXED = np.array([0.1, 0.3, 0.5], dtype=np.float32)
@@ -106,7 +117,10 @@ def random_bounds(m, seed):
 
 def blocks(spe, Y, candidates):
     """Cut the rows at the given places. Blocks may be empty."""
-    return [(spe[start:end], Y[start:end]) for start, end in pairwise([0, *sorted(candidates), spe.shape[0]])]
+    return [
+        (spe[start:end], Y[start:end])
+        for start, end in pairwise([0, *sorted(candidates), spe.shape[0]])
+    ]
 
 
 @THOROUGH
@@ -117,7 +131,9 @@ def test_counts_in_ranges_of_labels_equal_dense_counts(n, m, seed):
     cut = seed % (m + 1)
     positives, hits, predicted = (np.zeros(shape, dtype=np.int32) for shape in (m, (m, 3), (m, 3)))
     for labels in ((0, cut), (cut, m)):
-        count_fixed(kernel_csr(spe), kernel_csr(Y), *labels, FIXED, lower, positives, hits, predicted)
+        count_fixed(
+            kernel_csr(spe), kernel_csr(Y), *labels, FIXED, lower, positives, hits, predicted
+        )
     estimates = spe.toarray()
     truth = Y.toarray()
     np.testing.assert_array_equal(positives, truth.sum(axis=0))
@@ -156,7 +172,9 @@ def test_fta_with_lower_bounds_finds_best_kappa_of_section_6_2(n, m, seed):
     nu = random_bounds(m, seed)
     method = FTA(lower_bounds=nu).fit(spe, Y)
     vectors = [kappa(c, nu) for c in GRID]
-    np.testing.assert_allclose(method.scores_, [macro_f(Y, apply_thresholds(spe, tau)) for tau in vectors])
+    np.testing.assert_allclose(
+        method.scores_, [macro_f(Y, apply_thresholds(spe, tau)) for tau in vectors]
+    )
     np.testing.assert_array_equal(method.thresholds_, vectors[int(method.scores_.argmax())])
     np.testing.assert_array_equal(method.min_probabilities(m), vectors[-1])
 
@@ -166,7 +184,12 @@ def tree():
     rng = np.random.default_rng(7)
     X = sparse.random_array((300, 40), density=0.2, rng=rng, format="csr")
     Y = sparse.csr_array(X @ rng.normal(size=(40, 12)) > 1.0)
-    return PLT(tree="random", arity=3, epochs=3).fit(X[:200], Y[:200]), X[200:], Y[200:], random_bounds(12, 7)
+    return (
+        PLT(tree="random", arity=3, epochs=3).fit(X[:200], Y[:200]),
+        X[200:],
+        Y[200:],
+        random_bounds(12, 7),
+    )
 
 
 @pytest.mark.parametrize("instances", [1, 33, 1000])
@@ -174,10 +197,17 @@ def test_one_pass_requests_only_estimates_above_lowest_kappa(tree, instances):
     """The thresholds equal the thresholds from all estimates."""
     model, X, Y, nu = tree
     all_estimates = model.predict_proba(X)
-    for method in (FTA(lower_bounds=nu), FTA(grid=(2, 5), label_wise=True), OFO(lower_bounds=nu), OFO()):
+    for method in (
+        FTA(lower_bounds=nu),
+        FTA(grid=(2, 5), label_wise=True),
+        OFO(lower_bounds=nu),
+        OFO(),
+    ):
         found = fit_in_one_pass(method.unfitted(), model, X, Y, instances=instances).thresholds_
         np.testing.assert_array_equal(found, method.fit(all_estimates, Y).thresholds_)
-    assert model.predict_proba(X, FTA(lower_bounds=nu).min_probabilities(12)).nnz < all_estimates.nnz
+    assert (
+        model.predict_proba(X, FTA(lower_bounds=nu).min_probabilities(12)).nnz < all_estimates.nnz
+    )
 
 
 def test_floor_of_one_pass_omits_lower_estimates(tree):
@@ -227,7 +257,9 @@ def test_partial_fit_detects_arrays_changed_in_place():
     with raises_with(InvalidParameterError, "lower_bounds"):
         method.partial_fit(spe, Y)
     same = FTA(grid=(2, 3), lower_bounds=LOW).fit(spe, Y)
-    same.set_params(grid=[2, 3], lower_bounds=LOW.tolist(), n_jobs=1, label_wise=True).partial_fit(spe, Y)
+    same.set_params(grid=[2, 3], lower_bounds=LOW.tolist(), n_jobs=1, label_wise=True).partial_fit(
+        spe, Y
+    )
 
 
 def test_one_pass_refuses_inconsistent_input(tree):

@@ -1,4 +1,6 @@
-"""Thresholds from out-of-fold estimates, compared with a loop, for models of xmlc and of scikit-learn."""
+"""Thresholds from out-of-fold estimates, compared with a loop, for models of xmlc and of
+scikit-learn.
+"""
 
 import numpy as np
 import pandas as pd
@@ -72,9 +74,15 @@ def test_each_instance_is_estimated_by_a_model_of_other_folds(make, form, multil
     assert (model.thresholds_ == tuned.thresholds).all()
     full = make().fit(X, Y.astype(int)).predict_proba(X)
     full = np.float32(full.toarray() if sparse.issparse(full) else full)
-    np.testing.assert_allclose(model.predict_proba(X).toarray(), np.where(full > MIN_PROBABILITY, full, 0), rtol=1e-5)
-    np.testing.assert_allclose(model.predict_proba(X, 0.3).toarray(), np.where(full > 0.3, full, 0), rtol=1e-5)
-    assert (model.predict(form(X)).toarray() == (model.predict_proba(X).toarray() > model.thresholds_)).all()
+    np.testing.assert_allclose(
+        model.predict_proba(X).toarray(), np.where(full > MIN_PROBABILITY, full, 0), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        model.predict_proba(X, 0.3).toarray(), np.where(full > 0.3, full, 0), rtol=1e-5
+    )
+    assert (
+        model.predict(form(X)).toarray() == (model.predict_proba(X).toarray() > model.thresholds_)
+    ).all()
 
 
 @pytest.mark.filterwarnings("ignore:Label not")
@@ -99,11 +107,16 @@ def test_lower_bounds_come_from_labels_unless_given(multilabel):
         assert method.lower_bounds is None
         assert not hasattr(method, "thresholds_")
     free = OutOfFold(BinaryRelevance(C=1.0), OFO(b=1000, lower_bounds=0.0)).fit(X, Y)
-    assert (free.thresholds_ == np.maximum(OFO(b=1000).fit(free.estimates_, Y).thresholds_, np.float32(1e-4))).all()
+    assert (
+        free.thresholds_
+        == np.maximum(OFO(b=1000).fit(free.estimates_, Y).thresholds_, np.float32(1e-4))
+    ).all()
 
 
 @pytest.mark.filterwarnings("ignore:Label not")
-@pytest.mark.parametrize("estimator", [PLT(epochs=2), OneVsRestClassifier(LogisticRegression()), Shares()])
+@pytest.mark.parametrize(
+    "estimator", [PLT(epochs=2), OneVsRestClassifier(LogisticRegression()), Shares()]
+)
 def test_label_of_one_instance_is_absent_from_training_without_its_fold(estimator, multilabel):
     X, Y = multilabel(20, 6, 4)
     Y = Y.toarray()
@@ -128,7 +141,9 @@ def test_out_of_fold_refuses_fewer_instances_than_folds(multilabel):
         OutOfFold(Shares()).predict(X)
     leave_one_out = OutOfFold(Shares(), folds=20, threshold=0.0).fit(X, Y)
     dense = Y.toarray()
-    np.testing.assert_allclose(leave_one_out.estimates_.toarray(), (dense.sum(axis=0) - dense) / 19, rtol=1e-6)
+    np.testing.assert_allclose(
+        leave_one_out.estimates_.toarray(), (dense.sum(axis=0) - dense) / 19, rtol=1e-6
+    )
 
 
 def test_out_of_fold_accepts_texts_with_a_pipeline(multilabel):
@@ -154,7 +169,9 @@ def test_nested_hyperparameters_can_be_set_and_searched(multilabel):
     with raises_with(ValueError, "OutOfFold", "'fold'"):
         model.set_params(fold=3)
     score = lambda fitted, X, Y: macro_f(Y, fitted.predict(X))  # noqa: E731
-    search = GridSearchCV(model, {"estimator__epochs": [1, 2]}, scoring=score, cv=2, error_score="raise").fit(X, Y)
+    search = GridSearchCV(
+        model, {"estimator__epochs": [1, 2]}, scoring=score, cv=2, error_score="raise"
+    ).fit(X, Y)
     assert set(search.best_params_) == {"estimator__epochs"}
     assert not hasattr(model, "thresholds_")
 
@@ -162,7 +179,8 @@ def test_nested_hyperparameters_can_be_set_and_searched(multilabel):
 @pytest.mark.filterwarnings("ignore:Label not", "ignore:A column-vector y")
 @pytest.mark.parametrize("m", [1, 4])
 @pytest.mark.parametrize(
-    "estimator", [RandomForestClassifier(5, random_state=0), MultiOutputClassifier(GaussianNB()), PLT(epochs=1)]
+    "estimator",
+    [RandomForestClassifier(5, random_state=0), MultiOutputClassifier(GaussianNB()), PLT(epochs=1)],
 )
 def test_estimates_per_class_become_one_estimate_per_label(estimator, m, multilabel):
     X, Y = (part.toarray() for part in multilabel(30, 6, 4))
@@ -177,9 +195,13 @@ def test_estimates_per_class_become_one_estimate_per_label(estimator, m, multila
         found, classes = (found, classes) if isinstance(found, list) else ([found], [classes])
         found = np.column_stack([own @ np.float64(of) for own, of in zip(found, classes)])
     np.testing.assert_allclose(
-        model.predict_proba(X).toarray(), found.toarray() if sparse.issparse(found) else found, rtol=1e-6
+        model.predict_proba(X).toarray(),
+        found.toarray() if sparse.issparse(found) else found,
+        rtol=1e-6,
     )
-    assert (model.predict(X).toarray() == (model.predict_proba(X).toarray() > model.thresholds_)).all()
+    assert (
+        model.predict(X).toarray() == (model.predict_proba(X).toarray() > model.thresholds_)
+    ).all()
 
 
 def test_columns_of_frames_are_used_by_name(multilabel):
@@ -187,8 +209,12 @@ def test_columns_of_frames_are_used_by_name(multilabel):
     x = pd.DataFrame(X.toarray(), columns=[*"abc"])
     y = pd.DataFrame(Y.toarray().astype(int), columns=[*"wxyz"])
     cities = x.assign(city=["u", "v", "w"] * 10).set_index(np.arange(30)[::-1])
-    columns = ColumnTransformer([("city", OneHotEncoder(), ["city"]), ("number", "passthrough", ["a", "c"])])
-    by_hand = np.column_stack([(cities[["city"]].to_numpy() == [*"uvw"]), x[["a", "c"]]]).astype(float)
+    columns = ColumnTransformer(
+        [("city", OneHotEncoder(), ["city"]), ("number", "passthrough", ["a", "c"])]
+    )
+    by_hand = np.column_stack([(cities[["city"]].to_numpy() == [*"uvw"]), x[["a", "c"]]]).astype(
+        float
+    )
     expected = OutOfFold(PLT(epochs=2), folds=3).fit(by_hand, Y)
     model = OutOfFold(make_pipeline(columns, PLT(epochs=2)), folds=3).fit(cities, y)
     np.testing.assert_array_equal(model.thresholds_, expected.thresholds_)

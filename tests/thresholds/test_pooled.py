@@ -49,8 +49,13 @@ def exact_score(measure, truth, predicted):
 
 
 def attainable_sets(estimates):
-    """Return the sets that `>` can predict with a common threshold, from the empty set on, ties together."""
-    return [estimates > np.inf, *(estimates >= v for v in np.unique(estimates[estimates > 0])[::-1])]
+    """Return the sets that `>` can predict with a common threshold, from the empty set on, ties
+    together.
+    """
+    return [
+        estimates > np.inf,
+        *(estimates >= v for v in np.unique(estimates[estimates > 0])[::-1]),
+    ]
 
 
 @THOROUGH
@@ -63,7 +68,9 @@ def test_common_threshold_is_best_attainable(n, m, seed, name, levels):
     method = CommonThreshold(*COMMON[name]).fit(spe, Y)
     found = method.predict(spe).toarray()
     np.testing.assert_array_equal(found, attainable_sets(estimates)[scores.index(max(scores))])
-    assert measure_scores(agreement(Y, found), [name])[name] == pytest.approx(float(max(scores)), abs=1e-12)
+    assert measure_scores(agreement(Y, found), [name])[name] == pytest.approx(
+        float(max(scores)), abs=1e-12
+    )
     assert method.thresholds_.dtype == np.float32
     assert (method.thresholds_ == method.thresholds_[0]).all()
 
@@ -97,13 +104,20 @@ def test_sto_maximises_f_beta_of_each_label(n, m, seed, beta):
 def test_jaccard_and_f_have_the_same_thresholds(n, m, seed):
     """J = F / (2 - F) increases with F, for each label and for pooled counts."""
     spe, Y = random_case(n, m, seed)
-    for of_f, of_jaccard in ((STO(), STO(overlap=JACCARD)), (CommonThreshold(), CommonThreshold(overlap=JACCARD))):
-        np.testing.assert_array_equal(of_f.fit(spe, Y).thresholds_, of_jaccard.fit(spe, Y).thresholds_)
+    for of_f, of_jaccard in (
+        (STO(), STO(overlap=JACCARD)),
+        (CommonThreshold(), CommonThreshold(overlap=JACCARD)),
+    ):
+        np.testing.assert_array_equal(
+            of_f.fit(spe, Y).thresholds_, of_jaccard.fit(spe, Y).thresholds_
+        )
     estimates = spe.toarray()
     truth = Y.toarray()
     predicted = STO(overlap=JACCARD).fit(spe, Y).predict(spe).toarray()
     for j in range(m):
-        best = max(exact_value(JACCARD, truth[:, j], chosen) for chosen in attainable_sets(estimates[:, j]))
+        best = max(
+            exact_value(JACCARD, truth[:, j], chosen) for chosen in attainable_sets(estimates[:, j])
+        )
         assert exact_value(JACCARD, truth[:, j], predicted[:, j]) == best
 
 
@@ -114,12 +128,18 @@ def test_instance_jaccard_and_instance_f_have_different_thresholds():
     """
     estimates = np.float32([[0.5, 0.9, 0.0], [0.3, 0.3, 0.3]])
     Y = np.array([[False, True, False], [False, True, False]])
-    predicted = [CommonThreshold("instance", overlap).fit(estimates, Y).predict(estimates) for overlap in (F1, JACCARD)]
+    predicted = [
+        CommonThreshold("instance", overlap).fit(estimates, Y).predict(estimates)
+        for overlap in (F1, JACCARD)
+    ]
     assert [sets.nnz for sets in predicted] == [5, 1]
 
 
 @given(
-    hits=st.integers(0, 5), missed=st.integers(0, 5), wrong=st.integers(0, 5), measure=st.sampled_from(sorted(COMMON))
+    hits=st.integers(0, 5),
+    missed=st.integers(0, 5),
+    wrong=st.integers(0, 5),
+    measure=st.sampled_from(sorted(COMMON)),
 )
 def test_overlap_in_units_equals_overlap(hits, missed, wrong, measure):
     overlap = COMMON[measure].overlap
@@ -149,7 +169,8 @@ def test_gains_are_differences_between_successive_thresholds(n, m, seed, entries
     for lowest in [*candidates.lowest.view(np.float32), 2]:
         values.append(
             sum(
-                overlap_units(UNIT, *F1, *map(sum, (t & p, t, p))) for t, p in zip(Y.toarray(), spe.toarray() >= lowest)
+                overlap_units(UNIT, *F1, *map(sum, (t & p, t, p)))
+                for t, p in zip(Y.toarray(), spe.toarray() >= lowest)
             )
         )
     assert gains.tolist() == (-np.diff(values)).tolist()
@@ -169,7 +190,8 @@ def test_instances_without_labels_score_1_for_the_empty_set():
     Y = np.array([[False], [True]])
     # Empty set: (1 + 0) / 2. Above 0.6: (0 + 0) / 2. All: (0 + 1) / 2, equal to the empty set.
     assert CommonThreshold("instance").fit(spe, Y).thresholds_.tolist() == [np.float32(0.6)]
-    # The set of all is better by the only instance with a label, and the sum of all values is 2**23.
+    # The set of all is better by the only instance with a label, and the sum of all values is
+    # 2**23.
     n = 1 << 23
     indptr = np.append(0, np.ones(n, dtype=np.int32))
     spe = sparse.csr_array((np.float32([0.6]), np.int32([0]), indptr), shape=(n, 1))
@@ -179,7 +201,9 @@ def test_instances_without_labels_score_1_for_the_empty_set():
 def test_common_threshold_is_bit_identical_on_threads_and_refuses_macro():
     spe, Y = random_case(300, 40, 7, levels=1000)
     for average in ("micro", "instance"):
-        one, two = (CommonThreshold(average, n_jobs=jobs).fit(spe, Y).thresholds_ for jobs in (1, 2))
+        one, two = (
+            CommonThreshold(average, n_jobs=jobs).fit(spe, Y).thresholds_ for jobs in (1, 2)
+        )
         np.testing.assert_array_equal(one, two)
         assert clone(CommonThreshold(average, JACCARD)).overlap == JACCARD
     with raises_with(XmlcError, "average='macro'", "STO"):

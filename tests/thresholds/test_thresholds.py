@@ -16,11 +16,15 @@ from xmlc.thresholds.one_pass import instances, label_tasks
 @pytest.mark.parametrize("setting", ["n_jobs", "numba"])
 def test_thresholds_are_bit_identical_on_any_number_of_threads(setting, monkeypatch):
     monkeypatch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", 20_000)
-    monkeypatch.setattr("xmlc.thresholds.one_pass.label_tasks", lambda counts: label_tasks(counts, 500))
+    monkeypatch.setattr(
+        "xmlc.thresholds.one_pass.label_tasks", lambda counts: label_tasks(counts, 500)
+    )
     monkeypatch.setattr("xmlc.thresholds.one_pass.ENTRIES_PER_TASK", 500)
     rng = np.random.default_rng(2)
     spe = sparse.random_array((300, 9000), density=0.01, rng=rng, dtype=np.float32, format="csr")
-    Y = sparse.csr_array(sparse.random_array((300, 9000), density=0.01, rng=rng, format="csr") > 0.5)
+    Y = sparse.csr_array(
+        sparse.random_array((300, 9000), density=0.01, rng=rng, format="csr") > 0.5
+    )
     assert [len(block.tasks) > 30 for block in instances(spe, Y)] == [True, True]
     before = numba.get_num_threads()
     for method in (STO(), FTA(label_wise=True), FTA(), OFO(b=50)):
@@ -45,11 +49,13 @@ def test_empty_estimates_give_initial_thresholds():
 
 def test_label_without_positives_predicts_nothing_and_scores_one():
     spe = sparse.csr_array(np.array([[0.9, 0.2], [0.4, 0.9], [0.0, 0.9]], dtype=np.float32))
-    Y = sparse.csr_array(np.array([[False, False], [False, True], [False, True]]))  # row 0 has no labels
+    # row 0 has no labels
+    Y = sparse.csr_array(np.array([[False, False], [False, True], [False, True]]))
     method = STO(kappa=0.1).fit(spe, Y)
     assert method.thresholds_[0] == np.float32(0.9)
     assert macro_f(Y, method.predict(spe)) == 1.0
-    assert FTA(grid=(2, 4), label_wise=True).fit(spe, Y).thresholds_[0] == 0.5  # the highest of tied thresholds
+    # the highest of tied thresholds
+    assert FTA(grid=(2, 4), label_wise=True).fit(spe, Y).thresholds_[0] == 0.5
 
 
 def test_invalid_ofo_parameters_and_fta_grids_are_refused():

@@ -1,4 +1,6 @@
-"""Test runs that delete models after their last use: tables, killed runs and jobs, and jobs that run again."""
+"""Test runs that delete models after their last use: tables, killed runs and jobs, and jobs that
+run again.
+"""
 
 import os
 import re
@@ -12,8 +14,8 @@ from project_copy import Project, counts_of
 
 pytestmark = pytest.mark.slow
 DROP = ("--config", "keep_models=false")
-#: Each Python that the run starts imports this code. With it, `xmlc rank` reports its start and waits until it is
-#: killed.
+#: Each Python that the run starts imports this code. With it, `xmlc rank` reports its start and
+#: waits until it is killed.
 HOLD = """
 import signal, sys
 from pathlib import Path
@@ -21,7 +23,8 @@ if sys.orig_argv[2:3] == ["rank"]:
     Path("held").touch()
     signal.pause()
 """
-#: With this code, each step notes the models on the disk when it starts, and the first `xmlc rank` is killed.
+#: With this code, each step notes the models on the disk when it starts, and the first `xmlc rank`
+#: is killed.
 WATCH = """
 import os, signal, sys
 from pathlib import Path
@@ -38,29 +41,37 @@ if sys.orig_argv[2:3] and sys.orig_argv[2] in ("train", "rank", "estimate", "thr
 def projects(tmp_path_factory):
     """Return two copies of the project, in which all models count as large.
 
-    The first kept all models. The second kept no models. Its run was killed and continued, and a job of the second run
-    was killed.
+    The first kept all models. The second kept no models. Its run was killed and continued, and a
+    job of the second run was killed.
     """
     kept, dropped = (Project(tmp_path_factory.mktemp(name)) for name in ("kept", "dropped"))
     for project in (kept, dropped):
         file = project.folder / "xmlc/suite/config/project.py"
-        file.write_text(re.sub("^LARGE_MODELS = .*", "LARGE_MODELS = 0", file.read_text(), flags=re.MULTILINE))
+        file.write_text(
+            re.sub("^LARGE_MODELS = .*", "LARGE_MODELS = 0", file.read_text(), flags=re.MULTILINE)
+        )
     kept.run_well("demo", "--config", "keep_models=true")
     added = dropped.folder / "sitecustomize.py"
     added.write_text(HOLD)
     process = subprocess.Popen(
-        dropped.command("demo", *DROP), cwd=dropped.folder, env=dropped.environment, start_new_session=True
+        dropped.command("demo", *DROP),
+        cwd=dropped.folder,
+        env=dropped.environment,
+        start_new_session=True,
     )
     while process.poll() is None and not (dropped.folder / "held").exists():
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     dropped.left = models(dropped)
-    # Jobs of the other split may have finished before. The killed job has written only `full/train.json`.
+    # Jobs of the other split may have finished before. The killed job has written only
+    # `full/train.json`.
     dropped.finished = len(list(dropped.folder.glob("results/demo/*/seed0/80/train.json")))
     added.write_text(WATCH)
     dropped.run_well("demo", "--unlock", *DROP)
-    dropped.said = dropped.run_well("demo", "--cores", "4", "--resources", "mem_mb=50000", "--retries", "1", *DROP)
+    dropped.said = dropped.run_well(
+        "demo", "--cores", "4", "--resources", "mem_mb=50000", "--retries", "1", *DROP
+    )
     added.unlink()
     return kept, dropped
 
@@ -116,12 +127,18 @@ def test_missing_ranking_reruns_all_steps_of_its_model(projects):
     assert dropped.planned(f"{target}.json", *DROP) == {"train_full_rank": 1, "score": 1}
     dropped.run_well(target, *DROP)
     # For a target, Snakemake keeps the folder, without the model.
-    assert [path.name for path in ranking.with_name("temporary").iterdir()] == [".snakemake_timestamp"]
+    assert [path.name for path in ranking.with_name("temporary").iterdir()] == [
+        ".snakemake_timestamp"
+    ]
     dropped.run_well("demo", *DROP)
     assert models(dropped) == []
     assert dropped.tables() == before
     planned = dropped.planned_after_an_edit("xmlc/thresholds/methods.py", *DROP)
-    assert planned["train_80_estimate_thresholds"] == planned["train_80_estimate_thresholds_infer"] == 1
+    assert (
+        planned["train_80_estimate_thresholds"]
+        == planned["train_80_estimate_thresholds_infer"]
+        == 1
+    )
     assert "train_full_rank" not in planned
 
 

@@ -34,10 +34,14 @@ def test_report_shows_finished_results_and_builds_no_table(finished):
 
 def test_status_does_not_count_results_with_other_settings_or_code(finished):
     with finished.restored("config/demo.yaml"):
-        finished.edit_yaml("config/demo.yaml", lambda suite: suite["models"]["plt"].update(title="Another title"))
+        finished.edit_yaml(
+            "config/demo.yaml", lambda suite: suite["models"]["plt"].update(title="Another title")
+        )
         status = finished.xmlc("status", "papers=[demo]")
         assert status.returncode == 1
-        done, planned = map(int, re.search(r"(\d+) of (\d+) results are done", status.stdout).groups())
+        done, planned = map(
+            int, re.search(r"(\d+) of (\d+) results are done", status.stdout).groups()
+        )
         assert 0 < done < planned
     assert finished.xmlc("status", "papers=[demo]").returncode == 0
 
@@ -55,17 +59,26 @@ def test_gfm2011_table_1_uses_inference_on_full_training_set(finished, multilabe
     # The copy sorts the models by name.
     assert rows[["model", "method"]].to_numpy().tolist() == [["br", "gfm"], ["pcc", "gfm"]]
     assert rows["instance_f"].notna().all()
-    assert rows[["draw_ms", "estimate_ms"]].notna().to_numpy().tolist() == [[False, True], [True, False]]
+    assert rows[["draw_ms", "estimate_ms"]].notna().to_numpy().tolist() == [
+        [False, True],
+        [True, False],
+    ]
 
 
 def test_estimates_of_another_program_have_table_rows(finished):
     """Posteriors that are passed as another program's estimates give the rows of the oracle."""
     folder, data = finished.folder / "estimates", Prepared(finished.folder / "results/demo/data")
     given = {name: f"estimates/{name}.npz" for name in ("validation", "test")}
-    theirs = {"estimator": "estimates", "datasets": {"demo": given}, "provenance": {"all": "hand: a test"}}
+    theirs = {
+        "estimator": "estimates",
+        "datasets": {"demo": given},
+        "provenance": {"all": "hand: a test"},
+    }
     tables = [f"results/tables/demo/{name}.csv" for name in ("table2", "table4")]
     with finished.restored("config/demo.yaml"):
-        finished.edit_yaml("config/demo.yaml", lambda content: content["models"].update(theirs=theirs))
+        finished.edit_yaml(
+            "config/demo.yaml", lambda content: content["models"].update(theirs=theirs)
+        )
         refused = finished.run(*tables)
         assert refused.returncode != 0
         assert "estimates/test.npz" in refused.stderr + refused.stdout
@@ -75,8 +88,12 @@ def test_estimates_of_another_program_have_table_rows(finished):
         finished.run_well(*tables)
         for table in tables:
             rows = pd.read_csv(finished.folder / table).set_index("model")
-            scores = [name for name in rows if "macro_f" in name or name in ("a", "b", "fta", "sto")]
-            np.testing.assert_array_equal(rows.loc[["theirs"], scores], rows.loc[["oracle"], scores])
+            scores = [
+                name for name in rows if "macro_f" in name or name in ("a", "b", "fta", "sto")
+            ]
+            np.testing.assert_array_equal(
+                rows.loc[["theirs"], scores], rows.loc[["oracle"], scores]
+            )
             assert rows.loc[["theirs"]].filter(like="inner_products").isna().all(axis=None)
         assert "train" not in finished.planned(tables[0])
         sparse.save_npz(folder / "test.npz", data.posteriors("test") * np.float32(0.5))
@@ -94,9 +111,13 @@ def test_models_use_values_selected_by_search(finished):
     assert (used["tuning"]["method"], used["tuning"]["budget"]) == ("random", 2)
     assert result["best"]["hyperparameters"].items() <= used["hyperparameters"].items()
     assert finished.planned(record, *searched) == {}
-    assert finished.planned(record, "--config", "tuning={method: random, budget: 3}") == {"tune": 1, "train": 1}
+    assert finished.planned(record, "--config", "tuning={method: random, budget: 3}") == {
+        "tune": 1,
+        "train": 1,
+    }
     assert finished.planned(record) == {"train": 1}
-    # Both experiments of the PLT depend on one search result. The oracle has no hyperparameters to search.
+    # Both experiments of the PLT depend on one search result. The oracle has no hyperparameters to
+    # search.
     planned = finished.planned("demo", *searched)
     assert planned["train"] == 2
     assert "tune" not in planned
@@ -109,32 +130,44 @@ def test_one_command_runs_one_dataset_of_mirror(finished, multilabel):
     save_repository(mirror / "my-set/test.txt", X[:80], Y[:80])
     settings = ("--config", "datasets=[my-set]", f"mirror={mirror}")
     planned = finished.planned("plt2016", *settings)
-    assert planned["train"] == 6  # The PLT, the forest and Stacking are trained on the whole set and on 80 %.
+    # The PLT, the forest and Stacking are trained on the whole set and on 80 %.
+    assert planned["train"] == 6
     assert planned["tune"] == 1  # Only the PLT is tuned, because it has no values for this dataset.
     finished.run_well("plt2016", *settings)
     assert " auto, " in (finished.folder / "results/tables/plt2016/table3.md").read_text()
     for model in ("PLT", "FastXML", "Stacking"):
-        assert f"| my-set    | {model}" in (finished.folder / "results/tables/plt2016/table2.md").read_text()
+        assert (
+            f"| my-set    | {model}"
+            in (finished.folder / "results/tables/plt2016/table2.md").read_text()
+        )
     assert (finished.folder / "results/my-set/statistics.json").exists()
     assert np.load(finished.folder / "results/my-set/fastxml/seed0/full/model/roots.npy").size == 3
     assert finished.planned("plt2016", *settings) == {}
 
 
-@pytest.mark.parametrize(("paper", "model"), [("plt2016", "fastxml"), ("gfm2011", "br"), ("ldsm2020", "fastxml")])
+@pytest.mark.parametrize(
+    ("paper", "model"), [("plt2016", "fastxml"), ("gfm2011", "br"), ("ldsm2020", "fastxml")]
+)
 def test_keep_going_finishes_model_despite_failing_dataset(finished, multilabel, paper, model):
     mirror = finished.folder / "another mirror"
     for part in ("train", "test"):
         save_repository(mirror / f"fine-set/{part}.txt", *multilabel(100, 15, 6))
         (mirror / "broken-set").mkdir(exist_ok=True)
         (mirror / f"broken-set/{part}.txt").write_text("2 3 2\n0 0:1\n1 1:\n")
-    shutil.rmtree(finished.folder / f"results/tables/{paper}", ignore_errors=True)  # Another test wrote these tables.
+    # Another test wrote these tables.
+    shutil.rmtree(finished.folder / f"results/tables/{paper}", ignore_errors=True)
     settings = ("--config", f"models=[{model}]", f"mirror={mirror}", "tuning=null")
-    assert finished.run(paper, "--keep-going", *settings, "datasets=[fine-set, broken-set]").returncode == 1
+    assert (
+        finished.run(paper, "--keep-going", *settings, "datasets=[fine-set, broken-set]").returncode
+        == 1
+    )
     last = finished.xmlc("status").stdout
     assert "1 step failed" in last.splitlines()[-1]
     assert "demo" not in last
     planned = finished.planned(paper, *settings, "datasets=[fine-set]")
-    assert not {"download", "prepare", "train"} & set(planned), "what does not need the other set is done"
+    assert not {"download", "prepare", "train"} & set(planned), (
+        "what does not need the other set is done"
+    )
     finished.run_well(paper, *settings, "datasets=[fine-set]")
     assert finished.xmlc("status").returncode == 0
     assert "fine-set" in (finished.folder / f"results/tables/{paper}/table1.csv").read_text()
@@ -148,14 +181,22 @@ def test_one_thread_gives_equal_tables(finished):
     finished.run_well("demo", "--cores", "1")
     assert finished.tables() == expected
     assert len(expected) == 5
-    assert read_json(finished.folder / "results/demo/plt/seed0/80/evaluation/sto.json")["costs"]["threads"] == 1
+    assert (
+        read_json(finished.folder / "results/demo/plt/seed0/80/evaluation/sto.json")["costs"][
+            "threads"
+        ]
+        == 1
+    )
 
 
 def test_scale_run_ranks_only_larger_dataset(finished):
     """The run has the sizes of the demo and one model, so that the demo's kernels are used."""
     sizes = {"amazon-670k-shape": TINY, "amazon-3m-shape": TINY | {"posteriors": False}}
     sets = {name: {"synthetic": tiny, "propensity": [0.6, 2.6]} for name, tiny in sizes.items()}
-    few = {"methods": ["sto"], "models": {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}}}
+    few = {
+        "methods": ["sto"],
+        "models": {"plt": {"estimator": "plt", "hyperparameters": {"epochs": 2}}},
+    }
     few["skip_thresholds"] = {"amazon-3m-shape": "a larger dataset"}
     with finished.restored("config/datasets.yaml", "config/scale.yaml"):
         finished.edit_yaml("config/datasets.yaml", lambda content: content.update(sets))
@@ -166,7 +207,9 @@ def test_scale_run_ranks_only_larger_dataset(finished):
     ranked, tuned = (pd.read_csv(tables / f"table{n}.csv")["dataset"].tolist() for n in (1, 2))
     marked = ["amazon-670k-shape (synthetic)", "amazon-3m-shape (synthetic)"]
     assert (ranked, tuned) == (marked, marked[:1])
-    estimates = read_json(finished.folder / "results/amazon-670k-shape/plt/seed0/80/spe/estimate.json")
+    estimates = read_json(
+        finished.folder / "results/amazon-670k-shape/plt/seed0/80/spe/estimate.json"
+    )
     assert estimates["min_probability"] == 0.01
     # Hyperparameters of other suites do not apply to the datasets of this suite.
     record = read_json(finished.folder / "results/amazon-3m-shape/plt/seed0/full/train.json")

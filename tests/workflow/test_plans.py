@@ -5,7 +5,10 @@ from facts import absent
 from project_copy import Project, counts_of
 from repository import ROOT
 
-SUITES = ("config/demo.yaml", *(f"config/papers/{name}.yaml" for name in ("plt2016", "ldsm2020", "gfm2011")))
+SUITES = (
+    "config/demo.yaml",
+    *(f"config/papers/{name}.yaml" for name in ("plt2016", "ldsm2020", "gfm2011")),
+)
 
 
 @pytest.fixture(scope="module")
@@ -18,12 +21,15 @@ def test_swnn2018_always_searches_and_first_tables_need_no_model(project):
     settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none")
     planned = project.planned("swnn2018", *settings)
     expected = {"download": 1, "prepare": 1, "tune": 1, "table": 8}
-    expected["train_and_rank_seeds_0"] = 1  # One job trains and ranks with a nearest-neighbour index.
+    # One job trains and ranks with a nearest-neighbour index.
+    expected["train_and_rank_seeds_0"] = 1
     expected["score"] = 1
     assert planned == expected
     assert project.planned("swnn2018", *settings, "tuning={method: random, budget: 2}") == expected
     # On datasets that are known to be small, BR is also trained, because a claim compares with BR.
-    small = project.planned("swnn2018", "--config", "datasets=[bibtex]", "mirror=http://localhost/none")
+    small = project.planned(
+        "swnn2018", "--config", "datasets=[bibtex]", "mirror=http://localhost/none"
+    )
     assert small == expected | {"train": 1, "rank": 1, "score": 2}
     planned = project.planned("results/tables/swnn2018/table3.csv", *settings)
     assert planned == {"download": 1, "prepare": 1, "table": 1}
@@ -31,7 +37,12 @@ def test_swnn2018_always_searches_and_first_tables_need_no_model(project):
 
 @pytest.mark.slow
 def test_target_tables_plans_no_figure_or_figure_input(project):
-    settings = ("--config", "datasets=[far-set]", "mirror=http://localhost/none", "papers=[demo, oplt2021]")
+    settings = (
+        "--config",
+        "datasets=[far-set]",
+        "mirror=http://localhost/none",
+        "papers=[demo, oplt2021]",
+    )
     planned = project.planned("tables", *settings)
     assert planned["table"] == 5 + 5
     assert not {"figure", "progressive"} & set(planned)
@@ -42,8 +53,13 @@ def test_batched_seeds_are_one_job(project):
     settings = ("--config", "mirror=http://localhost/none")
     before = {"download": 1, "prepare": 1}
     ranking = "results/far-set/oplt-b-1-pass/seed4/full/ranking.json"
-    assert project.planned(ranking, *settings) == before | {"train_and_rank_seeds_0_1_2_3_4": 1, "score": 1}
-    assert project.planned("results/far-set/oplt-b-1-pass/seed4/80/train.json", *settings) == before | {"train": 1}
+    assert project.planned(ranking, *settings) == before | {
+        "train_and_rank_seeds_0_1_2_3_4": 1,
+        "score": 1,
+    }
+    assert project.planned(
+        "results/far-set/oplt-b-1-pass/seed4/80/train.json", *settings
+    ) == before | {"train": 1}
 
 
 def test_all_papers_submit_at_most_800_jobs_and_a_large_model_is_one_job(project):
@@ -52,9 +68,13 @@ def test_all_papers_submit_at_most_800_jobs_and_a_large_model_is_one_job(project
         for name in SUITES:
             (project.folder / name).write_text((ROOT / name).read_text())
         planned = project.planned("all")
-    submitted = {rule: count for rule, count in planned.items() if rule != "score"}  # it runs where Snakemake runs
+    # it runs where Snakemake runs
+    submitted = {rule: count for rule, count in planned.items() if rule != "score"}
     assert sum(submitted.values()) <= 800
-    held_out = [planned[f"train_80_{steps}"] for steps in ("estimate_thresholds", "estimate_thresholds_infer")]
+    held_out = [
+        planned[f"train_80_{steps}"]
+        for steps in ("estimate_thresholds", "estimate_thresholds_infer")
+    ]
     assert held_out == [12, 24]  # The small datasets of these suites need no thresholds.
     assert {"thresholds", "estimate"} & planned.keys() == set()
 
@@ -65,7 +85,9 @@ def test_methods_of_one_model_are_one_job(project):
     before = {"prepare": 1, "train": 1, "estimate": 1}
     both = [folder.format("demo", name) for name in ("evaluation", "thresholds")]
     assert project.planned(*both) == {"synthesise": 1} | before | {"thresholds": 1}
-    assert project.planned(folder.format("demo", "inference")) == {"synthesise": 1} | before | {"infer": 1}
+    assert project.planned(folder.format("demo", "inference")) == {"synthesise": 1} | before | {
+        "infer": 1
+    }
     settings = ("--config", "mirror=http://localhost/none")
     planned = project.planned(folder.format("far-set", "evaluation"), *settings)
     assert planned == {"download": 1, "tune": 1} | before | {"thresholds": 1}
@@ -112,13 +134,24 @@ def test_ambiguous_config_values_are_refused_with_line(project):
 
 def test_unknown_name_in_a_suite_is_refused_before_a_job_graph_exists(project):
     with project.restored("config/demo.yaml"):
-        project.edit_yaml("config/demo.yaml", lambda content: content["models"]["plt"].update(without={"demmo": "why"}))
+        project.edit_yaml(
+            "config/demo.yaml",
+            lambda content: content["models"]["plt"].update(without={"demmo": "why"}),
+        )
         done = project.run("demo")
     assert done.returncode == 1
     said = done.stdout + done.stderr
-    assert absent(said, "xmlc: error: config/demo.yaml", "models.plt.without", "demmo", "demo") == []
+    assert (
+        absent(said, "xmlc: error: config/demo.yaml", "models.plt.without", "demmo", "demo") == []
+    )
     assert len(absent(said, "Traceback", "DAG", "Job stats")) == 3
-    made = [".snakemake/last-run.json", "logs", "resources/demo", "results/demo", "results/tables/demo"]
+    made = [
+        ".snakemake/last-run.json",
+        "logs",
+        "resources/demo",
+        "results/demo",
+        "results/tables/demo",
+    ]
     assert [name for name in made if (project.folder / name).exists()] == []
 
 
@@ -143,6 +176,8 @@ rule mine:
 """
     )
     words = ("--dry-run", "--directory", str(host), "--snakefile", str(host / "Snakefile"))
-    assert {f"{prefix}thresholds", "mine"} <= counts_of(project.run_well(*words, "mine.txt", f"{prefix}demo")).keys()
+    assert {f"{prefix}thresholds", "mine"} <= counts_of(
+        project.run_well(*words, "mine.txt", f"{prefix}demo")
+    ).keys()
     done = project.run(*words, "results/far/data")
     assert "dataset far: " in done.stdout + done.stderr

@@ -25,12 +25,26 @@ def test_new_study_plans_its_tables_and_writes_no_file(plan):
     assert plan() == JOBS | {"costs": True}
     assert plan("suite", "--config", "models=[centroids]")["train"] == 2
     made = {file.name for file in plan.folder.iterdir()} - {".snakemake"}
-    assert made == {".github", "README.md", "Snakefile", "my_method.py", "my_model.py", "profiles", "suite.yaml"}
+    assert made == {
+        ".github",
+        "README.md",
+        "Snakefile",
+        "my_method.py",
+        "my_model.py",
+        "profiles",
+        "suite.yaml",
+    }
 
 
 @pytest.mark.slow
 def test_custom_dataset_with_several_seeds_has_table(plan):
-    words = ("results/tables/suite/table1.md", "--config", "datasets=[my-set]", "mirror=data", "seeds=[0, 1]")
+    words = (
+        "results/tables/suite/table1.md",
+        "--config",
+        "datasets=[my-set]",
+        "mirror=data",
+        "seeds=[0, 1]",
+    )
     (plan.folder / "data/my-set").mkdir(parents=True)
     for part in ("train", "test"):
         (plan.folder / f"data/my-set/{part}.txt").write_text("1 2 2\n0 1:1\n")

@@ -16,7 +16,10 @@ SUITE = {
     "models": {
         "plt": {"estimator": "plt"},
         "centroids": {"estimator": "my_model.py:Centroids"},
-        "theirs": {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/test.npz"}},
+        "theirs": {
+            "estimator": "estimates",
+            "hyperparameters": {"test": "scores/{dataset}/test.npz"},
+        },
     },
 }
 

@@ -11,7 +11,8 @@ from xmlc.core.files import read_json
 from xmlc.suite.results.fingerprint import fingerprint
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("storage")]
-SUPPORT = Path(__file__).parents[1] / "support"  # Snakemake finds the executor `elsewhere` in this folder.
+# Snakemake finds the executor `elsewhere` in this folder.
+SUPPORT = Path(__file__).parents[1] / "support"
 TABLE = "results/tables/demo/table2.csv"
 DROPPED = "results/demo/plt/seed1/80/evaluation"
 
@@ -20,7 +21,9 @@ def make_demo(folder):
     """Return a copy of the project whose demo is one model, its thresholds and one table."""
     project = Project(folder)
     few = {"tables": ["table2"], "figures": [], "measures": [], "seeds": [0]}
-    project.edit_yaml("config/demo.yaml", lambda content: content.update(few) or content.pop("inference"))
+    project.edit_yaml(
+        "config/demo.yaml", lambda content: content.update(few) or content.pop("inference")
+    )
     project.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("oracle"))
     return project
 
@@ -28,7 +31,8 @@ def make_demo(folder):
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     project = make_demo(tmp_path_factory.mktemp("local"))
-    project.run_well(TABLE, "--config", "threads=1")  # as in the storage, because manifests list threads
+    # as in the storage, because manifests list threads
+    project.run_well(TABLE, "--config", "threads=1")
     return project
 
 
@@ -43,10 +47,17 @@ def storage(tmp_path_factory, expected):
         subprocess.run(["git", *words], cwd=project.folder, check=True)
     project.environment["PYTHONPATH"] += f":{SUPPORT}"
     project.environment["ELSEWHERE"] = str(jobs)
-    command = "-m snakemake --executor elsewhere --jobs 2 --shared-fs-usage none --default-storage-provider fs".split()
+    command = (
+        "-m snakemake --executor elsewhere --jobs 2 --shared-fs-usage none "
+        "--default-storage-provider fs"
+    ).split()
     command += ["--default-storage-prefix", str(storage), "--config", "threads=1"]
-    # The jobs are synthesise, prepare, train, estimate and thresholds, then tune and train_80_estimate_thresholds.
-    runs = {5: ["--", TABLE], 7: ["keep_models=false", "tuning={method: random, budget: 2}", "--", DROPPED]}
+    # The jobs are synthesise, prepare, train, estimate and thresholds, then tune and
+    # train_80_estimate_thresholds.
+    runs = {
+        5: ["--", TABLE],
+        7: ["keep_models=false", "tuning={method: random, budget: 2}", "--", DROPPED],
+    }
     for number, words in runs.items():
         done = subprocess.run(
             [sys.executable, *command, *words],
@@ -75,6 +86,9 @@ def test_model_that_is_deleted_is_not_stored(storage):
 
 def test_files_fetched_from_storage_support_report(storage, expected):
     """The manifest has the project's paths, so `xmlc status` and the page find the records."""
-    made, local = (read_json(folder / TABLE.replace(".csv", ".manifest.json")) for folder in (storage, expected.folder))
+    made, local = (
+        read_json(folder / TABLE.replace(".csv", ".manifest.json"))
+        for folder in (storage, expected.folder)
+    )
     assert made == local
     assert all((storage / record).exists() for record in made["records"])

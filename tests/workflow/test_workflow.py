@@ -35,7 +35,10 @@ def test_touched_file_reruns_nothing_and_edited_file_its_dependents(finished):
 
 @pytest.mark.parametrize(
     ("name", "first"),
-    [("xmlc/models/plt/solvers.py", {"train": 2}), ("xmlc/suite/papers/common/figures.py", {"figure": 1})],
+    [
+        ("xmlc/models/plt/solvers.py", {"train": 2}),
+        ("xmlc/suite/papers/common/figures.py", {"figure": 1}),
+    ],
 )
 def test_edit_of_model_or_figure_does_not_rerun_preparation(finished, name, first):
     planned = finished.planned_after_an_edit(name)
@@ -59,7 +62,9 @@ def test_edit_of_measures_reruns_scores_but_no_prediction(finished):
 def test_hyperparameters_rerun_only_their_model(finished):
     suite = "config/demo.yaml"
     with finished.restored(suite):
-        finished.edit_yaml(suite, lambda content: content["models"]["plt"]["hyperparameters"].update(epochs=3))
+        finished.edit_yaml(
+            suite, lambda content: content["models"]["plt"]["hyperparameters"].update(epochs=3)
+        )
         planned = finished.planned()
     assert planned["train"] == 2
     assert planned["thresholds"] == 1  # The oracle's thresholds are not tuned again.
@@ -76,7 +81,11 @@ ABOUT = {
 }
 #: Edits of the configuration, each with the jobs that run again.
 EDITS = {
-    "a dataset's licence and other keys about it": (CATALOGUE, lambda content: content["demo"].update(ABOUT), {}),
+    "a dataset's licence and other keys about it": (
+        CATALOGUE,
+        lambda content: content["demo"].update(ABOUT),
+        {},
+    ),
     "propensities of a dataset": (
         CATALOGUE,
         lambda content: content["demo"].update(propensity=[0.5, 0.4]),
@@ -95,7 +104,11 @@ EDITS = {
         lambda content: content["methods"].append("expected-f"),
         {"thresholds": 2, "thresholds_without_validation": 2} | TABLES,
     ),
-    "title of a model": (SUITE, lambda content: content["models"]["plt"].update(title="Mine"), TABLES),
+    "title of a model": (
+        SUITE,
+        lambda content: content["models"]["plt"].update(title="Mine"),
+        TABLES,
+    ),
     "title of a suite": (SUITE, lambda content: content.update(title="Other"), {}),
 }
 
@@ -138,7 +151,8 @@ def test_edited_record_and_damaged_data_are_refused_and_rebuilt(finished):
     before = finished.tables()
     record = finished.folder / "results/demo/plt/seed0/full/ranking.json"
     table, array = (
-        finished.folder / f"results/{name}" for name in ("tables/demo/table1.csv", "demo/data/test/X.data.npy")
+        finished.folder / f"results/{name}"
+        for name in ("tables/demo/table1.csv", "demo/data/test/X.data.npy")
     )
     text = record.read_text()
     assert '"p@1": 0.' in text
@@ -155,7 +169,8 @@ def test_edited_record_and_damaged_data_are_refused_and_rebuilt(finished):
     said = finished.xmlc("verify")
     assert said.returncode == 1
     assert all(again.format(target) in said.stdout for target in (name, "results/demo/data"))
-    array.write_bytes(whole)  # The array is restored, because all jobs would run again if it were deleted.
+    # The array is restored, because all jobs would run again if it were deleted.
+    array.write_bytes(whole)
     assert finished.xmlc("verify", "--delete").stdout.count("deleted: ") == 1
     assert not record.exists()
     assert finished.planned()["score"] == 1

@@ -17,7 +17,9 @@ costs = Costs.read(project)
 # This expression matches datasets whose models are kept (`keep_models`). Rules in dropped.smk use all other models.
 kept = rf"(?!(?:{jobs.one_of(project.dropped)})/){paths.NAME}"
 # If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`.
-batched_models = jobs.one_of(name for names in jobs.batched_models(project).values() for name in names)
+batched_models = jobs.one_of(
+    name for names in jobs.batched_models(project).values() for name in names
+)
 
 
 def code(command, wildcards):
@@ -42,7 +44,11 @@ def time(steps, wildcards, attempt, runs=1):
 
 def scratch(path):
     """Return a folder that Snakemake deletes after the job. Snakemake 9.27 cannot delete it if jobs share no files."""
-    return directory(path) if workflow.storage_settings.default_storage_provider else temp(directory(path))
+    return (
+        directory(path)
+        if workflow.storage_settings.default_storage_provider
+        else temp(directory(path))
+    )
 
 
 def threads(wildcards, most=None):
@@ -83,7 +89,9 @@ def search_result(wildcards):
 
 def given(wildcards, seeds=None):
     """Return the checksums of a model's own input files. Snakemake compares inputs by time, not by content."""
-    files = project.existing_files(wildcards.model, wildcards.dataset, seeds or [wildcards.get("seed")])
+    files = project.existing_files(
+        wildcards.model, wildcards.dataset, seeds or [wildcards.get("seed")]
+    )
     return [checksum_now(Path(file)) for file in files]
 
 

@@ -90,4 +90,5 @@ rule simulate:
     message:
         "Simulate known distributions for {wildcards.paper}"
     shell:
-        "XMLC_PLANNED_CODE={params.code:q}" " xmlc simulate --threads {threads} --out {output} > {log} 2>&1"
+        "XMLC_PLANNED_CODE={params.code:q}"
+        " xmlc simulate --threads {threads} --out {output} > {log} 2>&1"

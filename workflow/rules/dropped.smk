@@ -37,10 +37,14 @@ AFTER_TRAINING = {
     ),
     "thresholds_without_validation": dict(
         command="thresholds",
-        output=dict(evaluation=directory("results/{dataset}/{model}/seed{seed}/{split}/evaluation")),
+        output=dict(
+            evaluation=directory("results/{dataset}/{model}/seed{seed}/{split}/evaluation")
+        ),
         params=dict(
             code_of_thresholds=lambda wildcards: code("thresholds", wildcards),
-            methods=lambda wildcards: jobs.unlabelled_methods(project, wildcards.model, wildcards.dataset),
+            methods=lambda wildcards: jobs.unlabelled_methods(
+                project, wildcards.model, wildcards.dataset
+            ),
             min_probability=lambda wildcards: project.min_probability(wildcards.dataset),
         ),
         shell="XMLC_PLANNED_CODE={params.code_of_thresholds:q}"
@@ -53,7 +57,9 @@ AFTER_TRAINING = {
         output=dict(inference=directory("results/{dataset}/{model}/seed{seed}/{split}/inference")),
         params=dict(
             code_of_infer=lambda wildcards: code("infer", wildcards),
-            inference=lambda wildcards: inference_options(project, wildcards.model, wildcards.split),
+            inference=lambda wildcards: inference_options(
+                project, wildcards.model, wildcards.split
+            ),
             basis=lambda wildcards: {"full": "model", "80": "spe"}[wildcards.split],
             extensions=extensions,
         ),
@@ -82,7 +88,9 @@ AFTER_TRAINING = {
         ),
         params=dict(
             code_of_thresholds=lambda wildcards: code("thresholds", wildcards),
-            methods=lambda wildcards: jobs.threshold_methods(project, wildcards.model, wildcards.dataset),
+            methods=lambda wildcards: jobs.threshold_methods(
+                project, wildcards.model, wildcards.dataset
+            ),
             extensions=extensions,
         ),
         shell="XMLC_PLANNED_CODE={params.code_of_thresholds:q}"
@@ -121,7 +129,9 @@ def train_and_use(split, steps, models):
         threads: threads
         resources:
             large_models=lambda wildcards: project.large_models(wildcards.dataset),
-            mem_mb=lambda wildcards, attempt: max(memory(step, wildcards, attempt) for step in commands),
+            mem_mb=lambda wildcards, attempt: max(
+                memory(step, wildcards, attempt) for step in commands
+            ),
             runtime=lambda wildcards, attempt: time(commands, wildcards, attempt),
         params:
             **{name: value for step in after for name, value in step["params"].items()},

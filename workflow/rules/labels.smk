@@ -24,7 +24,9 @@ rule thresholds:
         runtime=lambda wildcards, attempt: time(["thresholds"], wildcards, attempt),
     params:
         code=lambda wildcards: code("thresholds", wildcards),
-        methods=lambda wildcards: jobs.threshold_methods(project, wildcards.model, wildcards.dataset),
+        methods=lambda wildcards: jobs.threshold_methods(
+            project, wildcards.model, wildcards.dataset
+        ),
         extensions=extensions,
     message:
         "Tune thresholds on estimates of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
@@ -55,7 +57,9 @@ rule thresholds_without_validation:
         runtime=lambda wildcards, attempt: time(["thresholds"], wildcards, attempt),
     params:
         code=lambda wildcards: code("thresholds", wildcards),
-        methods=lambda wildcards: jobs.unlabelled_methods(project, wildcards.model, wildcards.dataset),
+        methods=lambda wildcards: jobs.unlabelled_methods(
+            project, wildcards.model, wildcards.dataset
+        ),
         min_probability=lambda wildcards: project.min_probability(wildcards.dataset),
     message:
         "Choose thresholds for {wildcards.model} on {wildcards.dataset} without validation, seed {wildcards.seed}"

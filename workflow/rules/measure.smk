@@ -44,7 +44,9 @@ rule score:
         "../envs/xmlc.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: memory("prepare", {"dataset": wildcards.dataset}, attempt),
-        runtime=lambda wildcards, attempt: time(["prepare"], {"dataset": wildcards.dataset}, attempt),
+        runtime=lambda wildcards, attempt: time(
+            ["prepare"], {"dataset": wildcards.dataset}, attempt
+        ),
     params:
         # Without the model's modules, because the ranking is read.
         code=lambda wildcards: planned_code("score"),
@@ -134,7 +136,9 @@ rule sweep:
         large_models=lambda wildcards: project.large_models(wildcards.dataset),
     params:
         code=lambda wildcards: code("sweep", wildcards),
-        sweep=lambda wildcards: sweep_options(project, wildcards.paper, wildcards.sweep, wildcards.dataset),
+        sweep=lambda wildcards: sweep_options(
+            project, wildcards.paper, wildcards.sweep, wildcards.dataset
+        ),
     message:
         "Sweep {wildcards.sweep} of {wildcards.model} on {wildcards.dataset}, seed {wildcards.seed}"
     shell:

@@ -24,7 +24,9 @@ rule table:
         read=lambda wildcards: plan.sources_of_table(project, wildcards.paper, wildcards.table),
         caption=lambda wildcards: table_of(wildcards.table, wildcards.paper).caption,
         published=paths.PUBLISHED,
-        suite=lambda wildcards: options("--suite", plan.suite_of_table(project, wildcards.paper, wildcards.table)),
+        suite=lambda wildcards: options(
+            "--suite", plan.suite_of_table(project, wildcards.paper, wildcards.table)
+        ),
         titles=titles,
         methods=method_order,
         prefix=prefix,

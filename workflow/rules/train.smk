@@ -82,9 +82,13 @@ for seeds, models in jobs.batched_models(project).items():
             data="results/{dataset}/data",
             tuned=search_result,
         output:
-            model=directory(expand("results/{{dataset}}/{{model}}/seed{seed}/full/model", seed=seeds)),
+            model=directory(
+                expand("results/{{dataset}}/{{model}}/seed{seed}/full/model", seed=seeds)
+            ),
             record=expand("results/{{dataset}}/{{model}}/seed{seed}/full/train.json", seed=seeds),
-            ranking=directory(expand("results/{{dataset}}/{{model}}/seed{seed}/full/ranking", seed=seeds)),
+            ranking=directory(
+                expand("results/{{dataset}}/{{model}}/seed{seed}/full/ranking", seed=seeds)
+            ),
         log:
             "logs/{dataset}/{model}/seeds/full/train_and_rank.log",
         wildcard_constraints:
@@ -95,7 +99,9 @@ for seeds, models in jobs.batched_models(project).items():
         threads: threads
         resources:
             mem_mb=lambda wildcards, attempt: memory("train", wildcards, attempt),
-            runtime=lambda wildcards, attempt, seeds=seeds: time(["train"], wildcards, attempt, runs=len(seeds)),
+            runtime=lambda wildcards, attempt, seeds=seeds: time(
+                ["train"], wildcards, attempt, runs=len(seeds)
+            ),
         params:
             code=lambda wildcards: code("train", wildcards),
             code_of_ranking=lambda wildcards: code("rank", wildcards),
@@ -106,7 +112,8 @@ for seeds, models in jobs.batched_models(project).items():
             seeds=options("--seed", seeds),
             models=lambda wildcards, output: options("--out", output.model),
             records=lambda wildcards, output: options("--record", output.record),
-            trained=lambda wildcards, output: options("--model", output.model) + options("--training", output.record),
+            trained=lambda wildcards, output: options("--model", output.model)
+            + options("--training", output.record),
             rankings=lambda wildcards, output: options("--out", output.ranking),
         message:
             "Train and rank {wildcards.model} on {wildcards.dataset}, all seeds"

@@ -148,7 +148,9 @@ def is_step(name: str) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, print errors of xmlc and the system, and exit with status 1 after one."""
+    """Run the command line, print errors of xmlc and the system, and exit with status 1 after
+    one.
+    """
     step = ""
     words = arguments
     if words is None:

@@ -365,7 +365,9 @@ def evaluate_command(predictions: Path, file: Path, **given: Any) -> None:
     """Print precision, nDCG and recall at k, and F-measures of predictions."""
     if predictions == file == STDIN:
         expected = "it once. Save the predictions in a file."
-        raise XmlcError(f"PREDICTIONS and FILE: found standard input (-) for both, expected {expected}")
+        raise XmlcError(
+            f"PREDICTIONS and FILE: found standard input (-) for both, expected {expected}"
+        )
     rankings = []
     sets = []
     for labels, chosen in read_predictions(predictions):

@@ -1,1 +1,3 @@
-"""Provide functions that all packages use, such as functions for errors, files, threads and progress displays."""
+"""Provide functions that all packages use, such as functions for errors, files, threads and
+progress displays.
+"""

@@ -1,4 +1,7 @@
-"""Write messages about operating-system errors. A message contains the file, the failure and the remedy."""
+"""Write messages about operating-system errors.
+
+A message contains the file, the failure and the remedy.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,16 @@ ADVICE = {
     errno.ENOMEM: f"Close other programs on this machine or request more memory, {AGAIN}",
     errno.EISDIR: f"Found a folder, expected a file. {MOVE_AWAY}",
 }
-ADVICE |= dict.fromkeys((errno.EEXIST, errno.ENOTDIR), f"Found a file, expected a folder. {MOVE_AWAY}")
+ADVICE |= dict.fromkeys(
+    (errno.EEXIST, errno.ENOTDIR), f"Found a file, expected a folder. {MOVE_AWAY}"
+)
 PERMIT = f"Change the permissions (`ls -ld` shows them) or choose another path, {AGAIN}"
 ADVICE |= dict.fromkeys((errno.EACCES, errno.EPERM), PERMIT)
 
 
 def sentence_of(error: OSError) -> str | None:
-    """Return a sentence that describes an operating-system error: the file, the failure and the remedy.
+    """Return a sentence that describes an operating-system error: the file, the failure and the
+    remedy.
 
     Parameters
     ----------
@@ -40,12 +46,15 @@ def sentence_of(error: OSError) -> str | None:
     str or None
         None if the error does not come from the operating system.
     """
-    # A failed copy of a folder raises shutil.Error, which contains a list of sources, targets and reasons.
+    # A failed copy of a folder raises shutil.Error, which contains a list of sources, targets and
+    # reasons.
     if isinstance(error, shutil.Error):
         reasons: Sequence[object] = ()
         if error.args:
             reasons = error.args[0]
-        return "; ".join(f"{reason[1]}: {reason[2]}" for reason in reasons if isinstance(reason, tuple)) or str(error)
+        return "; ".join(
+            f"{reason[1]}: {reason[2]}" for reason in reasons if isinstance(reason, tuple)
+        ) or str(error)
     if error.errno is None:
         return None
     writes = error.errno in WRITING_ONLY

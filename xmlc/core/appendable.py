@@ -1,4 +1,7 @@
-"""Append rows to arrays in memory or on disk. If the arrays are on disk, finished parts of a model take no memory."""
+"""Append rows to arrays in memory or on disk.
+
+If the arrays are on disk, finished parts of a model take no memory.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,13 @@ from numpy.lib import format as npy
 
 from xmlc.core.errors import InvalidDataError
 
-# Maximum number of extra bytes that are allocated for later parts, so that an array rarely moves in memory. The number
-# of extra bytes is also limited to a quarter of the array.
+# Maximum number of extra bytes that are allocated for later parts, so that an array rarely moves in
+# memory. The number of extra bytes is also limited to a quarter of the array.
 MORE = 1 << 26
 
 NOT_FINITE = (
-    "found weights beyond single precision. Scale the features with sklearn.preprocessing.MaxAbsScaler, "
-    "or use hyperparameters nearer to their defaults."
+    "found weights beyond single precision. Scale the features with "
+    "sklearn.preprocessing.MaxAbsScaler, or use hyperparameters nearer to their defaults."
 )
 
 
@@ -27,13 +30,15 @@ class NotFiniteError(InvalidDataError):
 
 
 class Appendable:
-    """Collect named arrays, to which rows can be appended. New parts are appended to each array along the first axis.
+    """Collect named arrays, to which rows can be appended.
+
+    New parts are appended to each array along the first axis.
 
     Parameters
     ----------
     folder : Path or None
-        Folder for the files ``<name>.npy``. With None, the arrays are in memory and grow in place. If an array has to
-        move, the operating system moves its pages without a copy.
+        Folder for the files ``<name>.npy``. With None, the arrays are in memory and grow in place.
+        If an array has to move, the operating system moves its pages without a copy.
     ending : str
         Suffix of each file's name, for models with several arrays of the same name.
     """
@@ -42,21 +47,22 @@ class Appendable:
         self._folder = folder
         self._ending = ending
         self._files: dict[str, BinaryIO] = {}
-        # If ``folder`` is given, the arrays in this dict have no rows. The arrays without rows only store the dtype and
-        # the lengths of all axes except the first.
+        # If ``folder`` is given, the arrays in this dict have no rows. The arrays without rows only
+        # store the dtype and the lengths of all axes except the first.
         self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 
     def append(self, **blocks: np.ndarray) -> None:
         """Append one block to each of the named arrays.
 
-        The first block of an array determines the array's dtype and the lengths of all axes except the first.
+        The first block of an array determines the array's dtype and the lengths of all axes except
+        the first.
 
         Raises
         ------
         NotFiniteError
-            Some weights are not finite (`check_finite`). Weights are checked as soon as they are appended, because the
-            files are not read again.
+            Some weights are not finite (`check_finite`). Weights are checked as soon as they are
+            appended, because the files are not read again.
         """
         check_finite(blocks.values())
         for name, block in blocks.items():
@@ -70,7 +76,9 @@ class Appendable:
             size = self._sizes[name] + block.shape[0]
             if block.shape[1:] != array.shape[1:] or block.dtype != array.dtype:
                 expected = f"{array.dtype}{array.shape[1:]} as before"
-                raise TypeError(f"{name}: found {block.dtype}{block.shape[1:]}, expected {expected}")
+                raise TypeError(
+                    f"{name}: found {block.dtype}{block.shape[1:]}, expected {expected}"
+                )
             if self._folder is not None:
                 # `ndarray.tofile` is not used, because it does not report a full disk.
                 self._files[name].write(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
@@ -88,7 +96,8 @@ class Appendable:
     def finished(self) -> dict[str, np.ndarray]:
         """Return the arrays by name.
 
-        Arrays in files are mapped copy-on-write. After a call of this method, `append` must not be called.
+        Arrays in files are mapped copy-on-write. After a call of this method, `append` must not be
+        called.
         """
         if self._folder is None:
             for name, array in self._arrays.items():
@@ -97,7 +106,8 @@ class Appendable:
             file.seek(0)
             self._write_header(name)
             file.close()
-            # `np.memmap` is not used, because a pickled `np.memmap` contains a file name that may become invalid.
+            # `np.memmap` is not used, because a pickled `np.memmap` contains a file name that may
+            # become invalid.
             with open(file.name, "rb") as written:
                 npy.read_magic(written)
                 shape, _, dtype = npy.read_array_header_1_0(written)
@@ -108,17 +118,23 @@ class Appendable:
     def _write_header(self, name: str) -> None:
         """Write the header of an array's file in the format of `numpy.save`.
 
-        The header has spare space, so that it can be rewritten in place with a larger number of rows.
+        The header has spare space, so that it can be rewritten in place with a larger number of
+        rows.
         """
         array = self._arrays[name]
         about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}
-        npy.write_array_header_1_0(self._files[name], about | {"shape": (self._sizes[name], *array.shape[1:])})
+        npy.write_array_header_1_0(
+            self._files[name], about | {"shape": (self._sizes[name], *array.shape[1:])}
+        )
 
 
 def give_back(*arrays: np.ndarray) -> None:
-    """Let the system drop the pages of memory-mapped arrays from memory. Dropped pages are read again when needed.
+    """Let the system drop the pages of memory-mapped arrays from memory.
 
-    If the memory maps are copy-on-write, changes of the arrays are lost. Arrays that are not mapped are not affected.
+    Dropped pages are read again when needed.
+
+    If the memory maps are copy-on-write, changes of the arrays are lost. Arrays that are not mapped
+    are not affected.
     """
     for array in arrays:
         base: object = array
@@ -131,7 +147,13 @@ def give_back(*arrays: np.ndarray) -> None:
 
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:
-    """Raise a `NotFiniteError` if a learned weight is not finite. Only float32 arrays contain weights."""
+    """Raise a `NotFiniteError` if a learned weight is not finite.
+
+    Only float32 arrays contain weights.
+    """
     for array in arrays:  # If an array contains NaN, its minimum and maximum are NaN, too.
-        if array.dtype == np.float32 and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all():
+        if (
+            array.dtype == np.float32
+            and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all()
+        ):
             raise NotFiniteError(NOT_FINITE)

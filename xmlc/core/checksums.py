@@ -1,11 +1,12 @@
 """Detect damaged and edited files and records by checksums that are written next to them.
 
-The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). XXH3 is as fast as reading memory, and has
-the same result on any machine. A checksum does not detect manipulation, because anyone who edits a file can also write
-the new checksum.
+The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). XXH3 is as fast as
+reading memory, and has the same result on any machine. A checksum does not detect manipulation,
+because anyone who edits a file can also write the new checksum.
 
-Each folder has a file `NAME` with the size and checksum of every other file. `xmlc.core.files.atomic_folder` writes
-the file `NAME`. Each record has the checksum of its content under the key `KEY`.
+Each folder has a file `NAME` with the size and checksum of every other file.
+`xmlc.core.files.atomic_folder` writes the file `NAME`. Each record has the checksum of its content
+under the key `KEY`.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ from xmlc.core.errors import XmlcError, let_through
 NAME = "checksums.json"
 KEY = "checksum"
 SCHEMA = 1
-SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}  # Snakemake and macOS create these files anywhere.
+# Snakemake and macOS create these files anywhere.
+SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}
 REMEMBERED = 10_000  # Number of files whose checksums a process remembers.
-Files = dict[str, dict[str, int | str]]  # Maps paths in a folder to sizes in bytes and to xxh3_128 checksums.
-State = tuple[int, int, int]  # Inode, size in bytes and modification time of a file, in nanoseconds.
+# Maps paths in a folder to sizes in bytes and to xxh3_128 checksums.
+Files = dict[str, dict[str, int | str]]
+# Inode, size in bytes and modification time of a file, in nanoseconds.
+State = tuple[int, int, int]
 
 
 class Damaged(XmlcError):
@@ -38,12 +42,15 @@ class Damaged(XmlcError):
     Attributes
     ----------
     file, fault, target : Path, str, Path
-        The changed file, the kind of change, and the file or folder to restore. All files in a ``target`` folder were
-        written together.
+        The changed file, the kind of change, and the file or folder to restore. All files in a
+        ``target`` folder were written together.
     """
 
     def __init__(self, file: Path, fault: str, target: Path):
-        super().__init__(f"{file}: {fault}. Restore {target} from a copy, or run again the command that wrote it.")
+        super().__init__(
+            f"{file}: {fault}. Restore {target} from a copy, or run again the command that wrote "
+            "it."
+        )
         self.file = file
         self.fault = fault
         self.target = target
@@ -90,9 +97,11 @@ def check_listed(folder: Path, name: str) -> None:
 
 
 def _check_regular(folder: Path, name: str) -> None:
-    """Raise an error if a listed file, or a folder between it and ``folder``, is a link, or if it is no regular file.
+    """Raise an error if a listed file, or a folder between it and ``folder``, is a link, or if it
+    is no regular file.
 
-    A link could lead out of the folder, and reading a FIFO or a device could wait for ever. No such file is opened.
+    A link could lead out of the folder, and reading a FIFO or a device could wait for ever. No such
+    file is opened.
     """
     place = folder
     for part in Path(name).parts:
@@ -114,13 +123,19 @@ def check_no_link(path: Path) -> None:
 
 
 def checksum_of(path: str | os.PathLike[str]) -> str:
-    """Return the checksum of a file as 32 hexadecimal digits. The file is read in blocks, to save memory."""
+    """Return the checksum of a file as 32 hexadecimal digits.
+
+    The file is read in blocks, to save memory.
+    """
     with open(path, "rb", buffering=0) as file:
         return hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
 
 
 def checksum_now(path: Path) -> str:
-    """Return the checksum of a file's current content. A process reads each unchanged file only once."""
+    """Return the checksum of a file's current content.
+
+    A process reads each unchanged file only once.
+    """
     return _checksum(str(path), state_of(path))
 
 
@@ -152,11 +167,14 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
     """
     target = written_with(path)
     if KEY not in content:
-        fault = f"found no key {KEY!r}, expected one. Another version wrote the file, or it was edited"
+        fault = (
+            f"found no key {KEY!r}, expected one. Another version wrote the file, or it was edited"
+        )
         raise Damaged(path, fault, target)
     try:
         found = content_checksum(content)
-    # If the content was read from YAML, it may contain dates and self-references, which JSON cannot encode.
+    # If the content was read from YAML, it may contain dates and self-references, which JSON cannot
+    # encode.
     except (TypeError, ValueError, RecursionError) as error:
         raise Damaged(path, f"found content that xmlc does not write ({error})", target) from error
     if content[KEY] != found:
@@ -179,7 +197,10 @@ def list_files(folder: Path) -> None:
     files: Files = {}
     for file in sorted(folder.rglob("*")):
         if file.is_file():
-            files[file.relative_to(folder).as_posix()] = {"bytes": file.stat().st_size, "xxh3_128": checksum_of(file)}
+            files[file.relative_to(folder).as_posix()] = {
+                "bytes": file.stat().st_size,
+                "xxh3_128": checksum_of(file),
+            }
     files.pop(NAME, None)
     text = json.dumps(stamped({"schema": SCHEMA, "files": files}), indent=2) + "\n"
     (folder / NAME).write_text(text, encoding="utf-8")
@@ -213,7 +234,10 @@ def unlisted_in(folder: Path) -> list[str]:
     except Damaged:
         return sorted(set(os.listdir(folder)) - SYSTEMS_OWN)
     files = (file for file in folder.rglob("*") if file.is_symlink() or not file.is_dir())
-    return sorted({file.relative_to(folder).as_posix() for file in files if file.name not in SYSTEMS_OWN} - listed)
+    return sorted(
+        {file.relative_to(folder).as_posix() for file in files if file.name not in SYSTEMS_OWN}
+        - listed
+    )
 
 
 def state_of(path: str | os.PathLike[str]) -> State:
@@ -227,7 +251,10 @@ def state_of(path: str | os.PathLike[str]) -> State:
 
 @lru_cache(maxsize=REMEMBERED)
 def _checksum(path: str, state: State) -> str:
-    """Return a file's checksum. Checksums are cached, because steps open the same arrays for each method and part."""
+    """Return a file's checksum.
+
+    Checksums are cached, because steps open the same arrays for each method and part.
+    """
     return checksum_of(path)
 
 

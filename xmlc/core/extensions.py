@@ -18,15 +18,16 @@ def import_file(file: str | Path) -> ModuleType:
 
     The module gets the name of the file, unless another module already has this name.
 
-    The file may import modules in the same folder, like a script. If the file is in a package, it may use relative
-    imports. The module needs a name, because pickled objects of its classes contain the module's name.
+    The file may import modules in the same folder, like a script. If the file is in a package, it
+    may use relative imports. The module needs a name, because pickled objects of its classes
+    contain the module's name.
 
     Raises
     ------
     XmlcError
-        The file does not exist or is not Python, or it imports a package that is not installed. The error is also
-        raised if the file imports a module in its folder, but this process has already imported another module of that
-        name.
+        The file does not exist or is not Python, or it imports a package that is not installed. The
+        error is also raised if the file imports a module in its folder, but this process has
+        already imported another module of that name.
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
@@ -50,12 +51,16 @@ def import_file(file: str | Path) -> ModuleType:
         except ImportError as error:
             remedy = "Install the package in this environment."
             if "relative import" in str(error):
-                remedy = "Write `import name` without a dot, or add an empty __init__.py to its folder."
+                remedy = (
+                    "Write `import name` without a dot, or add an empty __init__.py to its folder."
+                )
             raise XmlcError(f"{file}: found an error in an import ({error}). {remedy}") from error
 
 
 def import_folders(file: Path) -> tuple[Path, ...]:
-    """Return the folders from which a user's file imports: its own folder, and the folder of its package, if any."""
+    """Return the folders from which a user's file imports: its own folder, and the folder of its
+    package, if any.
+    """
     top = file.resolve().parent
     while (top / "__init__.py").is_file():
         top = top.parent
@@ -63,9 +68,11 @@ def import_folders(file: Path) -> tuple[Path, ...]:
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...], checked: set[Path]) -> None:
-    """Raise an error if a file imports a module next to it, but another module of that name is already imported.
+    """Raise an error if a file imports a module next to it, but another module of that name is
+    already imported.
 
-    The function also checks the imports of these modules, and adds all files whose imports it reads to ``checked``.
+    The function also checks the imports of these modules, and adds all files whose imports it reads
+    to ``checked``.
     """
     checked.add(file)
     for helper, name in _helpers_of(file, folders):
@@ -73,12 +80,17 @@ def _check_helpers(file: Path, folders: tuple[Path, ...], checked: set[Path]) ->
             continue
         other = getattr(sys.modules.get(name), "__file__", None) or "Python"
         if name in sys.modules and Path(other).resolve() != helper.resolve():
-            raise XmlcError(f"{file}: found {other} for `import {name}`, expected {helper}. Rename it.")
+            raise XmlcError(
+                f"{file}: found {other} for `import {name}`, expected {helper}. Rename it."
+            )
         _check_helpers(helper, folders, checked)
 
 
 def _helpers_of(file: Path, folders: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
-    """Yield the files that a file may import from some folders, and their module names. Some files may not exist."""
+    """Yield the files that a file may import from some folders, and their module names.
+
+    Some files may not exist.
+    """
     top = folders[-1]
     package = ".".join(file.parent.relative_to(top).parts)
     for given in sorted({package, *parsed(file)[0]} - {""}):
@@ -86,7 +98,9 @@ def _helpers_of(file: Path, folders: tuple[Path, ...]) -> Iterator[tuple[Path, s
         level = len(given) - len(given.lstrip("."))
         places: Sequence[Path] = folders
         if level > 0:
-            places = [folder for folder in file.parents[level - 1 : level] if folder.is_relative_to(top)]
+            places = [
+                folder for folder in file.parents[level - 1 : level] if folder.is_relative_to(top)
+            ]
         for folder in places:
             packages: list[str] = []
             if level > 0:
@@ -100,11 +114,16 @@ def _helpers_of(file: Path, folders: tuple[Path, ...]) -> Iterator[tuple[Path, s
 
 def _name_in(folder: Path, file: Path) -> str:
     """Return the module name with which a file can be imported from a folder."""
-    return ".".join(file.resolve().relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(file.resolve().relative_to(folder).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
 
 
 def _run(file: Path, name: str) -> ModuleType:
-    """Run a Python file as a module. Register the module under ``name`` in `sys.modules` unless the name is empty."""
+    """Run a Python file as a module.
+
+    Register the module under ``name`` in `sys.modules` unless the name is empty.
+    """
     spec = importlib.util.spec_from_file_location(name or file.stem, file)
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: found a file that Python cannot import")
@@ -126,7 +145,8 @@ def _run(file: Path, name: str) -> ModuleType:
 def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
     """Put folders at the start of Python's import path during a ``with`` block.
 
-    After the block, the folders are at the end of the import path. Python writes no bytecode into a user's folder.
+    After the block, the folders are at the end of the import path. Python writes no bytecode into a
+    user's folder.
     """
     places = [str(folder) for folder in folders]
     sys.path[:0] = places
@@ -137,5 +157,6 @@ def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
     finally:
         sys.dont_write_bytecode = writes_none
         for place in places:
-            sys.path.remove(place)  # Remove only the first occurrence of the folder, which this function added.
+            # Remove only the first occurrence of the folder, which this function added.
+            sys.path.remove(place)
         sys.path += [place for place in places if place not in sys.path]

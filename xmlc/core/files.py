@@ -21,7 +21,8 @@ from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import list_files, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
-OURS = f"+xmlc-{os.uname().nodename}+"  # Part of the name of each temporary file and folder from this machine.
+# Part of the name of each temporary file and folder from this machine.
+OURS = f"+xmlc-{os.uname().nodename}+"
 # Seconds after which temporary files of other machines are removed. No job runs longer than a week.
 FORGOTTEN = 7 * 86400.0
 SETTLED = 1.0  # A process locks a temporary file within this number of seconds after creating it.
@@ -37,8 +38,8 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     Parameters
     ----------
     path : Path
-        The file or folder. If the file does not exist, it is created. The lock file is never removed, so that two
-        processes cannot lock different files of the same name.
+        The file or folder. If the file does not exist, it is created. The lock file is never
+        removed, so that two processes cannot lock different files of the same name.
     wait : bool
         Whether to wait for another process that holds the lock.
 
@@ -74,7 +75,9 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary file next to ``path``. The file is renamed to ``path`` if the block ends without an error.
+    """Yield a temporary file next to ``path``.
+
+    The file is renamed to ``path`` if the block ends without an error.
 
     The temporary file has the suffix of ``path``, because writers choose a format by the suffix.
     """
@@ -85,21 +88,24 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary folder next to ``path``. The folder replaces ``path`` if the block ends without an error.
+    """Yield a temporary folder next to ``path``.
 
-    At the end, a list of the files with their checksums is written to the folder (`xmlc.core.checksums`). Programs that
-    read a file later check its checksum. The old folder is deleted, including files that a user edited. Processes on
-    this machine can still use deleted files that they have mapped. On a network file system, processes on other
-    machines can no longer use the deleted files.
+    The folder replaces ``path`` if the block ends without an error.
 
-    If the process is killed, either the old or the new folder is complete. For a moment between two renamings, no
-    folder has the name ``path``.
+    At the end, a list of the files with their checksums is written to the folder
+    (`xmlc.core.checksums`). Programs that read a file later check its checksum. The old folder is
+    deleted, including files that a user edited. Processes on this machine can still use deleted
+    files that they have mapped. On a network file system, processes on other machines can no longer
+    use the deleted files.
+
+    If the process is killed, either the old or the new folder is complete. For a moment between two
+    renamings, no folder has the name ``path``.
 
     Raises
     ------
     XmlcError, OSError
-        The folder at ``path`` must not be replaced (see `check_replaceable`), and remains unchanged. The folder is
-        checked before the block and at the end of the block.
+        The folder at ``path`` must not be replaced (see `check_replaceable`), and remains
+        unchanged. The folder is checked before the block and at the end of the block.
     """
     path = checked_path(path)
     check_replaceable(path)
@@ -112,9 +118,11 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def temporary_place(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """Create a temporary file or folder next to ``path``, lock it during a block, and remove it at the end.
+    """Create a temporary file or folder next to ``path``, lock it during a block, and remove it at
+    the end.
 
-    An OSError in the block names ``path``, even if the original error names the temporary file or no file.
+    An OSError in the block names ``path``, even if the original error names the temporary file or
+    no file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
@@ -125,7 +133,8 @@ def temporary_place(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
             stack.enter_context(locked(temporary))
             yield temporary
     except OSError as error:
-        if type(error) is OSError and error.errno is None:  # NumPy's error for a full disk has no ``errno``.
+        # NumPy's error for a full disk has no ``errno``.
+        if type(error) is OSError and error.errno is None:
             raise OSError(errno.ENOSPC, f"{NOT_WHOLE} ({error})", str(path)) from error
         if error.filename is None and error.errno in WRITING_ONLY:
             error.filename = str(path)
@@ -141,7 +150,8 @@ def remove_leftovers(place: Path) -> set[str]:
 
     Return the names of all temporary files and folders that were found, removed or not.
 
-    Locks may work only within one machine. Therefore temporary files of other machines are removed after a week.
+    Locks may work only within one machine. Therefore temporary files of other machines are removed
+    after a week.
     """
     found = set(map(str, glob(".*+xmlc-*+*", root_dir=place)))
     for name in found:
@@ -170,7 +180,9 @@ def checked_path(path: object) -> Path:
         The value has another type or contains a zero byte.
     """
     if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
-        raise InvalidParameterError(f"path: found {shown(path)}, expected the name of a folder or file")
+        raise InvalidParameterError(
+            f"path: found {shown(path)}, expected the name of a folder or file"
+        )
     return Path(path)
 
 
@@ -180,9 +192,9 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     XmlcError
-        The path is a file, a symbolic link, a folder without write permission, the working directory or one of its
-        parents. `XmlcError` is also raised if a folder with files has no list of checksums, or contains a file without
-        checksum.
+        The path is a file, a symbolic link, a folder without write permission, the working
+        directory or one of its parents. `XmlcError` is also raised if a folder with files has no
+        list of checksums, or contains a file without checksum.
     """
     path = checked_path(path)
     if path.is_symlink():
@@ -194,9 +206,13 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
             expected = "a writable folder. Use another folder."
             raise XmlcError(f"{place}: found a file or a read-only folder, expected {expected}")
     if path.exists() and path.resolve() in (Path.cwd(), *Path.cwd().parents):
-        raise XmlcError(f"{path}: found the working directory or a parent of it, expected another folder")
+        raise XmlcError(
+            f"{path}: found the working directory or a parent of it, expected another folder"
+        )
     if path.exists() and unlisted_in(path):
-        raise XmlcError(f"{path}: found {unlisted_in(path)[0]}, which xmlc did not write. Use another folder.")
+        raise XmlcError(
+            f"{path}: found {unlisted_in(path)[0]}, which xmlc did not write. Use another folder."
+        )
 
 
 def replace_folder(new: Path, path: Path) -> None:
@@ -228,12 +244,15 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
-    """Write ``content`` as indented JSON, atomically. Numbers and arrays of NumPy are written as numbers and lists.
+    """Write ``content`` as indented JSON, atomically.
+
+    Numbers and arrays of NumPy are written as numbers and lists.
 
     Raises
     ------
     ValueError
-        A number is not finite. JSON cannot contain NaN or infinity, and results must not hide such numbers.
+        A number is not finite. JSON cannot contain NaN or infinity, and results must not hide such
+        numbers.
     """
     write_text(path, as_json(content))
 
@@ -244,7 +263,9 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def folder_bytes(folder: str | os.PathLike[str]) -> int:
-    """Return the total bytes of the files in a folder, such as a model, without its list of checksums."""
+    """Return the total bytes of the files in a folder, such as a model, without its list of
+    checksums.
+    """
     files = Path(folder).rglob("*")
     return sum(file.stat().st_size for file in files if file.is_file() and file.name != CHECKSUMS)
 

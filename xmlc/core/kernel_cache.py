@@ -1,12 +1,14 @@
 """Store compiled kernels on disk, and never use the compiled code of an old version of a kernel.
 
-numba recompiles a kernel if the file that defines it changes, even after the edit of a comment, but not if the kernel
-calls kernels of other files and these change. Therefore the kernels of xmlc are stored in a folder whose name is a
-digest of the library's code, and those of users' files in numba's default folder.
+numba recompiles a kernel if the file that defines it changes, even after the edit of a comment, but
+not if the kernel calls kernels of other files and these change. Therefore the kernels of xmlc are
+stored in a folder whose name is a digest of the library's code, and those of users' files in
+numba's default folder.
 
-numba reads, changes and writes an index for each kernel. If two processes changed an index at once, their compiled code
-could get the same file name. Therefore only one process at a time reads or compiles a kernel, and other processes wait
-for it. If the file system has no locks, no kernel is stored.
+numba reads, changes and writes an index for each kernel. If two processes changed an index at once,
+their compiled code could get the same file name. Therefore only one process at a time reads or
+compiles a kernel, and other processes wait for it. If the file system has no locks, no kernel is
+stored.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from xmlc.core.files import locked
 from xmlc.core.sources import PACKAGE, source_digest
 
 KEPT = 3  # Number of kernel folders that are kept, for example for recent branches.
-WITHOUT_KERNELS = ("cli", "core", "suite")  # folders of the package whose edits compile nothing again
+# folders of the package whose edits compile nothing again
+WITHOUT_KERNELS = ("cli", "core", "suite")
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -46,9 +49,13 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def _keep(kernel: Any) -> None:
-    """Make numba store a kernel in the folder of `Locator`. Only one process at a time reads or compiles the kernel."""
-    # When `enable_caching` is called, numba chooses the kernel's folder with the locator class in its settings. Numba's
-    # settings hold for all kernels of this process, so the settings are changed only for this call.
+    """Make numba store a kernel in the folder of `Locator`.
+
+    Only one process at a time reads or compiles the kernel.
+    """
+    # When `enable_caching` is called, numba chooses the kernel's folder with the locator class in
+    # its settings. Numba's settings hold for all kernels of this process, so the settings are
+    # changed only for this call.
     settings = {"CACHE_LOCATOR_CLASSES": f"{__name__}.Locator", "CACHE_DIR": str(kernel_folder())}
     before = {name: getattr(numba.config, name, "") for name in settings}
     vars(numba.config).update(settings)
@@ -59,26 +66,29 @@ def _keep(kernel: Any) -> None:
     compile_kernel = kernel.compile
     folder = Path(kernel.stats.cache_path)
     function = kernel.py_func
-    name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}".replace("<", "").replace(">", "")
+    name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}".replace(
+        "<", ""
+    ).replace(">", "")
 
     def compile_alone(signature: object) -> Any:
         with global_compiler_lock, _alone(folder / f"{name}.lock"):
             try:
                 return compile_kernel(signature)
-            # After a power failure, the files of a kernel may be incomplete. Incomplete files are removed, and the
-            # kernel is compiled again.
+            # After a power failure, the files of a kernel may be incomplete. Incomplete files are
+            # removed, and the kernel is compiled again.
             except (EOFError, pickle.UnpicklingError):
                 for file in folder.glob(f"{name}-*.nb[ci]"):
                     file.unlink(missing_ok=True)
-            except OSError:  # The kernel was compiled but could not be stored, for example on a full disk.
+            # The kernel was compiled but could not be stored, for example on a full disk.
+            except OSError:
                 pass
             return compile_kernel(signature)
 
     kernel.compile = compile_alone
 
 
-# Maps each lock file in use to whether this process holds the lock. The value False means that the file system has no
-# locks.
+# Maps each lock file in use to whether this process holds the lock. The value False means that the
+# file system has no locks.
 _held: dict[Path, bool] = {}
 
 
@@ -127,7 +137,8 @@ class Locator:
 
         If the returned text changes, numba compiles the kernels of the file again.
 
-        For files of xmlc, the text is empty, because the name of the cache folder already changes with the code.
+        For files of xmlc, the text is empty, because the name of the cache folder already changes
+        with the code.
         """
         if self._inside:
             return ""
@@ -152,8 +163,9 @@ class Locator:
 def kernel_folder() -> Path:
     """Return the folder for compiled kernels of the current code.
 
-    The cache folder is in NUMBA_CACHE_DIR if this variable is set, and otherwise in the package. If the package is
-    read-only, the cache folder is in the user's cache. If no folder is writable, each process compiles its own kernels.
+    The cache folder is in NUMBA_CACHE_DIR if this variable is set, and otherwise in the package. If
+    the package is read-only, the cache folder is in the user's cache. If no folder is writable,
+    each process compiles its own kernels.
     """
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))
 
@@ -162,7 +174,8 @@ def kernel_folder() -> Path:
 def _folder(given: str | None) -> Path:
     """Return the folder for compiled kernels, and create it if necessary.
 
-    An empty file in it has a digest of the source text as its name, so that unchanged files are not parsed again.
+    An empty file in it has a digest of the source text as its name, so that unchanged files are not
+    parsed again.
     """
     text = hashlib.sha256()
     files = [__file__]
@@ -170,7 +183,9 @@ def _folder(given: str | None) -> Path:
         if file.relative_to(PACKAGE).parts[0] not in WITHOUT_KERNELS:
             files.append(str(file))
     for name in files:
-        text.update(name.removeprefix(str(PACKAGE)).encode() + b"\0" + Path(name).read_bytes() + b"\0")
+        text.update(
+            name.removeprefix(str(PACKAGE)).encode() + b"\0" + Path(name).read_bytes() + b"\0"
+        )
     note = f"text-{text.hexdigest()[:16]}"
     own = PACKAGE / "__pycache__"
     parents = [own, Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "xmlc"]
@@ -193,5 +208,7 @@ def _folder(given: str | None) -> Path:
             break
     else:
         effect = "so each process compiles them again. Set NUMBA_CACHE_DIR to a writable folder."
-        warnings.warn(f"{folder}: found a read-only folder for compiled kernels, {effect}", stacklevel=2)
+        warnings.warn(
+            f"{folder}: found a read-only folder for compiled kernels, {effect}", stacklevel=2
+        )
     return folder

@@ -10,10 +10,12 @@ from typing import Any
 
 
 def lazy_names(package: str, *own: str) -> None:
-    """Make a package import its public names on demand, by setting ``__getattr__``, ``__dir__`` and ``__all__``.
+    """Make a package import its public names on demand, by setting ``__getattr__``, ``__dir__`` and
+    ``__all__``.
 
-    The public names are the names that the package imports under ``if TYPE_CHECKING``, and the names in ``own``. Type
-    checkers still report unknown names, because they do not see a ``__getattr__`` that is set at run time.
+    The public names are the names that the package imports under ``if TYPE_CHECKING``, and the
+    names in ``own``. Type checkers still report unknown names, because they do not see a
+    ``__getattr__`` that is set at run time.
     """
     tree = ast.parse(Path(str(sys.modules[package].__file__)).read_bytes())
     modules: dict[str, str] = {}
@@ -29,4 +31,6 @@ def lazy_names(package: str, *own: str) -> None:
             return getattr(importlib.import_module(modules[name]), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    vars(sys.modules[package]).update(__getattr__=get, __dir__=lambda: sorted(public), __all__=public)
+    vars(sys.modules[package]).update(
+        __getattr__=get, __dir__=lambda: sorted(public), __all__=public
+    )

@@ -1,13 +1,17 @@
-"""Run tasks on several threads and return their results in order. Kernels release the interpreter's lock.
+"""Run tasks on several threads and return their results in order.
 
-A task depends only on the data (a block of rows, a tree node), never on the number of threads. Therefore results are
-bit-identical for any number of threads. Each thread takes the next task as soon as it is free, which balances unequal
-tasks. The thread that calls `run_tasks` runs tasks, too. If the calling thread only waited, it would compete with the
-other threads for the interpreter's lock. On two cores, 100 tasks of 10 microseconds took 6.0 ms with a waiting calling
-thread, and take 1.2 ms with a working one.
+Kernels release the interpreter's lock.
 
-After Ctrl-C, all running tasks are completed first. If Ctrl-C raised an exception at once, numba could crash while it
-converts the arguments or results of a kernel. A second Ctrl-C is raised at once.
+A task depends only on the data (a block of rows, a tree node), never on the number of threads.
+Therefore results are bit-identical for any number of threads. Each thread takes the next task as
+soon as it is free, which balances unequal tasks. The thread that calls `run_tasks` runs tasks, too.
+If the calling thread only waited, it would compete with the other threads for the interpreter's
+lock. On two cores, 100 tasks of 10 microseconds took 6.0 ms with a waiting calling thread, and take
+1.2 ms with a working one.
+
+After Ctrl-C, all running tasks are completed first. If Ctrl-C raised an exception at once, numba
+could crash while it converts the arguments or results of a kernel. A second Ctrl-C is raised at
+once.
 """
 
 from __future__ import annotations
@@ -44,7 +48,8 @@ def run_tasks(
     work : callable
         A function that calls kernels compiled with ``nogil=True``.
     tasks : sequence of tuple
-        Arguments of the tasks. Tasks start in the order of ``tasks``, so costly tasks should come first.
+        Arguments of the tasks. Tasks start in the order of ``tasks``, so costly tasks should come
+        first.
     n_jobs : int or None
         Number of threads; see `resolve_threads`.
     costs : iterable of float, optional
@@ -54,9 +59,10 @@ def run_tasks(
     progress : Progress, optional
         An open display to use instead of a new one.
     then : callable, optional
-        Function that is called with each result, in the order of the tasks. If you pass ``then``, this function returns
-        an empty list. A thread waits with its result until the results of all earlier tasks have been passed to
-        ``then``. At most one result per thread is in memory at a time.
+        Function that is called with each result, in the order of the tasks. If you pass ``then``,
+        this function returns an empty list. A thread waits with its result until the results of all
+        earlier tasks have been passed to ``then``. At most one result per thread is in memory at a
+        time.
     """
     if costs is None:
         costs = [1.0] * len(tasks)
@@ -74,7 +80,8 @@ def run_tasks(
 
     def work_off(progress: Progress) -> None:
         try:
-            # The iterator holds the interpreter's lock in each step, so no two threads get the same number.
+            # The iterator holds the interpreter's lock in each step, so no two threads get the same
+            # number.
             for i in numbers:
                 if failures:
                     return
@@ -101,7 +108,10 @@ def run_tasks(
     else:
         own = nullcontext(progress)
     with own as shown, interrupts_to(fail):
-        threads = [Thread(target=work_off, args=[shown]) for _ in range(min(resolve_threads(n_jobs), len(tasks)) - 1)]
+        threads = [
+            Thread(target=work_off, args=[shown])
+            for _ in range(min(resolve_threads(n_jobs), len(tasks)) - 1)
+        ]
         try:
             for thread in threads:
                 thread.start()
@@ -121,7 +131,8 @@ def run_tasks(
 def interrupts_to(fail: Callable[[BaseException], object]) -> Iterator[None]:
     """Call ``fail`` with a KeyboardInterrupt when Ctrl-C is first pressed in a ``with`` block.
 
-    This context does nothing in other threads than the main thread, or if Ctrl-C does not have Python's usual handler.
+    This context does nothing in other threads than the main thread, or if Ctrl-C does not have
+    Python's usual handler.
     """
     usual = signal.default_int_handler
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not usual:
@@ -140,8 +151,13 @@ def interrupts_to(fail: Callable[[BaseException], object]) -> Iterator[None]:
 
 
 def row_blocks(n_rows: int, rows_per_block: int) -> list[tuple[int, int]]:
-    """Split ``n_rows`` rows into blocks ``(start, end)`` of a fixed size. The last block may have fewer rows."""
-    return [(start, min(start + rows_per_block, n_rows)) for start in range(0, n_rows, rows_per_block)]
+    """Split ``n_rows`` rows into blocks ``(start, end)`` of a fixed size.
+
+    The last block may have fewer rows.
+    """
+    return [
+        (start, min(start + rows_per_block, n_rows)) for start in range(0, n_rows, rows_per_block)
+    ]
 
 
 def cost_blocks(costs: np.ndarray, cost_per_block: int) -> list[tuple[int, int]]:

@@ -12,11 +12,13 @@ from tqdm import tqdm
 SECONDS_BETWEEN_LINES = 10.0
 COMPILING = "compiling kernels"
 KEPT = " (cached for the next run)"
-_reported: set[str] = set()  # Titles of the displays for which this process has already reported a compilation.
+# Titles of the displays for which this process has already reported a compilation.
+_reported: set[str] = set()
 
 
 class Progress:
-    """Count up to ``total``, and show the progress on standard error unless `xmlc.set_progress` turned it off.
+    """Count up to ``total``, and show the progress on standard error unless `xmlc.set_progress`
+    turned it off.
 
     Parameters
     ----------
@@ -27,18 +29,24 @@ class Progress:
     unit : str
         Unit of ``total`` in the display.
     shown : bool
-        Whether to show the progress. The compilation of kernels is reported even if the progress is not shown.
+        Whether to show the progress. The compilation of kernels is reported even if the progress is
+        not shown.
     """
 
     def __init__(self, total: float, title: str, unit: str = "it", shown: bool = True):
         self._title = title
         silent = os.environ.get("XMLC_PROGRESS") == "0"
         self._shown = shown and not silent
-        self._form: dict[str, Any] = {"total": total or None, "unit": f" {unit}", "unit_scale": True}
+        self._form: dict[str, Any] = {
+            "total": total or None,
+            "unit": f" {unit}",
+            "unit_scale": True,
+        }
         self._done = 0.0
         self._started = time.monotonic()
         self._last = self._started
-        # If this module imported numba, downloads would start slowly, although they compile nothing.
+        # If this module imported numba, downloads would start slowly, although they compile
+        # nothing.
         if silent:
             self._events = None
         else:
@@ -56,11 +64,16 @@ class Progress:
         elif self._shown and now - self._last >= SECONDS_BETWEEN_LINES:
             self._last = now
             seconds = now - self._started
-            line = tqdm.format_meter(self._done, elapsed=seconds, ncols=0, prefix=self._title, **self._form)
+            line = tqdm.format_meter(
+                self._done, elapsed=seconds, ncols=0, prefix=self._title, **self._form
+            )
             print(line, file=sys.stderr, flush=True)
 
     def notify(self, event: Any) -> None:
-        """Report the first compilation of a kernel. Numba calls this method when a compilation begins or ends."""
+        """Report the first compilation of a kernel.
+
+        Numba calls this method when a compilation begins or ends.
+        """
         if event.is_start and self._title not in _reported:
             _reported.add(self._title)
             # Import `kernel_cache` only when it is needed, because it imports numba.

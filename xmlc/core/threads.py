@@ -10,10 +10,12 @@ from xmlc.core.errors import XmlcError
 
 
 def set_process_threads(n_threads: int) -> None:
-    """Limit numba to ``n_threads`` threads in this process. Call this function before numba is imported.
+    """Limit numba to ``n_threads`` threads in this process.
 
-    Snakemake limits the threads of OpenMP and BLAS by environment variables, but it does not limit numba. By default,
-    numba's pool would use every core.
+    Call this function before numba is imported.
+
+    Snakemake limits the threads of OpenMP and BLAS by environment variables, but it does not limit
+    numba. By default, numba's pool would use every core.
     """
     if n_threads < 1:
         raise XmlcError(f"threads: found {n_threads}, expected at least 1")
@@ -28,8 +30,8 @@ def set_process_threads(n_threads: int) -> None:
 def resolve_threads(n_jobs: int | None) -> int:
     """Return the number of threads for a value of ``n_jobs``.
 
-    The value None means the number of threads to which numba is limited in this process. As in scikit-learn, -1 means
-    all cores, -2 means all cores except one, and so on.
+    The value None means the number of threads to which numba is limited in this process. As in
+    scikit-learn, -1 means all cores, -2 means all cores except one, and so on.
     """
     import numba
 

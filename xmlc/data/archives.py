@@ -1,4 +1,7 @@
-"""Read compressed files (.gz, .bz2, .xz) and archives of files. Compression is recognized by the first bytes."""
+"""Read compressed files (.gz, .bz2, .xz) and archives of files.
+
+Compression is recognized by the first bytes.
+"""
 
 from __future__ import annotations
 
@@ -40,17 +43,23 @@ COMPRESSIONS = (
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading. If the first bytes mark the file as compressed, reads return decompressed content.
+    """Open a file for reading.
+
+    If the first bytes mark the file as compressed, reads return decompressed content.
 
     Raises
     ------
     XmlcError
-        The compressed data is damaged or incomplete. Reads from the returned file may raise `XmlcError`, too.
+        The compressed data is damaged or incomplete. Reads from the returned file may raise
+        `XmlcError`, too.
     """
     file = open(path, "rb")
-    if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:  # A valid compressed file has at least 6 bytes.
+    # A valid compressed file has at least 6 bytes.
+    if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:
         file.close()
-        raise XmlcError(f"{path}: found fewer than 6 bytes, expected a {path.suffix} file. Download it again.")
+        raise XmlcError(
+            f"{path}: found fewer than 6 bytes, expected a {path.suffix} file. Download it again."
+        )
     return plain(file, str(path))
 
 
@@ -73,8 +82,8 @@ def plain(file: Any, name: str) -> BinaryIO:
     Raises
     ------
     XmlcError
-        The compressed data is damaged or incomplete. The error is not raised by the call itself, but when the returned
-        file is read.
+        The compressed data is damaged or incomplete. The error is not raised by the call itself,
+        but when the returned file is read.
     """
     compression = _compression(file)
     if compression:
@@ -89,7 +98,8 @@ def _compression(file: Any) -> Compression | None:
 class _Content(io.RawIOBase):
     """Read the content of all streams in a compressed file.
 
-    The standard library's readers are not used, because they treat a damaged later stream as the end of the file.
+    The standard library's readers are not used, because they treat a damaged later stream as the
+    end of the file.
     """
 
     def __init__(self, file: BinaryIO, compression: Compression, name: str) -> None:
@@ -111,7 +121,9 @@ class _Content(io.RawIOBase):
         except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
             let_through(error)
             remedy = "Download or copy the file again."
-            raise XmlcError(f"{self._name}: found damaged or incomplete data ({error}). {remedy}") from error
+            raise XmlcError(
+                f"{self._name}: found damaged or incomplete data ({error}). {remedy}"
+            ) from error
         target = memoryview(buffer)
         size = min(len(target), len(self._rest))
         target[:size] = self._rest[:size]
@@ -150,27 +162,29 @@ def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
     if not stream.eof:
         raise EOFError("the end is missing")
     if zeros % compression.padding:
-        raise EOFError(f"found {zeros} zero bytes after a stream, expected a multiple of {compression.padding}")
+        raise EOFError(
+            f"found {zeros} zero bytes after a stream, expected a multiple of {compression.padding}"
+        )
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
     """Extract wanted files from an archive (zip, tar, or one compressed file) into ``folder``.
 
-    A wanted file may be in any folder of the archive, and is found by its base name. The extracted file gets the base
-    name of the wanted file. If a file is compressed within the archive, such as ``train.txt.gz`` for ``train.txt``, it
-    is decompressed.
+    A wanted file may be in any folder of the archive, and is found by its base name. The extracted
+    file gets the base name of the wanted file. If a file is compressed within the archive, such as
+    ``train.txt.gz`` for ``train.txt``, it is decompressed.
 
     Parameters
     ----------
     archive : Path
-        The archive, which may be a ``.zip``, a ``.tar`` (compressed or not), or one ``.gz``, ``.bz2`` or ``.xz`` file.
-        Its format is recognized by content, not by name.
+        The archive, which may be a ``.zip``, a ``.tar`` (compressed or not), or one ``.gz``,
+        ``.bz2`` or ``.xz`` file. Its format is recognized by content, not by name.
     wanted : collection of str
-        Base names of files. If you pass only one name, and the archive contains only one file, the file is extracted
-        under the name that you passed.
+        Base names of files. If you pass only one name, and the archive contains only one file, the
+        file is extracted under the name that you passed.
     folder : Path
-        Folder for the extracted files. Pass a temporary folder, because extracted files may remain in the folder after
-        an error.
+        Folder for the extracted files. Pass a temporary folder, because extracted files may remain
+        in the folder after an error.
 
     Raises
     ------
@@ -189,10 +203,13 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
                     shutil.copyfileobj(source, file, CHUNK)
     except XmlcError:
         raise
-    # If a header is damaged, tarfile and zipfile raise many types of exceptions, such as struct.error.
+    # If a header is damaged, tarfile and zipfile raise many types of exceptions, such as
+    # struct.error.
     except Exception as error:
         let_through(error)
-        raise XmlcError(f"found a damaged or incomplete archive ({error}). Download it again.") from error
+        raise XmlcError(
+            f"found a damaged or incomplete archive ({error}). Download it again."
+        ) from error
 
 
 def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -210,18 +227,23 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
                 for member in tarred:
                     if member.isfile():
                         yield member.name, partial(tarred.extractfile, member)
-            while content.read(CHUNK):  # Read the file up to the end, to detect damage after the tar archive.
+            # Read the file up to the end, to detect damage after the tar archive.
+            while content.read(CHUNK):
                 pass
             return
     if is_compressed(archive):
         yield archive.stem, partial(open, archive, "rb")
-    elif zipfile.is_zipfile(archive):  # `is_zipfile` also accepts a tar archive whose end is a zip file.
+    # `is_zipfile` also accepts a tar archive whose end is a zip file.
+    elif zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as zipped:
             for entry in zipped.infolist():
                 if not entry.is_dir():
                     yield entry.filename, partial(zipped.open, entry)
     else:
-        raise XmlcError("found no archive, expected zip, tar or one compressed file. The file may be incomplete.")
+        raise XmlcError(
+            "found no archive, expected zip, tar or one compressed file. The file may be "
+            "incomplete."
+        )
 
 
 def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
@@ -238,6 +260,8 @@ def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
             if len(paths) > LISTED:
                 more = f" and {len(paths) - LISTED} more"
             listed = ", ".join(sorted(paths)[:LISTED]) + more
-            raise XmlcError(f"found {count} {name} in the archive, expected one. It contains {listed}.")
+            raise XmlcError(
+                f"found {count} {name} in the archive, expected one. It contains {listed}."
+            )
         found[matches[0]] = name
     return found

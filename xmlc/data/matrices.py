@@ -1,8 +1,9 @@
 """Store CSR arrays on disk.
 
-A matrix ``X`` is stored as ``.npy`` files in a folder, so that numpy can read and memory-map it: ``X.indptr.npy``
-(int64), ``X.indices.npy`` (int32), ``X.data.npy`` and ``X.json`` (format version, shape, dtype). If the matrix is
-boolean, there is no ``X.data.npy``, because all stored entries are true.
+A matrix ``X`` is stored as ``.npy`` files in a folder, so that numpy can read and memory-map it:
+``X.indptr.npy`` (int64), ``X.indices.npy`` (int32), ``X.data.npy`` and ``X.json`` (format version,
+shape, dtype). If the matrix is boolean, there is no ``X.data.npy``, because all stored entries are
+true.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ FORMAT_VERSION = 1
 
 
 def save_csr(folder: str | Path, name: str, matrix: CSR) -> None:
-    """Write a CSR matrix into an existing folder as ``name.*``. The module's docstring describes the files."""
+    """Write a CSR matrix into an existing folder as ``name.*``.
+
+    The module's docstring describes the files.
+    """
     folder = Path(folder)
     np.save(folder / f"{name}.indptr.npy", matrix.indptr.astype(np.int64, copy=False))
     np.save(folder / f"{name}.indices.npy", matrix.indices.astype(np.int32, copy=False))
@@ -54,7 +58,10 @@ class CSRWriter:
         self._n_columns = 0
 
     def append(self, rows: CSR) -> None:
-        """Append rows to the matrix. In all calls, the rows must have the same number of columns and the same dtype."""
+        """Append rows to the matrix.
+
+        In all calls, the rows must have the same number of columns and the same dtype.
+        """
         indices = rows.indices.astype(np.int32, copy=False)
         self._arrays.append(**{f"{self._name}.indices": indices, f"{self._name}.data": rows.data})
         self._indptr = np.concatenate((self._indptr, self._indptr[-1] + rows.indptr[1:]))
@@ -72,8 +79,9 @@ class CSRWriter:
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> CSR:
     """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
-    The memory maps are copy-on-write: changes of the arrays are not written to the files. Memory maps are not
-    read-only, because numba would compile every kernel a second time for read-only arrays.
+    The memory maps are copy-on-write: changes of the arrays are not written to the files. Memory
+    maps are not read-only, because numba would compile every kernel a second time for read-only
+    arrays.
 
     Parameters
     ----------
@@ -87,24 +95,34 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     Raises
     ------
     XmlcError
-        A file is missing or damaged. The error message names the file and the command that rebuilds it.
+        A file is missing or damaged. The error message names the file and the command that rebuilds
+        it.
     """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():
         found = f"found no file {name}.json of matrix {name!r}"
         raise XmlcError(f"{folder}: {found}. Rebuild {folder} with xmlc {made_by}.")
     try:
-        meta = load_description(folder / f"{name}.json", {"version": int, "shape": list, "dtype": str})
+        meta = load_description(
+            folder / f"{name}.json", {"version": int, "shape": list, "dtype": str}
+        )
         if meta["version"] != FORMAT_VERSION:
-            raise Malformed(name, f"found format version {meta['version']}, expected {FORMAT_VERSION}")
+            raise Malformed(
+                name, f"found format version {meta['version']}, expected {FORMAT_VERSION}"
+            )
         fields = [Field("indptr", np.int64, ("rows + 1",), starts="entries")]
         fields += [Field("indices", np.int32, ("entries",), below="columns")]
         if meta["dtype"] != "bool":
             fields.append(Field("data", meta["dtype"], ("entries",)))
-        arrays = {field.name: load_array(folder / f"{name}.{field.name}.npy", mmap=mmap) for field in fields}
+        arrays = {
+            field.name: load_array(folder / f"{name}.{field.name}.npy", mmap=mmap)
+            for field in fields
+        }
         check_fields(arrays, fields, rows=meta["shape"][0], columns=meta["shape"][1])
     except Malformed as fault:
-        raise XmlcError(f"{folder}/{name}: {fault}. Rebuild {folder} with xmlc {made_by}.") from None
+        raise XmlcError(
+            f"{folder}/{name}: {fault}. Rebuild {folder} with xmlc {made_by}."
+        ) from None
     # numba and scipy are slow with `np.memmap`, so use plain arrays on the same memory.
     indptr = np.array(arrays["indptr"])
     indices = np.asarray(arrays["indices"])
@@ -125,7 +143,9 @@ def first_columns(X: CSR, n_features: int) -> tuple[CSR, str]:
         resize(X, X.shape[0], n_features)
         return X, ""
     counted = f"{np.unique(dropped).size} features ({dropped.size} of {X.nnz} values)"
-    return sparse.csr_array(X[:, :n_features]), f"dropped {counted} not among the {n_features} of the training file"
+    return sparse.csr_array(
+        X[:, :n_features]
+    ), f"dropped {counted} not among the {n_features} of the training file"
 
 
 def without(matrix: CSR, left_out: CSR) -> CSR:
@@ -136,11 +156,16 @@ def without(matrix: CSR, left_out: CSR) -> CSR:
 
 
 def places_of(matrix: CSR) -> np.ndarray:
-    """Return the position row * m + column (int64) of each stored entry, for a matrix with m columns."""
+    """Return the position row * m + column (int64) of each stored entry, for a matrix with m
+    columns.
+    """
     n, m = matrix.shape
     return np.repeat(np.arange(n, dtype=np.int64) * m, np.diff(matrix.indptr)) + matrix.indices
 
 
 def resize(matrix: CSR, n_rows: int, n_columns: int) -> None:
-    """Remove or add rows and columns in place. Columns can be removed only if they have no stored entries."""
+    """Remove or add rows and columns in place.
+
+    Columns can be removed only if they have no stored entries.
+    """
     matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # scipy's stubs reject every call of `resize`

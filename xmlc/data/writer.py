@@ -20,20 +20,22 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr
 
 ROWS_PER_BLOCK = 1024
-# Below MOST, different multiples of 1 / 10000 are different numbers in single precision. Therefore a multiple of 1 /
-# 10000 is the shortest decimal that reads back as the same number.
+# Below MOST, different multiples of 1 / 10000 are different numbers in single precision. Therefore
+# a multiple of 1 / 10000 is the shortest decimal that reads back as the same number.
 MOST = 1024.0
 
 
 def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
-    """Write instances and label sets in the repository format: ``n d m``, then lines ``label,label feature:value ...``.
+    """Write instances and label sets in the repository format: ``n d m``, then lines ``label,label
+    feature:value ...``.
 
     The ids of features and labels start from 0.
 
-    The repository format is the format of bag-of-words files in the Extreme Classification Repository. Values have as
-    few digits as single precision needs to read them back unchanged. The line of an instance without labels starts with
-    a space. The file is compressed if its name ends in .gz, .xz or .bz2. The file gets its final name only when it is
-    complete. The bytes of the file depend only on X, Y and the suffix.
+    The repository format is the format of bag-of-words files in the Extreme Classification
+    Repository. Values have as few digits as single precision needs to read them back unchanged. The
+    line of an instance without labels starts with a space. The file is compressed if its name ends
+    in .gz, .xz or .bz2. The file gets its final name only when it is complete. The bytes of the
+    file depend only on X, Y and the suffix.
 
     Parameters
     ----------
@@ -54,7 +56,9 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
 
 
 @contextmanager
-def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Callable[[Matrix, Matrix], None]]:
+def repository_writer(
+    path: str | Path, n: int, d: int, m: int
+) -> Iterator[Callable[[Matrix, Matrix], None]]:
     """Return a context manager that yields a function.
 
     Each call of the function writes a block of instances, to save memory.
@@ -68,9 +72,9 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
     Yields
     ------
     callable
-        A function that writes X and Y of a block of instances in the format of `save_repository`. The function raises
-        the same errors as `save_repository`. The content of the file does not depend on how the instances are divided
-        into blocks.
+        A function that writes X and Y of a block of instances in the format of `save_repository`.
+        The function raises the same errors as `save_repository`. The content of the file does not
+        depend on how the instances are divided into blocks.
 
     Raises
     ------
@@ -101,7 +105,8 @@ def repository_writer(path: str | Path, n: int, d: int, m: int) -> Iterator[Call
 def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
     """Open a file for writing bytes, compressed according to its suffix.
 
-    The header of gzip is written without file name and time, so that equal content gives equal files.
+    The header of gzip is written without file name and time, so that equal content gives equal
+    files.
     """
     if path.suffix == ".gz":
         with open(path, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
@@ -113,7 +118,10 @@ def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
 
 
 def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
-    """Return the text of the rows ``start .. end - 1``. Each distinct value is formatted only once."""
+    """Return the text of the rows ``start .. end - 1``.
+
+    Each distinct value is formatted only once.
+    """
     entries = slice(x.indptr[start], x.indptr[end])
     values, places = np.unique(x.data[entries], return_inverse=True)
     steps = np.floor(values.astype(np.float64) * 10000 + 0.5)
@@ -123,7 +131,9 @@ def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
     else:  # Some values are not multiples of 1 / 10000, so numpy converts them to text.
         shown = list(map(str, values))
     pairs = [f" {i}:{shown[k]}" for i, k in zip(x.indices[entries].tolist(), places.tolist())]
-    label_lists = np.split(y.indices[y.indptr[start] : y.indptr[end]], y.indptr[start + 1 : end] - y.indptr[start])
+    label_lists = np.split(
+        y.indices[y.indptr[start] : y.indptr[end]], y.indptr[start + 1 : end] - y.indptr[start]
+    )
     ends = (x.indptr[start : end + 1] - x.indptr[start]).tolist()
     lines = []
     for labels, (first, last) in zip(label_lists, pairwise(ends)):

@@ -1,7 +1,8 @@
-"""Maximise the expected F-measure by GFM (gfm2011, Algorithm 1), or by its thresholding variant GFM-T (Section 3).
+"""Maximise the expected F-measure by GFM (gfm2011, Algorithm 1), or by its thresholding variant
+GFM-T (Section 3).
 
-The kernels `best_set` and `best_first_labels` are the two algorithms. They run on one instance in compact form
-(`xmlc.inference._compact`).
+The kernels `best_set` and `best_first_labels` are the two algorithms. They run on one instance in
+compact form (`xmlc.inference._compact`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from xmlc.inference._compact import (
     compact_samples,
     marginals_of_columns,
 )
-from xmlc.inference.distributions import LabelsBySize, checked_labels_by_size, predict_blocks, predict_from_marginals
+from xmlc.inference.distributions import (
+    LabelsBySize,
+    checked_labels_by_size,
+    predict_blocks,
+    predict_from_marginals,
+)
 from xmlc.inference.meuf import TIE
 from xmlc.inference.samples import Samples, checked_samples
 from xmlc.kernels.arrays import row_of, sort, unchecked_view
@@ -34,10 +40,10 @@ NO_THRESHOLDS = np.empty(0)
 def best_set(P, sizes, p_empty, ids, kept):
     """Run Algorithm 1 of gfm2011 on one instance.
 
-    The loop is the outer maximisation over the number k of labels. For each k, the inner maximisation takes the k
-    largest entries of column k of F = PW. Without bounds, this takes O(L^2 S). The bounds `no_larger_set_wins`,
-    `upper_bound` and `may_stop` only leave out work that cannot change the result, because `TIE` is larger than
-    rounding errors.
+    The loop is the outer maximisation over the number k of labels. For each k, the inner
+    maximisation takes the k largest entries of column k of F = PW. Without bounds, this takes O(L^2
+    S). The bounds `no_larger_set_wins`, `upper_bound` and `may_stop` only leave out work that
+    cannot change the result, because `TIE` is larger than rounding errors.
 
     Parameters
     ----------
@@ -78,10 +84,11 @@ def best_set(P, sizes, p_empty, ids, kept):
 
 @njit
 def best_first_labels(P, sizes, p_empty, ids, thresholds, kept):
-    """Run GFM-T on one instance: for each k, try only the k labels with the greatest marginals, in O(L S).
+    """Run GFM-T on one instance: for each k, try only the k labels with the greatest marginals, in
+    O(L S).
 
-    The parameters and the result are those of `best_set`. GFM-T tries all k, or only the empty set and the numbers of
-    labels whose marginals reach one of the ``thresholds``, float64 (t,).
+    The parameters and the result are those of `best_set`. GFM-T tries all k, or only the empty set
+    and the numbers of labels whose marginals reach one of the ``thresholds``, float64 (t,).
     """
     mass = mass_of_sizes(P)
     allowed = sizes_at(P, thresholds)
@@ -102,7 +109,8 @@ def best_first_labels(P, sizes, p_empty, ids, thresholds, kept):
     return best_k, best
 
 
-# Bounds: let E_k be the greatest expected F-measure of a set of k labels, twice the sum of the k largest entries f_ik.
+# Bounds: let E_k be the greatest expected F-measure of a set of k labels, twice the sum of the k
+# largest entries f_ik.
 
 
 @njit
@@ -118,7 +126,8 @@ def mass_of_sizes(P):
 def no_larger_set_wins(mass, sizes, k, best):
     """Return whether no set of k or more labels exceeds ``best``.
 
-    E_k <= B_k = 2 sum_is p_is / (s + k), because B_k sums over all labels instead of k labels. B_k falls with k.
+    E_k <= B_k = 2 sum_is p_is / (s + k), because B_k sums over all labels instead of k labels. B_k
+    falls with k.
     """
     bound = 0.0
     for s in range(sizes.size):
@@ -130,8 +139,8 @@ def no_larger_set_wins(mass, sizes, k, best):
 def upper_bound(f, k):
     """Return A_k with E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t.
 
-    A_k is tight if t is near the k-th largest entry. The labels are sorted by descending marginal, so t is the k-th
-    entry. Four sums are added at the same time.
+    A_k is tight if t is near the k-th largest entry. The labels are sorted by descending marginal,
+    so t is the k-th entry. Four sums are added at the same time.
     """
     least = f[k - 1]
     a = b = c = d = 0.0
@@ -150,9 +159,9 @@ def upper_bound(f, k):
 def may_stop(most, least, reach, best):
     """Return whether no set of more than k labels exceeds ``best``.
 
-    Let s' be the largest size, ``reach`` = s' + k, ``most`` = A_k and ``least`` the t of `upper_bound`. For j > k,
-    f_ij <= f_ik (s' + k) / (s' + j). So E_j <= 2 (A_k + (j - k) t) (s' + k) / (s' + j), which falls with j if
-    t (s' + k) <= A_k.
+    Let s' be the largest size, ``reach`` = s' + k, ``most`` = A_k and ``least`` the t of
+    `upper_bound`. For j > k, f_ij <= f_ik (s' + k) / (s' + j). So E_j <= 2 (A_k + (j - k) t) (s' +
+    k) / (s' + j), which falls with j if t (s' + k) <= A_k.
     """
     return least * reach <= most and 2.0 * (most + least) * (reach / (reach + 1.0)) <= best
 
@@ -164,7 +173,8 @@ def may_stop(most, least, reach, best):
 def column_of_f(P, sizes, k, f):
     """Write column k of F = PW (equation (7): w_sk = 1 / (s + k)) to ``f``, float64 (L,).
 
-    Rows of P are added in ascending order of the sizes s, four at a time, so that f is read and written less often.
+    Rows of P are added in ascending order of the sizes s, four at a time, so that f is read and
+    written less often.
     """
     whole = sizes.size & ~3
     for i in range(f.size):
@@ -186,15 +196,20 @@ def column_of_f(P, sizes, k, f):
 
 @njit
 def sum_of_largest(values, k):
-    """Return the sum of the ``k`` largest values by selection, in linear time on average. The values are reordered.
+    """Return the sum of the ``k`` largest values by selection, in linear time on average.
 
-    The pivot is the k-th value. In more than half of the columns of F, the values before it are exactly the values
-    above it, and no value has to move.
+    The values are reordered.
+
+    The pivot is the k-th value. In more than half of the columns of F, the values before it are
+    exactly the values above it, and no value has to move.
     """
     low = 0
     high = values.size
     last = values[k - 1]
-    if count_above(values, last) == k - 1 and count_above(unchecked_view(values, 0, k), last) == k - 1:
+    if (
+        count_above(values, last) == k - 1
+        and count_above(unchecked_view(values, 0, k), last) == k - 1
+    ):
         high = k
     while k < high:
         pivot = values[k - 1]
@@ -222,7 +237,8 @@ def sum_of_largest(values, k):
 def keep_largest(values, ids, k, kept):
     """Write the ids of the ``k`` largest values to ``kept``, in any order.
 
-    If two values are equal in multiples of `GRAIN`, the value with the smaller id is selected first.
+    If two values are equal in multiples of `GRAIN`, the value with the smaller id is selected
+    first.
     """
     selected = values.copy()
     sum_of_largest(selected, k)
@@ -254,10 +270,12 @@ def count_above(values, least):
 
 @njit
 def sizes_at(P, thresholds):
-    """Return a bool array (L + 1,). Entry k is true if there is a threshold that exactly k labels reach.
+    """Return a bool array (L + 1,).
 
-    Thresholds and marginals are rounded to multiples of `GRAIN` before the comparison. Without thresholds, all entries
-    are true.
+    Entry k is true if there is a threshold that exactly k labels reach.
+
+    Thresholds and marginals are rounded to multiples of `GRAIN` before the comparison. Without
+    thresholds, all entries are true.
     """
     allowed = np.full(P.shape[1] + 1, thresholds.size == 0)
     marginals = marginals_of_columns(P)
@@ -269,8 +287,9 @@ def sizes_at(P, thresholds):
     return allowed
 
 
-# The loops over the instances of a block. Each kernel returns the labels of the best sets, as uint32, and writes the
-# sizes and the expected F-measures of the sets to ``counts``, int64 (n,), and ``values``, float64 (n,).
+# The loops over the instances of a block. Each kernel returns the labels of the best sets, as
+# uint32, and writes the sizes and the expected F-measures of the sets to ``counts``, int64 (n,),
+# and ``values``, float64 (n,).
 
 
 @njit
@@ -289,14 +308,18 @@ def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
     end = 0
     for i in range(n):
         own, own_sizes, empty, ids = compact_dense(P[i], p_empty[i], sizes)
-        counts[i], values[i] = maximise(own, own_sizes, empty, ids, by_marginal, thresholds, kept[end:])
+        counts[i], values[i] = maximise(
+            own, own_sizes, empty, ids, by_marginal, thresholds, kept[end:]
+        )
         end += counts[i]
     return kept[:end]
 
 
 @njit
 def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, values):
-    """Maximise for instances given by samples: uint32 labels, which start at ``indptr`` for each sample."""
+    """Maximise for instances given by samples: uint32 labels, which start at ``indptr`` for each
+    sample.
+    """
     place = np.full(m, NONE)
     kept = np.empty(labels.size, dtype=np.uint32)
     end = 0
@@ -310,15 +333,17 @@ def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, v
 
 @njit
 def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
-    """Maximise for instances given by the marginals above 0 of independent labels, stored as CSR arrays.
+    """Maximise for instances given by the marginals above 0 of independent labels, stored as CSR
+    arrays.
 
-    For independent labels, the k largest entries of column k of F belong to the k most probable labels. Proof:
-    f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j) E[1/(k+1+Q)]. Here Q is the number of
-    positives other than i and j.
+    For independent labels, the k largest entries of column k of F belong to the k most probable
+    labels. Proof: f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j)
+    E[1/(k+1+Q)]. Here Q is the number of positives other than i and j.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     end = 0
-    all_labels = thresholds.size > 0  # The best set that a threshold selects may be larger than the best of all sets.
+    # The best set that a threshold selects may be larger than the best of all sets.
+    all_labels = thresholds.size > 0
     for i in range(counts.size):
         own = unchecked_view(labels, indptr[i], indptr[i + 1])
         p = unchecked_view(marginals, indptr[i], indptr[i + 1])
@@ -328,19 +353,23 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
     return kept[:end]
 
 
-def gfm(P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Find for each instance the label set with the greatest expected F-measure (gfm2011, Algorithm 1).
+def gfm(
+    P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None
+) -> tuple[CSR, np.ndarray]:
+    """Find for each instance the label set with the greatest expected F-measure (gfm2011, Algorithm
+    1).
 
-    The result is exact for any joint distribution of the labels, with 0/0 = 1. Among sets of equal value, the set with
-    the fewest labels wins, then the set with the smaller label ids. Values that differ by at most 1e-12 are regarded as
-    equal.
+    The result is exact for any joint distribution of the labels, with 0/0 = 1. Among sets of equal
+    value, the set with the fewest labels wins, then the set with the smaller label ids. Values that
+    differ by at most 1e-12 are regarded as equal.
 
     Parameters
     ----------
     P : LabelsBySize, Samples, ndarray, or marginals
-        If you pass ``p_empty``, P is an ndarray of p(Y_i = 1, s_y = s), of shape (n, m, S), or (m, S) for one instance.
-        Without ``p_empty``, an SPE or an ndarray of shape (n, m) contains marginals of independent labels. Labels that
-        an SPE does not store have the marginal 0 (`truncation_bound` bounds the loss).
+        If you pass ``p_empty``, P is an ndarray of p(Y_i = 1, s_y = s), of shape (n, m, S), or (m,
+        S) for one instance. Without ``p_empty``, an SPE or an ndarray of shape (n, m) contains
+        marginals of independent labels. Labels that an SPE does not store have the marginal 0
+        (`truncation_bound` bounds the loss).
     p_empty : float or ndarray of shape (n,), optional
         p(Y = 0), the probability of the empty set.
     sizes : ndarray of int, shape (S,), optional
@@ -361,9 +390,9 @@ def gfm(P: object, p_empty: object = None, sizes: object = None, n_jobs: int | N
 
     Notes
     -----
-    For an instance in which L labels and S sizes have a probability above 0, time is at most O(L^2 S). Most instances
-    take far less time, because the loop over k ends when no larger set can win. With sparse input, the time does not
-    depend on m.
+    For an instance in which L labels and S sizes have a probability above 0, time is at most O(L^2
+    S). Most instances take far less time, because the loop over k ends when no larger set can win.
+    With sparse input, the time does not depend on m.
 
     Examples
     --------
@@ -378,22 +407,29 @@ def gfm(P: object, p_empty: object = None, sizes: object = None, n_jobs: int | N
 
 
 def gfm_t(
-    P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None, n_thresholds: int | None = None
+    P: object,
+    p_empty: object = None,
+    sizes: object = None,
+    n_jobs: int | None = None,
+    n_thresholds: int | None = None,
 ) -> tuple[CSR, np.ndarray]:
-    """Find for each instance the best set of the form "the k most probable labels" (GFM-T, gfm2011, Section 3).
+    """Find for each instance the best set of the form "the k most probable labels" (GFM-T, gfm2011,
+    Section 3).
 
-    The expected F-measure is exact, but only thresholds on the marginals are tried. Labels with equal marginals are
-    ranked by ascending id. Time is O(L S) per instance, with L and S as in `gfm`.
+    The expected F-measure is exact, but only thresholds on the marginals are tried. Labels with
+    equal marginals are ranked by ascending id. Time is O(L S) per instance, with L and S as in
+    `gfm`.
 
     Parameters
     ----------
     P, p_empty, sizes, n_jobs
         As in `gfm`.
     n_thresholds : int or None
-        The paper's t, "a small number t < m of thresholds". The method tries the empty set, and the sets of labels with
-        a marginal of at least 1/(2t), 2/(2t), .. 1/2. No threshold exceeds 1/2, because with many labels the best
-        threshold is half the best F-measure (plt2016, equation (4)). gfm2011 specifies neither t nor the thresholds.
-        With None, the method tries every number k of labels.
+        The paper's t, "a small number t < m of thresholds". The method tries the empty set, and the
+        sets of labels with a marginal of at least 1/(2t), 2/(2t), .. 1/2. No threshold exceeds 1/2,
+        because with many labels the best threshold is half the best F-measure (plt2016, equation
+        (4)). gfm2011 specifies neither t nor the thresholds. With None, the method tries every
+        number k of labels.
 
     Returns
     -------
@@ -421,15 +457,22 @@ def gfm_t(
     return _predict(P, p_empty, sizes, n_jobs, True, thresholds)
 
 
-def _predict(P: Any, p_empty: Any, sizes: Any, n_jobs: int | None, *options: Any) -> tuple[CSR, np.ndarray]:
-    """Return the best set of each instance and its expected F-measure. `maximise` takes the ``options``."""
+def _predict(
+    P: Any, p_empty: Any, sizes: Any, n_jobs: int | None, *options: Any
+) -> tuple[CSR, np.ndarray]:
+    """Return the best set of each instance and its expected F-measure.
+
+    `maximise` takes the ``options``.
+    """
     if isinstance(P, Samples):
         Y, n_samples = checked_samples(P)
         m = Y.shape[1]
 
         def predict_samples(start: int, end: int, *results: np.ndarray) -> np.ndarray:
             rows = Y.indptr[start * n_samples : end * n_samples + 1].astype(np.int64)
-            labels = np.ascontiguousarray(Y.indices[rows[0] : rows[-1]], dtype=np.int32).view(np.uint32)
+            labels = np.ascontiguousarray(Y.indices[rows[0] : rows[-1]], dtype=np.int32).view(
+                np.uint32
+            )
             return gfm_samples(rows - rows[0], labels, m, n_samples, *options, *results)
 
         return predict_blocks(predict_samples, (Y.shape[0] // n_samples, m), n_jobs)

@@ -1,4 +1,6 @@
-"""Run the published procedure of MEUF (Jansche, ACL 2007; gfm2011, Section 2.1), exactly or approximately."""
+"""Run the published procedure of MEUF (Jansche, ACL 2007; gfm2011, Section 2.1), exactly or
+approximately.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,15 @@ from xmlc.inference.meuf import best_of, probability_of_none
 from xmlc.kernels.csr import CSR, Matrix
 from xmlc.kernels.domains import MANY, check, whole
 
-# The published procedures take milliseconds per instance, so even small tasks keep several threads busy.
+# The published procedures take milliseconds per instance, so even small tasks keep several threads
+# busy.
 ROWS_PER_TASK = 16
 
 
 @njit
 def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
-    """Run Jansche's inner maximisation for each k in 1 .. m, and the outer maximisation over k in 0 .. m, per instance.
+    """Run Jansche's inner maximisation for each k in 1 .. m, and the outer maximisation over k in 0
+    .. m, per instance.
 
     Parameters
     ----------
@@ -25,15 +29,16 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
     m : int
         Number of labels.
     n_cells : int
-        Number of states: at least 2, or 0. If ``n_cells`` is 0, each number of positives has a state, so that the
-        result is exact.
+        Number of states: at least 2, or 0. If ``n_cells`` is 0, each number of positives has a
+        state, so that the result is exact.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
     for i in range(counts.size):
         own = slice(indptr[i], indptr[i + 1])
         p = marginals[own]
-        order = np.argsort(-p, kind="mergesort")  # Labels ascend, and equal marginals stay in this order.
+        # Labels ascend, and equal marginals stay in this order.
+        order = np.argsort(-p, kind="mergesort")
         kept[place : place + p.size] = labels[own][order]
         ranked = np.zeros(m)
         ranked[: p.size] = p[order]
@@ -47,16 +52,18 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
 
 @njit
 def expected_by_cells(p, k, n_cells):
-    """Return the expected F-measure of the first k labels, k >= 1, by the published dynamic programme of MEUF.
+    """Return the expected F-measure of the first k labels, k >= 1, by the published dynamic
+    programme of MEUF.
 
-    The dynamic programme is by Jansche (ACL 2007), and gfm2011 measures its running time. For each k, the programme
-    processes all m labels again, including labels with marginal 0. The programme computes the probability of each state
-    (a, r).
+    The dynamic programme is by Jansche (ACL 2007), and gfm2011 measures its running time. For each
+    k, the programme processes all m labels again, including labels with marginal 0. The programme
+    computes the probability of each state (a, r).
 
-    Each positive among the first k labels is a true positive. For the labels after the first k, the state (a, r) means
-    a true positives and r other positives. The first cells represent r = 0, 1, .. exactly. The last cell represents all
-    greater values of r by their total probability and their mean. Time is O(m k n_cells). With at least m - k + 2
-    cells, the last cell stays empty, so that the result is exact and takes O(m^3).
+    Each positive among the first k labels is a true positive. For the labels after the first k, the
+    state (a, r) means a true positives and r other positives. The first cells represent r = 0, 1,
+    .. exactly. The last cell represents all greater values of r by their total probability and
+    their mean. Time is O(m k n_cells). With at least m - k + 2 cells, the last cell stays empty, so
+    that the result is exact and takes O(m^3).
 
     Parameters
     ----------
@@ -97,11 +104,13 @@ def expected_by_cells(p, k, n_cells):
 
 
 def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Find the sets of `meuf` by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for small m only.
+    """Find the sets of `meuf` by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for
+    small m only.
 
-    For each k, a dynamic programme over all m labels computes the expected F-measure of the k most probable labels.
-    The programme for one k takes O(m^3), so the total time is O(m^4). gfm2011's Table 1 and Figure 1 report running
-    times of Jansche's procedure. Parameters, results and errors are as in `meuf`.
+    For each k, a dynamic programme over all m labels computes the expected F-measure of the k most
+    probable labels. The programme for one k takes O(m^3), so the total time is O(m^4). gfm2011's
+    Table 1 and Figure 1 report running times of Jansche's procedure. Parameters, results and errors
+    are as in `meuf`.
 
     Examples
     --------
@@ -115,16 +124,21 @@ def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.nd
     return _by_dynamic_programme(marginals, n_jobs, 0)
 
 
-def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16) -> tuple[CSR, np.ndarray]:
-    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m, in a total time of O(m^3).
+def meuf_approx(
+    marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16
+) -> tuple[CSR, np.ndarray]:
+    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m, in a total time of
+    O(m^3).
 
-    The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The last state covers
-    ``n_cells - 1`` or more positives, represented by their probability and their mean number. The approximate expected
-    F-measure is at most the exact value, because 1/x is convex. The expected F-measure is exact if at most ``n_cells -
-    1`` labels are outside the predicted set.
+    The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The
+    last state covers ``n_cells - 1`` or more positives, represented by their probability and their
+    mean number. The approximate expected F-measure is at most the exact value, because 1/x is
+    convex. The expected F-measure is exact if at most ``n_cells - 1`` labels are outside the
+    predicted set.
 
-    gfm2011 used the approximate variant with parameters suggested by Jansche (2007), but does not report their values.
-    The default of ``n_cells`` and the definition of the states are choices of xmlc.
+    gfm2011 used the approximate variant with parameters suggested by Jansche (2007), but does not
+    report their values. The default of ``n_cells`` and the definition of the states are choices of
+    xmlc.
 
     Parameters
     ----------
@@ -154,10 +168,19 @@ def meuf_approx(marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16)
     >>> expected_f.round(3)
     array([0.708, 0.648])
     """
-    check("n_cells", n_cells, whole(2, MANY), "One state is for 0 positives, and the other states are for 1 or more.")
+    check(
+        "n_cells",
+        n_cells,
+        whole(2, MANY),
+        "One state is for 0 positives, and the other states are for 1 or more.",
+    )
     return _by_dynamic_programme(marginals, n_jobs, n_cells)
 
 
-def _by_dynamic_programme(marginals: Matrix, n_jobs: int | None, n_cells: int) -> tuple[CSR, np.ndarray]:
+def _by_dynamic_programme(
+    marginals: Matrix, n_jobs: int | None, n_cells: int
+) -> tuple[CSR, np.ndarray]:
     p = as_marginals(marginals)
-    return predict_from_marginals(jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=ROWS_PER_TASK)
+    return predict_from_marginals(
+        jansche_rows, p, n_jobs, p.shape[1], n_cells, rows_per_task=ROWS_PER_TASK
+    )

@@ -29,18 +29,20 @@ class Method(NamedTuple):
     Attributes
     ----------
     infer : callable
-        ``infer(distribution, n_jobs=...)`` returns the label sets, boolean CSR of shape (n, m), and their expected
-        F-measures according to the method, float64 of shape (n,).
+        ``infer(distribution, n_jobs=...)`` returns the label sets, boolean CSR of shape (n, m), and
+        their expected F-measures according to the method, float64 of shape (n,).
     takes : {"joint", "marginals"}
-        The kind of input: a joint distribution (`xmlc.inference.Samples` or `xmlc.inference.LabelsBySize`), or
-        marginals alone. A method for joint distributions also accepts the marginals of independent labels.
+        The kind of input: a joint distribution (`xmlc.inference.Samples` or
+        `xmlc.inference.LabelsBySize`), or marginals alone. A method for joint distributions also
+        accepts the marginals of independent labels.
     rows_per_block : int
         Number of instances in a block. ``infer_blocks`` checks the time limit between blocks.
     takes_sizes : bool
-        Whether the method also needs ``size_weights``, which `xmlc.inference.fit_size_weights` learns.
+        Whether the method also needs ``size_weights``, which `xmlc.inference.fit_size_weights`
+        learns.
     is_exact : bool
-        Whether the method finds the set with the highest expected F-measure. xmlc bounds the loss by a minimum
-        probability only for exact methods.
+        Whether the method finds the set with the highest expected F-measure. xmlc bounds the loss
+        by a minimum probability only for exact methods.
     """
 
     infer: Infer
@@ -54,7 +56,8 @@ METHODS: dict[str, Method] = {
     "h": Method(hamming, "marginals"),
     "gfm": Method(gfm, "joint", is_exact=True),
     "gfm-t": Method(gfm_t, "joint"),
-    # 5 thresholds are fewer than the labels of each dataset in gfm2011, as the paper requires (t < m).
+    # 5 thresholds are fewer than the labels of each dataset in gfm2011, as the paper requires (t <
+    # m).
     "gfm-t-few": Method(partial(gfm_t, n_thresholds=5), "joint"),
     "meuf-approx": Method(meuf_approx, "marginals", 64),
     "meuf-cubic": Method(meuf_cubic, "marginals", 64, is_exact=True),
@@ -65,7 +68,9 @@ METHODS: dict[str, Method] = {
 }
 
 
-def register(name: str, takes: Literal["joint", "marginals"] = "marginals") -> Callable[[Infer], Infer]:
+def register(
+    name: str, takes: Literal["joint", "marginals"] = "marginals"
+) -> Callable[[Infer], Infer]:
     """Return a decorator that registers a function as a custom method.
 
     `Method.infer` describes the parameters and the result of the function.
@@ -94,7 +99,9 @@ def method_named(name: str) -> Method:
         No method has this name.
     """
     if name not in METHODS:
-        raise InvalidParameterError(f"found inference method {name!r}, expected {nearest(str(name), METHODS)}")
+        raise InvalidParameterError(
+            f"found inference method {name!r}, expected {nearest(str(name), METHODS)}"
+        )
     return METHODS[name]
 
 
@@ -107,17 +114,17 @@ def infer_blocks(
 ) -> tuple[CSR, np.ndarray] | None:
     """Run a method block by block, and stop after a time limit.
 
-    Table 1 of gfm2011 has the entry "-" for methods that exceeded a time limit. The block size depends only on the
-    method and the data, and does not change the result. The function checks the time limit between blocks, so a run
-    exceeds the limit by at most one block.
+    Table 1 of gfm2011 has the entry "-" for methods that exceeded a time limit. The block size
+    depends only on the method and the data, and does not change the result. The function checks the
+    time limit between blocks, so a run exceeds the limit by at most one block.
 
     Parameters
     ----------
     method : str
         A name in ``METHODS``.
     distribution : Samples, LabelsBySize, or marginals (sparse or ndarray, shape (n, m))
-        If the method needs marginals, the function estimates them from samples. The time for estimating marginals
-        counts towards the time limit.
+        If the method needs marginals, the function estimates them from samples. The time for
+        estimating marginals counts towards the time limit.
     n_jobs : int or None
         Number of threads.
     time_limit_seconds : float or None
@@ -133,11 +140,15 @@ def infer_blocks(
     Raises
     ------
     XmlcError
-        No method has this name, the distribution does not suit the method, or size weights are missing.
+        No method has this name, the distribution does not suit the method, or size weights are
+        missing.
     """
     chosen = method_named(method)
     if chosen.takes_sizes and size_weights is None:
-        raise XmlcError(f"method {method}: found no size weights. Learn weights with xmlc.inference.fit_size_weights.")
+        raise XmlcError(
+            f"method {method}: found no size weights. Learn weights with "
+            "xmlc.inference.fit_size_weights."
+        )
     infer = chosen.infer
     if chosen.takes_sizes:
         infer = partial(infer, size_weights=size_weights)
@@ -151,7 +162,9 @@ def infer_blocks(
         rows = min(rows, ENTRIES_PER_BLOCK * n // max(distribution.nnz, 1) + 1)
     blocks: Iterable[object] = [distribution]
     if n > rows:  # Slicing may copy the distribution and check it again.
-        blocks = (take_instances(distribution, slice(start, start + rows)) for start in range(0, n, rows))
+        blocks = (
+            take_instances(distribution, slice(start, start + rows)) for start in range(0, n, rows)
+        )
     sets = []
     values = []
     for block in blocks:
@@ -177,7 +190,9 @@ def n_instances(distribution: Any) -> int:
 
 
 def take_instances(distribution: Any, block: slice) -> Any:
-    """Return a distribution for only the instances in ``block``, a slice with a start, a stop and step 1."""
+    """Return a distribution for only the instances in ``block``, a slice with a start, a stop and
+    step 1.
+    """
     if isinstance(distribution, Samples):
         rows = slice(block.start * distribution.n_samples, block.stop * distribution.n_samples)
         return Samples(distribution.Y[rows], distribution.n_samples)
@@ -194,6 +209,7 @@ def _for_method(method: Method, distribution: object) -> object:
     if isinstance(distribution, LabelsBySize):
         if method.takes == "joint":
             return distribution
-        # The sum p_i = sum_s p_is follows a fixed order of the sizes s, so that the marginals are bit-identical.
+        # The sum p_i = sum_s p_is follows a fixed order of the sizes s, so that the marginals are
+        # bit-identical.
         return as_marginals(np.minimum(sum(distribution.P.transpose(2, 0, 1)), 1.0))
     return as_marginals(distribution)

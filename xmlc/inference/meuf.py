@@ -1,8 +1,8 @@
 """Infer label sets by MEUF, the maximum expected utility framework (Jansche, ACL 2007).
 
-With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of gfm2011). So only
-the best k has to be found. Let p_1 >= p_2 >= ... be the marginals of one instance. M is the sum of all marginals, and
-M_k is the sum of the first k marginals.
+With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of
+gfm2011). So only the best k has to be found. Let p_1 >= p_2 >= ... be the marginals of one
+instance. M is the sum of all marginals, and M_k is the sum of the first k marginals.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from xmlc.kernels.csr import CSR, Matrix
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
-# Expected F-measures that differ by at most TIE are regarded as equal, because rounding errors are smaller than TIE.
+# Expected F-measures that differ by at most TIE are regarded as equal, because rounding errors are
+# smaller than TIE.
 TIE = 1e-12
 
 
@@ -52,16 +53,18 @@ def best_first(p, ids, with_empty, kept):
 
 @njit
 def expected_of_first(p, tail):
-    """Return the expected F-measure E_k of the first k labels for k from 0 to K, float64 (K + 1,), with E_0 = 0.
+    """Return the expected F-measure E_k of the first k labels for k from 0 to K, float64 (K + 1,),
+    with E_0 = 0.
 
-    E_k is the sum over a of 2 a A_k(a) S_k(k + a). A_k(a) is the probability of a positives among the first k labels,
-    and S_k(t) is E[1 / (t + number of positives among the other labels)]. The kernel computes A_k for ascending k, and
-    S_K from the distribution of the number of positives in the tail (the labels after the first K). For smaller k,
-    S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k) S_k(t). The distribution of the tail is truncated (`count_limit`), which
-    lowers each E_k by less than 1e-17.
+    E_k is the sum over a of 2 a A_k(a) S_k(k + a). A_k(a) is the probability of a positives among
+    the first k labels, and S_k(t) is E[1 / (t + number of positives among the other labels)]. The
+    kernel computes A_k for ascending k, and S_K from the distribution of the number of positives in
+    the tail (the labels after the first K). For smaller k, S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k)
+    S_k(t). The distribution of the tail is truncated (`count_limit`), which lowers each E_k by less
+    than 1e-17.
 
-    Time is O(K^2 + (len(tail) + K) R). R is the largest number of positives in the truncated distribution of the tail.
-    The kernel needs 4 K^2 bytes of memory.
+    Time is O(K^2 + (len(tail) + K) R). R is the largest number of positives in the truncated
+    distribution of the tail. The kernel needs 4 K^2 bytes of memory.
 
     Parameters
     ----------
@@ -71,7 +74,8 @@ def expected_of_first(p, tail):
         The marginals after the first K, in any order.
     """
     K = p.size
-    hits = np.zeros((K + 1) * (K + 2) // 2)  # `hits` contains A_0, A_1 and so on. A_k has k + 1 entries.
+    # `hits` contains A_0, A_1 and so on. A_k has k + 1 entries.
+    hits = np.zeros((K + 1) * (K + 2) // 2)
     hits[0] = 1.0
     for k in range(1, K + 1):
         before = hits[k * (k - 1) // 2 :]
@@ -93,7 +97,8 @@ def expected_of_first(p, tail):
 
 @njit
 def mean_reciprocals(pmf, size):
-    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1, with N distributed as ``pmf`` and S(0) = 0.
+    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1, with N distributed as ``pmf`` and S(0) =
+    0.
 
     The result is float64 (size,).
     """
@@ -123,20 +128,22 @@ def best_of(values, p_empty):
 def candidates(p, ids, with_empty=True):
     """Rank the labels that a best set may contain, in O(L + K log L).
 
-    Let E_k be the expected F-measure of the first k labels. The kernel computes only bounds of E_k. With N_i as the
-    number of positives other than i, E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
+    Let E_k be the expected F-measure of the first k labels. The kernel computes only bounds of E_k.
+    With N_i as the number of positives other than i, E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
 
-    * E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex. p/(c - p) is convex
-      too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
-    * E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k), where a is the number of true positives, and the right side
-      is concave in a. The bound 2 M_k / (M_k + k) does not rise with k, because M_k / k does not rise.
-    * E_k <= 2 M_k / (k + c) with c = M - p_1. Proof: with u = M - p_i, E[1/(t + N_i)] = int_0^1 E[x^(t - 1 + N_i)] dx
-      is at most I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx, and integration by parts gives I_t <= 1 / (u + t - 1), here
-      for t = k + 1. M_(k+1) / (k + 1 + c) is the mediant of M_k / (k + c) and p_(k+1), and the labels are in descending
-      order of p. The bound 2 M_k / (k + c) therefore does not rise from the first k with p_k <= M_k / (k + c) on.
+    * E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex.
+      p/(c - p) is convex too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
+    * E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k), where a is the number of true positives,
+      and the right side is concave in a. The bound 2 M_k / (M_k + k) does not rise with k, because
+      M_k / k does not rise.
+    * E_k <= 2 M_k / (k + c) with c = M - p_1. Proof: with u = M - p_i, E[1/(t + N_i)] = int_0^1
+      E[x^(t - 1 + N_i)] dx is at most I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx, and integration by
+      parts gives I_t <= 1 / (u + t - 1), here for t = k + 1. M_(k+1) / (k + 1 + c) is the mediant
+      of M_k / (k + c) and p_(k+1), and the labels are in descending order of p. The bound 2 M_k /
+      (k + c) therefore does not rise from the first k with p_k <= M_k / (k + c) on.
 
-    The search for K ends at the first k for which an upper bound of all later E_k is below a lower bound of the best
-    E_k.
+    The search for K ends at the first k for which an upper bound of all later E_k is below a lower
+    bound of the best E_k.
 
     Parameters
     ----------
@@ -150,12 +157,13 @@ def candidates(p, ids, with_empty=True):
     Returns
     -------
     order : int64 (L,)
-        Indices of all labels. The first K indices are sorted by descending marginal, then ascending id.
+        Indices of all labels. The first K indices are sorted by descending marginal, then ascending
+        id.
     K : int
         Upper bound on the size of the best set.
     p_empty : float64
-        Probability that no label is positive, which is the expected F-measure of the empty set. 0 if ``with_empty`` is
-        false.
+        Probability that no label is positive, which is the expected F-measure of the empty set. 0
+        if ``with_empty`` is false.
     """
     total = in_turn(p)
     p_empty = 0.0
@@ -183,7 +191,9 @@ def candidates(p, ids, with_empty=True):
 
 @njit
 def probability_of_none(p):
-    """Return the probability that no label is positive, which is the expected F-measure of the empty set."""
+    """Return the probability that no label is positive, which is the expected F-measure of the
+    empty set.
+    """
     result = 1.0
     for i in range(p.size):
         result *= 1.0 - p[i]
@@ -192,7 +202,8 @@ def probability_of_none(p):
 
 @njit
 def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
-    """Maximise the expected F-measure of each instance of a block, and return the labels of the best sets, uint32.
+    """Maximise the expected F-measure of each instance of a block, and return the labels of the
+    best sets, uint32.
 
     The kernel reads 12 bytes per estimate, and its time does not depend on m.
 
@@ -221,27 +232,30 @@ def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
 
 
 def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Find for each instance the label set that exactly maximises the expected F-measure of independent labels.
+    """Find for each instance the label set that exactly maximises the expected F-measure of
+    independent labels.
 
-    The sets are equal to the sets of Jansche's procedure (`meuf_cubic`). The kernel uses a recursion by Ye, Chai, Lee
-    and Chieu, "Optimizing F-measures: a tale of two approaches", ICML 2012. The recursion takes O(K^2), where K is an
-    upper bound on the size of the best set. The kernel ``candidates`` finds a K that is little larger than the size of
-    the best set.
+    The sets are equal to the sets of Jansche's procedure (`meuf_cubic`). The kernel uses a
+    recursion by Ye, Chai, Lee and Chieu, "Optimizing F-measures: a tale of two approaches", ICML
+    2012. The recursion takes O(K^2), where K is an upper bound on the size of the best set. The
+    kernel ``candidates`` finds a K that is little larger than the size of the best set.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-        p(Y_i = 1). Labels that an SPE does not store have the marginal 0 (`truncation_bound` bounds the loss).
+        p(Y_i = 1). Labels that an SPE does not store have the marginal 0 (`truncation_bound` bounds
+        the loss).
     n_jobs : int or None
         Number of threads. The result does not depend on the number of threads.
 
     Returns
     -------
     Y_hat : csr_array of bool, shape (n, m)
-        If sets have equal values (up to 1e-12), the set with the fewest labels wins. Next, the set with the smaller
-        label ids wins.
+        If sets have equal values (up to 1e-12), the set with the fewest labels wins. Next, the set
+        with the smaller label ids wins.
     expected_f : ndarray of float64, shape (n,)
-        Expected F-measure of each set for independent labels, with 0/0 = 1, exact up to rounding errors.
+        Expected F-measure of each set for independent labels, with 0/0 = 1, exact up to rounding
+        errors.
 
     Raises
     ------
@@ -250,8 +264,9 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]
 
     Notes
     -----
-    For an instance with L marginals above 0, time is O(L R + K^2), independent of m. R is the largest r for which at
-    least r labels outside the first K are positive with a probability of at least 4e-18.
+    For an instance with L marginals above 0, time is O(L R + K^2), independent of m. R is the
+    largest r for which at least r labels outside the first K are positive with a probability of at
+    least 4e-18.
 
     Examples
     --------

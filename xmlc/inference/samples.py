@@ -37,18 +37,24 @@ def checked_samples(samples: object) -> Samples:
         The number of rows is not a multiple of the number of samples per instance.
     """
     if not isinstance(samples, Samples):
-        said = "expected Samples(Y, n_samples): the samples of all instances, and the number per instance"
+        said = (
+            "expected Samples(Y, n_samples): the samples of all instances, and the number per "
+            "instance"
+        )
         raise InvalidDataError(f"samples: found {shown(samples)}, {said}")
     Y = as_labels(samples.Y)
     n_samples = int(samples.n_samples)
     if n_samples < 1 or Y.shape[0] % n_samples:
         said = f"found n_samples={n_samples} for {Y.shape[0]} rows"
-        raise InvalidDataError(f"samples: {said}, expected a number of samples per instance that divides the rows")
+        raise InvalidDataError(
+            f"samples: {said}, expected a number of samples per instance that divides the rows"
+        )
     return Samples(Y, n_samples)
 
 
 def marginals_of(samples: Samples) -> CSR:
-    """Return estimates of p(Y_i = 1), the relative frequencies in the samples, as float64 CSR of shape (n, m).
+    """Return estimates of p(Y_i = 1), the relative frequencies in the samples, as float64 CSR of
+    shape (n, m).
 
     Raises
     ------
@@ -58,7 +64,9 @@ def marginals_of(samples: Samples) -> CSR:
     Y, n_samples = checked_samples(samples)
     rows = np.arange(Y.shape[0])
     starts = np.arange(0, Y.shape[0] + 1, n_samples)
-    of_instances = sparse.csr_array((np.ones(rows.size), rows, starts), shape=(starts.size - 1, rows.size))
+    of_instances = sparse.csr_array(
+        (np.ones(rows.size), rows, starts), shape=(starts.size - 1, rows.size)
+    )
     counts = sparse.csr_array(of_instances @ Y.astype(np.float64))
     counts.sort_indices()
     counts.data /= n_samples
@@ -67,7 +75,8 @@ def marginals_of(samples: Samples) -> CSR:
 
 @njit
 def draw_chains(conditionals, seed, first_task, drawn):
-    """Draw labels one after another, with probabilities that depend on the number of positives drawn so far.
+    """Draw labels one after another, with probabilities that depend on the number of positives
+    drawn so far.
 
     The kernel draws one random number and writes one byte per label.
 

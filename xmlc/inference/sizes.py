@@ -1,15 +1,17 @@
-"""Infer label sets by GFM from marginals and a learned distribution of the number of labels per instance.
+"""Infer label sets by GFM from marginals and a learned distribution of the number of labels per
+instance.
 
-The marginals of labels do not describe the dependence between the labels. If labels are assumed to be independent, the
-number of labels per instance varies too much. For example, if estimates sum to 0.69, half of the instances have no
-label under independence, even if every instance has one. GFM's matrix P depends on the dependence between labels only
-through the number of labels (gfm2011, Theorem 3.1). Few instances suffice to learn the distribution of the number of
-labels. The model of this module is
+The marginals of labels do not describe the dependence between the labels. If labels are assumed to
+be independent, the number of labels per instance varies too much. For example, if estimates sum to
+0.69, half of the instances have no label under independence, even if every instance has one. GFM's
+matrix P depends on the dependence between labels only through the number of labels (gfm2011,
+Theorem 3.1). Few instances suffice to learn the distribution of the number of labels. The model of
+this module is
 
     P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i).
 
-The weight g(s) of a size s is the same for all instances. The model is not from gfm2011, but the published GFM
-algorithm maximises the expected F-measure of this model.
+The weight g(s) of a size s is the same for all instances. The model is not from gfm2011, but the
+published GFM algorithm maximises the expected F-measure of this model.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ LARGEST = 255  # All sizes above LARGEST share one weight.
 MOST_INSTANCES = 100_000  # The distributions of 100,000 instances take 200 MB of memory.
 ITERATIONS = 300
 ENOUGH = 1e-3
-RARE = 1e-3  # If Z (`best_of_sizes`) is at most RARE times the largest weight, subtractions are too inaccurate.
+# If Z (`best_of_sizes`) is at most RARE times the largest weight, subtractions are too inaccurate.
+RARE = 1e-3
 LEAST = 1e-250  # If Z is at most LEAST times the largest weight, all weights are regarded as equal.
-LOG_LEAST = -600.0  # Greater numbers of positives have a probability below e^-600 = 1e-261 and are left out.
+# Greater numbers of positives have a probability below e^-600 = 1e-261 and are left out.
+LOG_LEAST = -600.0
 
 
 @njit
@@ -41,16 +45,18 @@ def best_of_sizes(p, ids, weights, kept):
 
     Z is the sum of the probabilities of all sizes s, each multiplied by its weight g(s).
 
-    The k largest entries of column k of F = PW belong to the k most probable labels. Proof: for p_i >= p_j, p_is - p_js
-    = (p_i - p_j) Q(s - 1) >= 0. Here Q is the distribution of the number of positives other than i and j. Weights do
-    not change the order of p_is and p_js, because both are multiplied by the same weight. E_k is therefore a sum over
-    the first k labels, and the kernel computes one label's column of P at a time. No set of k labels exceeds B_k = 2
-    sum_s s q(s) / (s + k). Here q is the weighted distribution of sizes. B_k sums over all labels instead of k labels,
-    and falls with k.
+    The k largest entries of column k of F = PW belong to the k most probable labels. Proof: for p_i
+    >= p_j, p_is - p_js = (p_i - p_j) Q(s - 1) >= 0. Here Q is the distribution of the number of
+    positives other than i and j. Weights do not change the order of p_is and p_js, because both are
+    multiplied by the same weight. E_k is therefore a sum over the first k labels, and the kernel
+    computes one label's column of P at a time. No set of k labels exceeds B_k = 2 sum_s s q(s) / (s
+    + k). Here q is the weighted distribution of sizes. B_k sums over all labels instead of k
+    labels, and falls with k.
 
-    A column of P follows from the distribution of the number of positives by removing the label, in O(S). Its absolute
-    error is a few units of 1e-16, divided by Z. If Z is at most `RARE` times the largest weight, the distribution of
-    the other labels is computed anew, in O(L S) and without subtractions.
+    A column of P follows from the distribution of the number of positives by removing the label, in
+    O(S). Its absolute error is a few units of 1e-16, divided by Z. If Z is at most `RARE` times the
+    largest weight, the distribution of the other labels is computed anew, in O(L S) and without
+    subtractions.
 
     Parameters
     ----------
@@ -80,7 +86,8 @@ def best_of_sizes(p, ids, weights, kept):
         pmf = count_distribution(p, count_limit(in_turn(p), p.size, LOG_LEAST))
         sizes = weighted_pmf(pmf, weights)
         mass = in_turn(sizes)
-        if not mass > LEAST * most:  # The sizes with a weight above 0 are impossible, so all weights are equal.
+        # The sizes with a weight above 0 are impossible, so all weights are equal.
+        if not mass > LEAST * most:
             is_rare = False
             pmf = all_sizes
             sizes = pmf
@@ -116,7 +123,10 @@ def best_of_sizes(p, ids, weights, kept):
 
 @njit
 def weighted_pmf(pmf, weights):
-    """Return pmf[s] weights[s] for each number s of positives. The last weight applies to all greater numbers."""
+    """Return pmf[s] weights[s] for each number s of positives.
+
+    The last weight applies to all greater numbers.
+    """
     result = np.empty(pmf.size)
     for s in range(pmf.size):
         result[s] = pmf[s] * weights[min(s, weights.size - 1)]
@@ -126,9 +136,9 @@ def weighted_pmf(pmf, weights):
 def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """Learn the weights g(s) that maximise the likelihood of the sizes of label sets.
 
-    Each iteration multiplies g(s) by the share of instances with s labels, and divides g(s) by the mean probability of
-    s labels under the current weights. The likelihood never falls, and is maximal when the weights stop changing
-    (iterative scaling; Darroch and Ratcliff, 1972).
+    Each iteration multiplies g(s) by the share of instances with s labels, and divides g(s) by the
+    mean probability of s labels under the current weights. The likelihood never falls, and is
+    maximal when the weights stop changing (iterative scaling; Darroch and Ratcliff, 1972).
 
     Parameters
     ----------
@@ -140,8 +150,8 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (S,)
-        The weights of sizes from 0 to S - 1, scaled so that the largest weight is 1. The last weight also applies to
-        all sizes above S - 1. If no instance has s labels, g(s) is 0.
+        The weights of sizes from 0 to S - 1, scaled so that the largest weight is 1. The last
+        weight also applies to all sizes above S - 1. If no instance has s labels, g(s) is 0.
 
     Raises
     ------
@@ -158,7 +168,9 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     Y = as_labels(Y)
     if p.shape != Y.shape or Y.shape[0] == 0:
         shapes = f"shapes {p.shape} and {Y.shape}"
-        raise InvalidDataError(f"marginals and Y: found {shapes}, expected equal shapes with at least one row")
+        raise InvalidDataError(
+            f"marginals and Y: found {shapes}, expected equal shapes with at least one row"
+        )
     found = np.diff(Y.indptr)[:MOST_INSTANCES]
     n_sizes = min(int(found.max()), LARGEST) + 2
     shares = np.bincount(np.minimum(found, n_sizes - 1), minlength=n_sizes) / found.size
@@ -182,13 +194,16 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     return weights
 
 
-def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Find for each instance the label set with the greatest expected F-measure under this module's distribution.
+def gfm_sizes(
+    marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = None
+) -> tuple[CSR, np.ndarray]:
+    """Find for each instance the label set with the greatest expected F-measure under this module's
+    distribution.
 
-    No other set has a higher expected F-measure than the returned set. The form of the result and the choice among
-    equal values are as in `xmlc.inference.gfm`. With equal weights, the result is the same as the result of `gfm` for
-    independent labels. If all possible sizes of an instance have the weight 0, the labels of this instance are treated
-    as independent.
+    No other set has a higher expected F-measure than the returned set. The form of the result and
+    the choice among equal values are as in `xmlc.inference.gfm`. With equal weights, the result is
+    the same as the result of `gfm` for independent labels. If all possible sizes of an instance
+    have the weight 0, the labels of this instance are treated as independent.
 
     Parameters
     ----------
@@ -214,15 +229,20 @@ def gfm_sizes(marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = 
     """
     weights = as_numbers(size_weights, "size_weights")
     if weights.ndim != 1 or weights.size == 0 or not (np.isfinite(weights) & (weights >= 0)).all():
-        expected = "expected one or more finite numbers of at least 0. Learn weights with fit_size_weights."
+        expected = (
+            "expected one or more finite numbers of at least 0. Learn weights with "
+            "fit_size_weights."
+        )
         raise InvalidDataError(f"size_weights: found {shown(size_weights)}, {expected}")
-    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))  # Scaling the largest weight below 1 avoids overflow.
+    # Scaling the largest weight below 1 avoids overflow.
+    weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 
 @njit
 def gfm_sizes_rows(indptr, labels, marginals, weights, counts, values):
-    """Run `best_of_sizes` on every instance of a block, and return the labels of the best sets, uint32.
+    """Run `best_of_sizes` on every instance of a block, and return the labels of the best sets,
+    uint32.
 
     Parameters
     ----------
@@ -264,11 +284,12 @@ def size_pmfs(indptr, marginals, pmfs):
 
 @njit
 def shares_of_sizes(pmfs, weights):
-    """Return for each size s the sum of pmf[s] / sum_t pmf[t] weights[t] over all instances, float64 (S,).
+    """Return for each size s the sum of pmf[s] / sum_t pmf[t] weights[t] over all instances,
+    float64 (S,).
 
-    An instance whose denominator is 0 adds nothing to the sums. The denominator of each instance is computed in four
-    partial sums, which are added as (0 + 1) + (2 + 3). The term of size s is added to partial sum s modulo 4. The sum
-    over instances follows the order of the instances.
+    An instance whose denominator is 0 adds nothing to the sums. The denominator of each instance is
+    computed in four partial sums, which are added as (0 + 1) + (2 + 3). The term of size s is added
+    to partial sum s modulo 4. The sum over instances follows the order of the instances.
 
     Parameters
     ----------

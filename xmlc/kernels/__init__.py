@@ -1,1 +1,3 @@
-"""Provide code that kernels of several packages share: functions, sums, vectors, random numbers, heaps, top k."""
+"""Provide code that kernels of several packages share: functions, sums, vectors, random numbers,
+heaps, top k.
+"""

@@ -1,4 +1,6 @@
-"""Provide kernels that copy, sort and slice arrays, count the bits of integers, and prefetch entries of arrays."""
+"""Provide kernels that copy, sort and slice arrays, count the bits of integers, and prefetch
+entries of arrays.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ DATA = 1
 def copy_into(target, source):
     """Write ``source`` to the beginning of ``target``.
 
-    ``target[: source.size] = source`` has the same effect as this kernel, but numba also compiles code that raises an
-    error for unequal lengths. This extra code takes more than a second to compile in each process.
+    ``target[: source.size] = source`` has the same effect as this kernel, but numba also compiles
+    code that raises an error for unequal lengths. This extra code takes more than a second to
+    compile in each process.
 
     Parameters
     ----------
@@ -38,9 +41,12 @@ def copy_into(target, source):
 
 @njit
 def sort(values):
-    """Sort a contiguous array in place with quicksort (Hoare). Short parts are sorted with insertion sort.
+    """Sort a contiguous array in place with quicksort (Hoare).
 
-    ``values.sort()`` gives the same result as this kernel, but takes a second to compile for each type.
+    Short parts are sorted with insertion sort.
+
+    ``values.sort()`` gives the same result as this kernel, but takes a second to compile for each
+    type.
     """
     while values.size > 16:
         first = values[0]
@@ -65,7 +71,8 @@ def sort(values):
 
 @njit(inline="always")
 def partition(values, pivot):
-    """Move numbers up to the pivot before numbers from the pivot on, and return the bounds of both parts (Hoare).
+    """Move numbers up to the pivot before numbers from the pivot on, and return the bounds of both
+    parts (Hoare).
 
     The first part ends with the second bound, and the other part begins with the first bound.
     """
@@ -85,9 +92,12 @@ def partition(values, pivot):
 
 @njit
 def stable_order(ids):
-    """Return the int64 permutation that sorts ``ids``, which are below 2**32. Equal ids keep their order.
+    """Return the int64 permutation that sorts ``ids``, which are below 2**32.
 
-    ``np.argsort`` with mergesort gives the same result as this kernel, but takes longer to compile than `sort`.
+    Equal ids keep their order.
+
+    ``np.argsort`` with mergesort gives the same result as this kernel, but takes longer to compile
+    than `sort`.
     """
     keys = np.empty(ids.size, dtype=np.uint64)
     order = np.empty(ids.size, dtype=np.int64)
@@ -101,10 +111,11 @@ def stable_order(ids):
 
 @njit
 def kth_smallest(values, k):
-    """Return the value that sorting would put at position k, in linear time on average (Hoare's FIND).
+    """Return the value that sorting would put at position k, in linear time on average (Hoare's
+    FIND).
 
-    The kernel reorders ``values``. ``np.partition(values, k)[k]`` gives the same result as this kernel, but takes five
-    seconds to compile.
+    The kernel reorders ``values``. ``np.partition(values, k)[k]`` gives the same result as this
+    kernel, but takes five seconds to compile.
     """
     low = 0
     high = values.size - 1
@@ -120,22 +131,26 @@ def kth_smallest(values, k):
 
 @intrinsic
 def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
-    """Return the one-dimensional view ``array[start:end]`` of a contiguous array, without a reference to its memory.
+    """Return the one-dimensional view ``array[start:end]`` of a contiguous array, without a
+    reference to its memory.
 
-    Creating and deleting an ordinary slice changes a reference count by two atomic additions. Two atomic additions take
-    10 to 20 ns, and far longer if two threads slice the same array. With ordinary slices, a loop over rows of 20
-    numbers would spend most of its time on reference counts.
+    Creating and deleting an ordinary slice changes a reference count by two atomic additions. Two
+    atomic additions take 10 to 20 ns, and far longer if two threads slice the same array. With
+    ordinary slices, a loop over rows of 20 numbers would spend most of its time on reference
+    counts.
 
-    The owner of the memory must outlive the view. A kernel may create views of its arguments and of arrays inside its
-    arguments. A kernel may return views only to other kernels. If the kernel itself created an array, numba frees the
-    array after the array's last use. In this case, use an ordinary slice, or make sure that the kernel uses the array
-    again after the last use of the view.
+    The owner of the memory must outlive the view. A kernel may create views of its arguments and of
+    arrays inside its arguments. A kernel may return views only to other kernels. If the kernel
+    itself created an array, numba frees the array after the array's last use. In this case, use an
+    ordinary slice, or make sure that the kernel uses the array again after the last use of the
+    view.
 
     Parameters
     ----------
     array : contiguous array of any type
     start, end : int64
-        The bounds of the slice, which are not checked. The bounds must satisfy ``0 <= start <= end <= array.size``.
+        The bounds of the slice, which are not checked. The bounds must satisfy ``0 <= start <= end
+        <= array.size``.
     """
 
     def generate(context, builder, signature, arguments):
@@ -147,20 +162,26 @@ def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any
 
 @intrinsic
 def row_of(typing_context: Any, table: Any, row: Any) -> Any:
-    """Return ``table[row]`` of a C-contiguous two-dimensional array, with the restrictions of `unchecked_view`."""
+    """Return ``table[row]`` of a C-contiguous two-dimensional array, with the restrictions of
+    `unchecked_view`.
+    """
 
     def generate(context, builder, signature, arguments):
         source = context.make_array(signature.args[0])(context, builder, arguments[0])
         length = builder.extract_value(source.shape, 1)
         start = builder.mul(arguments[1], length)
-        return _view(context, builder, signature.return_type, source, start, builder.add(start, length))
+        return _view(
+            context, builder, signature.return_type, source, start, builder.add(start, length)
+        )
 
     return _view_type(table)(table, types.intp), generate
 
 
 @njit(forceinline=True)
 def row_of_csr(x, row):
-    """Return the column numbers and the values of a row of a `KernelCSR`, with the restrictions of `unchecked_view`."""
+    """Return the column numbers and the values of a row of a `KernelCSR`, with the restrictions of
+    `unchecked_view`.
+    """
     start = x.indptr[row]
     end = x.indptr[row + 1]
     return unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end)
@@ -168,11 +189,13 @@ def row_of_csr(x, row):
 
 @intrinsic
 def unowned(typing_context: Any, record: Any) -> Any:
-    """Return a copy of a named tuple whose arrays hold no reference to their memory, as in `unchecked_view`.
+    """Return a copy of a named tuple whose arrays hold no reference to their memory, as in
+    `unchecked_view`.
 
-    Reading an array from an ordinary named tuple updates a reference count twice. In a tuple that one kernel passes to
-    another, even reading a number updates a reference count twice. A kernel that first calls `unowned` avoids the
-    updates of reference counts. Kernels must not return the copied tuple or an array of the copy to Python.
+    Reading an array from an ordinary named tuple updates a reference count twice. In a tuple that
+    one kernel passes to another, even reading a number updates a reference count twice. A kernel
+    that first calls `unowned` avoids the updates of reference counts. Kernels must not return the
+    copied tuple or an array of the copy to Python.
     """
 
     def generate(context, builder, signature, arguments):
@@ -193,7 +216,9 @@ def _view_type(array: Any) -> Any:
 
 
 def _view(context: Any, builder: Any, kind: Any, source: Any, start: Any, end: Any) -> Any:
-    """Return a view of ``source[start:end]`` with type ``kind``, which holds no reference to the memory."""
+    """Return a view of ``source[start:end]`` with type ``kind``, which holds no reference to the
+    memory.
+    """
     result = context.make_array(kind)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(source.data.type.pointee))
     shape = [builder.sub(end, start)]
@@ -224,7 +249,10 @@ def lowest_bit(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Request the cache line of ``array[index]`` without waiting for it. The index must lie inside the array."""
+    """Request the cache line of ``array[index]`` without waiting for it.
+
+    The index must lie inside the array.
+    """
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -232,7 +260,9 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [pointer, *(ir.Constant(number, value) for value in (READ, KEEP, DATA))])
+        builder.call(
+            function, [pointer, *(ir.Constant(number, value) for value in (READ, KEEP, DATA))]
+        )
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate

@@ -1,4 +1,7 @@
-"""Check the arguments that users pass. Error messages advise how to make a matrix of numbers or of label sets."""
+"""Check the arguments that users pass.
+
+Error messages advise how to make a matrix of numbers or of label sets.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ HEAVIEST = 1e30  # The weight of an instance is at most HEAVIEST.
 # Error messages contain the texts of advice below, which have no final period.
 OF_LISTS = "Convert label lists with sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)"
 OF_CLASSES = (
-    "Convert classes with sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for one in y]), "
-    "or a single label with np.reshape(y, (-1, 1))"
+    "Convert classes with sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for "
+    "one in y]), or a single label with np.reshape(y, (-1, 1))"
 )
 OF_TEXTS = "Use xmlc.TextClassifier for texts, or make features with scikit-learn's TfidfVectorizer"
 OF_DICTS = "Convert dictionaries with sklearn.feature_extraction.DictVectorizer"
@@ -58,7 +61,9 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
     if array.ndim == 0:
         found = shown(given)
     # The message has scikit-learn's wording.
-    message = f"{name}: found {found}, expected 2 dimensions: {expected}. Reshape your data. {advice}."
+    message = (
+        f"{name}: found {found}, expected 2 dimensions: {expected}. Reshape your data. {advice}."
+    )
     if of_labels:
         message = f"Unknown label type: {message}"
     return InvalidDataError(message)
@@ -67,7 +72,8 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
 def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
     """Return advice on how to make a matrix from an array whose first value is ``first``."""
     if array.dtype.kind == "c":
-        return "Complex data not supported, take the real part or the absolute values"  # scikit-learn's wording
+        # scikit-learn's wording
+        return "Complex data not supported, take the real part or the absolute values"
     if array.ndim == 0:
         if isinstance(given, str | os.PathLike):
             return "Read a file with xmlc.data.load"
@@ -98,15 +104,24 @@ def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -
     else:
         advice = f"Convert counts, or -1 and 1, with {name.split()[0]} > 0. {OF_LISTS}"
     found = f"{value} in row {row}, column {column}"
-    return InvalidDataError(f"Unknown label type: {name}: found {found}, expected 0 or 1. {advice}.")
+    return InvalidDataError(
+        f"Unknown label type: {name}: found {found}, expected 0 or 1. {advice}."
+    )
 
 
 def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
-    """Return an error that advises swapping the arguments of a call. ``call`` is the correct call."""
+    """Return an error that advises swapping the arguments of a call.
+
+    ``call`` is the correct call.
+    """
     found, _, rest = str(error).partition(", expected")
     advice = rest.partition(". ")[2]
-    said = f"Swap the arguments if their order is wrong. Otherwise, {advice[:1].lower()}{advice[1:]}"
-    return InvalidDataError(f"{found}, and only 0 and 1 in the other argument, expected {call}. {said}")
+    said = (
+        f"Swap the arguments if their order is wrong. Otherwise, {advice[:1].lower()}{advice[1:]}"
+    )
+    return InvalidDataError(
+        f"{found}, and only 0 and 1 in the other argument, expected {call}. {said}"
+    )
 
 
 def as_numbers(values: Any, name: str) -> np.ndarray:
@@ -123,7 +138,9 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
         said = "Convert the values."
         if sparse.issparse(values):
             said = "Convert the matrix with toarray()."
-        raise InvalidDataError(f"{name}: found {shown(values)}, expected an array of numbers. {said}") from None
+        raise InvalidDataError(
+            f"{name}: found {shown(values)}, expected an array of numbers. {said}"
+        ) from None
 
 
 def sample_weights(values: Any, n: int) -> np.ndarray:
@@ -145,7 +162,10 @@ def sample_weights(values: Any, n: int) -> np.ndarray:
         return weights.astype(np.float32)
     else:
         found = "zero in all rows"  # scikit-learn expects the word "zero" in the message
-    expected = f"{n} numbers from 0 to {HEAVIEST:g}, one per instance, not all 0. Use 1 as the usual weight."
+    expected = (
+        f"{n} numbers from 0 to {HEAVIEST:g}, one per instance, not all 0. Use 1 as the usual "
+        "weight."
+    )
     raise InvalidDataError(f"sample_weight: found {found}, expected {expected}")
 
 
@@ -159,11 +179,15 @@ def weights_of_labels(values: Any, m: int) -> np.ndarray:
     """
     weights = as_numbers(values, "label_weights").copy()
     if weights.shape != (m,):
-        raise InvalidDataError(f"label_weights: found shape {weights.shape}, expected ({m},): one weight per label")
+        raise InvalidDataError(
+            f"label_weights: found shape {weights.shape}, expected ({m},): one weight per label"
+        )
     wrong = np.flatnonzero(~((weights >= 0) & (weights <= LARGEST_WEIGHT)))
     if wrong.size:
         expected = f"a number from 0 to {LARGEST_WEIGHT:g}. Use 0 to exclude a label."
-        raise InvalidDataError(f"label_weights[{wrong[0]}]: found {weights[wrong[0]]}, expected {expected}")
+        raise InvalidDataError(
+            f"label_weights[{wrong[0]}]: found {weights[wrong[0]]}, expected {expected}"
+        )
     return weights
 
 
@@ -177,7 +201,9 @@ def check_same_instances(n: int, n_labelled: int) -> None:
     """
     if n != n_labelled:
         expected = "one label set per instance. Check for missing rows, or a transposed matrix."
-        raise InvalidDataError(f"X and Y: found {n} instances and {n_labelled} label sets, expected {expected}")
+        raise InvalidDataError(
+            f"X and Y: found {n} instances and {n_labelled} label sets, expected {expected}"
+        )
 
 
 def check_same_shape(spe: Any, Y: Any, what: str = "estimates") -> None:

@@ -1,7 +1,10 @@
-"""Compute random numbers from counters. A number depends on its seed, stream and counter, never on the thread.
+"""Compute random numbers from counters.
 
-The generator applies the finaliser of SplitMix64 to a key and a counter (Steele, Lea and Flood, "Fast splittable
-pseudorandom number generators", OOPSLA 2014). The generator has no state, and computes a number in a few instructions.
+A number depends on its seed, stream and counter, never on the thread.
+
+The generator applies the finaliser of SplitMix64 to a key and a counter (Steele, Lea and Flood,
+"Fast splittable pseudorandom number generators", OOPSLA 2014). The generator has no state, and
+computes a number in a few instructions.
 """
 
 from __future__ import annotations
@@ -17,7 +20,10 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @njit(inline="always")
 def mix64(z):
-    """Return the scrambled bits of a uint64. Different inputs give different outputs, as in SplitMix64."""
+    """Return the scrambled bits of a uint64.
+
+    Different inputs give different outputs, as in SplitMix64.
+    """
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -37,19 +43,25 @@ def random_bits(key, counter):
 
 @njit
 def random_unit(key, counter):
-    """Return the random number at position ``counter`` of a stream, uniform in [0, 1), as float64."""
+    """Return the random number at position ``counter`` of a stream, uniform in [0, 1), as
+    float64.
+    """
     return np.float64(random_bits(key, counter) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit
 def random_below(key, counter, bound):
-    """Return an int64 in 0 .. bound - 1 from position ``counter`` of a stream, with a bias below bound / 2**53."""
+    """Return an int64 in 0 .. bound - 1 from position ``counter`` of a stream, with a bias below
+    bound / 2**53.
+    """
     return np.int64(random_unit(key, counter) * bound)
 
 
 @njit
 def shuffle(order, key):
-    """Shuffle an array in place (Fisher-Yates) with the first ``len(order) - 1`` numbers of a stream."""
+    """Shuffle an array in place (Fisher-Yates) with the first ``len(order) - 1`` numbers of a
+    stream.
+    """
     for i in range(order.size - 1, 0, -1):
         j = random_below(key, order.size - 1 - i, i + 1)
         order[i], order[j] = order[j], order[i]
@@ -71,7 +83,8 @@ def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> 
     seed : int
         The user's seed, not negative.
     task : int
-        Number of the stream. Each use of random numbers has a constant stream number, defined in `Stream`.
+        Number of the stream. Each use of random numbers has a constant stream number, defined in
+        `Stream`.
     dtype : type
         Integer type of the result.
     """
@@ -81,21 +94,27 @@ def random_permutation(n: int, seed: int, task: int, dtype: type = np.int64) -> 
 
 
 class Stream(IntEnum):
-    """List the uses of random numbers. The value of a member is the ``task`` argument of `stream_key`.
+    """List the uses of random numbers.
 
-    Two uses with the same stream number and seed would draw the same random numbers. Some code derives a separate key,
-    for example for the nodes of a tree or the tables of a hash. Streams of such keys are numbered from 0, and this
-    class does not list them. If you change a stream number, all results that depend on the stream change. Kernels use
-    the integer ``Stream.NAME.value``. If the comment of a member contains a sum such as ``SYNTHETIC_ROW + row``, the
-    sum is the stream number of one row.
+    The value of a member is the ``task`` argument of `stream_key`.
+
+    Two uses with the same stream number and seed would draw the same random numbers. Some code
+    derives a separate key, for example for the nodes of a tree or the tables of a hash. Streams of
+    such keys are numbered from 0, and this class does not list them. If you change a stream number,
+    all results that depend on the stream change. Kernels use the integer ``Stream.NAME.value``. If
+    the comment of a member contains a sum such as ``SYNTHETIC_ROW + row``, the sum is the stream
+    number of one row.
     """
 
     # Data:
     SPLIT = 0x5B1  # SPLIT selects the validation rows of a training set.
-    SEARCH_SAMPLE = 0x5B2  # SEARCH_SAMPLE draws the rows of a hyperparameter search on part of a dataset.
+    # SEARCH_SAMPLE draws the rows of a hyperparameter search on part of a dataset.
+    SEARCH_SAMPLE = 0x5B2
     FEW_SHOT_ORDER = 1 << 39  # FEW_SHOT_ORDER orders the pairs of an object and a view.
-    SYNTHETIC_ROW = 1 << 40  # SYNTHETIC_ROW + row draws the features and labels of one synthetic row.
-    SYNTHETIC_LABEL = 1 << 41  # SYNTHETIC_LABEL + label draws the features of a synthetic label, object or topic.
+    # SYNTHETIC_ROW + row draws the features and labels of one synthetic row.
+    SYNTHETIC_ROW = 1 << 40
+    # SYNTHETIC_LABEL + label draws the features of a synthetic label, object or topic.
+    SYNTHETIC_LABEL = 1 << 41
     STREAM_ORDER = 0x0F10  # STREAM_ORDER orders the instances for progressive validation.
 
     # Trees:
@@ -113,7 +132,8 @@ class Stream(IntEnum):
     LDSM_ORDER = 1 << 40  # LDSM_ORDER may equal SYNTHETIC_ROW, because their keys differ.
     LOGISTIC_FOLD = 0xCF01D  # LOGISTIC_FOLD draws the fold of each instance for choosing C.
     OUT_OF_FOLD = 0x0F01D  # OUT_OF_FOLD draws the fold of each instance for learning thresholds.
-    STACKING = 0x57AC  # STACKING draws the instances on which a stacking model's regression is trained.
+    # STACKING draws the instances on which a stacking model's regression is trained.
+    STACKING = 0x57AC
     CHOICE = 0xC401CE  # CHOICE draws the instances for choosing a hyperparameter.
     NAPKINXC_ORDER = 0x0E4  # NAPKINXC_ORDER shuffles instances for napkinXC's online trees.
     MEMORY_TREE_ORDER = 0x0E5  # MEMORY_TREE_ORDER shuffles instances for VW's memory tree.

@@ -1,9 +1,10 @@
-"""Validate features, label sets and sparse probability estimates (SPE), and convert them to CSR for kernels.
+"""Validate features, label sets and sparse probability estimates (SPE), and convert them to CSR for
+kernels.
 
-scipy's constructors check only the ends of index arrays. scipy's conversions and xmlc's kernels do not check indices
-and may read outside the memory. This module validates the arrays of a sparse matrix before any other use. A
-check is one pass over an array. If an entry is wrong, the check raises `Malformed` with the name of the array and the
-first wrong entry.
+scipy's constructors check only the ends of index arrays. scipy's conversions and xmlc's kernels do
+not check indices and may read outside the memory. This module validates the arrays of a sparse
+matrix before any other use. A check is one pass over an array. If an entry is wrong, the check
+raises `Malformed` with the name of the array and the first wrong entry.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
 ENTRIES_PER_BLOCK = 1 << 24  # A block of `blocks_of_rows` has about ENTRIES_PER_BLOCK entries.
 INDEXED = (*COMPRESSED, "coo")  # Formats of scipy that store indices in arrays.
-#: The type of a user's matrix: a sparse matrix, an array, a frame, or rows that NumPy converts to an array.
+#: The type of a user's matrix: a sparse matrix, an array, a frame, or rows that NumPy converts to
+#: an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 CSR = sparse.csr_array
 Kind = Literal["number", "share", "probability"]
@@ -53,12 +55,14 @@ class KernelCSR(NamedTuple):
 
 
 def kernel_csr(matrix: CSR) -> KernelCSR:
-    """Return a CSR matrix as a `KernelCSR`, without a copy if the arrays already have the required types.
+    """Return a CSR matrix as a `KernelCSR`, without a copy if the arrays already have the required
+    types.
 
-    `kernel_csr` is the last check before kernels, and validates a matrix that `as_csr` or `load_csr` did not validate.
+    `kernel_csr` is the last check before kernels, and validates a matrix that `as_csr` or
+    `load_csr` did not validate.
 
-    Unsigned 32-bit indices let the compiler drop the test for negative indices. With a test for negative indices,
-    kernels are slower by a factor of 1.4 to 3.4.
+    Unsigned 32-bit indices let the compiler drop the test for negative indices. With a test for
+    negative indices, kernels are slower by a factor of 1.4 to 3.4.
 
     Raises
     ------
@@ -75,21 +79,27 @@ def kernel_csr(matrix: CSR) -> KernelCSR:
 
 
 def is_validated(matrix: object) -> bool:
-    """Return whether a matrix has the mark of `validated`, and has since kept its shape and index arrays.
+    """Return whether a matrix has the mark of `validated`, and has since kept its shape and index
+    arrays.
 
-    `as_csr` and `load_csr` set the mark of the matrix that they return, but leave the user's matrix without a mark.
-    Other code may change the user's matrix in place.
+    `as_csr` and `load_csr` set the mark of the matrix that they return, but leave the user's matrix
+    without a mark. Other code may change the user's matrix in place.
     """
     mark = getattr(matrix, "_validated", None)
     if mark is None or not isinstance(matrix, CSR):
         return False
     shape, arrays = mark
-    return bool(shape == matrix.shape and arrays[0] is matrix.indptr and arrays[1] is matrix.indices)
+    return bool(
+        shape == matrix.shape and arrays[0] is matrix.indptr and arrays[1] is matrix.indices
+    )
 
 
 def validated(matrix: CSR) -> CSR:
-    """Mark a matrix whose index arrays were validated, or built from validated arrays, and return the matrix."""
-    # The mark is an attribute, not an entry of a table, so the mark disappears together with the matrix.
+    """Mark a matrix whose index arrays were validated, or built from validated arrays, and return
+    the matrix.
+    """
+    # The mark is an attribute, not an entry of a table, so the mark disappears together with the
+    # matrix.
     matrix._validated = (matrix.shape, (matrix.indptr, matrix.indices))  # type: ignore[attr-defined]
     return matrix
 
@@ -124,18 +134,21 @@ def some_rows(matrix: CSR, start: int, end: int) -> CSR:
     """
     indptr = matrix.indptr[start : end + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
-    rows = assembled(matrix.data[entries], matrix.indices[entries], indptr - indptr[0], matrix.shape[1])
+    rows = assembled(
+        matrix.data[entries], matrix.indices[entries], indptr - indptr[0], matrix.shape[1]
+    )
     if is_validated(matrix):
         validated(rows)
     return rows
 
 
 def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> CSR:
-    """Return a canonical matrix of the given validated arrays, without a copy of ``data`` and ``indices``.
+    """Return a canonical matrix of the given validated arrays, without a copy of ``data`` and
+    ``indices``.
 
-    scipy's constructor copies small parts of larger arrays. The constructor also copies ``indices`` to match an
-    ``indptr`` that exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr`` may have different types, which
-    is no problem for slicing and reading rows.
+    scipy's constructor copies small parts of larger arrays. The constructor also copies ``indices``
+    to match an ``indptr`` that exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr``
+    may have different types, which is no problem for slicing and reading rows.
     """
     matrix = CSR((indptr.size - 1, n_columns), dtype=data.dtype)
     if indptr[-1] <= np.iinfo(np.int32).max:
@@ -155,22 +168,29 @@ def released(matrix: CSR) -> CSR:
 
 
 def release(matrix: CSR) -> None:
-    """Free the memory of a matrix that `released` marked. Later reads load the data from the files again."""
+    """Free the memory of a matrix that `released` marked.
+
+    Later reads load the data from the files again.
+    """
     if getattr(matrix, "_lent", False):
         give_back(matrix.indices, matrix.data)
 
 
 def blocks_of_rows(matrix: CSR, *others: CSR) -> list[tuple[CSR, ...]]:
-    """Split canonical matrices with the same number of rows into one or more blocks of rows, without a copy.
+    """Split canonical matrices with the same number of rows into one or more blocks of rows,
+    without a copy.
 
-    Each block is a tuple with the same rows of every matrix. Each block has about ``ENTRIES_PER_BLOCK`` entries of the
-    first matrix, but at least one row. After reading a block, call `release` with the first matrix of the block.
+    Each block is a tuple with the same rows of every matrix. Each block has about
+    ``ENTRIES_PER_BLOCK`` entries of the first matrix, but at least one row. After reading a block,
+    call `release` with the first matrix of the block.
     """
     entries = int(matrix.indptr[-1])
     n = matrix.shape[0]
     cuts = np.searchsorted(matrix.indptr, np.arange(ENTRIES_PER_BLOCK, entries, ENTRIES_PER_BLOCK))
     bounds = [0, *np.unique(cuts[(cuts > 0) & (cuts < n)]).tolist(), n]
-    blocks = [tuple(some_rows(each, *block) for each in (matrix, *others)) for block in pairwise(bounds)]
+    blocks = [
+        tuple(some_rows(each, *block) for each in (matrix, *others)) for block in pairwise(bounds)
+    ]
     if len(blocks) > 1 and getattr(matrix, "_lent", False):
         for part, *_ in blocks:
             released(part)
@@ -183,20 +203,24 @@ def as_features(X: Matrix) -> CSR:
     Raises
     ------
     InvalidDataError
-        If an entry is NaN, infinite or not a number, ``X`` is a masked array or not two-dimensional, or an index lies
-        outside of ``X``.
+        If an entry is NaN, infinite or not a number, ``X`` is a masked array or not
+        two-dimensional, or an index lies outside of ``X``.
     """
     X = as_csr(X, np.float32, "X")
     is_finite = np.isfinite(X.data)
     if not is_finite.all():
         row = int(np.searchsorted(X.indptr, is_finite.argmin(), side="right")) - 1
         remedy = "Fill these entries, or drop the rows."
-        raise InvalidDataError(f"X: found NaN or inf in row {row}, expected finite numbers. {remedy}")
+        raise InvalidDataError(
+            f"X: found NaN or inf in row {row}, expected finite numbers. {remedy}"
+        )
     return without_zeros(X)
 
 
 def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") -> CSR:
-    """Return label sets as a canonical boolean CSR array of shape (n, m). The stored entries are the positives.
+    """Return label sets as a canonical boolean CSR array of shape (n, m).
+
+    The stored entries are the positives.
 
     Parameters
     ----------
@@ -204,16 +228,16 @@ def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") 
     name : str
         The name of ``Y`` in messages.
     other : object
-        The other argument of the user's call. If ``other`` contains label sets and ``Y`` does not, the arguments are
-        probably swapped.
+        The other argument of the user's call. If ``other`` contains label sets and ``Y`` does not,
+        the arguments are probably swapped.
     call : str
         The correct call, for the message on swapped arguments.
 
     Raises
     ------
     InvalidDataError
-        If a value is neither 0 nor 1, ``Y`` is a masked array or not two-dimensional, or an index lies outside of
-        ``Y``.
+        If a value is neither 0 nor 1, ``Y`` is a masked array or not two-dimensional, or an index
+        lies outside of ``Y``.
     """
     try:
         return without_zeros(as_csr(Y, bool, name))
@@ -231,7 +255,8 @@ def _is_matrix(matrix: Any, dtype: type) -> bool:
 
 
 def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -> CSR:
-    """Return estimates as a canonical CSR array with values in (0, 1], without a copy of canonical estimates.
+    """Return estimates as a canonical CSR array with values in (0, 1], without a copy of canonical
+    estimates.
 
     Stored zeros are dropped. A value that exceeds 1 by a rounding error becomes 1.
 
@@ -239,15 +264,17 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
     ----------
     spe : sparse matrix or array-like, shape (n, m)
     dtype : type or None
-        float32 or float64. None means float64 if the input is wider than float32 or has no type, and float32 otherwise.
-        If ``dtype`` is None, different values remain different in the conversion.
+        float32 or float64. None means float64 if the input is wider than float32 or has no type,
+        and float32 otherwise. If ``dtype`` is None, different values remain different in the
+        conversion.
     name : str
         The name of the estimates in messages.
 
     Raises
     ------
     InvalidDataError
-        If ``spe`` is not two-dimensional, an index lies outside of ``spe``, or a value is not a probability.
+        If ``spe`` is not two-dimensional, an index lies outside of ``spe``, or a value is not a
+        probability.
     """
     if dtype is None:
         dtype = np.float64
@@ -271,10 +298,13 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
 def rounded(thresholds: Any) -> np.ndarray:
     """Return thresholds in float32.
 
-    Thresholds below 1 stay below 1 when they are rounded, so an estimate of 1 exceeds such thresholds.
+    Thresholds below 1 stay below 1 when they are rounded, so an estimate of 1 exceeds such
+    thresholds.
     """
     values: np.ndarray = np.asarray(thresholds, dtype=np.float32)
-    return np.where((values == 1) & (np.asarray(thresholds) < 1), np.nextafter(values, np.float32(0)), values)
+    return np.where(
+        (values == 1) & (np.asarray(thresholds) < 1), np.nextafter(values, np.float32(0)), values
+    )
 
 
 def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> None:
@@ -282,11 +312,14 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
     if values.size and not (values.min() >= 0 and values.max() <= most):
         wrong = values[~((values >= 0) & (values <= most))].flat[0]
         remedy = "Apply a sigmoid to scores or logits."
-        raise InvalidDataError(f"{name}: found {wrong}, expected probabilities from 0 to 1. {remedy}")
+        raise InvalidDataError(
+            f"{name}: found {wrong}, expected probabilities from 0 to 1. {remedy}"
+        )
 
 
 def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
-    """Warn if the sum of all estimates is so far from the number of true labels that estimates cannot be probabilities.
+    """Warn if the sum of all estimates is so far from the number of true labels that estimates
+    cannot be probabilities.
 
     Parameters
     ----------
@@ -295,17 +328,28 @@ def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
     least, most : float
         The bounds of the interval in which the sum is expected.
     n : int
-        The number of instances. With fewer than 100 instances, the number of true labels varies too much for a warning.
+        The number of instances. With fewer than 100 instances, the number of true labels varies too
+        much for a warning.
     """
     if n >= FEW and not least <= found <= most:
-        fault = f"found a sum of {found:.0f}, expected {least:.0f} to {most:.0f} for the number of labels"
+        fault = (
+            f"found a sum of {found:.0f}, expected {least:.0f} to {most:.0f} for the number of "
+            "labels"
+        )
         risk = "The estimates may not be probabilities, and label sets may be poor"
-        remedy = "Calibrate estimates on labelled instances with xmlc.thresholds.IsotonicCalibration"
-        warnings.warn(f"estimates: {fault}. {risk}. {remedy}, or fit LabelSets with Y.", stacklevel=3)
+        remedy = (
+            "Calibrate estimates on labelled instances with xmlc.thresholds.IsotonicCalibration"
+        )
+        warnings.warn(
+            f"estimates: {fault}. {risk}. {remedy}, or fit LabelSets with Y.", stacklevel=3
+        )
 
 
-def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind = "number") -> np.ndarray:
-    """Return an array of shape (m,) made from one number for all labels or from one number per label.
+def per_label(
+    value: object, n_labels: int, dtype: type, name: str, kind: Kind = "number"
+) -> np.ndarray:
+    """Return an array of shape (m,) made from one number for all labels or from one number per
+    label.
 
     Parameters
     ----------
@@ -315,13 +359,14 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
     name : str
         The name of the argument in messages.
     kind : {"number", "share", "probability"}
-        A "share" of instances lies between 0 and 1. A "probability" is a threshold for estimates, either between 0 and
-        1 or infinite. No estimate exceeds an infinite threshold.
+        A "share" of instances lies between 0 and 1. A "probability" is a threshold for estimates,
+        either between 0 and 1 or infinite. No estimate exceeds an infinite threshold.
 
     Raises
     ------
     InvalidDataError
-        If the shape is wrong, a value is NaN or not a number, or a value lies outside the range of ``kind``.
+        If the shape is wrong, a value is NaN or not a number, or a value lies outside the range of
+        ``kind``.
     """
     try:
         if value is None:  # NumPy would convert None to NaN
@@ -330,7 +375,9 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
         if dtype is np.float32:
             values = rounded(value)
     except (TypeError, ValueError):
-        raise InvalidDataError(f"found {name}={value!r}, expected a number, or one per label") from None
+        raise InvalidDataError(
+            f"found {name}={value!r}, expected a number, or one per label"
+        ) from None
     if values.shape not in ((), (n_labels,)):
         expected = f"a number, or shape ({n_labels},) with one number per label"
         raise InvalidDataError(f"{name}: found shape {values.shape}, expected {expected}")
@@ -339,12 +386,15 @@ def per_label(value: object, n_labels: int, dtype: type, name: str, kind: Kind =
     wrong = values[(values < 0) | (values > 1) & ((values < np.inf) | (kind == "share"))]
     if kind != "number" and wrong.size:
         plural, remedy = REMEDIES[kind]
-        raise InvalidDataError(f"{name}: found {wrong.flat[0]}, expected {plural} from 0 to 1. {remedy}")
+        raise InvalidDataError(
+            f"{name}: found {wrong.flat[0]}, expected {plural} from 0 to 1. {remedy}"
+        )
     return np.ascontiguousarray(np.broadcast_to(values, (n_labels,)))
 
 
 def as_csr(matrix: Any, dtype: type, name: str) -> CSR:
-    """Return a user's matrix as a validated canonical CSR array of type ``dtype``, without a copy if possible.
+    """Return a user's matrix as a validated canonical CSR array of type ``dtype``, without a copy
+    if possible.
 
     Parameters
     ----------
@@ -357,14 +407,17 @@ def as_csr(matrix: Any, dtype: type, name: str) -> CSR:
     Raises
     ------
     InvalidDataError
-        If the matrix is a masked array or not two-dimensional, an index lies outside of the matrix, or a value is not a
-        number. If ``dtype`` is bool, a value that is neither 0 nor 1 also raises an error.
+        If the matrix is a masked array or not two-dimensional, an index lies outside of the matrix,
+        or a value is not a number. If ``dtype`` is bool, a value that is neither 0 nor 1 also
+        raises an error.
     """
     if is_validated(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
     if np.ma.isMaskedArray(matrix):
         remedy = "Fill the masked entries, or drop their rows."
-        raise InvalidDataError(f"{name}: found a masked array, expected one without a mask. {remedy}")
+        raise InvalidDataError(
+            f"{name}: found a masked array, expected one without a mask. {remedy}"
+        )
     if is_frame(matrix):
         matrix = frame_values(matrix, name)
     given = matrix
@@ -375,7 +428,9 @@ def as_csr(matrix: Any, dtype: type, name: str) -> CSR:
         remedy = "Make all rows equally long"
         if dtype is bool:
             remedy = OF_LISTS
-        raise InvalidDataError(f"{name}: found rows of different lengths, expected a matrix. {remedy}.") from None
+        raise InvalidDataError(
+            f"{name}: found rows of different lengths, expected a matrix. {remedy}."
+        ) from None
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise no_matrix(given, matrix, dtype is bool, name)
     kind = ""
@@ -404,7 +459,10 @@ def as_csr(matrix: Any, dtype: type, name: str) -> CSR:
 
 
 def without_zeros(matrix: CSR) -> CSR:
-    """Return a matrix without stored zeros. The given matrix may be read-only and remains unchanged."""
+    """Return a matrix without stored zeros.
+
+    The given matrix may be read-only and remains unchanged.
+    """
     if matrix.data.all():
         return matrix
     result = matrix.copy()
@@ -415,14 +473,17 @@ def without_zeros(matrix: CSR) -> CSR:
 
 
 def entries_above(spe: CSR, thresholds: np.ndarray) -> CSR:
-    """Return a new matrix with the estimates that are strictly greater than the threshold of their label.
+    """Return a new matrix with the estimates that are strictly greater than the threshold of their
+    label.
 
     Parameters
     ----------
     spe : csr_array, shape (n, m)
     thresholds : ndarray, shape (m,)
     """
-    return without_zeros(with_values(spe, np.where(spe.data > thresholds[spe.indices], spe.data, spe.dtype.type(0))))
+    return without_zeros(
+        with_values(spe, np.where(spe.data > thresholds[spe.indices], spe.data, spe.dtype.type(0)))
+    )
 
 
 def _check_truth_values(matrix: Any, name: str) -> None:
@@ -438,10 +499,14 @@ def _check_truth_values(matrix: Any, name: str) -> None:
     wrong = np.flatnonzero(~np.isin(entries.data, (0, 1)))
     if wrong.size:  # Unused memory after the last entry may contain any values.
         first = wrong[np.argmin(entries.row[wrong])]
-        raise no_label_sets(entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name)
+        raise no_label_sets(
+            entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name
+        )
 
 
-def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int) -> CSR:
+def stack_estimates(
+    counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray, n_labels: int
+) -> CSR:
     """Return an SPE or label sets as a CSR array, built from the labels of consecutive instances.
 
     Parameters
@@ -451,7 +516,8 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
     labels : ndarray of int
         The labels of all instances, in any order within an instance.
     estimates : ndarray
-        The estimates of the labels, in the order of ``labels``. For label sets, all values are ``True``.
+        The estimates of the labels, in the order of ``labels``. For label sets, all values are
+        ``True``.
     n_labels : int
         The number of columns.
     """
@@ -461,26 +527,34 @@ def stack_estimates(counts: np.ndarray, labels: np.ndarray, estimates: np.ndarra
     return spe
 
 
-def top_k_of(spe: CSR, k: int, label_weights: np.ndarray = NO_WEIGHTS) -> tuple[np.ndarray, np.ndarray]:
-    """Rank the labels of each instance by their stored estimates, multiplied by the label weights if there are any.
+def top_k_of(
+    spe: CSR, k: int, label_weights: np.ndarray = NO_WEIGHTS
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rank the labels of each instance by their stored estimates, multiplied by the label weights
+    if there are any.
 
     Returns
     -------
     labels : ndarray of int32, shape (n, k)
-        The labels with the largest products, in descending order. For equal products, the smaller label is first. Rows
-        with fewer than k products above 0 are padded with -1.
+        The labels with the largest products, in descending order. For equal products, the smaller
+        label is first. Rows with fewer than k products above 0 are padded with -1.
     scores : ndarray of float32, shape (n, k)
         The products of the ranked labels, and 0 in the padding.
     """
     if label_weights.size:
-        spe = without_zeros(with_values(spe, (spe.data * label_weights[spe.indices]).astype(np.float32)))
+        spe = without_zeros(
+            with_values(spe, (spe.data * label_weights[spe.indices]).astype(np.float32))
+        )
     counts = np.diff(spe.indptr)
     order = np.lexsort((spe.indices, -spe.data, np.repeat(np.arange(counts.size), counts)))
     return ranking_of(counts, spe.indices[order], spe.data[order], k)
 
 
-def ranking_of(counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first k labels of each instance and the labels' scores, as arrays with the format of `top_k_of`.
+def ranking_of(
+    counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first k labels of each instance and the labels' scores, as arrays with the format
+    of `top_k_of`.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Domains (sets of allowed values) of hyperparameters and arguments.
 
-Validation, documentation, suites and hyperparameter searches use them. Even with the values at the ends of an interval,
-no computation overflows and every loop ends.
+Validation, documentation, suites and hyperparameter searches use them. Even with the values at the
+ends of an interval, no computation overflows and every loop ends.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ class NumberRange:
             return self.none
         if isinstance(value, str):
             return value != "" and value == self.text
-        if isinstance(value, bool) or not isinstance(value, Real) or (self.whole and not isinstance(value, Integral)):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, Real)
+            or (self.whole and not isinstance(value, Integral))
+        ):
             return False
         number: Any = value
         return bool(self.low <= number <= self.high and not (self.above and number == self.low))
@@ -88,7 +92,8 @@ class Flag:
     """True and False."""
 
     def __contains__(self, value: object) -> bool:
-        return type(value).__name__ in ("bool", "bool_")  # NumPy's bool is recognised by its name, without an import.
+        # NumPy's bool is recognised by its name, without an import.
+        return type(value).__name__ in ("bool", "bool_")
 
     def __str__(self) -> str:
         return "True or False"
@@ -138,8 +143,8 @@ class Named:
         return f"{names}, such as [('swnn', 'swnn'), ('plt', PLT())] or None"
 
 
-#: A domain is a set of allowed values. ``str(domain)`` describes the allowed values in messages, after the word
-#: "expected".
+#: A domain is a set of allowed values. ``str(domain)`` describes the allowed values in messages,
+#: after the word "expected".
 Domain = NumberRange | OneOf | Flag | Ascending | Named
 
 
@@ -170,7 +175,9 @@ def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
 
 
 def did_you_mean(value: object, domain: Domain) -> str:
-    """Return a sentence that suggests the allowed text nearest to a value, or "" if no text is near."""
+    """Return a sentence that suggests the allowed text nearest to a value, or "" if no text is
+    near.
+    """
     if isinstance(domain, OneOf) and isinstance(value, str):
         for choice in get_close_matches(value.lower(), domain.choices, n=1):
             return f"Did you mean {choice!r}?"

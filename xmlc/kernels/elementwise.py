@@ -1,9 +1,10 @@
-"""Compute exp, log, log2, power, sigmoid and mean of arrays with bit-identical results on any processor.
+"""Compute exp, log, log2, power, sigmoid and mean of arrays with bit-identical results on any
+processor.
 
-NumPy selects one of several implementations for the processor, and the implementations' results differ in the last
-bits. `xmlc.kernels.float64` documents the formulas and their errors. All functions accept a number or an array and
-compute in float64. The result is a float64 array in the shape of the argument. If the argument is a number, the result
-is an array without dimensions.
+NumPy selects one of several implementations for the processor, and the implementations' results
+differ in the last bits. `xmlc.kernels.float64` documents the formulas and their errors. All
+functions accept a number or an array and compute in float64. The result is a float64 array in the
+shape of the argument. If the argument is a number, the result is an array without dimensions.
 """
 
 from __future__ import annotations

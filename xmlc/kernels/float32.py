@@ -1,13 +1,14 @@
 """Compute exp, log1p and the logistic function in float32, in a form that loops can vectorise.
 
-The C library computes one number at a time. The C library takes 2 to 4 ns per number for exp and 6 ns for log1p. The
-functions in this module take 0.2 to 0.3 ns per number (AVX-512). All constants of this module are powers of two,
-parts of ln 2, or xmlc's minimax fits.
+The C library computes one number at a time. The C library takes 2 to 4 ns per number for exp and 6
+ns for log1p. The functions in this module take 0.2 to 0.3 ns per number (AVX-512). All constants of
+this module are powers of two, parts of ln 2, or xmlc's minimax fits.
 
-Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither reorders a sum nor
-fuses a product with an addition. Training PLTs is 12 to 15 % slower without fused operations, so kernels call `fma`
-explicitly. On a processor without fused instructions (x86-64 before 2013), `fma` calls the C library. A call of the C
-library is slower than an instruction, but gives a bit-identical result.
+Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither
+reorders a sum nor fuses a product with an addition. Training PLTs is 12 to 15 % slower without
+fused operations, so kernels call `fma` explicitly. On a processor without fused instructions
+(x86-64 before 2013), `fma` calls the C library. A call of the C library is slower than an
+instruction, but gives a bit-identical result.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ LOG2_E = np.float32(1.4426950408889634)
 LN2_HIGH = np.float32(0.693359375)
 LN2_LOW = np.float32(-2.12194440e-4)
 SMALLEST = np.float32(-87.0)  # Below SMALLEST, exp is not a normal float32.
-EXP_TAIL = tuple(np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934))
+EXP_TAIL = tuple(
+    np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934)
+)
 
 
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
@@ -36,13 +39,18 @@ def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
     name = "llvm.fma.f32"
     if isinstance(kind, ir.VectorType):
         name = f"llvm.fma.v{kind.count}f32"
-    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * 3), name)
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(kind, [kind] * 3), name
+    )
     return builder.call(function, [a, b, c])
 
 
 @intrinsic
 def fma(typing_context, a, b, c):
-    """Return a * b + c of float32 numbers, rounded once. The code is one instruction, or a call of C's ``fmaf``."""
+    """Return a * b + c of float32 numbers, rounded once.
+
+    The code is one instruction, or a call of C's ``fmaf``.
+    """
 
     def generate(context, builder, signature, arguments):
         return fused(builder, *arguments)
@@ -53,22 +61,26 @@ def fma(typing_context, a, b, c):
 
 @njit(inline="always")
 def exp_of_negative(x):
-    """Return exp(x) of a float32 x <= 0, with a relative error below 2e-7. The result is 2e-38 for x below -87.
+    """Return exp(x) of a float32 x <= 0, with a relative error below 2e-7.
 
-    The kernel splits x into n ln 2 + r with whole n, and multiplies 2**n by a polynomial for exp(r). The polynomial was
-    fitted on |r| <= ln(2) / 2.
+    The result is 2e-38 for x below -87.
+
+    The kernel splits x into n ln 2 + r with whole n, and multiplies 2**n by a polynomial for
+    exp(r). The polynomial was fitted on |r| <= ln(2) / 2.
     """
     x = max(x, SMALLEST)
     n = np.floor(fma(x, LOG2_E, np.float32(0.5)))
     r = fma(-n, LN2_LOW, fma(-n, LN2_HIGH, x))
     tail = fma(r, fma(r, EXP_TAIL[0], EXP_TAIL[1]), EXP_TAIL[2])
     tail = fma(r, fma(r, tail, EXP_TAIL[3]), EXP_TAIL[4])
-    return (np.float32(1.0) + fma(r * r, tail, r)) * np.int32((np.int32(n) + 127) << 23).view(np.float32)
+    return (np.float32(1.0) + fma(r * r, tail, r)) * np.int32((np.int32(n) + 127) << 23).view(
+        np.float32
+    )
 
 
-# Python's error model would test each division for zero, which prevents vectorised loops. A function without the
-# `fastmath` option gets the flags of the first kernel that calls the function. `sigmoid` therefore sets
-# `fastmath=False`.
+# Python's error model would test each division for zero, which prevents vectorised loops. A
+# function without the `fastmath` option gets the flags of the first kernel that calls the function.
+# `sigmoid` therefore sets `fastmath=False`.
 @njit(error_model="numpy", fastmath=False, forceinline=True)
 def sigmoid(score):
     """Return 1 / (1 + exp(-score)) of a float32, with a relative error below 5e-7.
@@ -82,8 +94,12 @@ def sigmoid(score):
 
 @njit(inline="always")
 def log1p_of_share(x):
-    """Return log(1 + x) of a float32 0 <= x <= 1 by a fitted polynomial, with a relative error below 1e-6."""
-    tail = fma(x, fma(x, np.float32(-0.0083364975), np.float32(0.04337085)), np.float32(-0.106677905))
+    """Return log(1 + x) of a float32 0 <= x <= 1 by a fitted polynomial, with a relative error
+    below 1e-6.
+    """
+    tail = fma(
+        x, fma(x, np.float32(-0.0083364975), np.float32(0.04337085)), np.float32(-0.106677905)
+    )
     tail = fma(x, fma(x, tail, np.float32(0.176754937)), np.float32(-0.24470469))
     tail = fma(x, fma(x, tail, np.float32(0.332711875)), np.float32(-0.49997127))
     return x * fma(x, tail, np.float32(0.99999976))

@@ -1,32 +1,36 @@
-"""Compute exp, log, log1p, log2, power, cos, softplus and sigmoid in float64, bit-identical on any processor.
+"""Compute exp, log, log1p, log2, power, cos, softplus and sigmoid in float64, bit-identical on any
+processor.
 
-For ``math.exp`` and similar functions, numba calls the C library. The C library has versions of these functions with
-and without fused multiply-add, and selects a version for the processor at start-up. NumPy's functions also have
-different versions for different processors.
+For ``math.exp`` and similar functions, numba calls the C library. The C library has versions of
+these functions with and without fused multiply-add, and selects a version for the processor at
+start-up. NumPy's functions also have different versions for different processors.
 
-The functions here use only additions, subtractions, multiplications, divisions, comparisons and operations on exponent
-bits. IEEE 754 defines the arithmetic to the last bit. No fast-math flag is set, so LLVM may neither reorder nor fuse
-operations. Each function sets ``fastmath=False``. Without ``fastmath=False``, numba would compile a function for all
-callers with the flags of the first kernel that calls the function. ``inline="always"`` is not used, because inlined
-code gets the caller's flags.
+The functions here use only additions, subtractions, multiplications, divisions, comparisons and
+operations on exponent bits. IEEE 754 defines the arithmetic to the last bit. No fast-math flag is
+set, so LLVM may neither reorder nor fuse operations. Each function sets ``fastmath=False``. Without
+``fastmath=False``, numba would compile a function for all callers with the flags of the first
+kernel that calls the function. ``inline="always"`` is not used, because inlined code gets the
+caller's flags.
 
 The constants are derived as follows:
 
-* exp: x = n ln 2 + r with whole n and abs(r) <= ln(2) / 2. The code computes exp(r) by a Taylor series up to r**13 /
-  13!, with a relative remainder below 5e-18. The code splits ln 2 into a number of 42 bits, whose product with n is
-  exact, and a rest.
-* log: x = 2**k m with m in sqrt(1/2) .. sqrt(2), f = m - 1, s = f / (2 + f), z = s s <= 0.0295. Then
-  log m = 2 atanh(s) = 2 s + s z T = f - s (f - z T), T = 2/3 + 2/5 z + ... + 2/25 z**11, with a remainder below 1e-21.
+* exp: x = n ln 2 + r with whole n and abs(r) <= ln(2) / 2. The code computes exp(r) by a Taylor
+  series up to r**13 / 13!, with a relative remainder below 5e-18. The code splits ln 2 into a
+  number of 42 bits, whose product with n is exact, and a rest.
+* log: x = 2**k m with m in sqrt(1/2) .. sqrt(2), f = m - 1, s = f / (2 + f), z = s s <= 0.0295.
+  Then log m = 2 atanh(s) = 2 s + s z T = f - s (f - z T), T = 2/3 + 2/5 z + ... + 2/25 z**11, with
+  a remainder below 1e-21.
 
-Errors are in units in the last place (ulp) of the result, and 0.5 is the least possible. Tests compare the results with
-decimals of 60 digits.
+Errors are in units in the last place (ulp) of the result, and 0.5 is the least possible. Tests
+compare the results with decimals of 60 digits.
 """
 
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-TO_WHOLE = 1.5 * 2.0**52  # x + TO_WHOLE has x, rounded to an integer, in its lowest bits (|x| < 2**51).
+# x + TO_WHOLE has x, rounded to an integer, in its lowest bits (|x| < 2**51).
+TO_WHOLE = 1.5 * 2.0**52
 TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
 # LN2_HIGH has 42 bits, and LN2_LOW is the rest of ln 2.
@@ -72,7 +76,10 @@ def exp_of_sum(x, rest):
 
 @njit(error_model="numpy", fastmath=False)
 def exp(x):
-    """Return exp(x), with an error below 1 ulp. The result is 0 for x below -746 and infinite above 709.79."""
+    """Return exp(x), with an error below 1 ulp.
+
+    The result is 0 for x below -746 and infinite above 709.79.
+    """
     x = np.float64(x)
     if x > OVERFLOW:
         x = OVERFLOW
@@ -83,7 +90,10 @@ def exp(x):
 
 @njit(error_model="numpy", fastmath=False)
 def sigmoid(x):
-    """Return 1 / (1 + exp(-x)), or NaN for NaN. For results near 0 and near 1, the error is below 2.5 ulp."""
+    """Return 1 / (1 + exp(-x)), or NaN for NaN.
+
+    For results near 0 and near 1, the error is below 2.5 ulp.
+    """
     x = np.float64(x)
     e = exp(-abs(x))
     if x >= 0.0:
@@ -93,7 +103,9 @@ def sigmoid(x):
 
 @njit(error_model="numpy", fastmath=False)
 def split(x):
-    """Return float64 k and m with x = 2**k m and m in sqrt(1/2) .. sqrt(2), for 0 < x < infinity."""
+    """Return float64 k and m with x = 2**k m and m in sqrt(1/2) .. sqrt(2), for 0 < x <
+    infinity.
+    """
     below = np.int64(0)
     if x < SMALLEST_NORMAL:
         x *= 2.0**54
@@ -123,7 +135,10 @@ def _log_of_parts(k, f, rest):
 
 @njit(error_model="numpy", fastmath=False)
 def log(x):
-    """Return log(x), with an error below 1 ulp. The result is -infinity for 0, and NaN for negative numbers and NaN."""
+    """Return log(x), with an error below 1 ulp.
+
+    The result is -infinity for 0, and NaN for negative numbers and NaN.
+    """
     x = np.float64(x)
     if not 0.0 < x < np.inf:
         return log_of_no_positive(x)
@@ -143,7 +158,10 @@ def log_of_no_positive(x):
 
 @njit(error_model="numpy", fastmath=False)
 def log1p(x):
-    """Return log(1 + x), with an error below 1.5 ulp. The result is -infinity for -1, and NaN for NaN and x < -1."""
+    """Return log(1 + x), with an error below 1.5 ulp.
+
+    The result is -infinity for -1, and NaN for NaN and x < -1.
+    """
     x = np.float64(x)
     if not -1.0 < x < np.inf:
         return log_of_no_positive(x + 1.0)
@@ -159,34 +177,44 @@ def log1p(x):
 
 @njit(error_model="numpy", fastmath=False)
 def softplus(x):
-    """Return log(1 + exp(x)), the logistic loss of the margin -x, with an error below 2 ulp. NaN for NaN."""
+    """Return log(1 + exp(x)), the logistic loss of the margin -x, with an error below 2 ulp.
+
+    NaN for NaN.
+    """
     return max(x, 0.0) + log1p(exp(-abs(x)))
 
 
 @njit(error_model="numpy", fastmath=False)
 def cos(x):
-    """Return cos(x) of an angle in radians, within 4e-16 for abs(x) <= 1e5, by a Taylor series around quarter turns."""
+    """Return cos(x) of an angle in radians, within 4e-16 for abs(x) <= 1e5, by a Taylor series
+    around quarter turns.
+    """
     n = np.rint(x * TWO_BY_PI)
     r = (x - n * HALF_PI[0]) - n * HALF_PI[1]
     z = r * r
     quarter = np.int64(n) & 3
     if quarter & 1:
         tail = -1.0 / 39916800.0 + z * (1.0 / 6227020800.0 + z * (-1.0 / 1307674368000.0))
-        tail = -1.0 / 6.0 + z * (1.0 / 120.0 + z * (-1.0 / 5040.0 + z * (1.0 / 362880.0 + z * tail)))
+        tail = -1.0 / 6.0 + z * (
+            1.0 / 120.0 + z * (-1.0 / 5040.0 + z * (1.0 / 362880.0 + z * tail))
+        )
         value = r + r * z * tail
     else:
         tail = 1.0 / 479001600.0 + z * (-1.0 / 87178291200.0 + z * (1.0 / 20922789888000.0))
-        tail = 1.0 / 24.0 + z * (-1.0 / 720.0 + z * (1.0 / 40320.0 + z * (-1.0 / 3628800.0 + z * tail)))
+        tail = 1.0 / 24.0 + z * (
+            -1.0 / 720.0 + z * (1.0 / 40320.0 + z * (-1.0 / 3628800.0 + z * tail))
+        )
         value = 1.0 + z * (z * tail - 0.5)
     if quarter in (1, 2):
         return -value
     return value
 
 
-# `power` and `log2` need more bits of the logarithm than `log` computes. `power` and `log2` therefore represent 2 s + s
-# z (2/3 + z P) by a pair of numbers, whose sum has about 64 bits. The rounding error of a product is computed by
-# splitting the factors into halves (Dekker, A Floating-Point Technique for Extending the Available Precision,
-# Numerische Mathematik 18, 1971). The rounding error of a sum is computed by subtracting the terms from the sum.
+# `power` and `log2` need more bits of the logarithm than `log` computes. `power` and `log2`
+# therefore represent 2 s + s z (2/3 + z P) by a pair of numbers, whose sum has about 64 bits. The
+# rounding error of a product is computed by splitting the factors into halves (Dekker, A
+# Floating-Point Technique for Extending the Available Precision, Numerische Mathematik 18, 1971).
+# The rounding error of a sum is computed by subtracting the terms from the sum.
 
 
 LOG2_E_REST = 2.0355273740931033e-17
@@ -209,14 +237,19 @@ def _product(a, b):
 
 @njit(error_model="numpy", fastmath=False)
 def _sum(larger, smaller):
-    """Return the sum of two numbers, and the sum's rounding error. ``larger`` is 0 or has the larger absolute value."""
+    """Return the sum of two numbers, and the sum's rounding error.
+
+    ``larger`` is 0 or has the larger absolute value.
+    """
     total = larger + smaller
     return total, smaller - (total - larger)
 
 
 @njit(error_model="numpy", fastmath=False)
 def _log_pair(m):
-    """Return log(m) for m in sqrt(1/2) .. sqrt(2) as a pair whose sum has a relative error below 2**-63."""
+    """Return log(m) for m in sqrt(1/2) .. sqrt(2) as a pair whose sum has a relative error below
+    2**-63.
+    """
     f = m - 1.0
     g, g_rest = _sum(2.0, f)
     s = f / g
@@ -236,7 +269,9 @@ def _log_pair(m):
 
 @njit(error_model="numpy", fastmath=False)
 def log2(x):
-    """Return the logarithm of x to base 2, with an error below 0.6 ulp. Logarithms of powers of 2 are exact.
+    """Return the logarithm of x to base 2, with an error below 0.6 ulp.
+
+    Logarithms of powers of 2 are exact.
 
     For 0, negative numbers, infinity and NaN, the result is the same as for `log`.
     """
@@ -253,9 +288,12 @@ def log2(x):
 
 @njit(error_model="numpy", fastmath=False)
 def power(x, y):
-    """Return x**y for x >= 0, with an error below 1 ulp. The result is NaN for negative x, unless y is 0.
+    """Return x**y for x >= 0, with an error below 1 ulp.
 
-    Special cases follow IEEE 754. x**0 and 1**y are 1, even if x or y is NaN. 0**y is infinite for negative y.
+    The result is NaN for negative x, unless y is 0.
+
+    Special cases follow IEEE 754. x**0 and 1**y are 1, even if x or y is NaN. 0**y is infinite for
+    negative y.
     """
     x = np.float64(x)
     y = np.float64(y)

@@ -17,10 +17,12 @@ def is_frame(data: object) -> bool:
 
 
 def frame_values(frame: Any, name: str) -> Any:
-    """Return a frame as a matrix of numbers or truth values. The matrix is sparse if all columns are sparse.
+    """Return a frame as a matrix of numbers or truth values.
 
-    Columns with different types, or with a type that supports missing values, become float64. Missing values become
-    NaN.
+    The matrix is sparse if all columns are sparse.
+
+    Columns with different types, or with a type that supports missing values, become float64.
+    Missing values become NaN.
 
     Raises
     ------
@@ -30,7 +32,9 @@ def frame_values(frame: Any, name: str) -> Any:
     for column, dtype in frame.dtypes.items():
         if dtype.kind not in "biuf":
             expected = "numbers or truth values. Encode, convert or drop the column."
-            raise InvalidDataError(f"{name}: found column {column!r} of type {dtype}, expected {expected}")
+            raise InvalidDataError(
+                f"{name}: found column {column!r} of type {dtype}, expected {expected}"
+            )
     kinds = [*set(frame.dtypes)]
     if len(kinds) == 1 and isinstance(kinds[0], np.dtype):
         return np.asarray(frame)

@@ -1,14 +1,15 @@
-"""Select the best of many values, or put all values in order, with kernels for short lists and binary heaps.
+"""Select the best of many values, or put all values in order, with kernels for short lists and
+binary heaps.
 
 The module has three data structures:
 
 * `insert_best` maintains a short sorted list of the best labels and their estimates.
-* `offer` maintains a heap of the S best keys of a long stream. The worst key is on top and is replaced first. A key
-  contains a similarity and the number of an item, so each step needs only one comparison. Most keys of a stream are
-  rejected by a comparison with the worst key of the heap.
-* `make_heap` and `pop_first` order float64 values without moving the values. A float64 key would have no free bits for
-  the number of an item, so the heap contains indices of the values. The heap is built in O(size). Popped indices are
-  stored after the heap, the first popped index last.
+* `offer` maintains a heap of the S best keys of a long stream. The worst key is on top and is
+  replaced first. A key contains a similarity and the number of an item, so each step needs only one
+  comparison. Most keys of a stream are rejected by a comparison with the worst key of the heap.
+* `make_heap` and `pop_first` order float64 values without moving the values. A float64 key would
+  have no free bits for the number of an item, so the heap contains indices of the values. The heap
+  is built in O(size). Popped indices are stored after the heap, the first popped index last.
 """
 
 import numpy as np
@@ -27,13 +28,16 @@ def ranks_before(value, number, other_value, other_number):
 
 @njit
 def insert_best(labels, estimates, label, estimate):
-    """Insert a label into a list of the k best labels, in O(k). If estimates are equal, the smaller label is first.
+    """Insert a label into a list of the k best labels, in O(k).
+
+    If estimates are equal, the smaller label is first.
 
     Parameters
     ----------
     labels : int32 (k,)
-        The labels in the list. The estimate of a free entry must not exceed the estimate of any inserted label. If a
-        free entry may have the same estimate as an inserted label, the label of the free entry must be -1.
+        The labels in the list. The estimate of a free entry must not exceed the estimate of any
+        inserted label. If a free entry may have the same estimate as an inserted label, the label
+        of the free entry must be -1.
     estimates : float (k,)
         The estimates of the labels in the list, in descending order.
     label : int
@@ -46,7 +50,9 @@ def insert_best(labels, estimates, label, estimate):
     label = np.uint32(label)
     if place < 0 or not ranks_before(estimate, label, estimates[place], np.uint32(labels[place])):
         return
-    while place > 0 and ranks_before(estimate, label, estimates[place - 1], np.uint32(labels[place - 1])):
+    while place > 0 and ranks_before(
+        estimate, label, estimates[place - 1], np.uint32(labels[place - 1])
+    ):
         labels[place] = labels[place - 1]
         estimates[place] = estimates[place - 1]
         place -= 1
@@ -56,7 +62,9 @@ def insert_best(labels, estimates, label, estimate):
 
 @njit
 def offer(heap, key):
-    """Replace the least key of a heap if the new key is greater, in O(log size). The least key is at position 0.
+    """Replace the least key of a heap if the new key is greater, in O(log size).
+
+    The least key is at position 0.
 
     Parameters
     ----------
@@ -112,7 +120,9 @@ def sift_index(heap, size, node, values, ids):
 
 @njit
 def make_heap(heap, values, ids):
-    """Fill ``heap`` with the indices of all values, in O(size). The index that ranks first is on top.
+    """Fill ``heap`` with the indices of all values, in O(size).
+
+    The index that ranks first is on top.
 
     Parameters
     ----------
@@ -130,10 +140,11 @@ def make_heap(heap, values, ids):
 
 @njit
 def pop_first(heap, size, values, ids):
-    """Move the first-ranked index of the remaining ``size`` indices to the end of the heap, and return the index.
+    """Move the first-ranked index of the remaining ``size`` indices to the end of the heap, and
+    return the index.
 
-    After k calls, the last k entries of ``heap`` are the first k indices of the ranking, in reverse order. The
-    parameters are the same as for `sift_index`.
+    After k calls, the last k entries of ``heap`` are the first k indices of the ranking, in reverse
+    order. The parameters are the same as for `sift_index`.
     """
     first = heap[0]
     heap[0] = heap[size - 1]

@@ -9,7 +9,8 @@ from xmlc.core.kernel_cache import njit
 
 @njit
 def is_canonical(indices, values, n_features):
-    """Return whether features ascend from 0 to below ``n_features``, and all values are finite and not 0.
+    """Return whether features ascend from 0 to below ``n_features``, and all values are finite and
+    not 0.
 
     Parameters
     ----------

@@ -1,14 +1,16 @@
 """Sum and update rows of weights with kernels that use whole registers.
 
-Siblings are the children of one tree node. A row contains the weights of one feature for all siblings.
+Siblings are the children of one tree node. A row contains the weights of one feature for all
+siblings.
 
-A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each feature. If the length
-of the inner loop is not a constant, the compiler also splits this loop into single numbers. The kernels of this module
-keep the sums in registers. The kernels take 1.4 ns for a feature and 16 siblings, and the simple loop takes 4.7 ns.
-These times were measured on an AMD EPYC with AVX-512, with the weights in the second-level cache.
+A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each
+feature. If the length of the inner loop is not a constant, the compiler also splits this loop into
+single numbers. The kernels of this module keep the sums in registers. The kernels take 1.4 ns for a
+feature and 16 siblings, and the simple loop takes 4.7 ns. These times were measured on an AMD EPYC
+with AVX-512, with the weights in the second-level cache.
 
-For updates, siblings are padded to 4, 8 or a multiple of 16. A padded row of weights fills whole registers. The kernels
-also update the weights in the padding, but do not use them.
+For updates, siblings are padded to 4, 8 or a multiple of 16. A padded row of weights fills whole
+registers. The kernels also update the weights in the padding, but do not use them.
 """
 
 from __future__ import annotations
@@ -53,13 +55,20 @@ def _arrays(context: Any, builder: Any, signature: Any, arguments: Any, *places:
 
 
 def _registers(builder: Any, column: Any, width: int) -> list[Any]:
-    """Return the first column of each register. The registers cover columns ``column .. column + width - 1``."""
-    return [builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)]
+    """Return the first column of each register.
+
+    The registers cover columns ``column .. column + width - 1``.
+    """
+    return [
+        builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)
+    ]
 
 
 @contextmanager
 def _features(vectors: Vectors, ids: Any, values: Any, length: Any) -> Iterator[tuple[Any, Any]]:
-    """Generate a loop over an instance's features, and yield the start of a feature's row and the feature's value."""
+    """Generate a loop over an instance's features, and yield the start of a feature's row and the
+    feature's value.
+    """
     builder = vectors.builder
     with cgutils.for_range(builder, ids.nitems) as loop:
         start = builder.mul(index_at(builder, ids.data, loop.index, length.type), length)
@@ -67,7 +76,8 @@ def _features(vectors: Vectors, ids: Any, values: Any, length: Any) -> Iterator[
 
 
 def _rows_adder(width: int) -> Any:
-    """Return a kernel that sums ``width`` neighbouring columns of selected rows, each multiplied by a factor.
+    """Return a kernel that sums ``width`` neighbouring columns of selected rows, each multiplied by
+    a factor.
 
     The kernel takes these arguments:
 
@@ -84,7 +94,9 @@ def _rows_adder(width: int) -> Any:
     def add_rows(typing_context, ids, values, rows, length, column, initial, sums):
         def generate(context, builder, signature, arguments):
             vectors = Vectors(builder, min(width, NUMBERS_PER_LINE))
-            ids, values, rows, initial, sums = _arrays(context, builder, signature, arguments, 0, 1, 2, 5, 6)
+            ids, values, rows, initial, sums = _arrays(
+                context, builder, signature, arguments, 0, 1, 2, 5, 6
+            )
             length = arguments[3]
             columns = _registers(builder, arguments[4], width)
             starts = [vectors.load(vectors.at(initial.data, column)) for column in columns]
@@ -103,7 +115,8 @@ def _rows_adder(width: int) -> Any:
 
 
 def _rows_updater(width: int) -> Any:
-    """Return a kernel that adds multiples of an instance to ``width`` neighbouring columns of the matrix ``rows``.
+    """Return a kernel that adds multiples of an instance to ``width`` neighbouring columns of the
+    matrix ``rows``.
 
     The kernel takes these arguments:
 
@@ -119,7 +132,9 @@ def _rows_updater(width: int) -> Any:
     def update_rows(typing_context, ids, values, rows, length, column, multiples):
         def generate(context, builder, signature, arguments):
             vectors = Vectors(builder, min(width, NUMBERS_PER_LINE))
-            ids, values, rows, multiples = _arrays(context, builder, signature, arguments, 0, 1, 2, 5)
+            ids, values, rows, multiples = _arrays(
+                context, builder, signature, arguments, 0, 1, 2, 5
+            )
             length = arguments[3]
             columns = _registers(builder, arguments[4], width)
             multiples = [vectors.load(vectors.at(multiples.data, column)) for column in columns]
@@ -135,7 +150,8 @@ def _rows_updater(width: int) -> Any:
 
 
 def _adagrad_updater(width: int) -> Any:
-    """Return a kernel that makes one step of AdaGrad for an instance in ``width`` neighbouring columns of ``rows``.
+    """Return a kernel that makes one step of AdaGrad for an instance in ``width`` neighbouring
+    columns of ``rows``.
 
     The kernel takes these arguments:
 
@@ -150,10 +166,14 @@ def _adagrad_updater(width: int) -> Any:
     """
 
     @intrinsic
-    def adagrad_rows(typing_context, ids, values, rows, stride, offset, column, derivatives, rate, eps):
+    def adagrad_rows(
+        typing_context, ids, values, rows, stride, offset, column, derivatives, rate, eps
+    ):
         def generate(context, builder, signature, arguments):
             vectors = Vectors(builder, width)
-            ids, values, rows, derivatives = _arrays(context, builder, signature, arguments, 0, 1, 2, 6)
+            ids, values, rows, derivatives = _arrays(
+                context, builder, signature, arguments, 0, 1, 2, 6
+            )
             stride, offset, column = arguments[3:6]
             rate = vectors.broadcast(arguments[7])
             eps = vectors.broadcast(arguments[8])
@@ -170,13 +190,17 @@ def _adagrad_updater(width: int) -> Any:
                 vectors.store(vectors.fma(step, inverse, vectors.load(weights)), weights)
             return context.get_dummy_value()
 
-        return types.void(ids, values, rows, stride, offset, column, derivatives, rate, eps), generate
+        return types.void(
+            ids, values, rows, stride, offset, column, derivatives, rate, eps
+        ), generate
 
     return adagrad_rows
 
 
 WIDTHS = (64, 48, 32, 16, 8, 4)
-add_rows_64, add_rows_48, add_rows_32, add_rows_16, add_rows_8, add_rows_4 = map(_rows_adder, WIDTHS)
+add_rows_64, add_rows_48, add_rows_32, add_rows_16, add_rows_8, add_rows_4 = map(
+    _rows_adder, WIDTHS
+)
 update_rows_64, update_rows_48, update_rows_32, update_rows_16, update_rows_8, update_rows_4 = map(
     _rows_updater, WIDTHS
 )
@@ -187,9 +211,9 @@ adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = map(_adagrad_updater, (16, 8, 
 def dense_scores(ids, values, rows, length, bias, scores):
     """Compute the linear scores of all siblings for one instance.
 
-    If the siblings do not fill the last register, the last two vectors overlap, with bit-identical sums in the overlap.
-    The kernel reads ``4 * scores.size`` bytes per non-zero. The kernel also reads 8 bytes per non-zero of the instance
-    for every 64 siblings.
+    If the siblings do not fill the last register, the last two vectors overlap, with bit-identical
+    sums in the overlap. The kernel reads ``4 * scores.size`` bytes per non-zero. The kernel also
+    reads 8 bytes per non-zero of the instance for every 64 siblings.
 
     Parameters
     ----------
@@ -253,7 +277,8 @@ def add_to_rows(ids, values, multiples, rows):
     multiples : float32 (padded siblings,)
         The factor of each sibling.
     rows : float32, flat
-        The weights, which the kernel updates. A row contains only the siblings' weights of a feature.
+        The weights, which the kernel updates. A row contains only the siblings' weights of a
+        feature.
     """
     size = multiples.size
     column = 0
@@ -289,8 +314,8 @@ def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     rate, eps : float32
         Learning rate and eps of AdaGrad.
     rows : float32, flat
-        The weights, which the kernel updates. Row f starts at ``f * stride`` with the siblings' weights of feature f,
-        followed by the sums of squares of AdaGrad.
+        The weights, which the kernel updates. Row f starts at ``f * stride`` with the siblings'
+        weights of feature f, followed by the sums of squares of AdaGrad.
     stride : int
         The distance from one row to the next.
     """

@@ -1,7 +1,9 @@
-"""Read arrays and their descriptions from disk. If a file is damaged, raise an error that names the file.
+"""Read arrays and their descriptions from disk.
 
-Checksums detect accidental changes. A comparison with an estimator's list of `Field` objects detects models that
-another version of xmlc stored.
+If a file is damaged, raise an error that names the file.
+
+Checksums detect accidental changes. A comparison with an estimator's list of `Field` objects
+detects models that another version of xmlc stored.
 """
 
 from __future__ import annotations
@@ -26,10 +28,18 @@ from xmlc.kernels.indices import Malformed, check_array, check_ascending, check_
 FINITE = (-float(np.finfo(np.float64).max), float(np.finfo(np.float64).max))
 
 #: Error messages use these names for the types of JSON entries.
-KINDS = {bool: "true or false", int: "a whole number", str: "a text", list: "a list", dict: "an object"}
+KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    str: "a text",
+    list: "a list",
+    dict: "an object",
+}
 
 
-def load_array(path: Path, dtype: Any = None, shape: Sequence[int | None] | None = None, mmap: bool = True) -> Any:
+def load_array(
+    path: Path, dtype: Any = None, shape: Sequence[int | None] | None = None, mmap: bool = True
+) -> Any:
     """Read a ``.npy`` file. By default, the file is memory-mapped copy-on-write.
 
     Parameters
@@ -88,7 +98,9 @@ def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
     for name, kind in types.items():
         found = content.get(name)
         if not isinstance(found, kind) or isinstance(found, bool) != (kind is bool):
-            raise Malformed(str(path), f"found {name}={found!r}, expected {KINDS.get(kind, kind.__name__)}")
+            raise Malformed(
+                str(path), f"found {name}={found!r}, expected {KINDS.get(kind, kind.__name__)}"
+            )
     return content
 
 
@@ -102,22 +114,23 @@ class Field:
     dtype : dtype or None
         The required dtype, or None for any dtype.
     shape : tuple of int, str or None
-        The required shape. A text such as "nodes + 1" or "2 * nodes" is an expression that contains the name of a size.
-        The first array whose shape contains a name determines the value of the name. A dimension of None may have any
-        size.
+        The required shape. A text such as "nodes + 1" or "2 * nodes" is an expression that contains
+        the name of a size. The first array whose shape contains a name determines the value of the
+        name. A dimension of None may have any size.
     least : int
         The lower bound of the array's numbers, checked if ``below`` is given.
     below : int, str or None
         All numbers of the array must be less than ``below``, a number or the name of a size.
     starts : str or None
-        The name of another array's size, if the array contains the start positions of the other array's parts. Start
-        positions begin with 0, never decrease, and end with the size of the other array.
+        The name of another array's size, if the array contains the start positions of the other
+        array's parts. Start positions begin with 0, never decrease, and end with the size of the
+        other array.
     ascending : str or None
-        The name of the array with the start positions of this array's parts, if the numbers in each part have to ascend
-        strictly.
+        The name of the array with the start positions of this array's parts, if the numbers in each
+        part have to ascend strictly.
     within : tuple of two float, or None
-        The smallest and the largest allowed number. NaN and infinite numbers raise an error. `FINITE` allows all finite
-        numbers.
+        The smallest and the largest allowed number. NaN and infinite numbers raise an error.
+        `FINITE` allows all finite numbers.
     optional : bool
         Whether the array may be missing.
     """
@@ -134,7 +147,9 @@ class Field:
 
 
 def fields_of(record: type) -> tuple[Field, ...]:
-    """Return the `Field` of each array of a named tuple, which is annotated as ``Annotated[ndarray, Field]``."""
+    """Return the `Field` of each array of a named tuple, which is annotated as ``Annotated[ndarray,
+    Field]``.
+    """
     hints = get_type_hints(record, include_extras=True).values()
     return tuple(hint.__metadata__[0] for hint in hints if get_origin(hint) is Annotated)
 
@@ -192,7 +207,8 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
 def length(size: str, found: int, sizes: dict[str, int]) -> int:
     """Return the value of an expression such as "nodes + 1", which contains the name of a size.
 
-    If ``sizes`` lacks the name, the function adds it with the value for which the expression equals ``found``.
+    If ``sizes`` lacks the name, the function adds it with the value for which the expression equals
+    ``found``.
     """
     parts = SIZE.fullmatch(size)
     assert parts is not None, size
@@ -203,29 +219,35 @@ def length(size: str, found: int, sizes: dict[str, int]) -> int:
 
 
 def writeable_maps(state: Any) -> Any:
-    """Return the state of an estimator in which read-only maps of files are replaced by copy-on-write maps.
+    """Return the state of an estimator in which read-only maps of files are replaced by
+    copy-on-write maps.
 
-    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. The compiler numba gives read-only
-    arrays another type, so each kernel would be compiled again. An estimator with read-only arrays could not continue
-    training, because training writes to the arrays. Changes of a copy-on-write map stay in this process and do not
-    reach the file.
+    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. The compiler
+    numba gives read-only arrays another type, so each kernel would be compiled again. An estimator
+    with read-only arrays could not continue training, because training writes to the arrays.
+    Changes of a copy-on-write map stay in this process and do not reach the file.
 
     Parameters
     ----------
     state : object
-        The function searches dictionaries, lists, tuples and dataclasses. Dataclasses with maps are changed in place.
+        The function searches dictionaries, lists, tuples and dataclasses. Dataclasses with maps are
+        changed in place.
 
     Returns
     -------
     object
-        The state with copy-on-write maps. Every part of the state without read-only maps is the same object as before,
-        because a copied estimator shares its parts with the original estimator, which other threads may be using.
+        The state with copy-on-write maps. Every part of the state without read-only maps is the
+        same object as before, because a copied estimator shares its parts with the original
+        estimator, which other threads may be using.
     """
     if isinstance(state, np.memmap) and not state.flags.writeable:
         base: object = state.base
-        if not state.flags.c_contiguous or not isinstance(base, mmap):  # Slices of a map are copied.
+        # Slices of a map are copied.
+        if not state.flags.c_contiguous or not isinstance(base, mmap):
             return np.array(state)
-        return np.asarray(np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape))
+        return np.asarray(
+            np.memmap(str(state.filename), state.dtype, "c", state.offset, state.shape)
+        )
     if isinstance(state, dict):
         parts = {name: writeable_maps(part) for name, part in state.copy().items()}
         if any(part is not state.get(name) for name, part in parts.items()):
@@ -238,7 +260,8 @@ def writeable_maps(state: Any) -> Any:
             return type(state)(*changed)
         return type(state)(changed)
     elif is_dataclass(state) and not isinstance(state, type):
-        vars(state).update(writeable_maps(vars(state)))  # `setattr` fails if the dataclass is frozen.
+        # `setattr` fails if the dataclass is frozen.
+        vars(state).update(writeable_maps(vars(state)))
     return state
 
 

@@ -5,20 +5,26 @@ import numpy as np
 from xmlc.core.kernel_cache import njit
 
 LARGEST = np.int64(0x7FFFFFFF)  # LARGEST is the greatest number of a node.
-FREE = np.int64((-0x40800000 << 32) + 0x80000000)  # FREE, with number -1 and estimate -1, is less than any other key.
+# FREE, with number -1 and estimate -1, is less than any other key.
+FREE = np.int64((-0x40800000 << 32) + 0x80000000)
 
 
 @njit(inline="always")
 def rank_key(number, estimate):
-    """Return the int64 key by which a label tree ranks a node. A greater float32 estimate >= 0 has a greater key.
+    """Return the int64 key by which a label tree ranks a node.
 
-    If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by level, so that a
-    node ranks before its descendants with the same estimate. An online tree numbers nodes in the order of creation, so
-    that the older of two nodes with equal estimates ranks first. The smallest node number is -1, and the largest is
-    ``LARGEST``. For labels, `xmlc.kernels.heaps.ranks_before` gives the same order: if two estimates are equal, the
-    smaller label ranks first.
+    A greater float32 estimate >= 0 has a greater key.
+
+    If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by
+    level, so that a node ranks before its descendants with the same estimate. An online tree
+    numbers nodes in the order of creation, so that the older of two nodes with equal estimates
+    ranks first. The smallest node number is -1, and the largest is ``LARGEST``. For labels,
+    `xmlc.kernels.heaps.ranks_before` gives the same order: if two estimates are equal, the smaller
+    label ranks first.
     """
-    return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (LARGEST - np.int64(number))
+    return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (
+        LARGEST - np.int64(number)
+    )
 
 
 @njit(inline="always")
@@ -35,9 +41,11 @@ def key_estimate(key):
 
 @njit(inline="always")
 def scaled(estimate, scales, number):
-    """Return the float32 product of a node's estimate and ``scales[number]``, by which nodes are ranked.
+    """Return the float32 product of a node's estimate and ``scales[number]``, by which nodes are
+    ranked.
 
-    ``scales`` has one float64 per node number. If ``scales`` is empty, the estimate is returned unchanged.
+    ``scales`` has one float64 per node number. If ``scales`` is empty, the estimate is returned
+    unchanged.
     """
     if number < scales.size:
         return np.float32(estimate * scales[number])
@@ -46,7 +54,9 @@ def scaled(estimate, scales, number):
 
 @njit
 def insert_key(keys, key):
-    """Insert a key into a list in descending order. Return the key that is dropped, which may be the new key.
+    """Insert a key into a list in descending order.
+
+    Return the key that is dropped, which may be the new key.
 
     Parameters
     ----------

@@ -16,8 +16,8 @@ NONZEROS_PER_TASK = 1 << 17  # A task scales about this number of non-zeros.
 def scale_rows(indptr, values, scaled, start, end):
     """Scale rows ``start .. end - 1`` to Euclidean length 1. A row of zeros stays unchanged.
 
-    Like NumPy's ``add.reduceat``, the kernel adds the square of the first value to the `pairwise` sum of all later
-    squares. The kernel reads 4 bytes per non-zero and writes 4 bytes.
+    Like NumPy's ``add.reduceat``, the kernel adds the square of the first value to the `pairwise`
+    sum of all later squares. The kernel reads 4 bytes per non-zero and writes 4 bytes.
 
     Parameters
     ----------
@@ -49,7 +49,10 @@ def scale_rows(indptr, values, scaled, start, end):
 
 
 def unit_rows(X: CSR, n_jobs: int | None = 1) -> CSR:
-    """Return the instances scaled to Euclidean length 1. An instance without features stays unchanged."""
+    """Return the instances scaled to Euclidean length 1.
+
+    An instance without features stays unchanged.
+    """
     n = X.shape[0]
     indptr = np.asarray(X.indptr, dtype=np.int64)
     values = np.asarray(X.data)

@@ -1,7 +1,9 @@
-"""Generate LLVM code for vectors with a fixed number of lanes, used by intrinsics that keep sums in registers.
+"""Generate LLVM code for vectors with a fixed number of lanes, used by intrinsics that keep sums in
+registers.
 
-In a loop without a fixed length, a compiler adds single numbers or vectors of the processor's width. The order of the
-sum then depends on the processor. In this module, the source code fixes the number of lanes.
+In a loop without a fixed length, a compiler adds single numbers or vectors of the processor's
+width. The order of the sum then depends on the processor. In this module, the source code fixes the
+number of lanes.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from xmlc.kernels.float32 import fused
 FLOAT = ir.FloatType()
 DOUBLE = ir.DoubleType()
 BYTES = {FLOAT: 4, DOUBLE: 8}
-HALF_EXPONENT = 0x5F3759DF  # HALF_EXPONENT - bits(x) / 2 are the bits of 1 / sqrt(x) in float32, within 4 %.
+# HALF_EXPONENT - bits(x) / 2 are the bits of 1 / sqrt(x) in float32, within 4 %.
+HALF_EXPONENT = 0x5F3759DF
 
 
 class Vectors:
@@ -75,15 +78,17 @@ class Vectors:
     def inverse_sqrt(self, x: Any) -> Any:
         """Return 1 / sqrt(x) of positive normal numbers, with a relative error below 2e-7.
 
-        The code makes three Newton steps from an initial approximation. A square root followed by a division would take
-        four times as long.
+        The code makes three Newton steps from an initial approximation. A square root followed by a
+        division would take four times as long.
         """
         builder = self.builder
         half_bits = builder.ashr(builder.bitcast(x, self.bits), self.integers(1))
         y = builder.bitcast(builder.sub(self.integers(HALF_EXPONENT), half_bits), self.type)
         half = builder.fmul(self.constant(0.5), x)
         for _ in range(3):
-            y = builder.fmul(y, self.fma(builder.fneg(builder.fmul(half, y)), y, self.constant(1.5)))
+            y = builder.fmul(
+                y, self.fma(builder.fneg(builder.fmul(half, y)), y, self.constant(1.5))
+            )
         return y
 
 

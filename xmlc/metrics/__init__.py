@@ -1,4 +1,7 @@
-"""Compute metrics of extreme multi-label classification from CSR label sets. Plots are imported on first use."""
+"""Compute metrics of extreme multi-label classification from CSR label sets.
+
+Plots are imported on first use.
+"""
 
 from typing import TYPE_CHECKING
 

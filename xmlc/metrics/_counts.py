@@ -1,4 +1,6 @@
-"""Count true positives and predictions for F-measures, with kernels that read each stored entry once."""
+"""Count true positives and predictions for F-measures, with kernels that read each stored entry
+once.
+"""
 
 import numpy as np
 
@@ -9,11 +11,14 @@ DRAWS = 0x7E57  # Every record uses this seed to draw test instances.
 
 
 @njit
-def count_agreement(true_indptr, true_indices, predicted_indptr, predicted_indices, times, n_labels):
-    """Count true positives, positives and predicted positives per label, and true positives per instance.
+def count_agreement(
+    true_indptr, true_indices, predicted_indptr, predicted_indices, times, n_labels
+):
+    """Count true positives, positives and predicted positives per label, and true positives per
+    instance.
 
-    True and predicted labels are sorted within a row, so one merge per row suffices. The kernel reads 4 bytes per
-    stored entry.
+    True and predicted labels are sorted within a row, so one merge per row suffices. The kernel
+    reads 4 bytes per stored entry.
 
     Parameters
     ----------

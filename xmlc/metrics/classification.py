@@ -1,12 +1,14 @@
 """Compute F-measures, Jaccard and Hamming loss of label sets.
 
-``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in the number of
-stored entries, and memory in n + m. All results are fractions in [0, 1]. The F-measure or Jaccard of two empty sets is
-``zero_division``, which is 1 in the papers. If ``zero_division`` is nan, labels or instances with two empty sets are
-left out of the mean, as in scikit-learn. If all labels or instances are left out, the mean is nan.
+``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in
+the number of stored entries, and memory in n + m. All results are fractions in [0, 1]. The
+F-measure or Jaccard of two empty sets is ``zero_division``, which is 1 in the papers. If
+``zero_division`` is nan, labels or instances with two empty sets are left out of the mean, as in
+scikit-learn. If all labels or instances are left out, the mean is nan.
 
-`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast, so the
-functions of this module import kernels and numba only when they compute something.
+`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must
+load fast, so the functions of this module import kernels and numba only when they compute
+something.
 """
 
 from __future__ import annotations
@@ -69,15 +71,19 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     true = kernel_csr(Y)
     guess = kernel_csr(Y_hat)
     *of_labels, row_hits = count_agreement(*true[:2], *guess[:2], times, Y.shape[1])
-    of_rows = (np.repeat(count, times) for count in (row_hits, np.diff(true.indptr), np.diff(guess.indptr)))
+    of_rows = (
+        np.repeat(count, times) for count in (row_hits, np.diff(true.indptr), np.diff(guess.indptr))
+    )
     return Agreement(*of_labels, *of_rows)
 
 
-Blocks = Iterable[tuple[CSR, CSR]]  # A block has the true and the predicted label sets of its instances.
+# A block has the true and the predicted label sets of its instances.
+Blocks = Iterable[tuple[CSR, CSR]]
 
 
 def sets_by_blocks(Y: Matrix, spe: CSR, predict: Callable[[CSR], CSR]) -> Blocks:
-    """Yield the true label sets and the label sets that ``predict`` returns, for one block of instances after another.
+    """Yield the true label sets and the label sets that ``predict`` returns, for one block of
+    instances after another.
 
     Raises
     ------
@@ -109,28 +115,33 @@ def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agre
     return Agreement(*of_labels, *map(np.concatenate, fields[3:]))
 
 
-def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all", beta: float = 1.0) -> float:
-    """Return the macro-averaged F-measure (plt2016, equation (1)): the mean over labels of 2 TP / (P + predicted).
+def macro_f(
+    Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all", beta: float = 1.0
+) -> float:
+    """Return the macro-averaged F-measure (plt2016, equation (1)): the mean over labels of 2 TP /
+    (P + predicted).
 
     Parameters
     ----------
     Y, Y_hat : boolean CSR, shape (n, m)
     zero_division : {0, 1, nan}
-        F of a label without positives and without predictions. nan leaves the label out of the mean. The papers set F
-        to 1 for 0/0 (after Lewis, 1995), as if a label without positives and predictions were predicted without error.
-        For example, if 355 of 400 labels have no positives and no predictions, macro-F is 0.93 with ``zero_division=1``
-        and 0.41 with nan. Always report ``zero_division`` together with macro-F.
+        F of a label without positives and without predictions. nan leaves the label out of the
+        mean. The papers set F to 1 for 0/0 (after Lewis, 1995), as if a label without positives and
+        predictions were predicted without error. For example, if 355 of 400 labels have no
+        positives and no predictions, macro-F is 0.93 with ``zero_division=1`` and 0.41 with nan.
+        Always report ``zero_division`` together with macro-F.
     average : {"all", "present", "seen"}
-        "all" averages over all m labels, as in the papers. "present" averages over labels with a positive in ``Y``, and
-        "seen" over labels with a positive or a prediction. The mean over no labels is 0.
+        "all" averages over all m labels, as in the papers. "present" averages over labels with a
+        positive in ``Y``, and "seen" over labels with a positive or a prediction. The mean over no
+        labels is 0.
     beta : float
         Weight of recall. F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
 
     Raises
     ------
     XmlcError
-        If the shapes differ, ``average`` or ``zero_division`` is not listed above, or ``beta`` is not a finite number
-        above 0.
+        If the shapes differ, ``average`` or ``zero_division`` is not listed above, or ``beta`` is
+        not a finite number above 0.
 
     Examples
     --------
@@ -143,7 +154,9 @@ def macro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str =
 
 
 def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Return micro-averaged F_beta from counts summed over all labels. For beta = 1 it is 2 TP / (P + predicted).
+    """Return micro-averaged F_beta from counts summed over all labels.
+
+    For beta = 1 it is 2 TP / (P + predicted).
 
     Examples
     --------
@@ -156,7 +169,8 @@ def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 
 
 
 def instance_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Return the mean over instances of F_beta, which is ``2 |y and y_hat| / (|y| + |y_hat|)`` for beta = 1.
+    """Return the mean over instances of F_beta, which is ``2 |y and y_hat| / (|y| + |y_hat|)`` for
+    beta = 1.
 
     Examples
     --------
@@ -168,7 +182,9 @@ def instance_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float
     return _instance(agreement(Y, Y_hat), f_beta(beta), zero_division)
 
 
-def macro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all") -> float:
+def macro_jaccard(
+    Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all"
+) -> float:
     """Return the macro-averaged Jaccard: the mean over labels of TP / (P + predicted - TP).
 
     The arguments are the same as for `macro_f`.
@@ -184,7 +200,8 @@ def macro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average:
 
 
 def micro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float:
-    """Return the micro-averaged Jaccard, which is TP / (P + predicted - TP) for counts summed over all labels.
+    """Return the micro-averaged Jaccard, which is TP / (P + predicted - TP) for counts summed over
+    all labels.
 
     Examples
     --------
@@ -197,7 +214,8 @@ def micro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float
 
 
 def instance_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float:
-    """Return the instance-averaged Jaccard: the mean over instances of ``|y and y_hat| / |y or y_hat|``.
+    """Return the instance-averaged Jaccard: the mean over instances of ``|y and y_hat| / |y or
+    y_hat|``.
 
     Examples
     --------
@@ -210,7 +228,8 @@ def instance_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> fl
 
 
 def hamming_loss(Y: Matrix, Y_hat: Matrix) -> float:
-    """Return the Hamming loss: the share of the n x m pairs of instance and label that are predicted wrongly.
+    """Return the Hamming loss: the share of the n x m pairs of instance and label that are
+    predicted wrongly.
 
     Examples
     --------
@@ -222,9 +241,15 @@ def hamming_loss(Y: Matrix, Y_hat: Matrix) -> float:
     return _hamming_loss(agreement(Y, Y_hat))
 
 
-def _macro(counts: Agreement, overlap: Overlap, zero_division: float = 1.0, average: str = "all") -> float:
+def _macro(
+    counts: Agreement, overlap: Overlap, zero_division: float = 1.0, average: str = "all"
+) -> float:
     present = counts.positives > 0
-    chosen: dict[str, Any] = {"all": slice(None), "present": present, "seen": present | (counts.predicted > 0)}
+    chosen: dict[str, Any] = {
+        "all": slice(None),
+        "present": present,
+        "seen": present | (counts.predicted > 0),
+    }
     check("average", average, OneOf(tuple(chosen)))
     scores = overlap.of(*counts[:3], _checked(zero_division))
     return _mean(scores[chosen[average]])
@@ -250,7 +275,9 @@ def _predicted_per_instance(counts: Agreement) -> float:
 
 def _checked(zero_division: object) -> float:
     """Return ``zero_division`` as a float, or raise an error if it is not 0, 1 or nan."""
-    if isinstance(zero_division, float | int | np.number) and (zero_division in (0, 1) or math.isnan(zero_division)):
+    if isinstance(zero_division, float | int | np.number) and (
+        zero_division in (0, 1) or math.isnan(zero_division)
+    ):
         return float(zero_division)
     said = "expected 0, 1 or nan. Use nan to leave 0/0 out of means."
     raise InvalidParameterError(f"found zero_division={shown(zero_division)}, {said}")
@@ -273,8 +300,8 @@ class AveragedOverlap(NamedTuple):
     Attributes
     ----------
     average : {"macro", "micro", "instance"}
-        "macro" is the mean over labels, "micro" the value for counts summed over all labels, and "instance" the mean
-        over instances.
+        "macro" is the mean over labels, "micro" the value for counts summed over all labels, and
+        "instance" the mean over instances.
     overlap : Overlap
     """
 
@@ -295,26 +322,46 @@ _TUNABLE: list[Measure[Agreement]] = []
 for _average, (_name, (_title, _overlap)) in product(AVERAGES, OVERLAPS.items()):
     _measure = AveragedOverlap(_average, _overlap)
     TUNABLE[f"{_average}_{_name}"] = _measure
-    _TUNABLE.append(Measure(f"{_average}_{_name}", f"{_average.capitalize()}-{_title}", _measure.of))
+    _TUNABLE.append(
+        Measure(f"{_average}_{_name}", f"{_average.capitalize()}-{_title}", _measure.of)
+    )
 
 # Records and tables list measures in the order of MEASURES.
 MEASURES: tuple[Measure[Agreement], ...] = (
     _TUNABLE[0],
-    Measure("macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)),
-    Measure("macro_f_present", "Macro-F, labels present", lambda counts: _macro(counts, F1, average="present")),
-    Measure("macro_f_seen", "Macro-F, labels present or predicted", lambda counts: _macro(counts, F1, average="seen")),
+    Measure(
+        "macro_f_zero", "Macro-F, 0/0 = 0", lambda counts: _macro(counts, F1, zero_division=0.0)
+    ),
+    Measure(
+        "macro_f_present",
+        "Macro-F, labels present",
+        lambda counts: _macro(counts, F1, average="present"),
+    ),
+    Measure(
+        "macro_f_seen",
+        "Macro-F, labels present or predicted",
+        lambda counts: _macro(counts, F1, average="seen"),
+    ),
     *_TUNABLE[1:],
     Measure("hamming_loss", "Hamming loss", _hamming_loss, "%", 4, better="lower"),
-    Measure("predicted_per_instance", "Predicted per instance", _predicted_per_instance, unit="", better=None),
+    Measure(
+        "predicted_per_instance",
+        "Predicted per instance",
+        _predicted_per_instance,
+        unit="",
+        better=None,
+    ),
 )
 
 
-#: A measure by frequency is computed from counts, and from the group of each label (`groups_by_frequency`).
+#: A measure by frequency is computed from counts, and from the group of each label
+#: (`groups_by_frequency`).
 ByFrequency = tuple[Agreement, np.ndarray]
 
 
 def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
-    """Return the group of each label: 0 for no training instance, 1 for 1 to 9, 2 for 10 to 99, and so on.
+    """Return the group of each label: 0 for no training instance, 1 for 1 to 9, 2 for 10 to 99, and
+    so on.
 
     The result is int64 of shape (m,).
 
@@ -330,7 +377,8 @@ def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
 
 
 def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
-    """Return macro-F over the labels in groups ``lowest`` to ``highest`` that occur in the test set.
+    """Return macro-F over the labels in groups ``lowest`` to ``highest`` that occur in the test
+    set.
 
     The result is nan if no label in groups ``lowest`` to ``highest`` occurs in the test set.
     """
@@ -341,10 +389,15 @@ def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
     return _mean(F1.of(*counts[:3])[present])
 
 
-# Each measure by frequency is the macro-F of the labels in a frequency range that occur in the test set. Unlike P@k,
-# macro-F depends strongly on rare labels.
+# Each measure by frequency is the macro-F of the labels in a frequency range that occur in the test
+# set. Unlike P@k, macro-F depends strongly on rare labels.
 MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
-    Measure(f"macro_f_{name}", f"Macro-F, {title}", partial(_macro_of_groups, lowest, highest), in_tables=False)
+    Measure(
+        f"macro_f_{name}",
+        f"Macro-F, {title}",
+        partial(_macro_of_groups, lowest, highest),
+        in_tables=False,
+    )
     for lowest, highest, name, title in (
         (1, 1, "1_to_9", "1 to 9 training instances"),
         (2, 2, "10_to_99", "10 to 99"),
@@ -374,11 +427,17 @@ def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> d
 
     If ``names`` is given, the result contains only the measures with these names.
     """
-    return {measure.name: measure.of(counts) for measure in MEASURES if names is None or measure.name in names}
+    return {
+        measure.name: measure.of(counts)
+        for measure in MEASURES
+        if names is None or measure.name in names
+    }
 
 
 def scores_by_frequency(counts: Agreement, groups: np.ndarray) -> dict[str, float]:
-    """Return the values of ``MEASURES_BY_FREQUENCY`` by name. The result omits frequency ranges without a test label.
+    """Return the values of ``MEASURES_BY_FREQUENCY`` by name.
+
+    The result omits frequency ranges without a test label.
 
     Parameters
     ----------

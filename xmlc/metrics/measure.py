@@ -33,10 +33,11 @@ class Measure(Generic[Scored]):
     better : {"higher", "lower"} or None
         Whether higher or lower values are better, or None if neither is better.
     kind : {"measure", "constant"}
-        "constant" if the value depends only on the test set, "measure" if the value also depends on the prediction.
+        "constant" if the value depends only on the test set, "measure" if the value also depends on
+        the prediction.
     in_tables : bool
-        Whether tables of the papers may contain the measure as a column. Records and the long table contain every
-        measure.
+        Whether tables of the papers may contain the measure as a column. Records and the long table
+        contain every measure.
     """
 
     name: str
@@ -63,10 +64,11 @@ class Overlap(NamedTuple):
 
     The measure of two equal sets is 1.
 
-    F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). F_1 is equation (1) of plt2016.
-    Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1. With a fixed coefficient ``recall``,
-    every `Overlap` grows with the ratio TP / (recall * P + predicted). Measures with the same ``recall`` therefore rank
-    predictions in the same order. For example, Jaccard is F / (2 - F).
+    F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). F_1 is equation
+    (1) of plt2016. Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1.
+    With a fixed coefficient ``recall``, every `Overlap` grows with the ratio TP / (recall * P +
+    predicted). Measures with the same ``recall`` therefore rank predictions in the same order. For
+    example, Jaccard is F / (2 - F).
 
     Attributes
     ----------
@@ -79,9 +81,14 @@ class Overlap(NamedTuple):
     shared: float
 
     def of(
-        self, hits: np.ndarray, positives: np.ndarray, predicted: np.ndarray, zero_division: float = 1.0
+        self,
+        hits: np.ndarray,
+        positives: np.ndarray,
+        predicted: np.ndarray,
+        zero_division: float = 1.0,
     ) -> np.ndarray:
-        """Return the value of the measure for each element of ``hits``, as float64 of the same shape.
+        """Return the value of the measure for each element of ``hits``, as float64 of the same
+        shape.
 
         Parameters
         ----------
@@ -91,7 +98,9 @@ class Overlap(NamedTuple):
             Value for two empty sets.
         """
         total = self.recall * positives + predicted - self.shared * hits
-        return np.where(total > 0, self.gain * hits / np.where(total > 0, total, 1.0), zero_division)
+        return np.where(
+            total > 0, self.gain * hits / np.where(total > 0, total, 1.0), zero_division
+        )
 
 
 def checked_overlap(overlap: object) -> Overlap:
@@ -125,8 +134,9 @@ JACCARD = Overlap(1.0, 1.0, 1.0)
 
 Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
-#: OVERLAPS contains the overlap measures for which thresholds can be tuned. A key is the last part of a
-#: measure's name, such as ``f`` in ``macro_f``. Each value of the dictionary is a printed name and an `Overlap`.
+#: OVERLAPS contains the overlap measures for which thresholds can be tuned. A key is the last part
+#: of a measure's name, such as ``f`` in ``macro_f``. Each value of the dictionary is a printed name
+#: and an `Overlap`.
 OVERLAPS = {
     "f": ("F", F1),
     "f2": ("F2", f_beta(2.0)),

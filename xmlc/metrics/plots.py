@@ -20,8 +20,11 @@ CONVENTIONS: dict[str, dict[str, Any]] = {
 THRESHOLDS = tuple((10.0 ** np.arange(-3, -0.25, 0.125)).tolist())
 
 
-def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLDS, ax: Any = None) -> Any:
-    """Plot macro-F against a common threshold of all labels, with one curve for each value of ``zero_division``.
+def plot_macro_f(
+    Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLDS, ax: Any = None
+) -> Any:
+    """Plot macro-F against a common threshold of all labels, with one curve for each value of
+    ``zero_division``.
 
     Parameters
     ----------
@@ -50,17 +53,25 @@ def plot_macro_f(Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLD
     ax = ax or new_axes()
     sets = [spe > limit for limit in rounded(thresholds)]
     for title, convention in CONVENTIONS.items():
-        ax.plot(thresholds, [100 * macro_f(Y, predicted, **convention) for predicted in sets], marker=".", label=title)
+        ax.plot(
+            thresholds,
+            [100 * macro_f(Y, predicted, **convention) for predicted in sets],
+            marker=".",
+            label=title,
+        )
     ax.set(xscale="log", xlabel="threshold", ylabel="macro-F, %")
     ax.legend()
     return ax
 
 
-def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, ax: Any = None) -> Any:
-    """Plot precision (share of ranked labels that are true) and recall (share of true labels that are ranked).
+def plot_precision_by_frequency(
+    Y_train: Matrix, Y: Matrix, labels: np.ndarray, ax: Any = None
+) -> Any:
+    """Plot precision (share of ranked labels that are true) and recall (share of true labels that
+    are ranked).
 
-    The horizontal axis is label frequency. Labels are grouped by their number of training instances. Each group begins
-    at a power of two: 0, 1, 2 and 3, 4 to 7, and so on.
+    The horizontal axis is label frequency. Labels are grouped by their number of training
+    instances. Each group begins at a power of two: 0, 1, 2 and 3, 4 to 7, and so on.
 
     Parameters
     ----------
@@ -106,17 +117,18 @@ def plot_precision_by_frequency(Y_train: Matrix, Y: Matrix, labels: np.ndarray, 
 def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) -> Any:
     """Plot a calibration curve for each group of labels with similar frequency.
 
-    A point shows the share of true labels in a bin against the bin's mean estimate. Points lie on the diagonal if
-    estimates are calibrated, and above the diagonal if estimates are too low. The bins of a group have equal sums of
-    estimates. A group has ten bins, or fewer bins if the sum of the estimates in a bin would otherwise be below ten.
-    The legend shows the sum of estimates of each group, divided by the number of true labels. The number of true labels
-    includes labels without an estimate.
+    A point shows the share of true labels in a bin against the bin's mean estimate. Points lie on
+    the diagonal if estimates are calibrated, and above the diagonal if estimates are too low. The
+    bins of a group have equal sums of estimates. A group has ten bins, or fewer bins if the sum of
+    the estimates in a bin would otherwise be below ten. The legend shows the sum of estimates of
+    each group, divided by the number of true labels. The number of true labels includes labels
+    without an estimate.
 
     Parameters
     ----------
     Y_train : boolean CSR, shape (n_train, m)
-        Training labels, which determine the groups (`groups_by_frequency`). Groups by frequency in ``Y`` would mislead:
-        if a label is rare in ``Y`` by chance, its estimates look too high.
+        Training labels, which determine the groups (`groups_by_frequency`). Groups by frequency in
+        ``Y`` would mislead: if a label is rare in ``Y`` by chance, its estimates look too high.
     Y : boolean CSR, shape (n, m)
     spe : csr_array of float32, shape (n, m)
         Probability estimates for instances that the model was not trained on.

@@ -1,15 +1,18 @@
 """Compute P@k, R@k, nDCG@k, propensity-scored PSP@k and PSnDCG@k, and macro-averages of rankings.
 
-``Y`` is the truth: boolean CSR of shape (n, m). ``labels`` is a ranking of labels in one of two forms:
+``Y`` is the truth: boolean CSR of shape (n, m). ``labels`` is a ranking of labels in one of two
+forms:
 
 * int32 of shape (n, K) with K >= k. Each row contains different labels, best first, padded with -1.
 * sparse scores of shape (n, m), such as an SPE. The functions rank the stored entries.
 
-`hits_at_k` raises an error for a ranking of any other form, such as a dense matrix of predictions. Means are over all n
-instances, and an instance without true labels scores 0. All results are fractions.
+`hits_at_k` raises an error for a ranking of any other form, such as a dense matrix of predictions.
+Means are over all n instances, and an instance without true labels scores 0. All results are
+fractions.
 
-`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must load fast, so the
-functions of this module import kernels and numba only when they compute something.
+`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must
+load fast, so the functions of this module import kernels and numba only when they compute
+something.
 """
 
 from __future__ import annotations
@@ -25,7 +28,16 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, shown
-from xmlc.kernels.csr import CSR, ROUNDING, Matrix, as_csr, as_labels, check_probabilities, kernel_csr, top_k_of
+from xmlc.kernels.csr import (
+    CSR,
+    ROUNDING,
+    Matrix,
+    as_csr,
+    as_labels,
+    check_probabilities,
+    kernel_csr,
+    top_k_of,
+)
 from xmlc.kernels.indices import MOST_COLUMNS
 from xmlc.metrics.measure import F1, Measure
 from xmlc.metrics.propensity import checked_propensities
@@ -45,7 +57,8 @@ class Ranked(NamedTuple):
     propensity : ndarray of float64, shape (m,)
         Propensities of the training set, as `propensities` returns them.
     scores : ndarray of float32, shape (n, max(K))
-        Probability estimates of the ranked labels. ``scores`` is empty if no measure needs estimates.
+        Probability estimates of the ranked labels. ``scores`` is empty if no measure needs
+        estimates.
     """
 
     Y: CSR
@@ -55,7 +68,9 @@ class Ranked(NamedTuple):
 
 
 def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return precision at k: the share of the k top labels that are true. A missing label is regarded as wrong.
+    """Return precision at k: the share of the k top labels that are true.
+
+    A missing label is regarded as wrong.
 
     Examples
     --------
@@ -70,9 +85,11 @@ def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return recall at k: the mean over instances of the share of true labels that are among the k top labels.
+    """Return recall at k: the mean over instances of the share of true labels that are among the k
+    top labels.
 
-    An instance without true labels scores 0, as in napkinXC, pyxclib and scikit-learn (default ``zero_division``).
+    An instance without true labels scores 0, as in napkinXC, pyxclib and scikit-learn (default
+    ``zero_division``).
 
     Examples
     --------
@@ -91,7 +108,8 @@ def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 def maximum_precision_at_k(Y: Matrix, k: int) -> float:
     """Return the highest possible precision at k: the mean of ``min(|y|, k) / k`` over instances.
 
-    The maximum is below 1 if instances have fewer than k true labels (swnn2018, Section 4.1 and Table 6).
+    The maximum is below 1 if instances have fewer than k true labels (swnn2018, Section 4.1 and
+    Table 6).
 
     Examples
     --------
@@ -105,11 +123,13 @@ def maximum_precision_at_k(Y: Matrix, k: int) -> float:
 
 
 def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return nDCG at k: the sum of 1 / log2(r + 1) over the ranks r of hits, divided by the ideal ranking's sum.
+    """Return nDCG at k: the sum of 1 / log2(r + 1) over the ranks r of hits, divided by the ideal
+    ranking's sum.
 
-    nDCG is the normalised discounted cumulative gain (ldsm2020, Section 5), and ranks begin with 1. The ideal ranking
-    puts ``min(k, |y|)`` true labels first. The function returns the mean nDCG of the instances. An instance without
-    true labels has no ideal ranking and scores 0, as in scikit-learn.
+    nDCG is the normalised discounted cumulative gain (ldsm2020, Section 5), and ranks begin with 1.
+    The ideal ranking puts ``min(k, |y|)`` true labels first. The function returns the mean nDCG of
+    the instances. An instance without true labels has no ideal ranking and scores 0, as in
+    scikit-learn.
 
     Examples
     --------
@@ -125,17 +145,21 @@ def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def _normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
-    """Return the nDCG of each instance, float64 of shape (n,), from the hits among the instance's top labels."""
+    """Return the nDCG of each instance, float64 of shape (n,), from the hits among the instance's
+    top labels.
+    """
     discounts, ideal = _discounts(relevant.shape[1])
     gained = np.zeros(len(relevant))
-    # The loop fixes the order of summation, because the order of NumPy's sum may differ between versions.
+    # The loop fixes the order of summation, because the order of NumPy's sum may differ between
+    # versions.
     for rank, discount in enumerate(discounts):
         gained += relevant[:, rank] * discount
     return gained / ideal[np.minimum(n_true, len(discounts))]
 
 
 def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return 1 / log2(r + 1) for ranks r = 1 .. k, and the cumulative sums for the first 0, 1, .. k ranks.
+    """Return 1 / log2(r + 1) for ranks r = 1 .. k, and the cumulative sums for the first 0, 1, .. k
+    ranks.
 
     The cumulative sum for 0 ranks is set to 1.
     """
@@ -146,7 +170,9 @@ def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LabelHits(NamedTuple):
-    """Counts for each label that compare the k top labels with the truth. Arrays are int64 of shape (m,).
+    """Counts for each label that compare the k top labels with the truth.
+
+    Arrays are int64 of shape (m,).
 
     Attributes
     ----------
@@ -164,7 +190,9 @@ class LabelHits(NamedTuple):
 
 
 def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
-    """Return the hits, positives and predictions of each label, with the k top labels as the prediction."""
+    """Return the hits, positives and predictions of each label, with the k top labels as the
+    prediction.
+    """
     Y, ranked, relevant = _matched(Y, labels, k)
     m = Y.shape[1]
     hits = np.bincount(ranked[relevant], minlength=m)
@@ -174,12 +202,14 @@ def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
 
 
 def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-precision at k: the mean precision over labels, with the k top labels as the prediction.
+    """Return macro-precision at k: the mean precision over labels, with the k top labels as the
+    prediction.
 
-    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. The precision of a label
-    that is never among the k top labels is 0. Other programs divide the sum over labels by a number that may exceed the
-    number of labels in ``Y``. napkinXC divides all macro measures except coverage by one more than the largest id of a
-    true or ranked label. xCOLUMNs divides by the number of labels m (Schultheis et al., *Generalized test utilities for
+    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. The
+    precision of a label that is never among the k top labels is 0. Other programs divide the sum
+    over labels by a number that may exceed the number of labels in ``Y``. napkinXC divides all
+    macro measures except coverage by one more than the largest id of a true or ranked label.
+    xCOLUMNs divides by the number of labels m (Schultheis et al., *Generalized test utilities for
     long-tail performance in extreme multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
 
     Examples
@@ -195,7 +225,8 @@ def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-recall at k: the mean over labels of the share of a label's instances with the label in their top k.
+    """Return macro-recall at k: the mean over labels of the share of a label's instances with the
+    label in their top k.
 
     Examples
     --------
@@ -210,7 +241,8 @@ def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-F at k: the mean F-measure over labels, with the k top labels as the predicted label set.
+    """Return macro-F at k: the mean F-measure over labels, with the k top labels as the predicted
+    label set.
 
     Examples
     --------
@@ -225,7 +257,8 @@ def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def coverage_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return coverage at k: the share of the labels in ``Y`` that are a hit among the k top labels of some instance.
+    """Return coverage at k: the share of the labels in ``Y`` that are a hit among the k top labels
+    of some instance.
 
     Examples
     --------
@@ -245,17 +278,20 @@ def _mean_over_present(values: np.ndarray, counts: LabelHits) -> float:
     return elementwise.mean(values[counts.positives > 0])
 
 
-BINS = 15  # Guo et al. (On calibration of modern neural networks, ICML 2017) use 15 bins of equal width.
+# Guo et al. (On calibration of modern neural networks, ICML 2017) use 15 bins of equal width.
+BINS = 15
 
 
 def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float:
-    """Return the expected calibration error at k: the mean gap between estimates and hit rates of the k top labels.
+    """Return the expected calibration error at k: the mean gap between estimates and hit rates of
+    the k top labels.
 
-    Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference between its mean
-    estimate and its share of true labels. The result is the mean error of the bins, weighted by the number of estimates
-    in each bin (Ullah et al., *Labels in extremes: how well calibrated are extreme multi-label classifiers?*, 2024,
-    arXiv 2411.04276). Missing labels (-1) are left out. The calibration error of all m labels would be close to 0,
-    because nearly all estimates are close to 0.
+    Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference
+    between its mean estimate and its share of true labels. The result is the mean error of the
+    bins, weighted by the number of estimates in each bin (Ullah et al., *Labels in extremes: how
+    well calibrated are extreme multi-label classifiers?*, 2024, arXiv 2411.04276). Missing labels
+    (-1) are left out. The calibration error of all m labels would be close to 0, because nearly all
+    estimates are close to 0.
 
     Parameters
     ----------
@@ -293,11 +329,12 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
 
 
 def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
-    """Return PSP at k: precision at k with hits weighted by 1 / propensity, divided by the highest possible value.
+    """Return PSP at k: precision at k with hits weighted by 1 / propensity, divided by the highest
+    possible value.
 
-    A hit of label l adds 1 / p_l. Here p_l is the propensity of l. The sum over all hits is divided by the sum for the
-    ideal ranking, because the sum may exceed the number of top labels. The ideal ranking puts the true labels with the
-    lowest propensities first.
+    A hit of label l adds 1 / p_l. Here p_l is the propensity of l. The sum over all hits is divided
+    by the sum for the ideal ranking, because the sum may exceed the number of top labels. The ideal
+    ranking puts the true labels with the lowest propensities first.
 
     Parameters
     ----------
@@ -319,12 +356,14 @@ def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
 
 
 def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
-    """Return PSnDCG at k: nDCG at k with hits weighted by 1 / propensity, divided by the highest possible value.
+    """Return PSnDCG at k: nDCG at k with hits weighted by 1 / propensity, divided by the highest
+    possible value.
 
-    A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)). Here p_l is the propensity of l. The sum over the
-    hits of an instance is divided by the sum of 1 / log2(r + 1) over the ranks up to ``min(k, |y|)``. The total over
-    all instances is divided by the total for the ideal ranking, which is the same as in `psp_at_k`. PSnDCG is by Jain
-    et al. (KDD 2016), here in the form that pyxclib and napkinXC compute.
+    A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)). Here p_l is the propensity of l.
+    The sum over the hits of an instance is divided by the sum of 1 / log2(r + 1) over the ranks up
+    to ``min(k, |y|)``. The total over all instances is divided by the total for the ideal ranking,
+    which is the same as in `psp_at_k`. PSnDCG is by Jain et al. (KDD 2016), here in the form that
+    pyxclib and napkinXC compute.
 
     Parameters
     ----------
@@ -345,12 +384,14 @@ def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -
     return _weighted_share(Y, labels, propensity, k, discounted=True)
 
 
-def _weighted_share(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int, discounted: bool) -> float:
+def _weighted_share(
+    Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int, discounted: bool
+) -> float:
     """Return the sum of the gains of all hits, divided by the highest possible sum.
 
-    The gain of a hit of label l is 1 / p_l times the weight of the rank, divided by the norm for ``|y|`` true labels.
-    Weights and norms are the discounts and ideal sums of nDCG if ``discounted`` is true, and 1 if ``discounted`` is
-    false.
+    The gain of a hit of label l is 1 / p_l times the weight of the rank, divided by the norm for
+    ``|y|`` true labels. Weights and norms are the discounts and ideal sums of nDCG if
+    ``discounted`` is true, and 1 if ``discounted`` is false.
     """
     from xmlc.kernels.sums import pairwise
 
@@ -379,12 +420,17 @@ def _weighted_share(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: in
 def checked_k(k: object) -> int:
     """Return ``k`` as an int, or raise an error if it is not a whole number of at least 1."""
     if not isinstance(k, Integral) or k < 1:
-        raise InvalidDataError(f"found k={shown(k)}, expected a whole number of at least 1, such as 5")
+        raise InvalidDataError(
+            f"found k={shown(k)}, expected a whole number of at least 1, such as 5"
+        )
     return int(k)
 
 
 def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
-    """Return the k top labels, int32 of shape (n, k). If two sparse scores are equal, the smaller label ranks first."""
+    """Return the k top labels, int32 of shape (n, k).
+
+    If two sparse scores are equal, the smaller label ranks first.
+    """
     n, m = shape
     k = checked_k(k)
     if sparse.issparse(labels):
@@ -392,14 +438,23 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
     try:
         labels = np.asarray(labels)
     except ValueError:
-        raise InvalidDataError("labels: found rows of different lengths. Fill missing ranks with -1.") from None
+        raise InvalidDataError(
+            "labels: found rows of different lengths. Fill missing ranks with -1."
+        ) from None
     if labels.ndim != 2 or labels.shape[0] != n:
-        expected = f"one row for each of {n} instances, best label first. Pass the result of predict_top_k."
+        expected = (
+            f"one row for each of {n} instances, best label first. Pass the result of "
+            "predict_top_k."
+        )
         raise InvalidDataError(f"labels: found shape {labels.shape}, expected {expected}")
     if k > labels.shape[1]:
-        raise InvalidDataError(f"found k={k}, expected at most {labels.shape[1]}. Fill missing ranks with -1.")
+        raise InvalidDataError(
+            f"found k={k}, expected at most {labels.shape[1]}. Fill missing ranks with -1."
+        )
     if labels.dtype.kind not in "iu":
-        raise InvalidDataError(f"labels: found {labels.dtype}, expected whole numbers, or scores as a sparse matrix")
+        raise InvalidDataError(
+            f"labels: found {labels.dtype}, expected whole numbers, or scores as a sparse matrix"
+        )
     expected = f"expected distinct labels from 0 to {m - 1}, and -1 for missing ranks"
     ordered = np.sort(labels, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
@@ -408,17 +463,25 @@ def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
         hint = ""
         if labels.shape == shape:
             hint = ". Pass the scores of a prediction matrix as a sparse matrix."
-        raise InvalidDataError(f"labels: found label {ordered[row, column]} twice in row {row}, {expected}{hint}")
+        raise InvalidDataError(
+            f"labels: found label {ordered[row, column]} twice in row {row}, {expected}{hint}"
+        )
     if n and (ordered[:, 0].min() < -1 or ordered[:, -1].max() >= m):
         row, column = np.argwhere((labels < -1) | (labels >= m))[0]
-        raise InvalidDataError(f"labels: found {labels[row, column]} in row {row}, column {column}, {expected}")
+        raise InvalidDataError(
+            f"labels: found {labels[row, column]} in row {row}, column {column}, {expected}"
+        )
     return np.ascontiguousarray(labels[:, :k], dtype=np.int32)
 
 
 def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
-    """Return each instance's labels with the k highest stored scores, int32 of shape (n, min(k, m))."""
+    """Return each instance's labels with the k highest stored scores, int32 of shape (n, min(k,
+    m)).
+    """
     if scores.dtype == bool:
-        raise InvalidDataError("labels: found label sets without an order, expected a ranking, scores or estimates")
+        raise InvalidDataError(
+            "labels: found label sets without an order, expected a ranking, scores or estimates"
+        )
     scores = as_csr(scores, np.float64, "scores")
     if scores.shape != shape:
         expected = f"{shape[0]} instances and {shape[1]} labels, as in Y"
@@ -426,12 +489,16 @@ def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
     unknown = np.flatnonzero(np.isnan(scores.data))
     if unknown.size:
         row = int(np.searchsorted(scores.indptr, unknown[0], side="right")) - 1
-        raise InvalidDataError(f"scores: found NaN in row {row}, label {scores.indices[unknown[0]]}, expected numbers")
+        raise InvalidDataError(
+            f"scores: found NaN in row {row}, label {scores.indices[unknown[0]]}, expected numbers"
+        )
     return top_k_of(scores, min(k, max(shape[1], 1)))[0]
 
 
 def _matched(Y: Matrix, labels: object, k: int) -> tuple[CSR, np.ndarray, np.ndarray]:
-    """Return the truth, the k top labels, and a bool array that marks the true labels among the k top labels."""
+    """Return the truth, the k top labels, and a bool array that marks the true labels among the k
+    top labels.
+    """
     from xmlc.metrics._counts import match_ranking
 
     Y = as_labels(Y, "Y", labels, "the truth, then the ranking: f(Y, labels, k)")
@@ -453,9 +520,9 @@ def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.nda
     Raises
     ------
     XmlcError
-        If the ranking has another number of instances, rows of different lengths or fewer than k columns. The error is
-        also raised if an entry is neither a label nor -1, a score is NaN, or a row contains a label twice (as in a
-        dense matrix of predictions).
+        If the ranking has another number of instances, rows of different lengths or fewer than k
+        columns. The error is also raised if an entry is neither a label nor -1, a score is NaN, or
+        a row contains a label twice (as in a dense matrix of predictions).
     """
     Y, _, relevant = _matched(Y, labels, k)
     return relevant, np.diff(Y.indptr)
@@ -465,9 +532,15 @@ RankingMeasures = tuple[Measure[Ranked], ...]
 
 
 def _at_each_k(
-    name: str, title: str, of: Callable[..., float], fields: tuple[str, ...] = ("labels",), **about: Any
+    name: str,
+    title: str,
+    of: Callable[..., float],
+    fields: tuple[str, ...] = ("labels",),
+    **about: Any,
 ) -> RankingMeasures:
-    """Return a measure for each k of `K`, which calls ``of`` with the truth, fields of `Ranked`, and k."""
+    """Return a measure for each k of `K`, which calls ``of`` with the truth, fields of `Ranked`,
+    and k.
+    """
 
     def value(ranked: Ranked, k: int) -> float:
         return of(ranked.Y, *(getattr(ranked, field) for field in fields), k)
@@ -491,7 +564,9 @@ OVER_LABELS = (
 # Records and tables list measures in the order of MEASURES.
 MEASURES: RankingMeasures = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
 # The calibration errors need probability estimates, which some rankings lack.
-CALIBRATION = _at_each_k("ece", "ECE", ece_at_k, ("labels", "scores"), better="lower", in_tables=False)
+CALIBRATION = _at_each_k(
+    "ece", "ECE", ece_at_k, ("labels", "scores"), better="lower", in_tables=False
+)
 
 
 def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
@@ -513,10 +588,12 @@ def calibration_scores(Y: Matrix, labels: np.ndarray, scores: np.ndarray) -> dic
 
 
 def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
-    """Return the standard errors of ``p@k`` and ``ndcg@k`` that are due to the choice of test instances.
+    """Return the standard errors of ``p@k`` and ``ndcg@k`` that are due to the choice of test
+    instances.
 
-    A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by the square root of
-    n. Standard errors are fractions, like the measures. The standard error is 0 for fewer than two instances.
+    A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by
+    the square root of n. Standard errors are fractions, like the measures. The standard error is 0
+    for fewer than two instances.
     """
     hits = hits_at_k(Y, labels, max(K))
     names = [measure.name for measure in (*_PRECISION, *_NDCG)]

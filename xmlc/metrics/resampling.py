@@ -1,12 +1,13 @@
 """Compute bootstrap standard errors over test instances (Efron, Annals of Statistics 1979).
 
-Each replicate draws n of the n test instances with replacement. The drawn instances depend only on n and the number of
-the replicate. Two records of the same test set therefore use the same replicates. The standard deviation over
-replicates estimates the error due to the choice of test instances. The error of a number that is computed from two
-records, such as their difference, is estimated in the same way.
+Each replicate draws n of the n test instances with replacement. The drawn instances depend only on
+n and the number of the replicate. Two records of the same test set therefore use the same
+replicates. The standard deviation over replicates estimates the error due to the choice of test
+instances. The error of a number that is computed from two records, such as their difference, is
+estimated in the same way.
 
-Tables read the replicates from records and must load fast, so the functions of this module import kernels only when
-they draw instances.
+Tables read the replicates from records and must load fast, so the functions of this module import
+kernels only when they draw instances.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def draws(n: int, replicate: int) -> np.ndarray:
     return times
 
 
-def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Mapping[str, float]) -> Resampled:
+def resampled_sets(
+    n: int, count: Callable[[np.ndarray], Agreement], metrics: Mapping[str, float]
+) -> Resampled:
     """Return the measures `OF_SETS` on each replicate, minus the same measures on the test set.
 
     Parameters
@@ -45,7 +48,8 @@ def resampled_sets(n: int, count: Callable[[np.ndarray], Agreement], metrics: Ma
     n : int
         Number of test instances.
     count : callable
-        Function that takes the number of copies of each instance, int32 of shape (n,), and returns the `Agreement`.
+        Function that takes the number of copies of each instance, int32 of shape (n,), and returns
+        the `Agreement`.
     metrics : mapping of str to float
         Values of all resampled measures on the test set.
     """
@@ -78,7 +82,9 @@ def resampled_ranking(Y: Matrix, labels: np.ndarray, metrics: Mapping[str, float
 def _differences(replicates: list[dict[str, float]], metrics: Mapping[str, float]) -> Resampled:
     result = {}
     for name in replicates[0]:
-        result[name] = tuple(float(f"{drawn[name] - metrics[name]:.{DIGITS}g}") for drawn in replicates)
+        result[name] = tuple(
+            float(f"{drawn[name] - metrics[name]:.{DIGITS}g}") for drawn in replicates
+        )
     return result
 
 

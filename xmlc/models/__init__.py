@@ -1,7 +1,8 @@
 """Provide the estimators, which return sparse probability estimates.
 
-Each estimator is imported when it is first used. The training of a model therefore does not load the code of other
-estimators. The workflow also does not retrain a model when only the code of another estimator changes.
+Each estimator is imported when it is first used. The training of a model therefore does not load
+the code of other estimators. The workflow also does not retrain a model when only the code of
+another estimator changes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from xmlc.models.fastxml import FastXML as FastXML
     from xmlc.models.ldsm import LdSM as LdSM
     from xmlc.models.linear.binary_relevance import BinaryRelevance as BinaryRelevance
-    from xmlc.models.linear.classifier_chain import ProbabilisticClassifierChain as ProbabilisticClassifierChain
+    from xmlc.models.linear.classifier_chain import (
+        ProbabilisticClassifierChain as ProbabilisticClassifierChain,
+    )
     from xmlc.models.nearest import SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors
     from xmlc.models.oplt import OPLT as OPLT
     from xmlc.models.parabel import Parabel as Parabel

@@ -22,11 +22,13 @@ class Histograms(NamedTuple):
     starts : int64 (n_leaves + 1,)
         Position in ``labels`` of the first label of each leaf.
     labels : uint32, counts : uint32 or float32
-        The distinct labels of one leaf after another, and the number of instances with the label in the leaf.
+        The distinct labels of one leaf after another, and the number of instances with the label in
+        the leaf.
     totals : integers (n_leaves,)
         The share of a label in a leaf is the label's count times 1 / total.
     pooled : bool
-        True if all leaves that an instance reaches have the same weight, False if all trees have the same weight.
+        True if all leaves that an instance reaches have the same weight, False if all trees have
+        the same weight.
     """
 
     starts: np.ndarray
@@ -53,7 +55,9 @@ class Reached(NamedTuple):
 
 @njit
 def places_of_row(features, n_features):
-    """Return the place of each feature in ``features``, uint32 (q,), or -1 for other features, int32 (n_features,)."""
+    """Return the place of each feature in ``features``, uint32 (q,), or -1 for other features,
+    int32 (n_features,).
+    """
     places = np.full(n_features, -1, dtype=np.int32)
     for place in range(features.size):
         places[features[place]] = place
@@ -62,10 +66,11 @@ def places_of_row(features, n_features):
 
 @njit
 def add_leaves(histograms, reached, i, sums, found):
-    """Sum each label's shares over the leaves that an instance reaches, and list the labels with a positive sum.
+    """Sum each label's shares over the leaves that an instance reaches, and list the labels with a
+    positive sum.
 
-    If the histograms are not pooled, each tree adds one number: the label's mean share in the leaves that the instance
-    reaches in the tree.
+    If the histograms are not pooled, each tree adds one number: the label's mean share in the
+    leaves that the instance reaches in the tree.
 
     Parameters
     ----------
@@ -76,9 +81,11 @@ def add_leaves(histograms, reached, i, sums, found):
     i : int
         Number of the instance.
     sums : float64 (m,)
-        The sum of each label's shares, 0 before the call. The caller has to reset the sums of the listed labels to 0.
+        The sum of each label's shares, 0 before the call. The caller has to reset the sums of the
+        listed labels to 0.
     found : uint32 (m + 1,)
-        On return, the labels with a positive sum. The function also overwrites the entry after the last label.
+        On return, the labels with a positive sum. The function also overwrites the entry after the
+        last label.
 
     Returns
     -------
@@ -87,7 +94,9 @@ def add_leaves(histograms, reached, i, sums, found):
     """
     n_found = 0
     for tree in range(reached.starts.shape[0]):
-        leaves = unchecked_view(reached.leaves, reached.starts[tree, i], reached.starts[tree, i + 1])
+        leaves = unchecked_view(
+            reached.leaves, reached.starts[tree, i], reached.starts[tree, i + 1]
+        )
         for leaf in leaves:
             start = histograms.starts[leaf]
             end = histograms.starts[leaf + 1]
@@ -99,7 +108,8 @@ def add_leaves(histograms, reached, i, sums, found):
             for k in range(labels.size):
                 label = labels[k]
                 old = sums[label]
-                # every label is written, to avoid a branch: the next label overwrites a label that was already listed
+                # every label is written, to avoid a branch: the next label overwrites a label that
+                # was already listed
                 found[n_found] = label
                 n_found += old == 0.0
                 sums[label] = old + np.float64(counts[k]) * one
@@ -128,7 +138,8 @@ def count_parts(histograms, reached, i):
 
 @njit
 def count_entries(histograms, reached, i):
-    """Return the total number of labels in the leaves that an instance reaches, repetitions included.
+    """Return the total number of labels in the leaves that an instance reaches, repetitions
+    included.
 
     Parameters
     ----------
@@ -144,7 +155,8 @@ def count_entries(histograms, reached, i):
 
 @njit
 def average_above(histograms, reached, first, last, thresholds):
-    """Return the labels whose estimates exceed their thresholds, for the instances ``first .. last - 1``.
+    """Return the labels whose estimates exceed their thresholds, for the instances ``first .. last
+    - 1``.
 
     Parameters
     ----------
@@ -164,12 +176,13 @@ def average_above(histograms, reached, first, last, thresholds):
     counts : int64 (last - first,)
         Number of labels of each instance.
     labels : uint32, estimates : float32
-        The labels of one instance after another, with ascending labels for each instance, and their estimates.
+        The labels of one instance after another, with ascending labels for each instance, and their
+        estimates.
 
     Notes
     -----
-    Shares are summed in float64, and each sum is rounded once. Two estimates that are equal as exact fractions
-    therefore have equal float32 values, whichever trees contribute to them.
+    Shares are summed in float64, and each sum is rounded once. Two estimates that are equal as
+    exact fractions therefore have equal float32 values, whichever trees contribute to them.
     """
     n_labels = thresholds.size
     room = np.int64(0)
@@ -205,13 +218,15 @@ def average_above(histograms, reached, first, last, thresholds):
 def sort_labels(found, n, sums):
     """Sort the first ``n`` entries of ``found``, which are the labels whose sum is not 0.
 
-    A sort takes about log2(n) steps for each label, so a scan of the sums is faster if many labels are found.
+    A sort takes about log2(n) steps for each label, so a scan of the sums is faster if many labels
+    are found.
     """
     if 16 * n < sums.size:
         sort(unchecked_view(found, 0, n))
         return
     n_found = 0
-    for label in range(sums.size):  # the loop has no branch: the next label overwrites a label whose sum is 0
+    # the loop has no branch: the next label overwrites a label whose sum is 0
+    for label in range(sums.size):
         found[n_found] = label
         n_found += sums[label] != 0.0
 
@@ -236,8 +251,8 @@ def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
     Returns
     -------
     labels : int32 (last - first, k)
-        Labels, best first. Ties go to the smaller label. If fewer than k labels have a score above 0, the rest of
-        ``labels`` is -1.
+        Labels, best first. Ties go to the smaller label. If fewer than k labels have a score above
+        0, the rest of ``labels`` is -1.
     scores : float32 (last - first, k)
         The scores of the labels in ``labels``. A missing label has the score 0.
     """

@@ -11,12 +11,14 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import stable_order
 from xmlc.kernels.float64 import log, sigmoid, softplus
 
-# This constant is added to each score before the logarithm is taken, because an unranked label has score 0.
+# This constant is added to each score before the logarithm is taken, because an unranked label has
+# score 0.
 SMALLEST_SCORE = 1e-3
 SMALLEST_MEAN = 1e-6  # The mean score is clipped to 1e-6 .. 1 - 1e-6, so that its logit is finite.
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
-ENOUGH = 1e-10  # Newton's method stops when the relative decrease of the loss in a step is at most this number.
+# Newton's method stops when the relative decrease of the loss in a step is at most this number.
+ENOUGH = 1e-10
 
 
 @njit
@@ -28,8 +30,8 @@ def merge_lists(labels, scores):
     Parameters
     ----------
     labels : int32 (n, M, K)
-        The labels that each of M members ranks for each instance. If a member ranks fewer than K labels, the rest of
-        its list is -1.
+        The labels that each of M members ranks for each instance. If a member ranks fewer than K
+        labels, the rest of its list is -1.
     scores : float32 (n, M, K)
         The scores of the labels in ``labels``.
 
@@ -40,8 +42,8 @@ def merge_lists(labels, scores):
     candidates : int32 (q,)
         The candidates of one instance after another, with ascending labels for each instance.
     values : float64 (q, M)
-        The score that each member gives to each candidate, at most 1. The score is 0 if the member did not rank the
-        candidate.
+        The score that each member gives to each candidate, at most 1. The score is 0 if the member
+        did not rank the candidate.
     """
     n, n_members, n_ranked = labels.shape
     labels = labels.reshape((n, n_members * n_ranked))
@@ -73,8 +75,9 @@ def n_features_of(n_members):
 def features_of(candidates, scores, log_shares):
     """Return the features of each pair of an instance and a candidate, float64 (q, p).
 
-    The features are the logit of the mean score, the constant 1, M + 1 logarithms, and all products of two logarithms.
-    The logarithms are log(score + 0.001) for the score of each of M members, and the log of the label's share.
+    The features are the logit of the mean score, the constant 1, M + 1 logarithms, and all products
+    of two logarithms. The logarithms are log(score + 0.001) for the score of each of M members, and
+    the log of the label's share.
 
     Parameters
     ----------
@@ -108,7 +111,9 @@ def features_of(candidates, scores, log_shares):
 
 @njit
 def scores_of(features, coefficients):
-    """Return the inner product of each row of ``features``, float64 (q, p), and ``coefficients``, float64 (p,)."""
+    """Return the inner product of each row of ``features``, float64 (q, p), and ``coefficients``,
+    float64 (p,).
+    """
     z = np.empty(len(features))
     for pair in range(z.size):
         z[pair] = product(features[pair], coefficients)
@@ -117,9 +122,11 @@ def scores_of(features, coefficients):
 
 @njit
 def row_features(counts, z):
-    """Return two features of each instance: its best score, and the log of the expected number of its labels.
+    """Return two features of each instance: its best score, and the log of the expected number of
+    its labels.
 
-    The expected number of labels is the sum of sigmoid(z) over the candidates, in their order, plus 0.001.
+    The expected number of labels is the sum of sigmoid(z) over the candidates, in their order, plus
+    0.001.
 
     Parameters
     ----------
@@ -188,11 +195,15 @@ def product(first, second):
 
 
 @np.errstate(all="ignore")
-def fit_stacked(features: np.ndarray, true: np.ndarray, weights: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Minimise the weighted logistic loss plus half the squared distance of the coefficients from ``start``.
+def fit_stacked(
+    features: np.ndarray, true: np.ndarray, weights: np.ndarray, start: np.ndarray
+) -> np.ndarray:
+    """Minimise the weighted logistic loss plus half the squared distance of the coefficients from
+    ``start``.
 
-    The minimum is found by Newton's method. A Newton step is halved until the objective decreases enough. The function
-    is no kernel, because its loop takes no time but would take long to compile.
+    The minimum is found by Newton's method. A Newton step is halved until the objective decreases
+    enough. The function is no kernel, because its loop takes no time but would take long to
+    compile.
 
     Parameters
     ----------
@@ -257,7 +268,8 @@ def loss_of(features, true, weights, coefficients, start):
 
 @njit
 def derivatives_of(features, true, weights, coefficients, start):
-    """Return the gradient of `loss_of`, float64 (p,), and the lower triangle of its Hessian, float64 (p, p).
+    """Return the gradient of `loss_of`, float64 (p,), and the lower triangle of its Hessian,
+    float64 (p, p).
 
     Parameters
     ----------
@@ -284,7 +296,8 @@ def derivatives_of(features, true, weights, coefficients, start):
 
 @njit
 def solve_newton(matrix, right):
-    """Solve a positive definite linear system by Cholesky decomposition, and overwrite both arguments.
+    """Solve a positive definite linear system by Cholesky decomposition, and overwrite both
+    arguments.
 
     Parameters
     ----------

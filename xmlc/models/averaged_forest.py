@@ -1,4 +1,6 @@
-"""Define the base class of forests, which average each label's shares in the leaves that an instance reaches."""
+"""Define the base class of forests, which average each label's shares in the leaves that an
+instance reaches.
+"""
 
 from __future__ import annotations
 
@@ -25,37 +27,42 @@ from xmlc.models._averages import Histograms, Reached, average_above, average_to
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
-ROWS_PER_DESCENT = 16384  # Blocks of instances are large, because a tree's weights are copied for each block.
+# Blocks of instances are large, because a tree's weights are copied for each block.
+ROWS_PER_DESCENT = 16384
 ROWS_PER_BLOCK = 256
-# If X has many non-zeros per weight of an average tree, all threads share the instances of a tree, and copy all its
-# weights. Otherwise, each thread processes another tree. From NONZEROS_PER_WEIGHT non-zeros per weight on, X counts as
-# having many.
+# If X has many non-zeros per weight of an average tree, all threads share the instances of a tree,
+# and copy all its weights. Otherwise, each thread processes another tree. From NONZEROS_PER_WEIGHT
+# non-zeros per weight on, X counts as having many.
 NONZEROS_PER_WEIGHT = 4
 
 
-# Trees grow at the same time as long as they take about this many bytes together. A larger tree grows alone.
+# Trees grow at the same time as long as they take about this many bytes together. A larger tree
+# grows alone.
 GROWING_BYTES = 8_000_000_000
 
 
 class AveragedForest(SparseProbabilityEstimator, ABC):
     """Serve as the base class of forests: train trees, and average their leaves in predictions.
 
-    All instances go down one tree after another. A kernel then averages each label's shares in the leaves that an
-    instance reaches. In training, memory holds at most one unfinished tree for each thread, and only one if the trees
-    are large (`GROWING_BYTES`). A finished tree is appended to the arrays of the forest. `fit_to_disk` keeps the arrays
-    of the forest in files. If the arrays are memory-mapped, their pages are released from memory after all instances
-    have gone down a tree.
+    All instances go down one tree after another. A kernel then averages each label's shares in the
+    leaves that an instance reaches. In training, memory holds at most one unfinished tree for each
+    thread, and only one if the trees are large (`GROWING_BYTES`). A finished tree is appended to
+    the arrays of the forest. `fit_to_disk` keeps the arrays of the forest in files. If the arrays
+    are memory-mapped, their pages are released from memory after all instances have gone down a
+    tree.
 
-    A subclass defines how trees grow (`_prepare` and `_grow_tree`), how instances descend (`_find_leaves` and
-    `_leaves_of_row`), how leaves are weighted (`_leaf_totals`), and how tail classifiers re-rank (`_rerank`).
+    A subclass defines how trees grow (`_prepare` and `_grow_tree`), how instances descend
+    (`_find_leaves` and `_leaves_of_row`), how leaves are weighted (`_leaf_totals`), and how tail
+    classifiers re-rank (`_rerank`).
 
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees as arrays for the kernels. The type of ``forest_`` depends on the subclass. `AveragedForest` uses the
-        fields ``biases`` (of inner nodes), ``features`` (of the weights), ``sizes`` (training instances per leaf),
-        ``leaf_starts``, ``labels`` and ``counts`` (label histograms). The tuple also needs the attribute ``n_trees``,
-        the number of trees, and a method ``first(n)`` that returns the first n trees.
+        The trees as arrays for the kernels. The type of ``forest_`` depends on the subclass.
+        `AveragedForest` uses the fields ``biases`` (of inner nodes), ``features`` (of the weights),
+        ``sizes`` (training instances per leaf), ``leaf_starts``, ``labels`` and ``counts`` (label
+        histograms). The tuple also needs the attribute ``n_trees``, the number of trees, and a
+        method ``first(n)`` that returns the first n trees.
     tail_ : TailClassifiers or None
         The tail classifiers, or None if the forest has none.
     inner_products_ : ndarray of int64, shape (n,)
@@ -65,20 +72,22 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     FOREST: ClassVar[Any]  # The attribute ``forest_`` has this type.
     # Grows one tree from the result of `_prepare` and the number of the tree.
     _grow_tree: ClassVar[Callable[..., Tree]]
-    # A kernel that sends the instances ``first .. last - 1`` down a tree, called with x, first, last, forest_, the
-    # number of the tree, and the number of features. It returns three arrays: the position in ``leaves`` of each
-    # instance's first leaf, int64 (last - first + 1,), or None if each instance reaches exactly one leaf; the leaves
-    # that instances reach, int32, numbered across all trees; and the number of inner products of each instance, int64.
+    # A kernel that sends the instances ``first .. last - 1`` down a tree, called with x, first,
+    # last, forest_, the number of the tree, and the number of features. It returns three arrays:
+    # the position in ``leaves`` of each instance's first leaf, int64 (last - first + 1,), or None
+    # if each instance reaches exactly one leaf; the leaves that instances reach, int32, numbered
+    # across all trees; and the number of inner products of each instance, int64.
     _find_leaves: ClassVar[Callable[..., Any]]
-    # A kernel that returns the leaves that a single instance x reaches in all trees, as `Reached`, called with x,
-    # forest_, and the number of features.
+    # A kernel that returns the leaves that a single instance x reaches in all trees, as `Reached`,
+    # called with x, forest_, and the number of features.
     _leaves_of_row: ClassVar[Callable[..., Any]]
-    # This is the name of the hyperparameter that weights the forest's scores against the tail classifiers' scores. If
-    # the forest's scores have weight 1, no tail classifiers are trained.
+    # This is the name of the hyperparameter that weights the forest's scores against the tail
+    # classifiers' scores. If the forest's scores have weight 1, no tail classifiers are trained.
     FOREST_WEIGHT: ClassVar[str]
     # Approximate memory of a tree that grows on many instances, in bytes per non-zero of X.
     BYTES_PER_NONZERO: ClassVar[int]
-    UNIT_TAIL: ClassVar[bool] = False  # Tail classifiers scale instances to unit length even without ``unit_norm``.
+    # Tail classifiers scale instances to unit length even without ``unit_norm``.
+    UNIT_TAIL: ClassVar[bool] = False
     n_trees: int
     gamma: float
     n_jobs: int | None
@@ -96,12 +105,19 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         shared = self._prepare(X, Y)
         tasks = [(*shared, tree) for tree in range(self.n_trees)]
         run_tasks(
-            self._grow_tree, tasks, self._trees_at_once(X.nnz), title="growing trees", unit="trees", then=trees.append
+            self._grow_tree,
+            tasks,
+            self._trees_at_once(X.nnz),
+            title="growing trees",
+            unit="trees",
+            then=trees.append,
         )
         self.forest_ = self.FOREST(**trees.finished())
         self.tail_ = None
         if getattr(self, self.FOREST_WEIGHT) < 1:
-            self.tail_ = fit_tail_classifiers(X, Y, self.UNIT_TAIL or self.unit_norm, self.n_jobs, self._into)
+            self.tail_ = fit_tail_classifiers(
+                X, Y, self.UNIT_TAIL or self.unit_norm, self.n_jobs, self._into
+            )
         return self
 
     def trees(self, n: int) -> Self:
@@ -116,7 +132,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """
         self._check_fitted()
         if not 1 <= n <= self.forest_.n_trees:
-            raise InvalidParameterError(f"found n={n}, expected 1 to {self.forest_.n_trees}, the number of trees")
+            raise InvalidParameterError(
+                f"found n={n}, expected 1 to {self.forest_.n_trees}, the number of trees"
+            )
         model = copy(self)
         model.forest_ = self.forest_.first(n)
         model.inner_products_ = None
@@ -130,29 +148,38 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return self._estimates(self._instances(X), self._label_thresholds(threshold))
 
     def estimate_blocks(
-        self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
+        self,
+        X: sparse.csr_array,
+        threshold: float | np.ndarray,
+        rows: int,
+        then: Callable[[sparse.csr_array], None],
     ) -> None:
         """Send all instances down the trees.
 
         After the descent, call ``then`` with the estimates of one block of instances after another.
         """
         arguments = (self._label_thresholds(threshold),)
-        self._average(self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found)))
+        self._average(
+            self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found))
+        )
 
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k labels with the largest estimates or, if the forest re-ranks labels, with the largest scores.
+    def predict_top_k(
+        self, X: Matrix, k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k labels with the largest estimates or, if the forest re-ranks labels, with the
+        largest scores.
 
         Parameters
         ----------
         X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. If the forest re-ranks labels, the label
-            weights multiply the scores of the re-ranking.
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. If the forest
+            re-ranks labels, the label weights multiply the scores of the re-ranking.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If the leaves that an instance reaches contain fewer than
-            k labels, the rest of its row is -1.
+            Labels, best first. Ties go to the smaller label. If the leaves that an instance reaches
+            contain fewer than k labels, the rest of its row is -1.
         scores : ndarray of float32, shape (n, k)
             The scores by which labels rank. A missing label has the score 0.
         """
@@ -162,19 +189,29 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         if not self._reranks():
             labels, scores = self._average(X, average_top_k, (self.n_labels_, k, weights))
             return labels, scores
-        return top_k_of(self._rerank(X, self._estimates(X, self._label_thresholds(0.0))), k, weights)
+        return top_k_of(
+            self._rerank(X, self._estimates(X, self._label_thresholds(0.0))), k, weights
+        )
 
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _rank_row(
+        self, x: KernelCSR, k: int, label_weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         if self._reranks():
             return super()._rank_row(x, k, label_weights)
-        reached = self._leaves_of_row(unit_row(x) if self.unit_norm else x, self.forest_, self.n_features_in_)
-        labels, scores = average_top_k(self._histograms(), reached, 0, 1, self.n_labels_, k, label_weights)
+        reached = self._leaves_of_row(
+            unit_row(x) if self.unit_norm else x, self.forest_, self.n_features_in_
+        )
+        labels, scores = average_top_k(
+            self._histograms(), reached, 0, 1, self.n_labels_, k, label_weights
+        )
         return labels, scores
 
     def _estimates(self, X: sparse.csr_array, thresholds: np.ndarray) -> sparse.csr_array:
         return self._stacked(*self._average(X, average_above, (thresholds,)))
 
-    def _stacked(self, counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray) -> sparse.csr_array:
+    def _stacked(
+        self, counts: np.ndarray, labels: np.ndarray, estimates: np.ndarray
+    ) -> sparse.csr_array:
         return stack_estimates(counts, labels.view(np.int32), estimates, self.n_labels_)
 
     def _average(
@@ -184,9 +221,11 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         arguments: tuple[Any, ...],
         then: Callable[[tuple[np.ndarray, ...]], None] | None = None,
     ) -> tuple[np.ndarray, ...]:
-        """Send all instances down one tree after another, run a kernel over the leaves, and join the kernel's results.
+        """Send all instances down one tree after another, run a kernel over the leaves, and join
+        the kernel's results.
 
-        If ``then`` is given, the method calls ``then`` with one kernel result after another, and keeps no result.
+        If ``then`` is given, the method calls ``then`` with one kernel result after another, and
+        keeps no result.
         """
         x = self._kernel_form(X)
         forest = self.forest_
@@ -217,8 +256,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         results: list[Any] = []
         for first, last in blocks:
             reached = joined_leaves([found.pop((tree, first)) for tree in trees])
-            tasks = [(histograms, reached, *block, *arguments) for block in row_blocks(last - first, ROWS_PER_BLOCK)]
-            results += run_tasks(average, tasks or [(histograms, reached, 0, 0, *arguments)], self.n_jobs, then=then)
+            tasks = [
+                (histograms, reached, *block, *arguments)
+                for block in row_blocks(last - first, ROWS_PER_BLOCK)
+            ]
+            results += run_tasks(
+                average, tasks or [(histograms, reached, 0, 0, *arguments)], self.n_jobs, then=then
+            )
         self.inner_products_ = inner_products
         return tuple(np.concatenate(part) for part in zip(*results))
 
@@ -228,7 +272,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, float]) -> None:
         self._check_arrays(arrays)
         self.forest_ = self.FOREST(**{name: arrays[name] for name in self.FOREST._fields})
-        check_descents(self.forest_.codes, "children", len(self.forest_.biases), self.forest_.sizes.size)
+        check_descents(
+            self.forest_.codes, "children", len(self.forest_.biases), self.forest_.sizes.size
+        )
         if not self.forest_.n_trees:
             raise Malformed("children", "found no trees, expected at least one")
         tail = {name: arrays[name] for name in TailClassifiers._fields if name in arrays}
@@ -243,7 +289,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """Return the arguments of `_grow_tree` that all trees share, for checked data."""
 
     def _trees_at_once(self, n_nonzeros: int) -> int:
-        """Return the number of threads on which trees grow: their memory together is at most `GROWING_BYTES`."""
+        """Return the number of threads on which trees grow: their memory together is at most
+        `GROWING_BYTES`.
+        """
         at_once = GROWING_BYTES // (self.BYTES_PER_NONZERO * max(n_nonzeros, 1))
         return max(1, min(resolve_threads(self.n_jobs), at_once))
 
@@ -261,13 +309,16 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
 
 def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reached:
-    """Concatenate the leaves that instances reach in each tree (results of `AveragedForest._find_leaves`)."""
+    """Concatenate the leaves that instances reach in each tree (results of
+    `AveragedForest._find_leaves`).
+    """
     offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
     starts = np.array([np.arange(leaves.size + 1) if own is None else own for own, leaves in found])
     return Reached(starts + offsets[:, None], np.concatenate([leaves for _, leaves in found]))
 
 
-# The rest of the file stores a forest as flat arrays. `AveragedForest` appends one tree after another to the arrays.
+# The rest of the file stores a forest as flat arrays. `AveragedForest` appends one tree after
+# another to the arrays.
 
 
 LEAF = np.iinfo(np.int32).min  # This is the smallest number that can be the code of a leaf.
@@ -280,18 +331,25 @@ Tree = dict[str, np.ndarray | list[np.ndarray]]
 
 
 def forest_fields(forest: type) -> tuple[Field, ...]:
-    """Return a `Field` for each array of a stored forest. The arrays of tail classifiers are optional."""
-    return (*fields_of(forest), *(replace(field, optional=True) for field in fields_of(TailClassifiers)))
+    """Return a `Field` for each array of a stored forest.
+
+    The arrays of tail classifiers are optional.
+    """
+    return (
+        *fields_of(forest),
+        *(replace(field, optional=True) for field in fields_of(TailClassifiers)),
+    )
 
 
 class JoinedTrees:
-    """Concatenate the arrays of one tree after another, and number inner nodes and leaves across all trees.
+    """Concatenate the arrays of one tree after another, and number inner nodes and leaves across
+    all trees.
 
     Parameters
     ----------
     fields : iterable of Field
-        Fields of the forest. The attributes of a `Field` distinguish arrays of start positions, arrays of node codes,
-        and other arrays.
+        Fields of the forest. The attributes of a `Field` distinguish arrays of start positions,
+        arrays of node codes, and other arrays.
     folder : Path or None
         Folder to which the arrays are written. With None, the arrays stay in memory.
     """
@@ -301,7 +359,10 @@ class JoinedTrees:
         self._arrays = Appendable(folder)
 
     def append(self, tree: Tree) -> None:
-        """Append the arrays of one tree. To save memory, the method removes the arrays from ``tree``."""
+        """Append the arrays of one tree.
+
+        To save memory, the method removes the arrays from ``tree``.
+        """
         arrays = self._arrays
         before = {size: arrays.n_rows(name) for size, name in SIZES.items()}
         while tree:
@@ -317,7 +378,9 @@ class JoinedTrees:
                 array = array + before[field.starts]
             elif field.least == LEAF:
                 # The code of an inner node is its number t, and the code of a leaf is ~t.
-                array = np.where(array >= 0, array + before["inner"], array - before["leaves"]).astype(np.int32)
+                array = np.where(
+                    array >= 0, array + before["inner"], array - before["leaves"]
+                ).astype(np.int32)
             arrays.append(**{name: array})
 
     def finished(self) -> dict[str, np.ndarray]:

@@ -1,4 +1,6 @@
-"""Define the base class of all estimators, with sparse estimates, label sets and scikit-learn's interface."""
+"""Define the base class of all estimators, with sparse estimates, label sets and scikit-learn's
+interface.
+"""
 
 from __future__ import annotations
 
@@ -40,17 +42,19 @@ if TYPE_CHECKING:
     from xmlc.thresholds.label_sets import SetMeasure
 
 MOST_RANKED = 1000  # k may be as large as 1000 even if the model has fewer labels
-ANSWERED: set[type] = set()  # The estimators whose `rank_one` has been called, so that its kernels are compiled.
+# The estimators whose `rank_one` has been called, so that its kernels are compiled.
+ANSWERED: set[type] = set()
 
 
 Learn = TypeVar("Learn", bound=Callable[..., Any])
 
 
 def all_or_nothing(learn: Learn) -> Learn:
-    """Decorate a method that learns, such as ``fit``, to restore the estimator if the method fails or is interrupted.
+    """Decorate a method that learns, such as ``fit``, to restore the estimator if the method fails
+    or is interrupted.
 
-    The method may replace attributes, but must not change arrays of an earlier call in place. If it has no argument
-    ``sample_weight``, None is accepted, and weights are refused.
+    The method may replace attributes, but must not change arrays of an earlier call in place. If it
+    has no argument ``sample_weight``, None is accepted, and weights are refused.
     """
     takes_weights = "sample_weight" in signature(learn).parameters
 
@@ -58,7 +62,9 @@ def all_or_nothing(learn: Learn) -> Learn:
     def restoring(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not takes_weights and kwargs.pop("sample_weight", None) is not None:
             name = type(self).__name__
-            raise InvalidParameterError(f"{name}: found sample_weight, expected none. {name} does not support weights.")
+            raise InvalidParameterError(
+                f"{name}: found sample_weight, expected none. {name} does not support weights."
+            )
         before = dict(vars(self))
         try:
             return learn(self, *args, **kwargs)
@@ -66,7 +72,9 @@ def all_or_nothing(learn: Learn) -> Learn:
             vars(self).clear()
             vars(self).update(before)
             if isinstance(error, NotFiniteError):
-                raise not_finite(self, signature(learn).bind(self, *args, **kwargs).arguments["X"]) from None
+                raise not_finite(
+                    self, signature(learn).bind(self, *args, **kwargs).arguments["X"]
+                ) from None
             raise
 
     return cast("Learn", restoring)
@@ -75,15 +83,18 @@ def all_or_nothing(learn: Learn) -> Learn:
 def not_finite(model: object, X: Matrix) -> InvalidDataError:
     """Return the error that training on X leads to weights that are not finite."""
     sizes = abs(as_features(X).data)
-    found = f"absolute values of X are from {sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}"
+    found = (
+        f"absolute values of X are from {sizes.min(initial=np.inf):g} to {sizes.max(initial=0):g}"
+    )
     return InvalidDataError(f"{type(model).__name__}: {NOT_FINITE} The {found}.")
 
 
 class SparseProbabilityEstimator(StoredEstimator):
     """Serve as the base class of all estimators, which return sparse probability estimates (SPE).
 
-    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. The names of learned
-    attributes end in an underscore. `predict_top_k` sorts all estimates, unless a subclass overrides it.
+    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. The names
+    of learned attributes end in an underscore. `predict_top_k` sorts all estimates, unless a
+    subclass overrides it.
 
     `xmlc.models.storage.StoredEstimator` describes how a model is saved and loaded.
 
@@ -92,16 +103,18 @@ class SparseProbabilityEstimator(StoredEstimator):
     n_features_in_ : int
         Number of features d in the training set.
     feature_names_in_, label_names_in_ : ndarray of object, shape (d,) and (m,)
-        Names of the columns of X and of Y in training, if X or Y was a data frame with strings as column names. A data
-        frame in a prediction must have the same names in the same order.
+        Names of the columns of X and of Y in training, if X or Y was a data frame with strings as
+        column names. A data frame in a prediction must have the same names in the same order.
     n_labels_ : int
         Number of labels m in the training set.
     classes_ : ndarray, shape (m,)
         The names of the labels, or the numbers of the labels if labels have no names.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products for each instance in the last prediction. It is None if the model does not count them.
+        Number of inner products for each instance in the last prediction. It is None if the model
+        does not count them.
     certified_ : ndarray of bool, shape (n,), or None
-        Whether a beam search proved each instance's last ranking exact, or None if there was no beam search.
+        Whether a beam search proved each instance's last ranking exact, or None if there was no
+        beam search.
     """
 
     #: Number of training instances with each label, int64 (m,), and of all training instances.
@@ -113,9 +126,11 @@ class SparseProbabilityEstimator(StoredEstimator):
     certified_: np.ndarray | None = None
     #: Whether the estimates for an instance are the same whatever the other instances in X are.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether the first use compiles kernels, so that the workflow fits a copy to a few rows before it measures times.
+    #: Whether the first use compiles kernels, so that the workflow fits a copy to a few rows before
+    #: it measures times.
     compiles: ClassVar[bool] = True
-    #: Whether, with default hyperparameters, estimates are close to the labels' conditional probabilities.
+    #: Whether, with default hyperparameters, estimates are close to the labels' conditional
+    #: probabilities.
     calibrated: ClassVar[bool] = True
     unit_norm: bool  # the method `_kernel_form` needs the attributes ``unit_norm`` and ``n_jobs``
     n_jobs: int | None
@@ -130,15 +145,15 @@ class SparseProbabilityEstimator(StoredEstimator):
         Y : sparse or dense boolean array, shape (n, m)
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each instance, from 0 to 1e30. Only some estimators accept weights. An instance of weight 2 has
-            the same effect as two equal instances. Instances of weight 0 are ignored. A label is ignored if only
-            instances of weight 0 have the label.
+            Weight of each instance, from 0 to 1e30. Only some estimators accept weights. An
+            instance of weight 2 has the same effect as two equal instances. Instances of weight 0
+            are ignored. A label is ignored if only instances of weight 0 have the label.
 
         Raises
         ------
         XmlcError
-            A value in the data or a hyperparameter is out of range. After any error or interruption, the estimator is
-            in the same state as before the call.
+            A value in the data or a hyperparameter is out of range. After any error or
+            interruption, the estimator is in the same state as before the call.
         """
         raise XmlcError(f"{type(self).__name__}: found no method fit. See docs/extending.md.")
 
@@ -149,19 +164,29 @@ class SparseProbabilityEstimator(StoredEstimator):
         ----------
         X : sparse or dense array, shape (n, d)
         threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one threshold for each label. Thresholds are from 0 to 1.
+            One threshold for all labels, or one threshold for each label. Thresholds are from 0 to
+            1.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The sparse probability estimates, with sorted indices. The call also sets ``inner_products_``.
+            The sparse probability estimates, with sorted indices. The call also sets
+            ``inner_products_``.
         """
-        raise XmlcError(f"{type(self).__name__}: found no method predict_proba. See docs/extending.md.")
+        raise XmlcError(
+            f"{type(self).__name__}: found no method predict_proba. See docs/extending.md."
+        )
 
     def estimate_blocks(
-        self, X: sparse.csr_array, threshold: float | np.ndarray, rows: int, then: Callable[[sparse.csr_array], None]
+        self,
+        X: sparse.csr_array,
+        threshold: float | np.ndarray,
+        rows: int,
+        then: Callable[[sparse.csr_array], None],
     ) -> None:
-        """Call ``then`` with the result of `predict_proba` for one block of about ``rows`` instances after another."""
+        """Call ``then`` with the result of `predict_proba` for one block of about ``rows``
+        instances after another.
+        """
         if not self._BY_INSTANCE or X.shape[0] <= rows:
             return then(self.predict_proba(X, threshold))
         asked = self._for_requests()
@@ -174,8 +199,11 @@ class SparseProbabilityEstimator(StoredEstimator):
         else:
             self.inner_products_ = np.concatenate(products)
 
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance, or the k labels with the largest weighted estimates.
+    def predict_top_k(
+        self, X: Matrix, k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of each instance, or the k labels with the largest
+        weighted estimates.
 
         Parameters
         ----------
@@ -183,32 +211,40 @@ class SparseProbabilityEstimator(StoredEstimator):
         k : int
             Number of labels for each instance.
         label_weights : array-like of float, shape (m,), optional
-            Weight of each label, from 0 to 1e38. Labels are ranked by estimate times weight. A label of weight 0 is
-            never returned.
+            Weight of each label, from 0 to 1e38. Labels are ranked by estimate times weight. A
+            label of weight 0 is never returned.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If fewer than k labels are found, the rest of a row is -1.
+            Labels, best first. Ties go to the smaller label. If fewer than k labels are found, the
+            rest of a row is -1.
         scores : ndarray of float32, shape (n, k)
-            Estimates of the labels in ``labels``, times the label weights if given. A missing label has the score 0.
+            Estimates of the labels in ``labels``, times the label weights if given. A missing label
+            has the score 0.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
         return top_k_of(self.predict_proba(X), k, weights)
 
     def rank_one(
-        self, indices: ArrayLike, values: ArrayLike, k: int = 5, label_weights: ArrayLike | None = None
+        self,
+        indices: ArrayLike,
+        values: ArrayLike,
+        k: int = 5,
+        label_weights: ArrayLike | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance, for online serving.
 
-        The result is bit-identical to the result of `predict_top_k` for a matrix with this single row. Several threads
-        may call `rank_one` at once, because it changes no attribute of the estimator, not even ``inner_products_``.
+        The result is bit-identical to the result of `predict_top_k` for a matrix with this single
+        row. Several threads may call `rank_one` at once, because it changes no attribute of the
+        estimator, not even ``inner_products_``.
 
         Parameters
         ----------
         indices : array-like of int, shape (q,)
-            Distinct column numbers of the instance's features, possibly none. The call is fastest if they ascend.
+            Distinct column numbers of the instance's features, possibly none. The call is fastest
+            if they ascend.
         values : array-like of float, shape (q,)
             Value of each feature in ``indices``.
         k, label_weights
@@ -219,17 +255,20 @@ class SparseProbabilityEstimator(StoredEstimator):
         labels : ndarray of int32, shape (k,)
             Labels, best first. If fewer than k labels are found, the other entries are -1.
         scores : ndarray of float32, shape (k,)
-            Estimates of the labels in ``labels``, times the label weights if given. A missing label has the score 0.
+            Estimates of the labels in ``labels``, times the label weights if given. A missing label
+            has the score 0.
 
         Raises
         ------
         XmlcError
-            ``indices`` and ``values`` do not describe an instance, or k or a label weight is out of range.
+            ``indices`` and ``values`` do not describe an instance, or k or a label weight is out of
+            range.
 
         Examples
         --------
         >>> from xmlc.models import SparseWeightedNearestNeighbors
-        >>> model = SparseWeightedNearestNeighbors().fit([[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3)
+        >>> model = SparseWeightedNearestNeighbors()
+        >>> _ = model.fit([[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3)
         >>> model.rank_one([0], [0.5], 2)[0].tolist()
         [0, 2]
         """
@@ -244,8 +283,11 @@ class SparseProbabilityEstimator(StoredEstimator):
             ANSWERED.add(type(self))
         return labels[0], scores[0]
 
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labels and scores of `predict_top_k` for one checked instance, and change no attribute.
+    def _rank_row(
+        self, x: KernelCSR, k: int, label_weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the labels and scores of `predict_top_k` for one checked instance, and change no
+        attribute.
 
         Estimators override `_rank_row` to avoid the overhead of matrices, batches and threads.
         """
@@ -256,7 +298,9 @@ class SparseProbabilityEstimator(StoredEstimator):
         return asked.predict_top_k(X, k)  # A class of a user may rank without weights.
 
     def _estimate_row(self, x: KernelCSR, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labels and estimates of `predict_proba` for one checked instance, and change no attribute."""
+        """Return the labels and estimates of `predict_proba` for one checked instance, and change
+        no attribute.
+        """
         spe = self._for_requests().predict_proba(self._as_matrix(x), threshold)
         return spe.indices, spe.data
 
@@ -265,7 +309,8 @@ class SparseProbabilityEstimator(StoredEstimator):
         return validated(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
 
     def warm_up(self) -> Self:
-        """Compile or load the code that predicts one instance, so that no later request waits for the code.
+        """Compile or load the code that predicts one instance, so that no later request waits for
+        the code.
 
         `warm_up` calls `rank_one`, `predict_top_k` and `predict_proba` for an artificial instance.
         """
@@ -277,27 +322,33 @@ class SparseProbabilityEstimator(StoredEstimator):
         return self
 
     def predict(
-        self, X: Matrix, thresholds: float | np.ndarray | None = None, measure: SetMeasure = "instance_f"
+        self,
+        X: Matrix,
+        thresholds: float | np.ndarray | None = None,
+        measure: SetMeasure = "instance_f",
     ) -> sparse.csr_array:
         """Return the label set of each instance.
 
-        By default, the set of an instance has the largest expected F-measure (`xmlc.inference.meuf`). This label set is
-        computed from the estimates above 1e-4, under the assumption that labels are independent. If each training
-        instance has a label, empty label sets are not considered.
+        By default, the set of an instance has the largest expected F-measure
+        (`xmlc.inference.meuf`). This label set is computed from the estimates above 1e-4, under the
+        assumption that labels are independent. If each training instance has a label, empty label
+        sets are not considered.
 
-        For "macro_f" and "micro_f", `xmlc.thresholds.LabelSets` chooses thresholds from the estimates of all instances
-        in X and the labels' shares of the training set. The set of an instance therefore depends on the other instances
-        in X. For requests that come one by one, see `docs/label_sets.md`.
+        For "macro_f" and "micro_f", `xmlc.thresholds.LabelSets` chooses thresholds from the
+        estimates of all instances in X and the labels' shares of the training set. The set of an
+        instance therefore depends on the other instances in X. For requests that come one by one,
+        see `docs/label_sets.md`.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
         thresholds : float or ndarray of shape (m,), optional
-            One threshold for all labels, or one threshold for each label. A label is predicted if its estimate exceeds
-            the label's threshold. A threshold of 0.5 minimises the expected Hamming loss.
+            One threshold for all labels, or one threshold for each label. A label is predicted if
+            its estimate exceeds the label's threshold. A threshold of 0.5 minimises the expected
+            Hamming loss.
         measure : {"instance_f", "macro_f", "micro_f"}
-            The F-measure that the sets maximise: the mean over instances, the mean over labels, or the F-measure of all
-            pairs of instance and label. Only without ``thresholds``.
+            The F-measure that the sets maximise: the mean over instances, the mean over labels, or
+            the F-measure of all pairs of instance and label. Only without ``thresholds``.
 
         Returns
         -------
@@ -311,14 +362,17 @@ class SparseProbabilityEstimator(StoredEstimator):
             raise InvalidParameterError(f"{type(self).__name__}.predict: {found}")
         else:
             spe = self.predict_proba(X, thresholds)
-        return sparse.csr_array((np.ones(spe.nnz, dtype=bool), spe.indices, spe.indptr), shape=spe.shape)
+        return sparse.csr_array(
+            (np.ones(spe.nnz, dtype=bool), spe.indices, spe.indptr), shape=spe.shape
+        )
 
     def score(self, X: Matrix, y: Matrix) -> float:
         """Return the precision of the top-ranked label, P@1 (`xmlc.metrics.precision_at_k`).
 
-        scikit-learn's searches and cross-validation maximise P@1 unless you pass ``scoring``. `xmlc tune` also
-        maximises P@1. The method `score` of scikit-learn's own classifiers returns the share of completely correct
-        label sets. With many labels, almost no label set is completely correct. P@1 needs no thresholds.
+        scikit-learn's searches and cross-validation maximise P@1 unless you pass ``scoring``. `xmlc
+        tune` also maximises P@1. The method `score` of scikit-learn's own classifiers returns the
+        share of completely correct label sets. With many labels, almost no label set is completely
+        correct. P@1 needs no thresholds.
 
         Parameters
         ----------
@@ -335,7 +389,8 @@ class SparseProbabilityEstimator(StoredEstimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Return the names of the labels, shape (m,), or the numbers of the labels if labels have no names.
+        """Return the names of the labels, shape (m,), or the numbers of the labels if labels have
+        no names.
 
         Column j of a label matrix is label j.
         """
@@ -343,14 +398,16 @@ class SparseProbabilityEstimator(StoredEstimator):
         return getattr(self, "label_names_in_", np.arange(self.n_labels_))
 
     def name_labels(self, names: object) -> Self:
-        """Set the names of the labels in `classes_`, if the label sets for training were not a data frame.
+        """Set the names of the labels in `classes_`, if the label sets for training were not a data
+        frame.
 
         `save` writes the names with the model.
 
         Parameters
         ----------
         names : sequence of str, length m, or MultiLabelBinarizer
-            The names in the order of the labels, or a fitted ``MultiLabelBinarizer`` whose ``classes_`` are the names.
+            The names in the order of the labels, or a fitted ``MultiLabelBinarizer`` whose
+            ``classes_`` are the names.
 
         Raises
         ------
@@ -360,26 +417,40 @@ class SparseProbabilityEstimator(StoredEstimator):
         self._check_fitted()
         given: Any = getattr(names, "classes_", names)
         advice = "Pass a list of the label names, or a fitted MultiLabelBinarizer."
-        if not isinstance(given, Iterable) or isinstance(given, str | bytes | set | frozenset | Mapping):
+        if not isinstance(given, Iterable) or isinstance(
+            given, str | bytes | set | frozenset | Mapping
+        ):
             expected = "names in the order of the labels"
-            raise InvalidDataError(f"label names: found {shown(given)}, expected {expected}. {advice}")
+            raise InvalidDataError(
+                f"label names: found {shown(given)}, expected {expected}. {advice}"
+            )
         found = list(given)
         for name in found:
-            is_name = isinstance(name, str | int | float | np.integer | np.floating) and not isinstance(name, bool)
+            is_name = isinstance(
+                name, str | int | float | np.integer | np.floating
+            ) and not isinstance(name, bool)
             if not is_name or name != name:  # NaN differs from itself
-                raise InvalidDataError(f"label names: found {shown(name)}, expected a text or a number. {advice}")
+                raise InvalidDataError(
+                    f"label names: found {shown(name)}, expected a text or a number. {advice}"
+                )
         if len(found) != self.n_labels_ or len({*found}) < len(found):
-            said = f"found {len({*found})} different names, expected {self.n_labels_}, one per label"
+            said = (
+                f"found {len({*found})} different names, expected {self.n_labels_}, one per label"
+            )
             raise InvalidDataError(f"label names: {said}. {advice}")
         self.label_names_in_ = np.array(found, dtype=object)
         return self
 
-    def fit_to_disk(self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from a training set and write the model to a folder, with less memory than `fit` followed by `save`.
+    def fit_to_disk(
+        self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from a training set and write the model to a folder, with less memory than `fit`
+        followed by `save`.
 
-        Forests and label trees write each part of the model when the part is finished, and release the memory. On
-        return, the arrays of a forest or label tree are memory maps of the written files. All other estimators call
-        `fit` and then write the model. The model is bit-identical to the result of `fit`.
+        Forests and label trees write each part of the model when the part is finished, and release
+        the memory. On return, the arrays of a forest or label tree are memory maps of the written
+        files. All other estimators call `fit` and then write the model. The model is bit-identical
+        to the result of `fit`.
 
         Parameters
         ----------
@@ -391,7 +462,8 @@ class SparseProbabilityEstimator(StoredEstimator):
         Raises
         ------
         XmlcError
-            As for `fit` and `save`. After an error, an existing folder is unchanged, and no new folder exists.
+            As for `fit` and `save`. After an error, an existing folder is unchanged, and no new
+            folder exists.
         """
         with atomic_folder(path) as folder:
             try:
@@ -408,13 +480,18 @@ class SparseProbabilityEstimator(StoredEstimator):
 
         return Tags(
             estimator_type="classifier",
-            target_tags=TargetTags(required=True, two_d_labels=True, multi_output=True, single_output=False),
+            target_tags=TargetTags(
+                required=True, two_d_labels=True, multi_output=True, single_output=False
+            ),
             classifier_tags=ClassifierTags(multi_class=False, multi_label=True),
             input_tags=InputTags(sparse=True),
         )
 
     def _fit_rows(self, X: Any, Y: Any, sample_weight: Any, rows: np.ndarray | None = None) -> Self:
-        """Learn all or some rows of a training set. Without weights, the estimator may be one that accepts none."""
+        """Learn all or some rows of a training set.
+
+        Without weights, the estimator may be one that accepts none.
+        """
         given: Any = {}
         if sample_weight is not None:
             given["sample_weight"] = sample_weight
@@ -425,17 +502,22 @@ class SparseProbabilityEstimator(StoredEstimator):
         return self.fit(X, Y, **given)
 
     def _selected(self) -> Hyperparameters:
-        """Return the hyperparameters that `fit` selected on the training set, so that another `fit` can use them."""
+        """Return the hyperparameters that `fit` selected on the training set, so that another `fit`
+        can use them.
+        """
         return {}
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Check hyperparameters and training data, store the shape of the data, and return canonical matrices."""
+        """Check hyperparameters and training data, store the shape of the data, and return
+        canonical matrices.
+        """
         check_hyperparameters(self)
         self.check_together()
         if Y is None:
             # the tests of scikit-learn for estimators expect these exact words in the error message
             raise InvalidDataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass label sets."
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass "
+                "label sets."
             )
         names_of = (X, Y)
         X = as_features(X)
@@ -443,7 +525,9 @@ class SparseProbabilityEstimator(StoredEstimator):
         check_same_instances(X.shape[0], Y.shape[0])
         if X.shape[0] == 0 or Y.shape[1] == 0:
             found = f"{X.shape[0]} instances and {Y.shape[1]} labels"
-            raise InvalidDataError(f"X and Y: found {found}, expected at least one of each. Check X and Y.")
+            raise InvalidDataError(
+                f"X and Y: found {found}, expected at least one of each. Check X and Y."
+            )
         self._remember_names(names_of[0])
         self._remember_names(names_of[1], "label")
         self.n_features_in_ = X.shape[1]
@@ -452,7 +536,8 @@ class SparseProbabilityEstimator(StoredEstimator):
         return X, Y
 
     def _note_labels(self, Y: sparse.csr_array, more: bool = False) -> None:
-        """Record how often each label occurs and whether all instances have labels, given canonical label sets.
+        """Record how often each label occurs and whether all instances have labels, given canonical
+        label sets.
 
         With ``more``, the label sets add to those of earlier calls, if their counts are known.
         """
@@ -471,7 +556,9 @@ class SparseProbabilityEstimator(StoredEstimator):
     def _weighted_data(
         self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None
     ) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
-        """Return the result of `_training_data` and the float32 instance weights, without the instances of weight 0."""
+        """Return the result of `_training_data` and the float32 instance weights, without the
+        instances of weight 0.
+        """
         X, Y = self._training_data(X, Y)
         if sample_weight is None:
             return X, Y, np.ones(X.shape[0], dtype=np.float32)
@@ -489,19 +576,27 @@ class SparseProbabilityEstimator(StoredEstimator):
         self._check_names(X)
         X = as_features(X)
         if X.shape[1] != self.n_features_in_:
-            said = f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features"
-            raise InvalidDataError(f"{said} as input. Make X with the vectorizer or reader of the training data.")
+            said = (
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features"
+            )
+            raise InvalidDataError(
+                f"{said} as input. Make X with the vectorizer or reader of the training data."
+            )
         return X
 
     def _for_requests(self, **params: Any) -> Self:
-        """Return a shallow copy of the estimator without feature names, with other values of some hyperparameters.
+        """Return a shallow copy of the estimator without feature names, with other values of some
+        hyperparameters.
 
-        A prediction with the copy does not change attributes of the original estimator. The copy belongs to one call,
-        so its ``inner_products_`` are those of this call, whatever other threads predict.
+        A prediction with the copy does not change attributes of the original estimator. The copy
+        belongs to one call, so its ``inner_products_`` are those of this call, whatever other
+        threads predict.
         """
         # `copy.copy` would call `__getstate__`, which copies arrays in some estimators
         asked = type(self).__new__(type(self))
-        # Another thread may set an attribute at the same time, so the dictionary is copied before it is searched.
+        # Another thread may set an attribute at the same time, so the dictionary is copied before
+        # it is searched.
         own = vars(self).copy()
         for name in ("feature_names_in_", "inner_products_", "certified_"):
             own.pop(name, None)
@@ -509,7 +604,9 @@ class SparseProbabilityEstimator(StoredEstimator):
         return asked
 
     def _only_row(self, X: Matrix) -> KernelCSR | None:
-        """Return the instance in X in the form of `_rank_row`, or None if X is not a single instance."""
+        """Return the instance in X in the form of `_rank_row`, or None if X is not a single
+        instance.
+        """
         if getattr(X, "shape", None) != (1, self.n_features_in_):
             return None
         X = as_features(X)
@@ -524,11 +621,12 @@ class SparseProbabilityEstimator(StoredEstimator):
         numbers = given.dtype.kind in "biuf"
         if indices.ndim != 1 or indices.shape != given.shape or not integers or not numbers:
             raise InvalidDataError(
-                f"instance: found indices ({indices.dtype}, shape {indices.shape}) and values ({given.dtype}, shape "
-                f"{given.shape}), expected 1-d arrays of equal length, integers and numbers. Pass x.indices and x.data "
-                "of a sparse row x."
+                f"instance: found indices ({indices.dtype}, shape {indices.shape}) and values "
+                f"({given.dtype}, shape {given.shape}), expected 1-d arrays of equal length, "
+                "integers and numbers. Pass x.indices and x.data of a sparse row x."
             )
-        # Kernels are compiled for arrays that are writable and contiguous, so both arrays are copied.
+        # Kernels are compiled for arrays that are writable and contiguous, so both arrays are
+        # copied.
         indices = indices.astype(np.int64)
         values = given.astype(np.float32)
         if not is_canonical(indices, values, self.n_features_in_):
@@ -536,8 +634,11 @@ class SparseProbabilityEstimator(StoredEstimator):
         return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
 
     def _canonical(self, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the features of an instance in ascending order, and their values, without zeros."""
-        order = np.argsort(indices, kind="stable")  # some vectorizers of scikit-learn do not sort features
+        """Return the features of an instance in ascending order, and their values, without
+        zeros.
+        """
+        # some vectorizers of scikit-learn do not sort features
+        order = np.argsort(indices, kind="stable")
         indices = indices[order]
         values = values[order]
         # a negative index is rejected, because it becomes a very large number as uint64
@@ -546,7 +647,9 @@ class SparseProbabilityEstimator(StoredEstimator):
         if not fine.all():
             fault = fine.argmin()
             expected = f"expected distinct features below {self.n_features_in_} with finite values"
-            found = f"instance: found feature {indices[fault]} with value {values[fault]}, {expected}"
+            found = (
+                f"instance: found feature {indices[fault]} with value {values[fault]}, {expected}"
+            )
             raise InvalidDataError(f"{found}. Use the vectorizer or reader of the training data.")
         stored = np.flatnonzero(values)
         return indices[stored], values[stored]
@@ -577,5 +680,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         self._check_fitted()
         most = max(self.n_labels_, MOST_RANKED)
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
-            raise InvalidDataError(f"found k={shown(k)}, expected a whole number of labels from 1 to {most}")
+            raise InvalidDataError(
+                f"found k={shown(k)}, expected a whole number of labels from 1 to {most}"
+            )
         return int(k)

@@ -34,10 +34,11 @@ def estimates_of_sets(
 ) -> sparse.csr_array:
     """Find each instance's label set for a measure, and return the estimates of its labels.
 
-    For "instance_f", the sets are equal to the result of `xmlc.inference.meuf`. Unlike `meuf`, this function does not
-    warn about the sum of all estimates. The set of an instance does not depend on other instances. If each training
-    instance has a label, empty label sets are not considered. Empty sets would be too frequent, because the product of
-    (1 - p) over the labels overestimates the probability that an instance has no label.
+    For "instance_f", the sets are equal to the result of `xmlc.inference.meuf`. Unlike `meuf`, this
+    function does not warn about the sum of all estimates. The set of an instance does not depend on
+    other instances. If each training instance has a label, empty label sets are not considered.
+    Empty sets would be too frequent, because the product of (1 - p) over the labels overestimates
+    the probability that an instance has no label.
 
     For "macro_f" and "micro_f", thresholds follow from the estimates of all instances.
 
@@ -58,7 +59,8 @@ def estimates_of_sets(
     Raises
     ------
     XmlcError
-        ``measure`` is unknown, or the model does not know how often each label occurs in its training set.
+        ``measure`` is unknown, or the model does not know how often each label occurs in its
+        training set.
 
     Warns
     -----
@@ -72,7 +74,9 @@ def estimates_of_sets(
 
     def keep(spe: sparse.csr_array) -> None:
         if measure == INSTANCE_F:
-            sets, *_ = predict_from_marginals(meuf_rows, spe, getattr(model, "n_jobs", None), not model.all_labelled_)
+            sets, *_ = predict_from_marginals(
+                meuf_rows, spe, getattr(model, "n_jobs", None), not model.all_labelled_
+            )
             spe = spe * sets
         found.append(spe)
 
@@ -82,8 +86,14 @@ def estimates_of_sets(
     if measure == INSTANCE_F:
         return spe
     if measure == "macro_f" and spe.shape[0] < FEWEST:
-        said = "Predict more instances at once, or use TextClassifier(measure='macro_f') for single texts."
-        warnings.warn(f"measure='macro_f': found {spe.shape[0]} instances to find thresholds. {said}", stacklevel=3)
+        said = (
+            "Predict more instances at once, or use TextClassifier(measure='macro_f') for single "
+            "texts."
+        )
+        warnings.warn(
+            f"measure='macro_f': found {spe.shape[0]} instances to find thresholds. {said}",
+            stacklevel=3,
+        )
     return spe * LabelSets(measure).fit(spe, prior=shares_of(model)).predict(spe)
 
 
@@ -93,7 +103,8 @@ def shares_of(model: SparseProbabilityEstimator) -> np.ndarray:
     Raises
     ------
     XmlcError
-        The model does not know the shares, because an earlier version of xmlc trained it, or it has not learned.
+        The model does not know the shares, because an earlier version of xmlc trained it, or it has
+        not learned.
     """
     if model.label_counts_ is None:
         found = "found no counts of labels, expected them with the model. Train the model again"
@@ -103,12 +114,18 @@ def shares_of(model: SparseProbabilityEstimator) -> np.ndarray:
 
 
 def fitted_thresholds(
-    model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, measure: SetMeasure, given: Any
+    model: SparseProbabilityEstimator,
+    X: sparse.csr_array,
+    Y: sparse.csr_array,
+    measure: SetMeasure,
+    given: Any,
 ) -> np.ndarray:
-    """Return thresholds of the labels for "macro_f" or "micro_f", so that the set of an instance depends on it alone.
+    """Return thresholds of the labels for "macro_f" or "micro_f", so that the set of an instance
+    depends on it alone.
 
-    The thresholds follow from labelled instances that were held out, as in `LabelSets`. `Stacking` has held out
-    instances in its training. For any other model, a copy learns the training set without a fifth of the instances.
+    The thresholds follow from labelled instances that were held out, as in `LabelSets`. `Stacking`
+    has held out instances in its training. For any other model, a copy learns the training set
+    without a fifth of the instances.
 
     Parameters
     ----------
@@ -137,10 +154,14 @@ def fitted_thresholds(
 def _estimates_without(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, given: Any
 ) -> tuple[np.ndarray, sparse.csr_array]:
-    """Return the numbers of held-out instances, and their estimates by a copy that has not learned them."""
+    """Return the numbers of held-out instances, and their estimates by a copy that has not learned
+    them.
+    """
     n = X.shape[0]
     if n < 5:
-        raise InvalidDataError(f"found {n} instances, expected at least 5 to hold out a fifth for thresholds")
+        raise InvalidDataError(
+            f"found {n} instances, expected at least 5 to hold out a fifth for thresholds"
+        )
     order = random_permutation(n, getattr(model, "random_state", 0), Stream.STACKING)
     rows, part = np.split(order, [min(MOST_HELD_OUT, n // 5)])
     copy = model.unfitted().set_params(**model._selected())
@@ -148,8 +169,11 @@ def _estimates_without(
     return rows, copy.predict_proba(X[rows], MIN_PROBABILITY)
 
 
-def ranked_set_of_row(model: SparseProbabilityEstimator, x: KernelCSR) -> tuple[np.ndarray, np.ndarray]:
-    """Return the label set that `estimates_of_sets` finds for a single instance, best label first, and its estimates.
+def ranked_set_of_row(
+    model: SparseProbabilityEstimator, x: KernelCSR
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the label set that `estimates_of_sets` finds for a single instance, best label first,
+    and its estimates.
 
     The function avoids the overhead of batches and threads, and changes no attribute of the model.
 
@@ -171,6 +195,8 @@ def ranked_set_of_row(model: SparseProbabilityEstimator, x: KernelCSR) -> tuple[
     marginals = np.minimum(estimates.astype(np.float64), 1.0)
     size = np.zeros(1, dtype=np.int64)
     value = np.empty(1)
-    chosen = meuf_rows(np.array([0, ids.size]), ids, marginals, not model.all_labelled_, size, value)
+    chosen = meuf_rows(
+        np.array([0, ids.size]), ids, marginals, not model.all_labelled_, size, value
+    )
     places = np.searchsorted(ids, np.sort(chosen))
     return top_k_of_row(labels[places], estimates[places], max(1, chosen.size), NO_WEIGHTS)

@@ -1,4 +1,6 @@
-"""Choose hyperparameters on the training set, by P@1 on instances that were held out from training."""
+"""Choose hyperparameters on the training set, by P@1 on instances that were held out from
+training.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from scipy import sparse
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.models.base import SparseProbabilityEstimator
 
-# With 4,000 instances, a choice takes at most 4 times as long as the training, and less on large data. With 1,000
-# instances, the chosen C fits to training sets that are smaller than the one that is given.
+# With 4,000 instances, a choice takes at most 4 times as long as the training, and less on large
+# data. With 1,000 instances, the chosen C fits to training sets that are smaller than the one that
+# is given.
 SAMPLE = 4000
 FOLDS = 3
 
@@ -26,14 +29,16 @@ def cross_validated(
     Y: sparse.csr_array,
     weights: np.ndarray | None = None,
 ) -> float:
-    """Choose one of two values of a hyperparameter by 3-fold cross-validation on a sample of a training set.
+    """Choose one of two values of a hyperparameter by 3-fold cross-validation on a sample of a
+    training set.
 
     Parameters
     ----------
     make : function
         A function that returns an untrained estimator for a value of the hyperparameter.
     usual, other : float
-        The two values of the hyperparameter. ``other`` is chosen if its P@1 is better than the P@1 of ``usual``.
+        The two values of the hyperparameter. ``other`` is chosen if its P@1 is better than the P@1
+        of ``usual``.
     X : csr_array, shape (n, d)
         Instances.
     Y : csr_array of bool, shape (n, m)
@@ -74,7 +79,9 @@ def sample(n: int, most: int) -> np.ndarray:
 
 
 def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
-    """Return for each instance whether the top-ranked label, in the first column of ``labels``, is correct."""
+    """Return for each instance whether the top-ranked label, in the first column of ``labels``, is
+    correct.
+    """
     first = labels[:, 0]
     return (first >= 0) & Y[np.arange(first.size), first]
 
@@ -82,7 +89,8 @@ def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
     """Return whether the total weight of ``hits`` is greater than the total weight of ``usual``.
 
-    Both are arrays of bool, with one entry for each instance. Without ``weights``, each instance has the weight 1.
+    Both are arrays of bool, with one entry for each instance. Without ``weights``, each instance
+    has the weight 1.
     """
     gains = hits.astype(np.float64) - usual
     if weights is not None:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Oracle(SparseProbabilityEstimator):
     """Return the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
 
-    With the oracle, a threshold method reaches its best possible score. Even this score is below 1, because of noise in
-    the labels and errors of the threshold method. A trained model has a lower score than the oracle because of errors
-    in its estimates.
+    With the oracle, a threshold method reaches its best possible score. Even this score is below 1,
+    because of noise in the labels and errors of the threshold method. A trained model has a lower
+    score than the oracle because of errors in its estimates.
 
     Attributes
     ----------
@@ -55,7 +55,9 @@ class Oracle(SparseProbabilityEstimator):
         self.posteriors_ = posteriors
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the posteriors that are strictly greater than ``threshold``, float32 CSR of shape (n, m)."""
+        """Return the posteriors that are strictly greater than ``threshold``, float32 CSR of shape
+        (n, m).
+        """
         return entries_above(self._posteriors_of(X), self._label_thresholds(threshold))
 
     def _posteriors_of(self, X: Any) -> sparse.csr_array:
@@ -63,7 +65,10 @@ class Oracle(SparseProbabilityEstimator):
         self._check_names(X)
         P = self.posteriors_
         if P is None or P.shape != (X.shape[0], self.n_labels_):
-            raise XmlcError(f"oracle: found no posteriors for {X.shape[0]} instances. Call use_posteriors first.")
+            raise XmlcError(
+                f"oracle: found no posteriors for {X.shape[0]} instances. Call use_posteriors "
+                "first."
+            )
         self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
         return P
 
@@ -75,10 +80,11 @@ class SavedEstimates(Oracle):
     Parameters
     ----------
     validation, test : str
-        Paths of the files with the estimates for the validation part and for the test set, shape (n, m). Rows are in
-        the order of `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` is replaced by the seed of the run, and
-        ``{dataset}`` by the name of the dataset. Each seed has its own split of the data. If ``validation`` is empty,
-        one ``test`` file may be used for all seeds.
+        Paths of the files with the estimates for the validation part and for the test set, shape
+        (n, m). Rows are in the order of `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` is
+        replaced by the seed of the run, and ``{dataset}`` by the name of the dataset. Each seed has
+        its own split of the data. If ``validation`` is empty, one ``test`` file may be used for all
+        seeds.
     """
 
     validation: str = ""
@@ -90,12 +96,16 @@ class SavedEstimates(Oracle):
         Raises
         ------
         XmlcError
-            The estimates for the part or the seed are missing, have a wrong shape, or are not probabilities.
+            The estimates for the part or the seed are missing, have a wrong shape, or are not
+            probabilities.
         """
         given = {"val": self.validation, "test": self.test}.get(part, "")
         seed = prepared.run
         if not given:
-            raise XmlcError(f"estimates: found no file for part {part}. Set validation and test to .npz file paths.")
+            raise XmlcError(
+                f"estimates: found no file for part {part}. Set validation and test to .npz file "
+                "paths."
+            )
         if seed and "{seed}" not in given and self.validation:
             said = f"expected one for the split of seed {seed}. Write {{seed}} in the path."
             raise XmlcError(f"{given}: found one file for all seeds, {said}")
@@ -104,8 +114,13 @@ class SavedEstimates(Oracle):
         # saved estimates are read as float32
         estimates = read_matrix(file, lambda found: as_estimates(found, np.float32))
         if estimates.shape != expected:
-            said = f"found shape {estimates.shape}, expected {expected}, one row per instance and one column per label"
-            raise XmlcError(f"{file}: {said}. Use part {part} of xmlc.suite.steps.prepared.Prepared.")
+            said = (
+                f"found shape {estimates.shape}, expected {expected}, one row per instance and "
+                "one column per label"
+            )
+            raise XmlcError(
+                f"{file}: {said}. Use part {part} of xmlc.suite.steps.prepared.Prepared."
+            )
         self.use_posteriors(estimates)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:

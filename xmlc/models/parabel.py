@@ -36,12 +36,14 @@ from xmlc.models.plt.estimator import PLT, Loss, SearchMethod
 from xmlc.models.trees.kmeans import check_kmeans_shape, largest_leaf
 
 LARGEST_SEED = np.uint64(2**31 - 1)  # The largest seed that scikit-learn accepts is 2**31 - 1.
-# This is the largest number of labels that a search in one tree finds for a block of instances (about 100 MB).
+# This is the largest number of labels that a search in one tree finds for a block of instances
+# (about 100 MB).
 LABELS_PER_BLOCK = 1 << 22
 ROWS_PER_MEAN = 256
 
 
-# The defaults if at most, or more than, MANY_LABELS labels have a training instance (docs/models.md).
+# The defaults if at most, or more than, MANY_LABELS labels have a training instance
+# (docs/models.md).
 MANY_LABELS = 1000
 FOR_FEW_LABELS = {"arity": 2, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1, "C": 1.0}
 FOR_MANY_LABELS = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05, "C": 1.0}
@@ -49,71 +51,79 @@ FOR_MANY_LABELS = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_threshold
 
 @hyperparameters
 class Parabel(SparseProbabilityEstimator):
-    """Average an ensemble of label trees built by balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
+    """Average an ensemble of label trees built by balanced 2-means (Prabhu et al., "Parabel", WWW
+    2018).
 
-    Each member of the ensemble is a `PLT` over a tree that hierarchical balanced 2-means builds. The trees differ in
-    their random initial centroids. Node classifiers are trained by dual coordinate descent on an L2-regularised loss,
-    and weights near 0 are dropped. In each tree, a beam search finds labels and their estimates. The score of a label
-    is the mean of the estimates over the trees. If the beam search in a tree does not find a label, the tree's estimate
-    of the label is 0. The authors' program and omikuji compute scores in the same way.
+    Each member of the ensemble is a `PLT` over a tree that hierarchical balanced 2-means builds.
+    The trees differ in their random initial centroids. Node classifiers are trained by dual
+    coordinate descent on an L2-regularised loss, and weights near 0 are dropped. In each tree, a
+    beam search finds labels and their estimates. The score of a label is the mean of the estimates
+    over the trees. If the beam search in a tree does not find a label, the tree's estimate of the
+    label is 0. The authors' program and omikuji compute scores in the same way.
 
     Parameters
     ----------
     n_trees : int
         Number of trees, 3 in Parabel. The first trees do not depend on the total number of trees.
     arity : int or None
-        Degree of the trees, a power of two. None selects degree 2, as in Parabel, for up to 1,000 labels with a
-        training instance, and degree 16 for more labels. Trees of degree 16 are flatter, faster to train and more
-        accurate than trees of degree 2.
+        Degree of the trees, a power of two. None selects degree 2, as in Parabel, for up to 1,000
+        labels with a training instance, and degree 16 for more labels. Trees of degree 16 are
+        flatter, faster to train and more accurate than trees of degree 2.
     max_leaf : int or None
-        A group of at most this many labels is not split further. The labels of a group that is not split become the
-        children of one node. Parabel uses ``max_leaf=100``. ``max_leaf=None`` has the same meaning as in `PLT`.
+        A group of at most this many labels is not split further. The labels of a group that is not
+        split become the children of one node. Parabel uses ``max_leaf=100``. ``max_leaf=None`` has
+        the same meaning as in `PLT`.
     loss : {"squared_hinge", "logistic"}
-        With the squared hinge loss of Parabel, a node with the linear score s has the score exp(-max(0, 1 - s)**p).
-        With the squared hinge loss, scores lie between 0 and 1 and rank labels, but do not estimate probabilities. With
-        the logistic loss, the scores estimate probabilities. `xmlc.thresholds.IsotonicCalibration` calibrates the
-        scores of either loss.
+        With the squared hinge loss of Parabel, a node with the linear score s has the score
+        exp(-max(0, 1 - s)**p). With the squared hinge loss, scores lie between 0 and 1 and rank
+        labels, but do not estimate probabilities. With the logistic loss, the scores estimate
+        probabilities. `xmlc.thresholds.IsotonicCalibration` calibrates the scores of either loss.
     hinge_power : int or None
-        Power p in the score for the loss "squared_hinge". None selects p = 2, as in Parabel, for up to 1,000 labels,
-        and p = 3 for more labels. With a higher power, nodes near their margin get higher scores, which improves the
-        lower ranks of a ranking.
+        Power p in the score for the loss "squared_hinge". None selects p = 2, as in Parabel, for up
+        to 1,000 labels, and p = 3 for more labels. With a higher power, nodes near their margin get
+        higher scores, which improves the lower ranks of a ranking.
     C : float or None
-        Weight of the loss, relative to half the squared length of a node's weight vector. Parabel uses ``C=1``. With
-        None, C is 0.3 if this value raises P@1 of one tree, and 1 otherwise. P@1 is cross-validated on up to 4,000
-        training instances.
+        Weight of the loss, relative to half the squared length of a node's weight vector. Parabel
+        uses ``C=1``. With None, C is 0.3 if this value raises P@1 of one tree, and 1 otherwise. P@1
+        is cross-validated on up to 4,000 training instances.
     tol : float or None
-        The training of a node stops after a pass in which no dual variable moves by more than tol * C. None selects
-        ``tol=0.1`` for up to 1,000 labels, and ``tol=0.03`` for more labels.
+        The training of a node stops after a pass in which no dual variable moves by more than tol *
+        C. None selects ``tol=0.1`` for up to 1,000 labels, and ``tol=0.03`` for more labels.
     epochs : int
         Maximum number of passes over the training instances of a node.
     weight_threshold : "auto", float or None
-        Weights w with abs(w) <= weight_threshold are dropped when a node has been trained. "auto" selects the threshold
-        0.1, as in Parabel, for up to 1,000 labels, and 0.05 for more labels. With None, all weights are kept.
+        Weights w with abs(w) <= weight_threshold are dropped when a node has been trained. "auto"
+        selects the threshold 0.1, as in Parabel, for up to 1,000 labels, and 0.05 for more labels.
+        With None, all weights are kept.
     beam : int or None
-        Number of inner nodes that the search expands on each level. With None, the search expands all inner nodes.
+        Number of inner nodes that the search expands on each level. With None, the search expands
+        all inner nodes.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
-        Seed of the 2-means trees and of the order in which instances are visited. Each tree uses other random numbers.
+        Seed of the 2-means trees and of the order in which instances are visited. Each tree uses
+        other random numbers.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
-        -1 uses all cores.
+        Number of threads. The result is bit-identical for any number of threads. None uses numba's
+        number of threads, -1 uses all cores.
 
     Attributes
     ----------
     trees_ : list of PLT
         The fitted trees.
     C_, arity_, hinge_power_, tol_, weight_threshold_
-        The given or selected values of the hyperparameters ``C``, ``arity``, ``hinge_power``, ``tol`` and
-        ``weight_threshold``.
+        The given or selected values of the hyperparameters ``C``, ``arity``, ``hinge_power``,
+        ``tol`` and ``weight_threshold``.
     inner_products_ : ndarray of int64, shape (n,)
-        Number of node classifiers that the last prediction evaluated for each instance, in all trees together.
+        Number of node classifiers that the last prediction evaluated for each instance, in all
+        trees together.
 
     Notes
     -----
-    The root has a classifier, too, in contrast to the authors' program. For the root's classifier, an instance without
-    labels is a negative example (see `PLT`). The estimate of the root's classifier multiplies all scores of an
-    instance, so the root's classifier does not change the ranking of one tree.
+    The root has a classifier, too, in contrast to the authors' program. For the root's classifier,
+    an instance without labels is a negative example (see `PLT`). The estimate of the root's
+    classifier multiplies all scores of an instance, so the root's classifier does not change the
+    ranking of one tree.
 
     Examples
     --------
@@ -145,7 +155,9 @@ class Parabel(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train one tree after another. Instance weights have the same effect as in `PLT.fit` with solver "batch".
+        """Train one tree after another.
+
+        Instance weights have the same effect as in `PLT.fit` with solver "batch".
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
@@ -185,43 +197,52 @@ class Parabel(SparseProbabilityEstimator):
         X : sparse or dense array, shape (n, d)
             Instances.
         threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one threshold for each label. Scores that are strictly greater than the
-            threshold are returned, except scores of 0.
+            One threshold for all labels, or one threshold for each label. Scores that are strictly
+            greater than the threshold are returned, except scores of 0.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The scores by which `predict_top_k` ranks labels, with sorted indices. The scores estimate probabilities
-            only with the logistic loss.
+            The scores by which `predict_top_k` ranks labels, with sorted indices. The scores
+            estimate probabilities only with the logistic loss.
         """
         thresholds = self._label_thresholds(threshold)
-        counts, labels, scores = self._average(self._instances(X), average_above, (thresholds,), None)
+        counts, labels, scores = self._average(
+            self._instances(X), average_above, (thresholds,), None
+        )
         return stack_estimates(counts, labels.view(np.int32), scores, self.n_labels_)
 
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(
+        self, X: Matrix, k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels with the largest scores for each instance.
 
         Parameters
         ----------
         X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Label weights change a beam only in one
-            way: nodes without a label of positive weight are left out.
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Label weights change
+            a beam only in one way: nodes without a label of positive weight are left out.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If the beam searches find fewer than k labels for an
-            instance, the rest of its row is -1.
+            Labels, best first. Ties go to the smaller label. If the beam searches find fewer than k
+            labels for an instance, the rest of its row is -1.
         scores : ndarray of float32, shape (n, k)
-            Mean estimates over the trees, times the label weights if given. A missing label has the score 0.
+            Mean estimates over the trees, times the label weights if given. A missing label has the
+            score 0.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
         given = (self.n_labels_, k, weights)
-        labels, scores = self._average(self._instances(X), average_top_k, given, thresholds_for(weights))
+        labels, scores = self._average(
+            self._instances(X), average_top_k, given, thresholds_for(weights)
+        )
         return labels, scores
 
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _rank_row(
+        self, x: KernelCSR, k: int, label_weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         if self.unit_norm:
             x = unit_row(x)
         thresholds = thresholds_for(label_weights)
@@ -243,9 +264,14 @@ class Parabel(SparseProbabilityEstimator):
         return PLT(tree="kmeans", solver="batch", search=search, **given | own)
 
     def _average(
-        self, X: sparse.csr_array, average: Callable[..., Any], given: tuple[Any, ...], thresholds: np.ndarray | None
+        self,
+        X: sparse.csr_array,
+        average: Callable[..., Any],
+        given: tuple[Any, ...],
+        thresholds: np.ndarray | None,
     ) -> tuple[np.ndarray, ...]:
-        """Search all trees for blocks of instances, run a kernel over the found labels, and join the kernel's results.
+        """Search all trees for blocks of instances, run a kernel over the found labels, and join
+        the kernel's results.
 
         ``thresholds`` has the same meaning as for `PLT._beam_estimates`.
         """
@@ -257,7 +283,9 @@ class Parabel(SparseProbabilityEstimator):
         trees = [tree._for_requests(n_jobs=self.n_jobs) for tree in self.trees_]
         results: list[Any] = []
         # If there are no instances, one empty block determines the dtypes of the result.
-        for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(reached, 1), 1)) or [(0, 0)]:
+        for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(reached, 1), 1)) or [
+            (0, 0)
+        ]:
             x = self._kernel_form(X[first:last])
             found = []
             for t, tree in enumerate(trees):
@@ -265,7 +293,10 @@ class Parabel(SparseProbabilityEstimator):
                 found.append(leaves)
                 inner_products[first:last] += products
             forest = as_leaves(found)
-            tasks = [(*forest, *block, *given) for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]]
+            tasks = [
+                (*forest, *block, *given)
+                for block in row_blocks(last - first, ROWS_PER_MEAN) or [(0, 0)]
+            ]
             results += run_tasks(average, tasks, self.n_jobs)
         self.inner_products_ = inner_products
         return tuple(np.concatenate(part) for part in zip(*results))
@@ -288,7 +319,11 @@ class Parabel(SparseProbabilityEstimator):
             ending = f"_{t}"
             tree.n_features_in_ = self.n_features_in_
             tree.n_labels_ = self.n_labels_
-            own = {name.removesuffix(ending): array for name, array in arrays.items() if name.endswith(ending)}
+            own = {
+                name.removesuffix(ending): array
+                for name, array in arrays.items()
+                if name.endswith(ending)
+            }
             tree._restore(own, {})
             self.trees_.append(tree)
 
@@ -301,14 +336,15 @@ def thresholds_for(label_weights: np.ndarray) -> np.ndarray | None:
 
 
 def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reached]:
-    """Return the estimates of label trees in the form of a forest with one leaf per tree for each instance.
+    """Return the estimates of label trees in the form of a forest with one leaf per tree for each
+    instance.
 
     Parameters
     ----------
     found : sequence of lists
-        Three arrays for each tree. The first array is the number of labels of each instance, int64 (n,). The second
-        array contains the labels of one instance after another, int32. The third array contains the estimates of the
-        labels in the second array, float32.
+        Three arrays for each tree. The first array is the number of labels of each instance, int64
+        (n,). The second array contains the labels of one instance after another, int32. The third
+        array contains the estimates of the labels in the second array, float32.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)
@@ -316,7 +352,9 @@ def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reache
     starts = np.arange(n + 1) + n * np.arange(len(found))[:, None]
     ends = np.zeros(counts.size + 1, dtype=np.int64)
     np.cumsum(counts, out=ends[1:])
-    histograms = Histograms(ends, labels.view(np.uint32), estimates, np.ones(counts.size, dtype=np.int64), False)
+    histograms = Histograms(
+        ends, labels.view(np.uint32), estimates, np.ones(counts.size, dtype=np.int64), False
+    )
     return histograms, Reached(starts, leaves)
 
 

@@ -45,7 +45,9 @@ def read(path: Path, trusted: bool) -> Any:
     """
     if not trusted:
         said = "If you trust the file, load it with trusted=True (--trusted on the command line)."
-        raise XmlcError(f"{path}: found a file of joblib, and reading it runs code from the folder. {said}")
+        raise XmlcError(
+            f"{path}: found a file of joblib, and reading it runs code from the folder. {said}"
+        )
     verify_file(path)
     import joblib
 

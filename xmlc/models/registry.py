@@ -39,12 +39,14 @@ ESTIMATORS = LEARNERS | {
 CLASS_NAMES = {place.rpartition(":")[2].lower(): name for name, place in ESTIMATORS.items()}
 PRESET = "plt-ranking"  # The name of `PLT.for_ranking`.
 DEFAULT = "stacking"  # Stacking is the default estimator of `xmlc.TextClassifier` and `xmlc fit`.
-STREAMING = "oplt"  # OPLT is the default estimator of `xmlc.TextClassifier` and `xmlc fit` for streams.
+# OPLT is the default estimator of `xmlc.TextClassifier` and `xmlc fit` for streams.
+STREAMING = "oplt"
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
 
 
 def registered_name(name: str) -> str:
-    """Return the key of `ESTIMATORS` for an estimator of this package, such as "plt" for "PLT" or "xmlc.models:PLT".
+    """Return the key of `ESTIMATORS` for an estimator of this package, such as "plt" for "PLT" or
+    "xmlc.models:PLT".
 
     All other names are returned unchanged.
     """
@@ -57,7 +59,9 @@ def registered_name(name: str) -> str:
         return name
     for key, target in ESTIMATORS.items():
         module, _, class_name = target.partition(":")
-        if attribute == class_name and (place in ("xmlc.models", module) or place.startswith(f"{module}.")):
+        if attribute == class_name and (
+            place in ("xmlc.models", module) or place.startswith(f"{module}.")
+        ):
             return key
     return name
 
@@ -68,14 +72,15 @@ def estimator_class(name: str) -> Any:
     Parameters
     ----------
     name : str
-        A key of `ESTIMATORS` or a class of this package such as ``PLT``, ``package.module:ClassName`` for a class of
-        another library, or ``path/to/file.py:Name`` for your own class or function.
+        A key of `ESTIMATORS` or a class of this package such as ``PLT``,
+        ``package.module:ClassName`` for a class of another library, or ``path/to/file.py:Name`` for
+        your own class or function.
 
     Returns
     -------
     type or function
-        The class or function. A class that is not derived from `SparseProbabilityEstimator` has to be wrapped by
-        `xmlc.models.wrapped`.
+        The class or function. A class that is not derived from `SparseProbabilityEstimator` has to
+        be wrapped by `xmlc.models.wrapped`.
 
     Raises
     ------
@@ -116,7 +121,8 @@ def make_estimator(
     Raises
     ------
     XmlcError
-        The estimator does not have a given hyperparameter, or is of another library and does not estimate label sets.
+        The estimator does not have a given hyperparameter, or is of another library and does not
+        estimate label sets.
     """
     from xmlc.models import wrapped
 
@@ -133,12 +139,20 @@ def make_estimator(
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         found = ", ".join(map(repr, unknown))
-        raise InvalidParameterError(f"{name}: found hyperparameter {found}, expected {nearest(unknown[0], known)}")
-    common = {key: value for key, value in {"random_state": seed, "n_jobs": n_jobs}.items() if key in known}
+        raise InvalidParameterError(
+            f"{name}: found hyperparameter {found}, expected {nearest(unknown[0], known)}"
+        )
+    common = {
+        key: value
+        for key, value in {"random_state": seed, "n_jobs": n_jobs}.items()
+        if key in known
+    }
     return estimator.set_params(**common | parameters)
 
 
-def load_estimator(name: str, folder: Path, n_jobs: int | None = None) -> SparseProbabilityEstimator:
+def load_estimator(
+    name: str, folder: Path, n_jobs: int | None = None
+) -> SparseProbabilityEstimator:
     """Load a trained model, and set ``n_jobs`` if the model has this hyperparameter.
 
     A model of another library is trusted: code from the folder runs when the model is read.
@@ -164,14 +178,15 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     ----------
     path : str or Path
     trusted : bool
-        Allow models of other libraries. Reading a model of another library runs code from the folder.
+        Allow models of other libraries. Reading a model of another library runs code from the
+        folder.
 
     Raises
     ------
     XmlcError
-        The folder contains no model, a model that was changed, or a model of another library without ``trusted``. The
-        error is also raised for a model of a custom class, because only the ``load`` of the custom class can read the
-        model.
+        The folder contains no model, a model that was changed, or a model of another library
+        without ``trusted``. The error is also raised for a model of a custom class, because only
+        the ``load`` of the custom class can read the model.
     """
     from xmlc.models.storage import DESCRIPTION
     from xmlc.models.wrapped import Wrapped
@@ -207,15 +222,20 @@ def program_of(name: str) -> str:
 
 
 def estimates_file(pattern: str, dataset: str, seed: object) -> str:
-    """Return the path of the file with another program's estimates, which the estimator `estimates` reads."""
+    """Return the path of the file with another program's estimates, which the estimator `estimates`
+    reads.
+    """
     return pattern.replace("{dataset}", dataset).replace("{seed}", str(seed))
 
 
-def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]) -> list[str]:
-    """Return the paths of the files that a model reads when it runs on a dataset, such as another program's estimates.
+def files_read(
+    name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]
+) -> list[str]:
+    """Return the paths of the files that a model reads when it runs on a dataset, such as another
+    program's estimates.
 
-    For a custom model, the list contains each existing file whose path is a hyperparameter. For a model of this
-    package, the list is empty unless the model is `estimates`.
+    For a custom model, the list contains each existing file whose path is a hyperparameter. For a
+    model of this package, the list is empty unless the model is `estimates`.
     """
     if name == "estimates":
         files = set[str]()
@@ -228,7 +248,9 @@ def files_read(name: str, values: Mapping[str, object], dataset: str, seeds: Ite
 
 
 def _texts_in(value: object) -> Iterator[str]:
-    """Yield all non-empty strings in a YAML value, including strings in nested lists and mappings."""
+    """Yield all non-empty strings in a YAML value, including strings in nested lists and
+    mappings.
+    """
     if isinstance(value, Mapping):
         value = [*value.values()]
     if isinstance(value, list | tuple):

@@ -18,7 +18,13 @@ from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, entries_above, stack_estimates, top_k_of
 from xmlc.kernels.domains import MANY, N_JOBS, SEED, Named, NumberRange, whole
-from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters, param
+from xmlc.kernels.estimator import (
+    Hyperparameters,
+    InvalidParameterError,
+    check_value,
+    hyperparameters,
+    param,
+)
 from xmlc.kernels.indices import Malformed
 from xmlc.kernels.rows import top_k_of_row
 from xmlc.kernels.stored import FINITE, Field
@@ -39,17 +45,19 @@ from xmlc.models.registry import load_model, make_estimator, registered_name
 ROWS_PER_BLOCK = 1 << 16
 ROWS_PER_TASK = 256
 
-#: The coefficients of a calibration that changes nothing: of the score, 1, and the two features of the instance.
+#: The coefficients of a calibration that changes nothing: of the score, 1, and the two features of
+#: the instance.
 UNCALIBRATED = (1.0, 0.0, 0.0, 0.0)
 
 
-# The labels that M members rank for n instances, best first, and -1 in places without a label, int32 (n, M, K). Their
-# scores, float32 (n, M, K).
+# The labels that M members rank for n instances, best first, and -1 in places without a label,
+# int32 (n, M, K). Their scores, float32 (n, M, K).
 Lists = tuple[np.ndarray, np.ndarray]
 
 
 class Pairs(NamedTuple):
-    """The pairs of a held-out instance and one of its candidates, to which the regression is fitted.
+    """The pairs of a held-out instance and one of its candidates, to which the regression is
+    fitted.
 
     Attributes
     ----------
@@ -82,7 +90,8 @@ MEMBERS_FOR_FEW_LABELS = (
 )
 OWN = ("estimators", "n_candidates", "n_held_out", "n_jobs", "propensity_exponent", "random_state")
 MOST_PARTS = 5
-# With 16 texts, the mean of the members' scores ranks better than the regression, and with 60 texts it ranks worse.
+# With 16 texts, the mean of the members' scores ranks better than the regression, and with 60 texts
+# it ranks worse.
 FEWEST_INSTANCES = 30
 
 
@@ -90,51 +99,56 @@ FEWEST_INSTANCES = 30
 class Stacking(SparseProbabilityEstimator):
     """Combine the scores of several estimators by a logistic regression (stacked generalisation).
 
-    The score of label j for instance x is z = w . f with features f and coefficients w. Some features are logarithms:
-    log(s + 0.001) for the score s of each member, and the log of the share of instances with label j. The other
-    features are the logit of the mean score, the constant 1, and all products of two logarithms. All labels share the
-    same coefficients w.
+    The score of label j for instance x is z = w . f with features f and coefficients w. Some
+    features are logarithms: log(s + 0.001) for the score s of each member, and the log of the share
+    of instances with label j. The other features are the logit of the mean score, the constant 1,
+    and all products of two logarithms. All labels share the same coefficients w.
 
-    The estimate is sigmoid(a z + b + c best + d log(sum)), where *best* is the largest z of the instance, and *sum* is
-    the expected number of its labels, the sum of sigmoid(z) over its candidates. These two features of the instance
-    correct estimates that are too large for easy instances or too small for difficult ones. Because a is positive, they
-    do not change the order of an instance's labels.
+    The estimate is sigmoid(a z + b + c best + d log(sum)), where *best* is the largest z of the
+    instance, and *sum* is the expected number of its labels, the sum of sigmoid(z) over its
+    candidates. These two features of the instance correct estimates that are too large for easy
+    instances or too small for difficult ones. Because a is positive, they do not change the order
+    of an instance's labels.
 
-    The candidates are the labels that at least one member ranks among the member's ``n_candidates`` best labels. Labels
-    that are not candidates have the estimate 0. Both regressions are fitted to the candidates of held-out instances.
-    After that, the members are trained again, on all instances, with the hyperparameters that the first training has
-    selected.
+    The candidates are the labels that at least one member ranks among the member's ``n_candidates``
+    best labels. Labels that are not candidates have the estimate 0. Both regressions are fitted to
+    the candidates of held-out instances. After that, the members are trained again, on all
+    instances, with the hyperparameters that the first training has selected.
 
     With a single member, stacking corrects the member's scores by the frequencies of the labels.
 
     Parameters
     ----------
     estimators : sequence of (str, estimator), or None
-        Names and members, as for scikit-learn's ``StackingClassifier``. With None, the members depend on the number of
-        labels. Above 256 labels they are ``swnn`` and ``plt``. Up to 256 labels, one binary classifier for each label
-        is fast and ranks better than a tree. The members are then ``swnn`` and two trees of depth 1, ``logistic`` and
-        ``hinge``, which are one-vs-rest with the logistic and the squared hinge loss.
+        Names and members, as for scikit-learn's ``StackingClassifier``. With None, the members
+        depend on the number of labels. Above 256 labels they are ``swnn`` and ``plt``. Up to 256
+        labels, one binary classifier for each label is fast and ranks better than a tree. The
+        members are then ``swnn`` and two trees of depth 1, ``logistic`` and ``hinge``, which are
+        one-vs-rest with the logistic and the squared hinge loss.
 
-        A member is an estimator of `xmlc.models` or a name that `xmlc fit --estimator` accepts. A member may also be an
-        estimator of scikit-learn, which `xmlc.models.wrapped.Wrapped` wraps. A name can have hyperparameters, as in
-        ``("plt", {"plt": {"arity": 4}})``, which is also what `set_params` makes of ``plt__arity=4``. If the estimators
-        are None, this call makes them ``swnn`` and ``plt`` for any number of labels. A member that is given by its name
-        has the ``random_state`` of the stacking estimator unless its hyperparameters include one, and any other member
-        has its own.
+        A member is an estimator of `xmlc.models` or a name that `xmlc fit --estimator` accepts. A
+        member may also be an estimator of scikit-learn, which `xmlc.models.wrapped.Wrapped` wraps.
+        A name can have hyperparameters, as in ``("plt", {"plt": {"arity": 4}})``, which is also
+        what `set_params` makes of ``plt__arity=4``. If the estimators are None, this call makes
+        them ``swnn`` and ``plt`` for any number of labels. A member that is given by its name has
+        the ``random_state`` of the stacking estimator unless its hyperparameters include one, and
+        any other member has its own.
     n_held_out : int
-        Number of held-out instances. At most a fifth of the training set is held out at a time. If this is fewer than
-        ``n_held_out``, up to five parts are held out one after the other. With ``n_held_out=0`` or fewer than 30
-        instances, an estimate is the mean of the members' scores.
+        Number of held-out instances. At most a fifth of the training set is held out at a time. If
+        this is fewer than ``n_held_out``, up to five parts are held out one after the other. With
+        ``n_held_out=0`` or fewer than 30 instances, an estimate is the mean of the members' scores.
     n_candidates : int
         Number of labels that each member ranks.
     propensity_exponent : float
-        `predict_top_k` and `rank_one` rank labels by estimate * (p_min / p)**propensity_exponent. Here p is the
-        propensity of the label (`xmlc.metrics.propensities`), and p_min is the smallest propensity. With the exponent
-        0, labels rank by their estimates. Larger exponents favour rare labels.
+        `predict_top_k` and `rank_one` rank labels by estimate * (p_min / p)**propensity_exponent.
+        Here p is the propensity of the label (`xmlc.metrics.propensities`), and p_min is the
+        smallest propensity. With the exponent 0, labels rank by their estimates. Larger exponents
+        favour rare labels.
     random_state : int
         Seed for the selection of held-out instances.
     n_jobs : int or None
-        Number of threads of the stacking estimator and of its members. With None, each member keeps its own ``n_jobs``.
+        Number of threads of the stacking estimator and of its members. With None, each member keeps
+        its own ``n_jobs``.
 
     Attributes
     ----------
@@ -145,17 +159,19 @@ class Stacking(SparseProbabilityEstimator):
     calibration_ : ndarray of float64, shape (4,)
         The coefficients a, b, c and d.
     log_shares_, propensities_ : ndarray of float64, shape (m,)
-        For each label, the number log((c + 0.5) / n) and the propensity. Here c is the total weight of the instances
-        with the label, and n is the total weight of all instances. The propensity does not depend on instance weights.
+        For each label, the number log((c + 0.5) / n) and the propensity. Here c is the total weight
+        of the instances with the label, and n is the total weight of all instances. The propensity
+        does not depend on instance weights.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products of all members in the last prediction. It is None if a member does not count inner
-        products.
+        Number of inner products of all members in the last prediction. It is None if a member does
+        not count inner products.
 
     Notes
     -----
-    The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992. With 10,000 instances or more,
-    training takes about twice the time that all members take together. With fewer instances it takes up to six times
-    as long. Before the second training of the members, only one member is in memory at a time.
+    The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992. With 10,000
+    instances or more, training takes about twice the time that all members take together. With
+    fewer instances it takes up to six times as long. Before the second training of the members,
+    only one member is in memory at a time.
 
     Examples
     --------
@@ -188,9 +204,9 @@ class Stacking(SparseProbabilityEstimator):
 
         Finally, train the members a second time, on all data.
 
-        The instance weights in ``sample_weight`` apply to the training of the members and to the loss of the
-        regression. Every member must accept ``sample_weight``. See `xmlc.models.base.SparseProbabilityEstimator.fit`
-        for parameters and errors.
+        The instance weights in ``sample_weight`` apply to the training of the members and to the
+        loss of the regression. Every member must accept ``sample_weight``. See
+        `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         members = self.members(Y.shape[1])
@@ -218,7 +234,8 @@ class Stacking(SparseProbabilityEstimator):
 
     def _learn(self, of_parts: list[Pairs], n_members: int) -> None:
         """Fit the regression and the calibration to the candidates of held-out instances."""
-        # with coefficient 1 for the logit of the mean score, an estimate is the mean of the members' scores
+        # with coefficient 1 for the logit of the mean score, an estimate is the mean of the
+        # members' scores
         self.coefficients_ = np.zeros(n_features_of(n_members))
         self.coefficients_[0] = 1
         self.calibration_ = np.array(UNCALIBRATED)
@@ -226,7 +243,9 @@ class Stacking(SparseProbabilityEstimator):
         if not of_parts:
             return
         pairs = Pairs(*map(np.concatenate, zip(*of_parts, strict=True)))
-        self.coefficients_ = fit_stacked(pairs.features, pairs.true, pairs.weights, self.coefficients_)
+        self.coefficients_ = fit_stacked(
+            pairs.features, pairs.true, pairs.weights, self.coefficients_
+        )
         z = scores_of(pairs.features, self.coefficients_)
         of_rows = row_features(pairs.counts, z)
         logits = np.column_stack((z, np.ones(z.size), np.repeat(of_rows, pairs.counts, axis=0)))
@@ -244,12 +263,15 @@ class Stacking(SparseProbabilityEstimator):
         """
         return self._estimates(X, threshold, NO_WEIGHTS)
 
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(
+        self, X: Matrix, k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k best candidates of each instance and their scores, best first.
 
-        Ties go to the smaller label. If an instance has fewer than k candidates, the rest of its row is -1. The score
-        of a label is the product of its estimate, (p_min / p)**propensity_exponent, and its label weight if given. A
-        label of weight 0 is never a candidate.
+        Ties go to the smaller label. If an instance has fewer than k candidates, the rest of its
+        row is -1. The score of a label is the product of its estimate, (p_min /
+        p)**propensity_exponent, and its label weight if given. A label of weight 0 is never a
+        candidate.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
@@ -258,7 +280,9 @@ class Stacking(SparseProbabilityEstimator):
             spe.data *= self._favours(self.propensities_)[spe.indices]
         return top_k_of(spe, k, weights)
 
-    def _estimates(self, X: Matrix, threshold: float | np.ndarray, label_weights: np.ndarray) -> sparse.csr_array:
+    def _estimates(
+        self, X: Matrix, threshold: float | np.ndarray, label_weights: np.ndarray
+    ) -> sparse.csr_array:
         """Return the candidates' estimates that are above a threshold."""
         X = self._instances(X)
         thresholds = self._label_thresholds(threshold)
@@ -287,11 +311,14 @@ class Stacking(SparseProbabilityEstimator):
             self.inner_products_ = None
         return entries_above(stack_estimates(counts, labels, estimates, self.n_labels_), thresholds)
 
-    def _combined(self, lists: Lists, every: Lists, start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _combined(
+        self, lists: Lists, every: Lists, start: int, end: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the numbers of candidates of some instances, all candidates, and their estimates.
 
-        ``every`` contains the lists of all labels, and ``lists`` those of the allowed labels. An estimate does not
-        depend on which labels are allowed, so the features of an instance are computed from ``every``.
+        ``every`` contains the lists of all labels, and ``lists`` those of the allowed labels. An
+        estimate does not depend on which labels are allowed, so the features of an instance are
+        computed from ``every``.
         """
         counts, candidates, z = self._scored(lists, start, end)
         of_rows = row_features(counts, z)
@@ -300,14 +327,20 @@ class Stacking(SparseProbabilityEstimator):
             of_rows = row_features(all_counts, all_z)
         return counts, candidates, calibrated_estimates(counts, z, of_rows, self.calibration_)
 
-    def _scored(self, lists: Lists, start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the numbers of candidates of some instances, all candidates, and their scores z."""
+    def _scored(
+        self, lists: Lists, start: int, end: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the numbers of candidates of some instances, all candidates, and their scores
+        z.
+        """
         labels, scores = lists
         counts, candidates, values = merge_lists(labels[start:end], scores[start:end])
         z = scores_of(features_of(candidates, values, self.log_shares_), self.coefficients_)
         return counts, candidates, z
 
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _rank_row(
+        self, x: KernelCSR, k: int, label_weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         labels, scores = self._estimate_row(x, 0.0, label_weights)
         if self.propensity_exponent:
             scores *= self._favours(self.propensities_[labels])
@@ -317,7 +350,12 @@ class Stacking(SparseProbabilityEstimator):
         self, x: KernelCSR, threshold: float, label_weights: np.ndarray = NO_WEIGHTS
     ) -> tuple[np.ndarray, np.ndarray]:
         def ranked(allowed: np.ndarray) -> Lists:
-            return joined([member._rank_row(x, self._n_ranked(), allowed) for member in self.members_.values()])
+            return joined(
+                [
+                    member._rank_row(x, self._n_ranked(), allowed)
+                    for member in self.members_.values()
+                ]
+            )
 
         every = ranked(NO_WEIGHTS)
         lists = every
@@ -331,7 +369,9 @@ class Stacking(SparseProbabilityEstimator):
         return min(int(self.n_candidates), self.n_labels_)
 
     def _favours(self, propensities: np.ndarray) -> np.ndarray:
-        """Return the factors by which `predict_top_k` favours rare labels, given the propensities of some labels."""
+        """Return the factors by which `predict_top_k` favours rare labels, given the propensities
+        of some labels.
+        """
         relative = self.propensities_.min() / propensities
         return elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
 
@@ -367,8 +407,9 @@ class Stacking(SparseProbabilityEstimator):
     def get_params(self, deep: bool = True) -> Hyperparameters:
         """Return the hyperparameters.
 
-        If ``deep`` is true, add the members' own hyperparameters as ``name__hyperparameter``. They include the
-        ``random_state`` and ``n_jobs`` of a member only if the member does not get them from the stacking estimator.
+        If ``deep`` is true, add the members' own hyperparameters as ``name__hyperparameter``. They
+        include the ``random_state`` and ``n_jobs`` of a member only if the member does not get them
+        from the stacking estimator.
         """
         found = super().get_params(deep=False)
         if not deep:
@@ -385,7 +426,9 @@ class Stacking(SparseProbabilityEstimator):
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters. The key ``name__hyperparameter`` belongs to a hyperparameter of the member ``name``.
+        """Set hyperparameters.
+
+        The key ``name__hyperparameter`` belongs to a hyperparameter of the member ``name``.
 
         Raises
         ------
@@ -397,7 +440,8 @@ class Stacking(SparseProbabilityEstimator):
         for name, value in params.items():
             if name not in own:
                 self._set_of_member(name, value)
-        self._set_threads(getattr(self, "members_", {}))  # here, because a prediction changes no member
+        # here, because a prediction changes no member
+        self._set_threads(getattr(self, "members_", {}))
         return self
 
     def _set_of_member(self, name: str, value: Any) -> None:
@@ -406,9 +450,12 @@ class Stacking(SparseProbabilityEstimator):
         member, _, key = name.partition("__")
         if member not in members or not key:
             known = nearest(name, self.get_params())
-            raise InvalidParameterError(f"Stacking: found hyperparameter {name!r}, expected {known}")
+            raise InvalidParameterError(
+                f"Stacking: found hyperparameter {name!r}, expected {known}"
+            )
         given = members[member]
-        changed: Any = self._member(given).set_params(**{key: value})  # raises an error for a wrong name
+        # raises an error for a wrong name
+        changed: Any = self._member(given).set_params(**{key: value})
         if self.estimators is None and self.get_params()[name] == value:
             return  # the default members stay those that fit to the number of labels
         if isinstance(given, str | Mapping):
@@ -443,16 +490,26 @@ class Stacking(SparseProbabilityEstimator):
         self.members_ = {}
         for name, values in members.items():
             if Path(name).name != name or not isinstance(values, dict):
-                raise XmlcError(f"{folder}: found the member {name!r}, expected the name of a subfolder")
+                raise XmlcError(
+                    f"{folder}: found the member {name!r}, expected the name of a subfolder"
+                )
             check_no_link(folder / name)
             self.members_[name] = load_model(folder / name, trusted)
         for name, member in self.members_.items():
             if (member.n_features_in_, member.n_labels_) != (self.n_features_in_, self.n_labels_):
-                found = f"found {member.n_features_in_} features and {member.n_labels_} labels in member {name}"
-                raise Malformed(str(folder), f"{found}, expected {self.n_features_in_} and {self.n_labels_}")
+                found = (
+                    f"found {member.n_features_in_} features and {member.n_labels_} labels in "
+                    f"member {name}"
+                )
+                raise Malformed(
+                    str(folder), f"{found}, expected {self.n_features_in_} and {self.n_labels_}"
+                )
         size = n_features_of(len(members))
         if self.coefficients_.size != size:
-            found = f"found {self.coefficients_.size} coefficients of {len(members)} members, expected {size}"
+            found = (
+                f"found {self.coefficients_.size} coefficients of {len(members)} members, "
+                f"expected {size}"
+            )
             raise Malformed(str(folder / "coefficients_.npy"), found)
         self._set_threads(self.members_)
         if self.estimators is None:
@@ -474,14 +531,20 @@ def _kind_and_values(given: str | Mapping[str, Hyperparameters]) -> tuple[str, H
     if isinstance(given, str):
         return given, {}
     if len(given) != 1 or not isinstance(next(iter(given.values())), Mapping):
-        expected = "one name of an estimator with its hyperparameters, such as {'plt': {'arity': 4}}"
-        raise InvalidParameterError(f"Stacking: found the member {shown(given)}, expected {expected}")
+        expected = (
+            "one name of an estimator with its hyperparameters, such as {'plt': {'arity': 4}}"
+        )
+        raise InvalidParameterError(
+            f"Stacking: found the member {shown(given)}, expected {expected}"
+        )
     ((kind, values),) = given.items()
     return kind, dict(values)
 
 
 def _as_plain(given: Any) -> Any:
-    """Return a member as a value for JSON: a name with or without hyperparameters, or the name of its class."""
+    """Return a member as a value for JSON: a name with or without hyperparameters, or the name of
+    its class.
+    """
     if isinstance(given, str):
         return given
     if isinstance(given, Mapping):
@@ -495,8 +558,8 @@ def _as_plain(given: Any) -> Any:
 def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the rows on which the members are trained, and the rows that are held out meanwhile.
 
-    At most a fifth of the rows is held out at a time. If this is too few, up to five parts are held out one after the
-    other.
+    At most a fifth of the rows is held out at a time. If this is too few, up to five parts are held
+    out one after the other.
     """
     order = random_permutation(n, seed, Stream.STACKING)
     n_parts = n_held_out_parts(n, n_held_out)
@@ -511,10 +574,14 @@ def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndar
 def joined(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lists:
     """Return the results of `predict_top_k` of all members, instance by instance."""
     labels, scores = zip(*lists, strict=True)
-    return np.ascontiguousarray(np.stack(labels, axis=1)), np.ascontiguousarray(np.stack(scores, axis=1))
+    return np.ascontiguousarray(np.stack(labels, axis=1)), np.ascontiguousarray(
+        np.stack(scores, axis=1)
+    )
 
 
-def pairs_of(held_out: np.ndarray, lists: Lists, Y: sparse.csr_array, weights: np.ndarray, shares: np.ndarray) -> Pairs:
+def pairs_of(
+    held_out: np.ndarray, lists: Lists, Y: sparse.csr_array, weights: np.ndarray, shares: np.ndarray
+) -> Pairs:
     """Return the candidates of held-out instances.
 
     Parameters
@@ -538,14 +605,17 @@ def pairs_of(held_out: np.ndarray, lists: Lists, Y: sparse.csr_array, weights: n
 
 
 def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
-    """Return the log of each label's weighted share of instances, with half an instance added to each label's count."""
+    """Return the log of each label's weighted share of instances, with half an instance added to
+    each label's count.
+    """
     of_labels = np.repeat(weights.astype(np.float64), np.diff(Y.indptr))
     counts = np.bincount(Y.indices, weights=of_labels, minlength=Y.shape[1])
     return elementwise.log((counts + 0.5) / in_turn(weights.astype(np.float64)))
 
 
 def n_held_out_parts(n: float, n_held_out: float) -> int:
-    """Return in how many parts of at most a fifth of n instances ``n_held_out`` instances are held out.
+    """Return in how many parts of at most a fifth of n instances ``n_held_out`` instances are held
+    out.
 
     The result is at most 5, and 0 for fewer than `FEWEST_INSTANCES` instances.
     """
@@ -555,5 +625,7 @@ def n_held_out_parts(n: float, n_held_out: float) -> int:
 
 
 def default_members(n_labels: float) -> tuple[tuple[str, Any], ...]:
-    """Return the members of a `Stacking` with ``estimators=None`` that is trained on data with ``n_labels`` labels."""
+    """Return the members of a `Stacking` with ``estimators=None`` that is trained on data with
+    ``n_labels`` labels.
+    """
     return MEMBERS_FOR_FEW_LABELS if n_labels <= FEW_LABELS else MEMBERS

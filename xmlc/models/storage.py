@@ -12,7 +12,14 @@ from xmlc.core.errors import MissingFileError, XmlcError
 from xmlc.core.files import atomic_folder, checked_path, write_json
 from xmlc.kernels.estimator import Estimator, InvalidParameterError, check_hyperparameters
 from xmlc.kernels.indices import MOST_COLUMNS, Malformed
-from xmlc.kernels.stored import Field, check_fields, is_json, load_array, load_description, writeable_maps
+from xmlc.kernels.stored import (
+    Field,
+    check_fields,
+    is_json,
+    load_array,
+    load_description,
+    writeable_maps,
+)
 
 DESCRIPTION = "model.json"
 ENTRIES = {
@@ -25,7 +32,8 @@ ENTRIES = {
     "meta": dict,
 }
 NAMES = ("feature_names_in_", "label_names_in_")
-# `_state` leaves out these attributes: they are in the model's description, or describe the last prediction.
+# `_state` leaves out these attributes: they are in the model's description, or describe the last
+# prediction.
 KEPT_ELSEWHERE = (
     "n_features_in_",
     "n_labels_",
@@ -42,10 +50,10 @@ LABEL_COUNTS = Field("label_counts", np.int64, ("n_labels",), below="more")
 class StoredEstimator(Estimator):
     """Save and load what an estimator has learned.
 
-    `save` writes arrays, and all values that JSON can represent. It skips attributes whose name begins with an
-    underscore. A subclass that learns objects of other types overrides ``_state``, which returns a dictionary of arrays
-    and a dictionary for JSON, and ``_restore``, which receives both and sets the attributes. ``FIELDS`` lists the
-    arrays of a stored model.
+    `save` writes arrays, and all values that JSON can represent. It skips attributes whose name
+    begins with an underscore. A subclass that learns objects of other types overrides ``_state``,
+    which returns a dictionary of arrays and a dictionary for JSON, and ``_restore``, which receives
+    both and sets the attributes. ``FIELDS`` lists the arrays of a stored model.
     """
 
     MODEL_FORMAT = 1
@@ -56,27 +64,32 @@ class StoredEstimator(Estimator):
     all_labelled_: bool = False
     label_counts_: np.ndarray | None
     n_counted_: int
-    # This is the folder in which `fit` writes finished arrays during `fit_to_disk` (see `xmlc.core.appendable`).
+    # This is the folder in which `fit` writes finished arrays during `fit_to_disk` (see
+    # `xmlc.core.appendable`).
     _into: Path | None = None
 
     def save(self, path: str | Path) -> None:
-        """Write the model to the folder ``path`` as plain ``.npy`` arrays and a JSON file, without pickle.
+        """Write the model to the folder ``path`` as plain ``.npy`` arrays and a JSON file, without
+        pickle.
 
-        An existing folder is replaced and its contents are deleted, provided that this package has written every file
-        in it.
+        An existing folder is replaced and its contents are deleted, provided that this package has
+        written every file in it.
 
         Raises
         ------
         XmlcError
-            The folder contains a file that this package has not written, or is a symbolic link or the working folder.
-            An attribute cannot be saved. After an error, the folder is unchanged.
+            The folder contains a file that this package has not written, or is a symbolic link or
+            the working folder. An attribute cannot be saved. After an error, the folder is
+            unchanged.
         """
         self._check_fitted()
         with atomic_folder(path) as folder:
             self._write(folder)
 
     def _write(self, folder: Path) -> None:
-        """Write the description of a fitted model to a folder, and the arrays that are not yet in the folder."""
+        """Write the description of a fitted model to a folder, and the arrays that are not yet in
+        the folder.
+        """
         arrays, meta = self._state()
         parameters = self.get_params()
         about = {
@@ -95,7 +108,8 @@ class StoredEstimator(Estimator):
             np.save(folder / "label_counts.npy", self.label_counts_)
         try:
             for name, array in arrays.items():
-                if not (folder / f"{name}.npy").exists():  # `fit_to_disk` may already have written the file
+                # `fit_to_disk` may already have written the file
+                if not (folder / f"{name}.npy").exists():
                     np.save(folder / f"{name}.npy", array, allow_pickle=False)
             write_json(folder / DESCRIPTION, about)
         except (TypeError, ValueError) as error:
@@ -110,14 +124,14 @@ class StoredEstimator(Estimator):
         ----------
         path : str or Path
         trusted : bool
-            Allow estimators of other libraries, which are stored by joblib. Reading a joblib file runs code from the
-            folder.
+            Allow estimators of other libraries, which are stored by joblib. Reading a joblib file
+            runs code from the folder.
 
         Raises
         ------
         XmlcError
-            The folder contains no model, a model of another estimator or version, or a file that has changed after
-            `save`.
+            The folder contains no model, a model of another estimator or version, or a file that
+            has changed after `save`.
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
@@ -129,25 +143,37 @@ class StoredEstimator(Estimator):
             check_hyperparameters(model)
             for name in ("n_features", "n_labels"):
                 if not 0 <= content[name] <= MOST_COLUMNS:
-                    raise Malformed(DESCRIPTION, f"found {name}={content[name]}, expected 0 to {MOST_COLUMNS}")
+                    raise Malformed(
+                        DESCRIPTION, f"found {name}={content[name]}, expected 0 to {MOST_COLUMNS}"
+                    )
             model.n_features_in_ = content["n_features"]
             model.n_labels_ = content["n_labels"]
             model.all_labelled_ = content.get("labelled") is True
-            vars(model).update({name: np.array(content[name], dtype=object) for name in NAMES if name in content})
+            vars(model).update(
+                {name: np.array(content[name], dtype=object) for name in NAMES if name in content}
+            )
             if "counted" in content:  # a model of an earlier version has no counts
                 model.n_counted_ = content["counted"]
                 if type(model.n_counted_) is not int or model.n_counted_ < 0:
-                    raise Malformed(DESCRIPTION, f"found counted={content['counted']!r}, expected a whole number")
+                    raise Malformed(
+                        DESCRIPTION,
+                        f"found counted={content['counted']!r}, expected a whole number",
+                    )
                 counts = np.asarray(load_array(folder / "label_counts.npy"))
                 sizes = {"n_labels": model.n_labels_, "more": model.n_counted_ + 1}
                 check_fields({"label_counts": counts}, [LABEL_COUNTS], **sizes)
                 model.label_counts_ = counts
-            # numba is slow to recognise the type `numpy.memmap`, so the model has array views of the memory maps.
-            arrays = {name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]}
+            # numba is slow to recognise the type `numpy.memmap`, so the model has array views of
+            # the memory maps.
+            arrays = {
+                name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]
+            }
             model._restore(arrays, content["meta"])
             model._read_parts(folder, content["meta"], trusted)
         except (Malformed, InvalidParameterError) as fault:
-            raise XmlcError(f"{folder}: found no valid model ({fault}). Train the model again.") from None
+            raise XmlcError(
+                f"{folder}: found no valid model ({fault}). Train the model again."
+            ) from None
         except (KeyError, TypeError, OverflowError) as fault:
             found = f"found no valid model ({type(fault).__name__}: {fault})"
             raise XmlcError(f"{folder}: {found}. Train the model again.") from fault
@@ -155,7 +181,10 @@ class StoredEstimator(Estimator):
 
     @classmethod
     def _description(cls, folder: Path) -> dict[str, Any]:
-        """Read the description of a stored model. Raise an error if the model is not of this class."""
+        """Read the description of a stored model.
+
+        Raise an error if the model is not of this class.
+        """
         content = load_description(folder / DESCRIPTION, ENTRIES)
         found = content["estimator"]
         version = content["format"]
@@ -163,7 +192,10 @@ class StoredEstimator(Estimator):
             expected = f"expected one of {cls.__name__}. Load the model with {found}.load."
             raise XmlcError(f"{folder}: found a model of {found}, {expected}")
         if version != cls.MODEL_FORMAT:
-            raise Malformed(DESCRIPTION, f"found format {version} of {found}, expected format {cls.MODEL_FORMAT}")
+            raise Malformed(
+                DESCRIPTION,
+                f"found format {version} of {found}, expected format {cls.MODEL_FORMAT}",
+            )
         if sorted(content["hyperparameters"]) != cls._hyperparameter_names():
             found = ", ".join(sorted(content["hyperparameters"]))
             known = ", ".join(cls._hyperparameter_names())
@@ -171,11 +203,16 @@ class StoredEstimator(Estimator):
         return content
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return a copy of the attributes, to which other threads may add the counts of a prediction meanwhile."""
+        """Return a copy of the attributes, to which other threads may add the counts of a
+        prediction meanwhile.
+        """
         return vars(self).copy()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set the state from a pickle. Read-only memory maps of joblib become memory maps that kernels accept."""
+        """Set the state from a pickle.
+
+        Read-only memory maps of joblib become memory maps that kernels accept.
+        """
         self.__dict__.update(writeable_maps(state))
 
     def _is_fitted(self) -> bool:
@@ -185,10 +222,13 @@ class StoredEstimator(Estimator):
         self._check_learned("n_labels_")
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return two dictionaries: the learned arrays, and all other learned values in a form for JSON."""
+        """Return two dictionaries: the learned arrays, and all other learned values in a form for
+        JSON.
+        """
         arrays = {}
         meta = {}
-        made = {name for name in vars(self.unfitted()) if not name.endswith("_")}  # set by `__init__`
+        # set by `__init__`
+        made = {name for name in vars(self.unfitted()) if not name.endswith("_")}
         for name, value in vars(self).copy().items():
             if name.startswith("_") or name in made.union(KEPT_ELSEWHERE):
                 continue
@@ -199,9 +239,10 @@ class StoredEstimator(Estimator):
                 meta[name] = value
             else:
                 raise XmlcError(
-                    f"{type(self).__name__} cannot be saved: found attribute {name} of type {type(value).__name__}, "
-                    "expected a name ending in _ and an array, a number, a text, or a list or dictionary of numbers "
-                    "and texts. Rename or convert the attribute, or define _state and _restore."
+                    f"{type(self).__name__} cannot be saved: found attribute {name} of type "
+                    f"{type(value).__name__}, expected a name ending in _ and an array, a number, "
+                    "a text, or a list or dictionary of numbers and texts. Rename or convert the "
+                    "attribute, or define _state and _restore."
                 )
         return arrays, meta
 
@@ -209,11 +250,15 @@ class StoredEstimator(Estimator):
         """Set the learned attributes from the result of `_state`."""
         if self.FIELDS:
             self._check_arrays(arrays)
-        self.__dict__.update(meta | {name: array if array.ndim else array[()] for name, array in arrays.items()})
+        self.__dict__.update(
+            meta | {name: array if array.ndim else array[()] for name, array in arrays.items()}
+        )
 
     def _check_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Raise an error if stored arrays do not match the fields of this class."""
         check_fields(arrays, self.FIELDS, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
     def _read_parts(self, folder: Path, meta: dict[str, Any], trusted: bool) -> None:
-        """Read the parts of a stored model that are estimators, each from a subfolder of ``folder``."""
+        """Read the parts of a stored model that are estimators, each from a subfolder of
+        ``folder``.
+        """

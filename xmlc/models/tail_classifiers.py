@@ -19,50 +19,68 @@ from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.trees.representations import label_blocks, label_sums
 
 ROWS_PER_BLOCK = 256
-LOWEST = -3e38  # the lowest score is finite, because the product of 0 and an infinite score would be NaN
+# the lowest score is finite, because the product of 0 and an infinite score would be NaN
+LOWEST = -3e38
 
 
 class TailClassifiers(NamedTuple):
-    """Score each label by the distance of an instance to the mean of the label's instances (PfastreXML).
+    """Score each label by the distance of an instance to the mean of the label's instances
+    (PfastreXML).
 
-    Trees seldom rank a rare label high, because other labels outnumber it in every leaf. A label's tail classifier
-    measures the distance of an instance x from the centroid mu of the label's training instances::
+    Trees seldom rank a rare label high, because other labels outnumber it in every leaf. A label's
+    tail classifier measures the distance of an instance x from the centroid mu of the label's
+    training instances::
 
         B_l(x) = 1 / (1 + exp(gamma / 2 * |x - mu_l|^2)),
 
-    The largest value of the score B is 1/2, at the centroid. Tail classifiers do not classify instances by themselves,
-    but re-rank the labels that a forest returns. See Jain, Prabhu and Varma, Extreme Multi-label Loss Functions for
-    Recommendation, Tagging, Ranking and Other Missing Label Applications, KDD 2016. The authors of ldsm2020 re-rank
-    labels by tail classifiers on their largest datasets (Supplement, experimental setup).
+    The largest value of the score B is 1/2, at the centroid. Tail classifiers do not classify
+    instances by themselves, but re-rank the labels that a forest returns. See Jain, Prabhu and
+    Varma, Extreme Multi-label Loss Functions for Recommendation, Tagging, Ranking and Other Missing
+    Label Applications, KDD 2016. The authors of ldsm2020 re-rank labels by tail classifiers on
+    their largest datasets (Supplement, experimental setup).
 
-    The published program of PfastreXML omits the factor 1/2 before the squared distance, and its default gamma is 30.
-    The scores of the PfastreXML program equal the scores of this class with ``gamma=60``. The program of LdSM includes
-    the factor 1/2 before the squared distance. PfastreXML always scales each instance to Euclidean length 1 before it
-    computes distances, even if its trees use unscaled instances. LdSM does not scale the features.
+    The published program of PfastreXML omits the factor 1/2 before the squared distance, and its
+    default gamma is 30. The scores of the PfastreXML program equal the scores of this class with
+    ``gamma=60``. The program of LdSM includes the factor 1/2 before the squared distance.
+    PfastreXML always scales each instance to Euclidean length 1 before it computes distances, even
+    if its trees use unscaled instances. LdSM does not scale the features.
 
     Attributes
     ----------
     tail_indptr : int64 (m + 1,), tail_features : uint32, tail_weights : float32
-        The centroids of all labels as a CSR matrix (m, d). A label without instances has an empty row, so its centroid
-        is the origin.
+        The centroids of all labels as a CSR matrix (m, d). A label without instances has an empty
+        row, so its centroid is the origin.
     tail_squared_lengths : float64 (m,)
         Squared Euclidean lengths of the centroids.
 
     Notes
     -----
-    The centroids take 16 bytes per label, and 8 bytes for each non-zero of a centroid. The centroids take 1.7 GB for
-    synthetic data in the shape of Amazon-670K (490,449 instances with 75 non-zeros and 6 labels, 670,091 labels). In
-    training, each non-zero of the instances takes 8 additional bytes, and each thread needs memory for a block of
-    labels.
+    The centroids take 16 bytes per label, and 8 bytes for each non-zero of a centroid. The
+    centroids take 1.7 GB for synthetic data in the shape of Amazon-670K (490,449 instances with 75
+    non-zeros and 6 labels, 670,091 labels). In training, each non-zero of the instances takes 8
+    additional bytes, and each thread needs memory for a block of labels.
     """
 
-    tail_indptr: Annotated[np.ndarray, Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids")]
-    tail_features: Annotated[np.ndarray, Field("tail_features", np.uint32, ("centroids",), below="n_features")]
-    tail_weights: Annotated[np.ndarray, Field("tail_weights", np.float32, ("centroids",), within=FINITE)]
-    tail_squared_lengths: Annotated[np.ndarray, Field("tail_squared_lengths", np.float64, ("n_labels",), within=FINITE)]
+    tail_indptr: Annotated[
+        np.ndarray, Field("tail_indptr", np.int64, ("n_labels + 1",), starts="centroids")
+    ]
+    tail_features: Annotated[
+        np.ndarray, Field("tail_features", np.uint32, ("centroids",), below="n_features")
+    ]
+    tail_weights: Annotated[
+        np.ndarray, Field("tail_weights", np.float32, ("centroids",), within=FINITE)
+    ]
+    tail_squared_lengths: Annotated[
+        np.ndarray, Field("tail_squared_lengths", np.float64, ("n_labels",), within=FINITE)
+    ]
 
     def log_scores(
-        self, X: sparse.csr_array, candidates: sparse.csr_array, gamma: float, unit_norm: bool, n_jobs: int | None
+        self,
+        X: sparse.csr_array,
+        candidates: sparse.csr_array,
+        gamma: float,
+        unit_norm: bool,
+        n_jobs: int | None,
     ) -> sparse.csr_array:
         """Return log B for each candidate label of each instance.
 
@@ -71,19 +89,21 @@ class TailClassifiers(NamedTuple):
         X : csr_array of float32, shape (n, d)
             Instances.
         candidates : csr_array of float32, shape (n, m)
-            The stored entries are the candidate labels of each instance, whatever the entries' values.
+            The stored entries are the candidate labels of each instance, whatever the entries'
+            values.
         gamma : float
             The factor gamma in B, at least 0.
         unit_norm : bool
-            Scale each instance to Euclidean length 1 before the distances are computed, as in training.
+            Scale each instance to Euclidean length 1 before the distances are computed, as in
+            training.
         n_jobs : int or None
             Number of threads.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The scores log B, stored at the entries of ``candidates``. Scores are at most -log 2, because B is at most
-            1/2.
+            The scores log B, stored at the entries of ``candidates``. Scores are at most -log 2,
+            because B is at most 1/2.
         """
         scores = np.empty(candidates.nnz, dtype=np.float32)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK)
@@ -91,14 +111,26 @@ class TailClassifiers(NamedTuple):
         x = kernel_csr(unit_rows(X) if unit_norm else X)
         labels = kernel_csr(candidates)
         centroids = KernelCSR(self.tail_indptr, self.tail_features, self.tail_weights)
-        arguments = (x, labels, centroids, self.tail_squared_lengths, float(gamma), X.shape[1], scores)
+        arguments = (
+            x,
+            labels,
+            centroids,
+            self.tail_squared_lengths,
+            float(gamma),
+            X.shape[1],
+            scores,
+        )
         tasks = [(*block, *arguments) for block in blocks]
         run_tasks(log_scores_of_rows, tasks, n_jobs, costs, title="measuring distances")
         return with_values(candidates, scores)
 
 
 def fit_tail_classifiers(
-    X: sparse.csr_array, Y: sparse.csr_array, unit_norm: bool, n_jobs: int | None, into: Path | None = None
+    X: sparse.csr_array,
+    Y: sparse.csr_array,
+    unit_norm: bool,
+    n_jobs: int | None,
+    into: Path | None = None,
 ) -> TailClassifiers:
     """Compute the tail classifiers: the centroids of all labels.
 
@@ -113,8 +145,8 @@ def fit_tail_classifiers(
     n_jobs : int or None
         Number of threads. The result is bit-identical for any number of threads.
     into : Path or None
-        Folder to which the arrays are written block by block, and then memory-mapped. With None, the arrays stay in
-        memory.
+        Folder to which the arrays are written block by block, and then memory-mapped. With None,
+        the arrays stay in memory.
     """
     x = X
     if unit_norm:
@@ -131,11 +163,19 @@ def fit_tail_classifiers(
         centroids.append(**block | {"tail_indptr": block["tail_indptr"] + n_pairs})
         n_pairs += block["tail_features"].size
 
-    run_tasks(_centroids, [(by_label, x, *block) for block in blocks], n_jobs, title="averaging", then=append)
+    run_tasks(
+        _centroids,
+        [(by_label, x, *block) for block in blocks],
+        n_jobs,
+        title="averaging",
+        then=append,
+    )
     return TailClassifiers(**centroids.finished())
 
 
-def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int) -> dict[str, np.ndarray]:
+def _centroids(
+    by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int
+) -> dict[str, np.ndarray]:
     """Return the centroids of the labels ``start .. end - 1``.
 
     A centroid is the mean of a label's instances, rounded once.
@@ -143,9 +183,9 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
     Returns
     -------
     dict of ndarray
-        The arrays of `TailClassifiers`. The array ``tail_indptr``, int64 (end - start,), contains only the end of each
-        centroid in the block. The features of a centroid ascend. The squared lengths are computed from the rounded
-        centroids.
+        The arrays of `TailClassifiers`. The array ``tail_indptr``, int64 (end - start,), contains
+        only the end of each centroid in the block. The features of a centroid ascend. The squared
+        lengths are computed from the rounded centroids.
     """
     sums = label_sums(by_label, x, start, end)
     rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))
@@ -166,9 +206,10 @@ def _centroids(by_label: sparse.csr_array, x: sparse.csr_array, start: int, end:
 def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_features, scores):
     """Write log B of every candidate label of the instances ``first .. last - 1``.
 
-    The formula is log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0. The formula for log B is evaluated
-    so that no exponential overflows. The kernel needs 4 bytes of scratch memory per feature. For each candidate, the
-    kernel moves 12 bytes per non-zero of the candidate's centroid.
+    The formula is log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0. The formula for
+    log B is evaluated so that no exponential overflows. The kernel needs 4 bytes of scratch memory
+    per feature. For each candidate, the kernel moves 12 bytes per non-zero of the candidate's
+    centroid.
 
     Parameters
     ----------
@@ -189,7 +230,8 @@ def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_
     n_features : int
         Number of features d.
     scores : float32
-        The result, one score per candidate. The function writes the scores for instances ``first .. last - 1``.
+        The result, one score per candidate. The function writes the scores for instances ``first ..
+        last - 1``.
     """
     dense = np.zeros(n_features, dtype=np.float32)
     for i in range(first, last):
@@ -204,7 +246,8 @@ def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_
             product = 0.0
             for k in range(features.size):
                 product += np.float64(dense[features[k]]) * np.float64(weights[k])
-            # Because of rounding errors, the computed square of a distance can be slightly negative.
+            # Because of rounding errors, the computed square of a distance can be slightly
+            # negative.
             z = 0.5 * gamma * max(0.0, square + squares[label] - 2.0 * product)
             scores[c] = max(-(z + log1p(exp(-z))), LOWEST)
         for feature in ids:

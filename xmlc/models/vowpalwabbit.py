@@ -1,4 +1,6 @@
-"""Wrap Vowpal Wabbit's contextual memory tree, CMT (PyPI ``vowpalwabbit``, extra ``baselines``), as an estimator."""
+"""Wrap Vowpal Wabbit's contextual memory tree, CMT (PyPI ``vowpalwabbit``, extra ``baselines``), as
+an estimator.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ from xmlc.kernels.stored import Field
 from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 
-# The code in `TRAINING` runs in the training process. The limits of time and memory are set first, so that they include
-# the import.
+# The code in `TRAINING` runs in the training process. The limits of time and memory are set first,
+# so that they include the import.
 TRAINING = """
 import json, resource, sys
 options, seconds, size = json.loads(sys.argv[1])
@@ -36,55 +38,64 @@ if size is not None:
 import vowpalwabbit
 vowpalwabbit.Workspace(arg_list=options).finish()  # constructed with data it trains at once
 """
-SHOWN = 2000  # This is the largest number of characters of the program's output in an error message.
+# This is the largest number of characters of the program's output in an error message.
+SHOWN = 2000
 
 
 @hyperparameters
 class VowpalWabbitCMT(SparseProbabilityEstimator):
-    """Train the contextual memory tree of Vowpal Wabbit (Sun et al., ICML 2019), option ``--memory_tree``.
+    """Train the contextual memory tree of Vowpal Wabbit (Sun et al., ICML 2019), option
+    ``--memory_tree``.
 
-    A binary tree of online classifiers routes an instance to a leaf. A leaf stores the training instances that reach
-    the leaf. The prediction for an instance is the class of the most similar instance in the reached leaf. The
-    similarity is the cosine, with a learned correction if ``learn_at_leaf`` is true. The program predicts one class
-    without a probability, so `predict_proba` returns 1 for the predicted class. Instances are scaled to Euclidean
-    length 1. The default hyperparameters are from the authors' script for the dataset ALOI (``demo/memory_tree``). An
-    option of the program that is not a hyperparameter has the program's default value.
+    A binary tree of online classifiers routes an instance to a leaf. A leaf stores the training
+    instances that reach the leaf. The prediction for an instance is the class of the most similar
+    instance in the reached leaf. The similarity is the cosine, with a learned correction if
+    ``learn_at_leaf`` is true. The program predicts one class without a probability, so
+    `predict_proba` returns 1 for the predicted class. Instances are scaled to Euclidean length 1.
+    The default hyperparameters are from the authors' script for the dataset ALOI
+    (``demo/memory_tree``). An option of the program that is not a hyperparameter has the program's
+    default value.
 
-    In training, xmlc writes the data in the program's text format. The program reads the data in a separate process,
-    and writes the model to a file. The training time includes all reading and writing of files. The model contains
-    every training instance. xmlc does not use the option ``--testonly``. With this option, version 9.11.9 reads
-    the weights wrongly unless plain SGD trained them. Without ``--testonly``, a loaded model still learns nothing from
-    the instances that it predicts. The Python interface of the program predicts one instance per call. Prediction times
-    include the conversion of the data to the program's types. The program uses one thread.
+    In training, xmlc writes the data in the program's text format. The program reads the data in a
+    separate process, and writes the model to a file. The training time includes all reading and
+    writing of files. The model contains every training instance. xmlc does not use the option
+    ``--testonly``. With this option, version 9.11.9 reads the weights wrongly unless plain SGD
+    trained them. Without ``--testonly``, a loaded model still learns nothing from the instances
+    that it predicts. The Python interface of the program predicts one instance per call. Prediction
+    times include the conversion of the data to the program's types. The program uses one thread.
 
     Parameters
     ----------
     leaf_multiplier : int
-        A leaf is split when it has leaf_multiplier * log2(N) instances. N is the maximum number of nodes of the tree.
-        As in the authors' scripts, N is 2 * passes * n / (leaf_multiplier * log2(n)). The program needs N and the
-        number of labels before training begins.
+        A leaf is split when it has leaf_multiplier * log2(N) instances. N is the maximum number of
+        nodes of the tree. As in the authors' scripts, N is 2 * passes * n / (leaf_multiplier *
+        log2(n)). The program needs N and the number of labels before training begins.
     dream_repeats : int
-        Number of stored instances that are removed from the tree and inserted again for each learned instance.
+        Number of stored instances that are removed from the tree and inserted again for each
+        learned instance.
     dream_at_update : bool
-        Whether, after the first pass, inserting a removed instance again also trains the classifiers of inner nodes.
+        Whether, after the first pass, inserting a removed instance again also trains the
+        classifiers of inner nodes.
     learn_at_leaf : bool
         Whether to learn a correction of the similarity between instances.
     online : bool
-        Whether to learn from rewards also in the first pass. The authors learn from rewards in the first pass if it is
-        the only pass.
+        Whether to learn from rewards also in the first pass. The authors learn from rewards in the
+        first pass if it is the only pass.
     passes : int
-        Number of passes over the training set. The program learns from rewards in all passes after the first.
+        Number of passes over the training set. The program learns from rewards in all passes after
+        the first.
     eta : float
         Learning rate of the program's adaptive updates.
     hash_bits : int
-        All nodes share ``2**hash_bits`` weights of 16 bytes each. The authors' scripts use ``hash_bits=29``, which
-        reserves 8.6 GB. The operating system provides reserved memory only when the program writes to it. On the
-        dataset ALOI, the program uses 3.2 GB, instances included.
+        All nodes share ``2**hash_bits`` weights of 16 bytes each. The authors' scripts use
+        ``hash_bits=29``, which reserves 8.6 GB. The operating system provides reserved memory only
+        when the program writes to it. On the dataset ALOI, the program uses 3.2 GB, instances
+        included.
     time_limit : float or None
         Maximum CPU time of training in seconds. With None, the time is not limited.
     memory_limit : float or None
-        Maximum address space of the program in GB (10^9 bytes). With None, memory is not limited. Each training
-        instance takes about 35 kB.
+        Maximum address space of the program in GB (10^9 bytes). With None, memory is not limited.
+        Each training instance takes about 35 kB.
     random_state : int
         Seed of the order of the instances in `fit`, and of the program's random numbers.
 
@@ -117,8 +128,9 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            The program is not installed, an instance does not have exactly one class, or training exceeded
-            ``time_limit`` or ``memory_limit``. After an error, the estimator is in the same state as before the call.
+            The program is not installed, an instance does not have exactly one class, or training
+            exceeded ``time_limit`` or ``memory_limit``. After an error, the estimator is in the
+            same state as before the call.
         """
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.MEMORY_TREE_ORDER)
@@ -142,8 +154,8 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            The first column is the predicted class, or -1 for the first instance, for which nothing is predicted. All
-            columns after the first are -1.
+            The first column is the predicted class, or -1 for the first instance, for which nothing
+            is predicted. All columns after the first are -1.
         scores : ndarray of float32, shape (n, k)
             The score is 1 for a predicted class, and 0 for a missing label.
 
@@ -152,10 +164,14 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         XmlcError
             As in `fit`.
         """
-        return top_k_of(self._estimates(self._train(*self._training_data(X, Y), passes=1)), self._check_k(k))
+        return top_k_of(
+            self._estimates(self._train(*self._training_data(X, Y), passes=1)), self._check_k(k)
+        )
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimate 1 for each predicted class whose threshold is below 1, float32 CSR (n, m)."""
+        """Return the estimate 1 for each predicted class whose threshold is below 1, float32 CSR
+        (n, m).
+        """
         X = self._instances(X)
         limits = self._label_thresholds(threshold)
         classes = list[int]()
@@ -172,7 +188,9 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         """
         found = np.array(classes, dtype=np.int32)
         labels = found[found > 0] - 1
-        return stack_estimates(found > 0, labels, np.ones(labels.size, dtype=np.float32), self.n_labels_)
+        return stack_estimates(
+            found > 0, labels, np.ones(labels.size, dtype=np.float32), self.n_labels_
+        )
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> list[int]:
         """Train on the instances in the given order.
@@ -183,13 +201,25 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         sizes = np.diff(Y.indptr)
         wrong = np.flatnonzero(sizes != 1)
         if wrong.size:
-            found = f"{sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} such instances"
-            raise InvalidDataError(f"Y: found {found}, expected one label per instance for a memory tree")
+            found = (
+                f"{sizes[wrong[0]]} labels for instance {wrong[0]}, the first of {wrong.size} "
+                "such instances"
+            )
+            raise InvalidDataError(
+                f"Y: found {found}, expected one label per instance for a memory tree"
+            )
         with tempfile.TemporaryDirectory(prefix="vw-") as folder:
-            data, answers, model = (Path(folder) / name for name in ("train.vw", "answers.txt", "model.vw"))
+            data, answers, model = (
+                Path(folder) / name for name in ("train.vw", "answers.txt", "model.vw")
+            )
             with data.open("w", encoding="ascii") as file:
                 file.writelines(_lines(X, Y))
-            files = {"data": data, "cache_file": f"{data}.cache", "predictions": answers, "final_regressor": model}
+            files = {
+                "data": data,
+                "cache_file": f"{data}.cache",
+                "predictions": answers,
+                "final_regressor": model,
+            }
             self._run_program(self._options(X.shape[0], passes) | files)
             self.program_ = np.fromfile(model, dtype=np.uint8)
             self._open()
@@ -200,7 +230,9 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         with tempfile.NamedTemporaryFile(prefix="vw-") as file:
             self.program_.tofile(file)
             file.flush()
-            self._workspace = _program().Workspace(arg_list=["--quiet", "--initial_regressor", file.name])
+            self._workspace = _program().Workspace(
+                arg_list=["--quiet", "--initial_regressor", file.name]
+            )
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         super()._restore(arrays, meta)
@@ -229,7 +261,8 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     def _run_program(self, options: dict[str, object]) -> None:
         """Train the program's model within the limits of time and memory.
 
-        An option with the value True is passed without the value. An option with the value False is left out.
+        An option with the value True is passed without the value. An option with the value False is
+        left out.
         """
         words = []
         for name, value in options.items():
@@ -244,12 +277,17 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         if self.memory_limit is not None:
             size = int(1e9 * self.memory_limit)
         command = [sys.executable, "-c", TRAINING, json.dumps([words, seconds, size])]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False
+        )
         if done.returncode:
             said = (done.stdout + done.stderr)[-SHOWN:] or f"status {done.returncode}"
             if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
                 said = "the system stopped it"
-            limits = f"time_limit={self.time_limit} (CPU seconds) or memory_limit={self.memory_limit} (GB)"
+            limits = (
+                f"time_limit={self.time_limit} (CPU seconds) or memory_limit={self.memory_limit} "
+                "(GB)"
+            )
             raise XmlcError(f"Vowpal Wabbit failed. Raise {limits}, or fix this error: {said}")
 
 
@@ -262,7 +300,9 @@ def _program() -> Any:
 
 
 def _lines(X: sparse.csr_array, Y: sparse.csr_array) -> Iterator[str]:
-    """Yield instances in the program's format ``class | feature:value ...``, in which class numbers start at 1."""
+    """Yield instances in the program's format ``class | feature:value ...``, in which class numbers
+    start at 1.
+    """
     write = "%d:%.9g".__mod__
     for label, pairs in zip(Y.indices.tolist(), _pairs(X)):
         yield f"{label + 1} | {' '.join(map(write, pairs))}\n"

@@ -1,4 +1,6 @@
-"""Run a model on a few rows before any measurement, to compile its code and to check that it can be saved."""
+"""Run a model on a few rows before any measurement, to compile its code and to check that it can be
+saved.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,20 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator
 
-#: Number of rows on which a step first runs to compile its kernels, so that measured times exclude compilation.
+#: Number of rows on which a step first runs to compile its kernels, so that measured times exclude
+#: compilation.
 WARM_UP_ROWS = 8
-# When a model is loaded, its estimates may change by up to 1e-6, because some programs sum in another order.
+# When a model is loaded, its estimates may change by up to 1e-6, because some programs sum in
+# another order.
 CLOSE = 1e-6
 
 
 def warm_up(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> SparseProbabilityEstimator | None:
-    """Fit a copy of the model to a few rows and return it, so that later time measurements exclude compilation."""
+    """Fit a copy of the model to a few rows and return it, so that later time measurements exclude
+    compilation.
+    """
     if not model.compiles:
         return None
     copy = model.unfitted()
@@ -31,7 +37,8 @@ def warm_up(
     if share:
         rows = math.ceil(WARM_UP_ROWS / share)
     if share or params.get("max_leaf", 0) is None:
-        # With small leaves, even a tree over few labels has inner nodes, whose code is then compiled.
+        # With small leaves, even a tree over few labels has inner nodes, whose code is then
+        # compiled.
         copy.set_params(max_leaf=params["arity"])
         if params.get("first_max_leaf") is not None:
             copy.set_params(first_max_leaf=params["arity"])
@@ -39,13 +46,17 @@ def warm_up(
     return copy
 
 
-def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array) -> None:
-    """Raise an error if a model of a custom class, fitted to a few rows, changes when it is saved and loaded.
+def check_kept(
+    estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
+) -> None:
+    """Raise an error if a model of a custom class, fitted to a few rows, changes when it is saved
+    and loaded.
 
     Parameters
     ----------
     estimator : str
-        Name in the configuration. A model is checked only if its name contains the path of a Python file.
+        Name in the configuration. A model is checked only if its name contains the path of a Python
+        file.
     model : SparseProbabilityEstimator
         The untrained model. The function trains a copy of the model, but not the model itself.
     X : csr_array, shape (n, d)
@@ -56,7 +67,8 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     Raises
     ------
     XmlcError
-        The model cannot be saved, returns no estimates, or returns different estimates after it is saved and loaded.
+        The model cannot be saved, returns no estimates, or returns different estimates after it is
+        saved and loaded.
     """
     copy = None
     if ".py:" in estimator:
@@ -79,7 +91,9 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
     expected = estimates_of(copy)
     if not isinstance(expected, sparse.csr_array) or expected.shape != Y.shape:
         said = f"{type(expected).__name__} {getattr(expected, 'shape', '')}"
-        raise XmlcError(f"{estimator}: found {said} from predict_proba, expected csr_array {Y.shape}")
+        raise XmlcError(
+            f"{estimator}: found {said} from predict_proba, expected csr_array {Y.shape}"
+        )
     with TemporaryDirectory() as folder:
         copy.save(Path(folder, "model"))
         try:
@@ -91,4 +105,7 @@ def check_kept(estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_
             reason = f"{type(error).__name__}: {error}"
     if reason:
         said = "attributes that end in _, or save and set it with the methods _state and _restore."
-        raise XmlcError(f"{estimator}: found an error after save and load ({reason}). Keep the state of fit in {said}")
+        raise XmlcError(
+            f"{estimator}: found an error after save and load ({reason}). Keep the state of fit "
+            f"in {said}"
+        )

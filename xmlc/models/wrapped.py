@@ -1,4 +1,6 @@
-"""Wrap custom estimators and estimators of scikit-learn or other libraries as models of this package."""
+"""Wrap custom estimators and estimators of scikit-learn or other libraries as models of this
+package.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError, InvalidParameterError, MissingFileError, XmlcError, nearest, shown
+from xmlc.core.errors import (
+    InvalidDataError,
+    InvalidParameterError,
+    MissingFileError,
+    XmlcError,
+    nearest,
+    shown,
+)
 from xmlc.core.files import checked_path, write_json
 from xmlc.core.parallel import row_blocks
 from xmlc.kernels.csr import ROUNDING, Matrix, check_probabilities, top_k_of
@@ -26,7 +35,8 @@ from xmlc.models.storage import DESCRIPTION
 PICKLE = "estimator.joblib"
 MOST_BYTES = 2e9  # Dense label sets may take at most 2 GB. Most estimators use 8 bytes per entry.
 ENTRIES = 1 << 22  # This is the largest number of dense estimates in memory at a time.
-# A hyperparameter's value of the form ``package.module:ClassName`` is the name of an estimator class.
+# A hyperparameter's value of the form ``package.module:ClassName`` is the name of an estimator
+# class.
 INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
@@ -34,20 +44,22 @@ ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 class Wrapped(SparseProbabilityEstimator):
     """Wrap any estimator with ``fit`` and ``predict_proba`` as a model of this package.
 
-    The wrapped estimator receives float32 CSR features. Label sets are passed as a dense array of 0 and 1, because most
-    classifiers of scikit-learn need this form. Only a ``OneVsRestClassifier`` receives sparse label sets. Labels that
-    no instance or every instance has are not passed to the estimator. The estimates are 0 for a label that no training
-    instance has, and 1 for a label that every training instance has. The results of estimators of other libraries may
-    differ between machines.
+    The wrapped estimator receives float32 CSR features. Label sets are passed as a dense array of 0
+    and 1, because most classifiers of scikit-learn need this form. Only a ``OneVsRestClassifier``
+    receives sparse label sets. Labels that no instance or every instance has are not passed to the
+    estimator. The estimates are 0 for a label that no training instance has, and 1 for a label that
+    every training instance has. The results of estimators of other libraries may differ between
+    machines.
 
     Parameters
     ----------
     estimator : object
-        The wrapped estimator. `fit` trains a copy of the wrapped estimator. The method ``predict_proba`` returns a
-        dense or sparse matrix of shape (n, m), or a list. If ``predict_proba`` returns a list, the list contains an
-        array of shape (n, 2) for each label.
+        The wrapped estimator. `fit` trains a copy of the wrapped estimator. The method
+        ``predict_proba`` returns a dense or sparse matrix of shape (n, m), or a list. If
+        ``predict_proba`` returns a list, the list contains an array of shape (n, 2) for each label.
     given : dict, optional
-        The hyperparameters with which the estimator was constructed. The workflow stores ``given`` with the results.
+        The hyperparameters with which the estimator was constructed. The workflow stores ``given``
+        with the results.
 
     Attributes
     ----------
@@ -77,7 +89,8 @@ class Wrapped(SparseProbabilityEstimator):
     def get_params(self, deep: bool = True) -> Hyperparameters:
         """Return the arguments of ``__init__``.
 
-        If ``deep`` is true, return the given hyperparameters and ``n_jobs``, but not the arguments of ``__init__``.
+        If ``deep`` is true, return the given hyperparameters and ``n_jobs``, but not the arguments
+        of ``__init__``.
         """
         if not deep:
             return {"estimator": self.estimator, "given": self.given}
@@ -99,8 +112,8 @@ class Wrapped(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            A value in the data is out of range, all instances have the same labels, or dense label sets would be too
-            large.
+            A value in the data is out of range, all instances have the same labels, or dense label
+            sets would be too large.
         """
         check_learner(self.estimator, type(self.estimator).__name__)
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
@@ -112,20 +125,26 @@ class Wrapped(SparseProbabilityEstimator):
         self.varied_ = np.flatnonzero((counts > 0) & (counts < n))
         self.always_ = np.flatnonzero(counts == n)
         if self.varied_.size == 0:
-            raise InvalidDataError(f"Y: found no label that only some of the {n} instances have. Check the label sets.")
+            raise InvalidDataError(
+                f"Y: found no label that only some of the {n} instances have. Check the label sets."
+            )
         self.estimator_ = deepcopy(self.estimator)
         learned = Y[:, self.varied_].astype(np.int8)
         sparsely = self.varied_.size > 1 and takes_sparse_labels(self.estimator_)
         needed = 8 * n * self.varied_.size
         if not sparsely and needed > MOST_BYTES:
             found = f"found {needed / 1e9:.1f} GB of dense label sets of shape {learned.shape}"
-            said = f"Use {ONE_VS_REST}, or a subclass of xmlc.models.base.SparseProbabilityEstimator."
+            said = (
+                f"Use {ONE_VS_REST}, or a subclass of xmlc.models.base.SparseProbabilityEstimator."
+            )
             expected = f"expected at most {MOST_BYTES / 1e9:g} GB. {said}"
             raise InvalidDataError(f"{type(self.estimator).__name__}: {found}, {expected}")
         try:
             self.estimator_.fit(X, learned if sparsely else learned.toarray(), **given)
         except (TypeError, ValueError, NotImplementedError) as error:
-            if isinstance(error, XmlcError) or not type(self.estimator).__module__.startswith("sklearn."):
+            if isinstance(error, XmlcError) or not type(self.estimator).__module__.startswith(
+                "sklearn."
+            ):
                 raise
             refusing = _innermost(self.estimator, _refuses_sparse)
             said = "Use valid hyperparameters and an estimator that takes sparse features."
@@ -133,20 +152,24 @@ class Wrapped(SparseProbabilityEstimator):
         return self
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates that are strictly greater than ``threshold``, float32 CSR of shape (n, m).
+        """Return the estimates that are strictly greater than ``threshold``, float32 CSR of shape
+        (n, m).
 
         Inner products of wrapped estimators are not counted.
 
         Raises
         ------
         XmlcError
-            The result of the wrapped estimator has a wrong shape, or contains values that are not probabilities.
+            The result of the wrapped estimator has a wrong shape, or contains values that are not
+            probabilities.
         """
         X = self._instances(X)
         thresholds = self._label_thresholds(threshold)
         return sparse.vstack(list(self._blocks(X, thresholds)), format="csr")
 
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(
+        self, X: Matrix, k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance.
 
         See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for parameters and result.
@@ -155,11 +178,15 @@ class Wrapped(SparseProbabilityEstimator):
         k = self._check_k(k)
         none = self._label_thresholds(0.0)
         weights = self._label_weights(label_weights)
-        labels, scores = zip(*(top_k_of(spe, k, weights) for spe in self._blocks(X, none)), strict=True)
+        labels, scores = zip(
+            *(top_k_of(spe, k, weights) for spe in self._blocks(X, none)), strict=True
+        )
         return np.concatenate(labels), np.concatenate(scores)
 
     def _blocks(self, X: sparse.csr_array, thresholds: np.ndarray) -> Iterator[sparse.csr_array]:
-        """Yield an empty matrix, and then the estimates for one small block of instances after another."""
+        """Yield an empty matrix, and then the estimates for one small block of instances after
+        another.
+        """
         m = self.n_labels_
         yield sparse.csr_array(np.zeros((0, m), dtype=np.float32))
         for start, end in row_blocks(X.shape[0], max(1, ENTRIES // m)):
@@ -177,19 +204,25 @@ class Wrapped(SparseProbabilityEstimator):
             found = found.toarray()
         if expected[1] == 1 and not isinstance(found, list):
             found = [found]
-        if isinstance(found, list):  # the array of each label has two columns, for the values 0 and 1
+        # the array of each label has two columns, for the values 0 and 1
+        if isinstance(found, list):
             found = np.column_stack([np.asarray(one).reshape(len(one), -1)[:, -1] for one in found])
         what = f"{type(self.estimator_).__name__}.predict_proba"
         estimates = np.asarray(found)
         if estimates.shape != expected:
             said = "one estimate per label that only some training instances have"
-            raise InvalidDataError(f"{what}: found shape {estimates.shape}, expected {expected}, {said}")
+            raise InvalidDataError(
+                f"{what}: found shape {estimates.shape}, expected {expected}, {said}"
+            )
         check_probabilities(estimates, what, 1 + ROUNDING)
         return np.minimum(estimates, 1)
 
     def _write(self, folder: Path) -> None:
         pickled.store(folder / PICKLE, self)
-        write_json(folder / DESCRIPTION, {"estimator": type(self).__name__, "of": type(self.estimator).__name__})
+        write_json(
+            folder / DESCRIPTION,
+            {"estimator": type(self).__name__, "of": type(self.estimator).__name__},
+        )
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
@@ -199,23 +232,32 @@ class Wrapped(SparseProbabilityEstimator):
         ----------
         path : str or Path
         trusted : bool
-            Allow code from the folder to run. Code from the folder runs when joblib reads the estimator.
+            Allow code from the folder to run. Code from the folder runs when joblib reads the
+            estimator.
 
         Raises
         ------
         XmlcError
-            The folder contains no wrapped model, a file has changed after `save`, or ``trusted`` is false.
+            The folder contains no wrapped model, a file has changed after `save`, or ``trusted`` is
+            false.
         """
         file = checked_path(path) / PICKLE
         if not file.exists():
-            said = f"expected a folder written by {cls.__name__}.save. Use xmlc.load_model for other estimators."
+            said = (
+                f"expected a folder written by {cls.__name__}.save. Use xmlc.load_model for other "
+                "estimators."
+            )
             raise MissingFileError(f"{path}: found no {PICKLE}, {said}")
         model: Self = pickled.read(file, trusted)
         return model
 
 
 def adapt(
-    name: str, kind: Callable[..., Any], parameters: Hyperparameters, seed: int, n_jobs: int | None = None
+    name: str,
+    kind: Callable[..., Any],
+    parameters: Hyperparameters,
+    seed: int,
+    n_jobs: int | None = None,
 ) -> Wrapped:
     """Construct an estimator of another library, and return it as a `Wrapped` model.
 
@@ -226,11 +268,13 @@ def adapt(
     kind : type or function
         Class of the estimator, or function that returns the estimator.
     parameters : dict
-        Arguments of ``kind``, and hyperparameters for the estimator's ``set_params``, such as ``estimator__C``. The
-        value ``package.module:ClassName`` of a hyperparameter stands for an estimator of this class.
+        Arguments of ``kind``, and hyperparameters for the estimator's ``set_params``, such as
+        ``estimator__C``. The value ``package.module:ClassName`` of a hyperparameter stands for an
+        estimator of this class.
     seed, n_jobs : int
-        Values for the hyperparameters ``random_state`` (also of inner estimators) and ``n_jobs``, if the estimator has
-        them. Values in ``parameters`` take precedence over ``seed`` and ``n_jobs``.
+        Values for the hyperparameters ``random_state`` (also of inner estimators) and ``n_jobs``,
+        if the estimator has them. Values in ``parameters`` take precedence over ``seed`` and
+        ``n_jobs``.
 
     Raises
     ------
@@ -255,7 +299,9 @@ def adapt(
         known = parameters_of(made)
         if key not in known:
             expected = nearest(key, {*takes, *known})
-            raise InvalidParameterError(f"{name}: found hyperparameter {key!r}, expected {expected}")
+            raise InvalidParameterError(
+                f"{name}: found hyperparameter {key!r}, expected {expected}"
+            )
         made.set_params(**{key: values[key]})
     for key in parameters_of(made).keys() - values.keys():
         if key == "n_jobs" or key.split("__")[-1] == "random_state":
@@ -263,7 +309,9 @@ def adapt(
     check_learner(made, name)
     if _refuses_sparse(made):
         refusing = type(_innermost(made, _refuses_sparse)).__name__
-        raise XmlcError(f"{name}: found {refusing}, expected an estimator that takes sparse features")
+        raise XmlcError(
+            f"{name}: found {refusing}, expected an estimator that takes sparse features"
+        )
     return Wrapped(made, parameters)
 
 
@@ -278,11 +326,14 @@ def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
         return value
     kind = class_of(value)
     below = {name.removeprefix(f"{key}__"): given for name, given in values.items()}
-    return kind(**{name: given for name, given in below.items() if name in signature(kind).parameters})
+    return kind(
+        **{name: given for name, given in below.items() if name in signature(kind).parameters}
+    )
 
 
 def check_learner(estimator: Any, name: str) -> None:
-    """Raise an error if an estimator does not learn label sets, or does not estimate the probabilities of labels.
+    """Raise an error if an estimator does not learn label sets, or does not estimate the
+    probabilities of labels.
 
     Raises
     ------
@@ -298,7 +349,9 @@ def check_learner(estimator: Any, name: str) -> None:
         found = f"{name}: found an estimator of one label per instance, expected one of label sets"
         raise XmlcError(f"{found}. {with_label_sets(estimator)}.")
     if not estimates:
-        inner = _innermost(estimator, lambda part: hasattr(part, "predict") and not hasattr(part, "predict_proba"))
+        inner = _innermost(
+            estimator, lambda part: hasattr(part, "predict") and not hasattr(part, "predict_proba")
+        )
         if inner is not estimator:
             name = f"{name}: {type(inner).__name__}"
         check_wrapped_methods(name, inner)
@@ -321,7 +374,9 @@ def with_label_sets(estimator: Any) -> str:
 
 
 def _tags(estimator: Any) -> Any:
-    """Return the tags of a scikit-learn estimator, or None for an estimator that is invalid or of another library."""
+    """Return the tags of a scikit-learn estimator, or None for an estimator that is invalid or of
+    another library.
+    """
     if not type(estimator).__module__.startswith("sklearn."):
         return None
     try:
@@ -341,11 +396,16 @@ def _learns_sets(tags: Any) -> bool:
 
 
 def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
-    """Return the nested estimator that satisfies a condition, the most deeply nested if there are several.
+    """Return the nested estimator that satisfies a condition, the most deeply nested if there are
+    several.
 
     If no nested estimator satisfies the condition, return the outer estimator itself.
     """
-    found = {key: part for key, part in parameters_of(estimator).items() if hasattr(part, "fit") and is_meant(part)}
+    found = {
+        key: part
+        for key, part in parameters_of(estimator).items()
+        if hasattr(part, "fit") and is_meant(part)
+    }
     if found:
         return found[max(found, key=lambda key: key.count("__"))]
     return estimator
@@ -368,11 +428,14 @@ def class_of(name: str) -> Any:
     found = getattr(module, attribute, None)
     if not isinstance(found, type):
         known = [each for each, value in vars(module).items() if isinstance(value, type)]
-        known = known or [each for each in dir(module) if not each.startswith("_")]  # a module may import on demand
+        # a module may import on demand
+        known = known or [each for each in dir(module) if not each.startswith("_")]
         expected = "a module that defines the class"
         if known:
             expected = nearest(attribute, known)
-        raise InvalidParameterError(f"{name}: found no class {attribute} in {place}, expected {expected}")
+        raise InvalidParameterError(
+            f"{name}: found no class {attribute} in {place}, expected {expected}"
+        )
     return found
 
 
@@ -388,14 +451,21 @@ def check_wrapped_methods(name: str, found: object) -> None:
     if hasattr(found, "voting"):
         hint = ". Set voting='soft'."
     elif hasattr(found, "decision_function"):
-        hint = f". To get estimates, use {ONE_VS_REST} with a sklearn.calibration:CalibratedClassifierCV."
+        hint = (
+            f". To get estimates, use {ONE_VS_REST} with a "
+            "sklearn.calibration:CalibratedClassifierCV."
+        )
     for method in ("fit", "predict_proba"):
         if not callable(getattr(found, method, None)):
-            raise XmlcError(f"{name}: found no method {method}, expected fit and predict_proba{hint}")
+            raise XmlcError(
+                f"{name}: found no method {method}, expected fit and predict_proba{hint}"
+            )
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the hyperparameters that ``get_params`` lists, or an empty dict if the estimator has no ``get_params``."""
+    """Return the hyperparameters that ``get_params`` lists, or an empty dict if the estimator has
+    no ``get_params``.
+    """
     found: dict[str, Any] = getattr(estimator, "get_params", dict)()
     return found
 

@@ -19,23 +19,27 @@ from tqdm import tqdm
 
 from xmlc.suite.words import count_of
 
-MOST_LISTED = 20  # If a dry run has more jobs than this number, it prints only the number of jobs of each rule.
+# If a dry run has more jobs than this number, it prints only the number of jobs of each rule.
+MOST_LISTED = 20
 LOG_LINES = 15  # Number of lines from the end of a log file that are printed if a job fails.
 LOG_BYTES = 2**16  # Only this many bytes of a log file are read, from its end.
 MOST_CHARACTERS = 300  # Number of characters of a log file's line that are printed.
-# Escape sequences of terminals: with parameters, with a text such as a title or a link, and with one character
+# Escape sequences of terminals: with parameters, with a text such as a title or a link, and with
+# one character
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 BAR = "{n_fmt}/{total_fmt} jobs |{bar:20}| {elapsed}  {desc}"
 
 
 class Console(logging.Handler):
-    """Print those events of a run that users need to see. All events of the run are in Snakemake's log file.
+    """Print those events of a run that users need to see.
+
+    All events of the run are in Snakemake's log file.
 
     Parameters
     ----------
     settings : object
-        The output settings of Snakemake. Only attributes that Snakemake documents for logger plugins are used, both of
-        the settings and of log records.
+        The output settings of Snakemake. Only attributes that Snakemake documents for logger
+        plugins are used, both of the settings and of log records.
     """
 
     def __init__(self, settings: Any):
@@ -51,10 +55,12 @@ class Console(logging.Handler):
     def attach(self, logger: logging.Logger) -> None:
         """Replace the log handler of Snakemake by this handler.
 
-        The handler is not replaced if the user chose another logger, verbose output, or output with the reasons why
-        jobs run.
+        The handler is not replaced if the user chose another logger, verbose output, or output with
+        the reasons why jobs run.
         """
-        own = next((handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"), None)
+        own = next(
+            (handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"), None
+        )
         quiet_about = {topic.name for topic in self._settings.quiet or ()}
         if own is not None and "REASON" in quiet_about and not self._settings.verbose:
             logger.removeHandler(own)
@@ -77,16 +83,23 @@ class Console(logging.Handler):
                 # A job without output belongs to a target, such as `all`, and is not printed.
                 if self._bar is None and job["output"]:
                     seconds = record.created - job["created"]
-                    self.say(f"[{self._done:>{len(str(self._total))}}/{self._total}] {_title(job)} ({seconds:.0f} s)")
-            # At the end of a run, Snakemake repeats all errors. A repeated error is ignored, because its job is not in
-            # `_jobs`.
+                    self.say(
+                        f"[{self._done:>{len(str(self._total))}}/{self._total}] {_title(job)} "
+                        f"({seconds:.0f} s)"
+                    )
+            # At the end of a run, Snakemake repeats all errors. A repeated error is ignored,
+            # because its job is not in `_jobs`.
             case "job_error" if job := self._jobs.pop(fields["jobid"], {}):
-                lines = _last_lines(fields["log"]) or [f"  {fields.get('shellcmd') or 'without a log'}"]
+                lines = _last_lines(fields["log"]) or [
+                    f"  {fields.get('shellcmd') or 'without a log'}"
+                ]
                 self.say("\n".join([f"failed: {_title(job)}", *lines]))
             case "shellcmd" if self._settings.printshellcmds:
                 self.say(fields["shellcmd"] or "")
             # A failed command is shown with its job, which follows.
-            case None | "error" if record.levelno >= logging.WARNING and "CalledProcessError" not in text:
+            case None | "error" if (
+                record.levelno >= logging.WARNING and "CalledProcessError" not in text
+            ):
                 self.say(text)
             case None if text.startswith("Nothing to be done"):
                 self.say(text)
@@ -104,7 +117,10 @@ class Console(logging.Handler):
             sys.stderr.flush()
 
     def end(self, advice: str) -> None:
-        """Remove the progress bar. Print the number of finished jobs, the run time and ``advice``."""
+        """Remove the progress bar.
+
+        Print the number of finished jobs, the run time and ``advice``.
+        """
         self.close()
         seconds = tqdm.format_interval(time.monotonic() - self._begun)
         # If this handler was not attached, Snakemake's handler counts the jobs, and the total is 0.
@@ -117,8 +133,8 @@ class Console(logging.Handler):
     def list_jobs(self) -> None:
         """Print the number of jobs of each rule in a dry run.
 
-        If the dry run has few jobs, also print a line for each job. A job without output belongs to a target, such as
-        `all`. It makes nothing, so it is not listed.
+        If the dry run has few jobs, also print a line for each job. A job without output belongs to
+        a target, such as `all`. It makes nothing, so it is not listed.
         """
         jobs = [job for job in self._jobs.values() if job["output"]]
         rules = Counter(job["rule_name"] for job in jobs)
@@ -136,9 +152,12 @@ class Console(logging.Handler):
         If the output is not a terminal, and in a dry run, no progress bar is shown.
         """
         if self._bar is None and sys.stderr.isatty() and not self._settings.dryrun:
-            # On a terminal that does not report its size, tqdm shows nothing without ``ncols`` and ``nrows``.
+            # On a terminal that does not report its size, tqdm shows nothing without ``ncols`` and
+            # ``nrows``.
             columns, rows = shutil.get_terminal_size()
-            self._bar = tqdm(total=self._total, bar_format=BAR, leave=False, ncols=columns, nrows=rows)
+            self._bar = tqdm(
+                total=self._total, bar_format=BAR, leave=False, ncols=columns, nrows=rows
+            )
         if self._bar is not None:
             self._bar.n = self._done
             self._bar.set_description_str(", ".join(map(_title, self._jobs.values())))
@@ -149,7 +168,9 @@ def _title(job: dict[str, Any]) -> str:
 
 
 def _last_lines(logs: list[str]) -> list[str]:
-    """Return lines with the path of each log file of a failed job, and with the last lines of the log file."""
+    """Return lines with the path of each log file of a failed job, and with the last lines of the
+    log file.
+    """
     lines = []
     for log in logs:
         lines.append(f"  {log}:")
@@ -164,9 +185,11 @@ def _last_lines(logs: list[str]) -> list[str]:
 
 
 def readable(line: str) -> str:
-    """Return a line without escape sequences and control characters, cut off after `MOST_CHARACTERS` characters.
+    """Return a line without escape sequences and control characters, cut off after
+    `MOST_CHARACTERS` characters.
 
-    A progress bar writes over its line after a carriage return, so only the last part of the line is returned.
+    A progress bar writes over its line after a carriage return, so only the last part of the line
+    is returned.
     """
     line = ESCAPES.sub("", line).rstrip("\r").rpartition("\r")[2]
     line = "".join(character for character in line if character == "\t" or character.isprintable())

@@ -1,4 +1,6 @@
-"""Files of the suite: records with checksums, digests, mapped arrays, and advice on missing paths."""
+"""Files of the suite: records with checksums, digests, mapped arrays, and advice on missing
+paths.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def write_record(path: str | os.PathLike[str], content: Mapping[str, object]) ->
 
 
 def similar_path(path: str | os.PathLike[str]) -> str:
-    """Return advice that names the file or folder next to a missing ``path`` with the most similar name, or "".
+    """Return advice that names the file or folder next to a missing ``path`` with the most similar
+    name, or "".
 
     If a parent of the path is missing, too, the advice is about the first missing parent.
     """
@@ -62,16 +65,20 @@ def git_blob(path: str | os.PathLike[str]) -> str:
     """Return the id that git gives to a file's content, as 40 hexadecimal digits."""
     with open(path, "rb") as file:
         head = b"blob %d\0" % os.stat(path).st_size
-        return hashlib.file_digest(file, lambda: hashlib.sha1(head, usedforsecurity=False)).hexdigest()
+        return hashlib.file_digest(
+            file, lambda: hashlib.sha1(head, usedforsecurity=False)
+        ).hexdigest()
 
 
 @contextmanager
 def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
-    """Repeatedly release the pages of mapped arrays while a ``with`` block reads the arrays, to save memory.
+    """Repeatedly release the pages of mapped arrays while a ``with`` block reads the arrays, to
+    save memory.
 
-    The ``with`` block must not change the arrays. For speed, the block should read each part of an array many times
-    before the next part. A page fault may map 2 MB, so random reads can map gigabytes between two checks of the memory.
-    If the system does not count the pages of files, no pages are released.
+    The ``with`` block must not change the arrays. For speed, the block should read each part of an
+    array many times before the next part. A page fault may map 2 MB, so random reads can map
+    gigabytes between two checks of the memory. If the system does not count the pages of files, no
+    pages are released.
     """
     large = [array for array in arrays if array.nbytes > LARGE]
     most = mapped_bytes() + MOST_MAPPED
@@ -92,7 +99,9 @@ def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
 
 
 def mapped_bytes() -> int:
-    """Return the bytes of mapped files that this process has in memory, or 0 if the system does not count them."""
+    """Return the bytes of mapped files that this process has in memory, or 0 if the system does not
+    count them.
+    """
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[2]) * mmap.PAGESIZE
     except OSError:

@@ -16,11 +16,16 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def file_option(name: str, help: str, **further: Any) -> Decorator:
-    """Return an option whose value is the path of a file. The arguments are passed to `click.option`."""
+    """Return an option whose value is the path of a file.
+
+    The arguments are passed to `click.option`.
+    """
     return click.option(name, type=FILE, help=help, **further)
 
 
-data_option = click.option("--data", type=FOLDER, required=True, help="Folder written by `xmlc prepare`.")
+data_option = click.option(
+    "--data", type=FOLDER, required=True, help="Folder written by `xmlc prepare`."
+)
 model_option = click.option(
     "--model", "model_folder", type=FOLDER, required=True, help="Folder written by `xmlc train`."
 )
@@ -34,7 +39,12 @@ name_option = click.option("--name", required=True, help="Name of the model in t
 
 def json_option(name: str, help: str, default: str | None = "{}") -> Decorator:
     """Return an option whose value is a JSON object."""
-    return click.option(name, default=default, callback=lambda ctx, _, text: text and parse_parameters(text), help=help)
+    return click.option(
+        name,
+        default=default,
+        callback=lambda ctx, _, text: text and parse_parameters(text),
+        help=help,
+    )
 
 
 parameters_option = json_option("--parameters", "Hyperparameters as a JSON object.")
@@ -55,7 +65,8 @@ extension_option = file_option(
 
 
 def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield a tuple with the first values of all options, then a tuple with the second values, and so on.
+    """Yield a tuple with the first values of all options, then a tuple with the second values, and
+    so on.
 
     Raises
     ------
@@ -73,25 +84,33 @@ catalogue_option = file_option(
     "Catalogue of datasets; repeatable. The last file with an entry for a dataset is used.  "
     "[default: datasets.yaml of the clone or study]",
     multiple=True,
-    default=lambda: [file for file in config_files("datasets.yaml", config_folder()) if file.is_file()],
+    default=lambda: [
+        file for file in config_files("datasets.yaml", config_folder()) if file.is_file()
+    ],
 )
 
-entry_option = click.option("--entry", help="Fail if the entry has other keys about the data than these, as JSON.")
+entry_option = click.option(
+    "--entry", help="Fail if the entry has other keys about the data than these, as JSON."
+)
 
 
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the argument RECORDS and the option ``--method`` to a command.
 
-    The values of RECORDS are files, or folders with one record per method. The option ``--method`` selects records in a
-    folder by their methods.
+    The values of RECORDS are files, or folders with one record per method. The option ``--method``
+    selects records in a folder by their methods.
     """
     help = "Read only the records of this method from folders in RECORDS; repeatable."
     command = click.option("--method", "of_methods", multiple=True, help=help)(command)
-    return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(command)
+    return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(
+        command
+    )
 
 
 def prefix_option(suffixes: str) -> Decorator:
-    """Return the option ``--out`` of a command that writes files with the same path and several suffixes."""
+    """Return the option ``--out`` of a command that writes files with the same path and several
+    suffixes.
+    """
     help = f"Path of the {suffixes} files to write, without suffix."
     return click.option("--out", type=click.Path(path_type=Path), required=True, help=help)
 

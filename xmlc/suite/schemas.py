@@ -118,7 +118,9 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
         names = set()
         for key, value in node.value:
             if key.tag not in (f"{TAG}str", f"{TAG}merge"):
-                problem = f"found the key {shown_scalar(key.value)}, expected text: put it in quotes"
+                problem = (
+                    f"found the key {shown_scalar(key.value)}, expected text: put it in quotes"
+                )
                 raise _UnclearError(problem, key)
             # `yaml.safe_load` would keep the last value without an error.
             if key.value in names:
@@ -236,7 +238,9 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
     if isinstance(value, dict) and fields:
         for key in value:
             if key not in fields:
-                problem = f"unknown key: found {shown_scalar(key)}, expected {nearest(str(key), fields)}"
+                problem = (
+                    f"unknown key: found {shown_scalar(key)}, expected {nearest(str(key), fields)}"
+                )
                 inner.append(((*place, key), problem))
     for key, part, one in _parts(value, kind):
         inner += _misfits(part, one, (*place, key), strict)
@@ -265,7 +269,11 @@ def wording(kind: Any, value: object) -> str:
         description = of[1].description or ""
         if description.startswith("one of "):
             return nearest(str(value), description.removeprefix("one of ").split(", "))
-        bounds = [f"{words} {getattr(of[1], key)}" for key, words in _BOUNDS.items() if getattr(of[1], key) is not None]
+        bounds = [
+            f"{words} {getattr(of[1], key)}"
+            for key, words in _BOUNDS.items()
+            if getattr(of[1], key) is not None
+        ]
         return description or f"{wording(of[0], value)} {' and '.join(bounds)}".rstrip()
     if origin is Literal:
         return nearest(str(value), of)
@@ -281,7 +289,10 @@ def wording(kind: Any, value: object) -> str:
 
 
 def _parts(value: Any, kind: Any) -> Iterator[tuple[str | int, Any, Any]]:
-    """Yield the key, the value and the type of each part of a mapping or list. The keys of a dict are parts, too."""
+    """Yield the key, the value and the type of each part of a mapping or list.
+
+    The keys of a dict are parts, too.
+    """
     for one in _plain(kind):  # A value fits at most one of them, so all can be tried.
         origin = get_origin(one)
         of = get_args(one)
@@ -309,10 +320,14 @@ def _plain(kind: Any) -> list[Any]:
     return [kind]
 
 
-def name_misfits(value: Any, kind: Any, known: Mapping[str, Collection[str]], place: Keys = ()) -> Iterator[Misfit]:
-    """Yield a message for each unknown name in valid content, and for each repeated entry of a list.
+def name_misfits(
+    value: Any, kind: Any, known: Mapping[str, Collection[str]], place: Keys = ()
+) -> Iterator[Misfit]:
+    """Yield a message for each unknown name in valid content, and for each repeated entry of a
+    list.
 
-    A type of names has the key of its names in ``known`` as an annotation, see `xmlc.suite.config.suite`.
+    A type of names has the key of its names in ``known`` as an annotation, see
+    `xmlc.suite.config.suite`.
     """
     if get_origin(kind) is Annotated:
         names = (get_args(kind)[1].extra or {}).get("names")

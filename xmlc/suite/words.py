@@ -1,4 +1,6 @@
-"""Format texts that several reports use: counts with nouns, and lists of which only the first items are named."""
+"""Format texts that several reports use: counts with nouns, and lists of which only the first items
+are named.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Choose thresholds on sparse probability estimates, for the macro F-measure (plt2016, Section 4) and other measures.
+"""Choose thresholds on sparse probability estimates, for the macro F-measure (plt2016, Section 4)
+and other measures.
 
-Each name is imported on first use, so that the workflow can read a grid from this package without loading kernels.
+Each name is imported on first use, so that the workflow can read a grid from this package without
+loading kernels.
 """
 
 from typing import TYPE_CHECKING

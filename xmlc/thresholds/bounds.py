@@ -1,4 +1,6 @@
-"""Compute bounds of an optimal threshold, and define the grid of values to try (plt2016, Sections 4.1 and 6.2)."""
+"""Compute bounds of an optimal threshold, and define the grid of values to try (plt2016, Sections
+4.1 and 6.2).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels, per_label
 from xmlc.kernels.estimator import InvalidParameterError
 
-# GRID is the set C of plt2016, Section 6.2. C ascends, so that high thresholds 1/c, which predict few labels, come
-# first.
+# GRID is the set C of plt2016, Section 6.2. C ascends, so that high thresholds 1/c, which predict
+# few labels, come first.
 GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
 
 
@@ -30,14 +32,16 @@ def priors(Y: Matrix) -> np.ndarray:
 
 
 def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
-    """Return nu_j = pi_j / (1 + pi_j), the lower bound on an optimal threshold (Section 4.1, before (5)).
+    """Return nu_j = pi_j / (1 + pi_j), the lower bound on an optimal threshold (Section 4.1, before
+    (5)).
 
-    If a label with prior pi is predicted for every instance, F is 2 pi / (1 + pi). An optimal threshold is half the
-    optimal F (equation (4)).
+    If a label with prior pi is predicted for every instance, F is 2 pi / (1 + pi). An optimal
+    threshold is half the optimal F (equation (4)).
 
-    For F_beta, set ``recall`` to beta^2. If a label with prior pi is predicted for every instance, F_beta is (1 +
-    beta^2) pi / (1 + beta^2 pi). An optimal threshold is the optimal F_beta / (1 + beta^2), so its lower bound is pi /
-    (1 + beta^2 pi). Jaccard has the same optimal thresholds as F.
+    For F_beta, set ``recall`` to beta^2. If a label with prior pi is predicted for every instance,
+    F_beta is (1 + beta^2) pi / (1 + beta^2 pi). An optimal threshold is the optimal F_beta / (1 +
+    beta^2), so its lower bound is pi / (1 + beta^2 pi). Jaccard has the same optimal thresholds as
+    F.
 
     Parameters
     ----------
@@ -61,12 +65,16 @@ def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
     >>> lower_bounds(priors([[1, 0], [1, 1], [1, 0]]))
     array([0.5 , 0.25])
     """
-    priors = per_label(priors, np.size(priors), np.float64, "priors", "share").reshape(np.shape(priors))
+    priors = per_label(priors, np.size(priors), np.float64, "priors", "share").reshape(
+        np.shape(priors)
+    )
     return priors / (1.0 + recall * priors)
 
 
 def kappa(c: float, nu: np.ndarray) -> np.ndarray:
-    """Return the minimum thresholds kappa_j = max(1/c, nu_j) of Section 6.2, float32 of shape (m,)."""
+    """Return the minimum thresholds kappa_j = max(1/c, nu_j) of Section 6.2, float32 of shape
+    (m,).
+    """
     return np.maximum(1.0 / c, nu).astype(np.float32)
 
 
@@ -76,7 +84,8 @@ def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
     Raises
     ------
     XmlcError
-        The grid is empty, or a value c is less than 1, so that the threshold 1/c would exceed every probability.
+        The grid is empty, or a value c is less than 1, so that the threshold 1/c would exceed every
+        probability.
     """
     values = as_numbers(grid, "grid")
     if values.ndim != 1 or values.size == 0 or not (values >= 1).all():

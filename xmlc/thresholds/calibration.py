@@ -15,24 +15,27 @@ from xmlc.thresholds.methods import checked_pair
 
 @hyperparameters
 class IsotonicCalibration(Estimator):
-    """Calibrate the estimates of each group of labels by the non-decreasing step function closest to the truth.
+    """Calibrate the estimates of each group of labels by the non-decreasing step function closest
+    to the truth.
 
-    The method is pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955; Zadrozny and Elkan,
-    KDD 2002). Equal estimates of a group form a block. The value of a block is the share of its estimates that belong
-    to true labels. Neighbouring blocks are joined until the values increase from block to block. Blocks are compared by
-    integer counts, so that no rounding error affects the joining. An estimate that is not stored stays 0.
+    The method is pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955;
+    Zadrozny and Elkan, KDD 2002). Equal estimates of a group form a block. The value of a block is
+    the share of its estimates that belong to true labels. Neighbouring blocks are joined until the
+    values increase from block to block. Blocks are compared by integer counts, so that no rounding
+    error affects the joining. An estimate that is not stored stays 0.
 
     Parameters
     ----------
     groups : ndarray of int, shape (m,), or None
-        Group of each label, such as `xmlc.metrics.groups_by_frequency` returns. None puts all labels into one group.
+        Group of each label, such as `xmlc.metrics.groups_by_frequency` returns. None puts all
+        labels into one group.
 
     Attributes
     ----------
     curves_ : dict of int to tuple
-        For each group, two arrays of float32: the largest estimate of each block, and the value of each block.
-        ``curves_`` has no entry for a group without a stored estimate in ``fit``, and `transform` does not change
-        estimates of this group.
+        For each group, two arrays of float32: the largest estimate of each block, and the value of
+        each block. ``curves_`` has no entry for a group without a stored estimate in ``fit``, and
+        `transform` does not change estimates of this group.
 
     Examples
     --------
@@ -67,7 +70,9 @@ class IsotonicCalibration(Estimator):
         self.curves_: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for group in np.unique(groups).tolist():
             of = groups == group
-            estimates, place, counts = np.unique(spe.data[of], return_inverse=True, return_counts=True)
+            estimates, place, counts = np.unique(
+                spe.data[of], return_inverse=True, return_counts=True
+            )
             hits = np.bincount(place[true[of]], minlength=estimates.size)
             last = np.arange(estimates.size)
             n_blocks = pool(hits, counts, last)
@@ -85,14 +90,17 @@ class IsotonicCalibration(Estimator):
         calibrated = spe.data.copy()
         for group, (largest, values) in self.curves_.items():
             of = groups == group
-            calibrated[of] = values[np.minimum(np.searchsorted(largest, spe.data[of]), largest.size - 1)]
+            calibrated[of] = values[
+                np.minimum(np.searchsorted(largest, spe.data[of]), largest.size - 1)
+            ]
         return without_zeros(with_values(spe, calibrated))
 
     def before(self, thresholds: np.ndarray) -> np.ndarray:
-        """Return thresholds for estimates that are not calibrated, with the same predictions, float32 (m,).
+        """Return thresholds for estimates that are not calibrated, with the same predictions,
+        float32 (m,).
 
-        A calibrated estimate exceeds the label's entry of ``thresholds`` if and only if the original one exceeds the
-        result, because the step functions do not decrease.
+        A calibrated estimate exceeds the label's entry of ``thresholds`` if and only if the
+        original one exceeds the result, because the step functions do not decrease.
 
         Parameters
         ----------
@@ -117,16 +125,19 @@ class IsotonicCalibration(Estimator):
             return np.zeros(spe.nnz, dtype=np.int64)
         if np.shape(self.groups) != spe.shape[1:]:
             expected = f"one group for each of {spe.shape[1]} labels"
-            raise InvalidDataError(f"groups: found shape {np.shape(self.groups)}, expected {expected}")
+            raise InvalidDataError(
+                f"groups: found shape {np.shape(self.groups)}, expected {expected}"
+            )
         return np.asarray(self.groups)[spe.indices]
 
 
 @njit
 def pool(hits, counts, last):
-    """Join neighbouring blocks in place until the shares of true labels increase, and return the number of blocks.
+    """Join neighbouring blocks in place until the shares of true labels increase, and return the
+    number of blocks.
 
-    The arrays have one entry for each distinct estimate, ascending. On return, the first entries of each array describe
-    the joined blocks.
+    The arrays have one entry for each distinct estimate, ascending. On return, the first entries of
+    each array describe the joined blocks.
 
     Parameters
     ----------
@@ -142,7 +153,10 @@ def pool(hits, counts, last):
         hits[n_blocks] = hits[i]
         counts[n_blocks] = counts[i]
         last[n_blocks] = last[i]
-        while n_blocks > 0 and hits[n_blocks - 1] * counts[n_blocks] >= hits[n_blocks] * counts[n_blocks - 1]:
+        while (
+            n_blocks > 0
+            and hits[n_blocks - 1] * counts[n_blocks] >= hits[n_blocks] * counts[n_blocks - 1]
+        ):
             hits[n_blocks - 1] += hits[n_blocks]
             counts[n_blocks - 1] += counts[n_blocks]
             last[n_blocks - 1] = last[n_blocks]

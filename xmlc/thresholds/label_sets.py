@@ -1,4 +1,6 @@
-"""Predict label sets for an F-measure, with the method that had the best results in our experiments."""
+"""Predict label sets for an F-measure, with the method that had the best results in our
+experiments.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
 
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
-# MIN_SHARE is the value of `ExpectedF.min_share` if the thresholds are fitted on some instances and applied to others.
-# On the validation splits of four datasets, a MIN_SHARE of 0.125 changes macro-F by at most 0.3 points. A MIN_SHARE of
-# 0.5 lowers macro-F by up to 0.9 points.
+# MIN_SHARE is the value of `ExpectedF.min_share` if the thresholds are fitted on some instances and
+# applied to others. On the validation splits of four datasets, a MIN_SHARE of 0.125 changes macro-F
+# by at most 0.3 points. A MIN_SHARE of 0.5 lowers macro-F by up to 0.9 points.
 MIN_SHARE = 0.25
 DECADES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
@@ -31,9 +33,9 @@ DECADES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 class LabelSets(Estimator):
     """Predict label sets with a high F-measure from estimates, with or without labelled instances.
 
-    With labelled instances, the estimates are first calibrated (`IsotonicCalibration`, for each decade of ``prior``).
-    With labelled instances, the estimates may also be scores that are not probabilities. The method depends on the
-    measure:
+    With labelled instances, the estimates are first calibrated (`IsotonicCalibration`, for each
+    decade of ``prior``). With labelled instances, the estimates may also be scores that are not
+    probabilities. The method depends on the measure:
 
     ============  ==============================================================================
     macro_f       `ExpectedF`: a threshold for each label
@@ -74,10 +76,11 @@ class LabelSets(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of instances outside the model's training set if you pass ``Y``. Otherwise, the estimates of the
-            instances to predict label sets for. To maximise macro-F over many new instances, transform their estimates
-            by ``calibration_`` and fit again without ``Y``. Thresholds that are learned on the new instances themselves
-            find more rare labels.
+            Estimates of instances outside the model's training set if you pass ``Y``. Otherwise,
+            the estimates of the instances to predict label sets for. To maximise macro-F over many
+            new instances, transform their estimates by ``calibration_`` and fit again without
+            ``Y``. Thresholds that are learned on the new instances themselves find more rare
+            labels.
         Y : boolean CSR, shape (n, m), optional
             Label sets of the instances.
         prior : ndarray of shape (m,), optional
@@ -86,7 +89,8 @@ class LabelSets(Estimator):
         Raises
         ------
         XmlcError
-            The shapes differ, an estimate or a share is out of its range, or ``measure`` is unknown.
+            The shapes differ, an estimate or a share is out of its range, or ``measure`` is
+            unknown.
 
         Warns
         -----
@@ -108,7 +112,8 @@ class LabelSets(Estimator):
         if Y is not None:
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        elif shares is None or self.measure != "macro_f":  # For macro-F with ``prior``, `ExpectedF` checks the sum.
+        # For macro-F with ``prior``, `ExpectedF` checks the sum.
+        elif shares is None or self.measure != "macro_f":
             least = LEAST
             most = np.inf
             if shares is not None:
@@ -131,23 +136,28 @@ class LabelSets(Estimator):
         return self
 
     def _common_threshold(self, spe: CSR, expected: float, has_prior: bool) -> np.ndarray:
-        """Return the threshold of `ExpectedF` for all estimates as if they belonged to one label, float32 (m,)."""
-        # There may be more expected positives than stored estimates, so zeros are added for missing estimates.
+        """Return the threshold of `ExpectedF` for all estimates as if they belonged to one label,
+        float32 (m,).
+        """
+        # There may be more expected positives than stored estimates, so zeros are added for missing
+        # estimates.
         pairs = np.zeros((max(spe.nnz, math.ceil(expected)), 1), dtype=np.float32)
         pairs[: spe.nnz, 0] = spe.data
         pooled = None
         if has_prior:
             pooled = np.array([expected / max(pairs.size, 1)])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `warn_of_sums` has already checked the sum of estimates.
+            # `warn_of_sums` has already checked the sum of estimates.
+            warnings.simplefilter("ignore")
             method = ExpectedF(prior=pooled).fit(pairs)
         return np.repeat(method.thresholds_, self.n_labels_)
 
     def limits(self) -> np.ndarray:
-        """Return the thresholds of "macro_f" or "micro_f" for estimates before calibration, float32 (m,).
+        """Return the thresholds of "macro_f" or "micro_f" for estimates before calibration, float32
+        (m,).
 
-        A label is in the set of `predict` if and only if its estimate exceeds its limit, so the limits can be passed to
-        a model's ``predict_proba``.
+        A label is in the set of `predict` if and only if its estimate exceeds its limit, so the
+        limits can be passed to a model's ``predict_proba``.
         """
         self._check_learned("thresholds_")
         if self.calibration_ is None:
@@ -171,7 +181,9 @@ class LabelSets(Estimator):
         self._check_names(spe)
         spe = as_estimates(spe, np.float32)
         if spe.shape[1] != self.n_labels_:
-            raise InvalidDataError(f"estimates: found {spe.shape[1]} labels, expected {self.n_labels_} as in fit")
+            raise InvalidDataError(
+                f"estimates: found {spe.shape[1]} labels, expected {self.n_labels_} as in fit"
+            )
         if self.calibration_ is not None:
             spe = self.calibration_.transform(spe)
         if self.method_ == "ExpectedF":

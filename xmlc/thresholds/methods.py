@@ -7,7 +7,16 @@ import numpy as np
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.checks import check_same_shape
-from xmlc.kernels.csr import CSR, Matrix, as_estimates, as_labels, assembled, kernel_csr, per_label, validated
+from xmlc.kernels.csr import (
+    CSR,
+    Matrix,
+    as_estimates,
+    as_labels,
+    assembled,
+    kernel_csr,
+    per_label,
+    validated,
+)
 from xmlc.kernels.estimator import Estimator
 from xmlc.kernels.frames import column_names
 from xmlc.metrics.classification import Agreement, Blocks, agreement_of_blocks, sets_by_blocks
@@ -16,15 +25,17 @@ from xmlc.metrics.classification import Agreement, Blocks, agreement_of_blocks, 
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
     """Predict each label whose estimate is strictly greater than its threshold.
 
-    Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1 stays below 1. All
-    threshold methods use the same comparison when they learn thresholds.
+    Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1
+    stays below 1. All threshold methods use the same comparison when they learn thresholds.
 
-    The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO (Section 4). ``>=`` and
-    ``>`` give different results if many estimates are equal, for example the fractions that a forest estimates. This
-    package always uses ``>``, so that a threshold and the minimum probability of an SPE have the same meaning. STO has
-    the effect of ``>=``, because it returns the largest number below its chosen estimate.
+    The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO
+    (Section 4). ``>=`` and ``>`` give different results if many estimates are equal, for example
+    the fractions that a forest estimates. This package always uses ``>``, so that a threshold and
+    the minimum probability of an SPE have the same meaning. STO has the effect of ``>=``, because
+    it returns the largest number below its chosen estimate.
 
-    Time is linear in the number of stored estimates. Memory is linear in the number of instances and predictions.
+    Time is linear in the number of stored estimates. Memory is linear in the number of instances
+    and predictions.
 
     Parameters
     ----------
@@ -75,7 +86,9 @@ def sets_above(Y: CSR, spe: CSR, thresholds: float | np.ndarray) -> Blocks:
 
 
 def _above(spe: CSR, limits: np.ndarray) -> CSR:
-    """Predict the labels whose estimates exceed their thresholds ``limits``, with both in float32."""
+    """Predict the labels whose estimates exceed their thresholds ``limits``, with both in
+    float32.
+    """
     counts = np.empty(spe.shape[0], dtype=np.int64)
     kept = np.empty(spe.nnz, dtype=np.uint32)
     kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
@@ -94,7 +107,9 @@ class ThresholdMethod(Estimator):
     thresholds_: np.ndarray
 
     def predict(self, spe: Matrix) -> CSR:
-        """Predict label sets by `apply_thresholds` with the learned thresholds, boolean CSR of shape (n, m)."""
+        """Predict label sets by `apply_thresholds` with the learned thresholds, boolean CSR of
+        shape (n, m).
+        """
         self._check_learned("thresholds_")
         self._check_names(spe)
         return apply_thresholds(spe, self.thresholds_)
@@ -106,8 +121,8 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
     Raises
     ------
     XmlcError
-        The shapes differ, an estimate is not in 0 .. 1, or ``spe`` and ``Y`` are frames whose columns are in different
-        orders.
+        The shapes differ, an estimate is not in 0 .. 1, or ``spe`` and ``Y`` are frames whose
+        columns are in different orders.
     """
     estimated = column_names(spe)
     true = column_names(Y)
@@ -116,13 +131,16 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
     check_same_shape(spe, Y)
     if estimated is not None and true is not None and (estimated != true).any():
         found = f"columns {', '.join(estimated)} and {', '.join(true)}"
-        raise InvalidDataError(f"estimates and Y: found {found}, expected the same order. Reorder the columns.")
+        raise InvalidDataError(
+            f"estimates and Y: found {found}, expected the same order. Reorder the columns."
+        )
     return spe, Y
 
 
 @njit
 def copy_above(indptr, labels, estimates, thresholds, counts, kept):
-    """Write the labels of each instance whose estimates exceed their thresholds, and return the number of labels.
+    """Write the labels of each instance whose estimates exceed their thresholds, and return the
+    number of labels.
 
     The kernel reads 8 bytes and one threshold per stored estimate.
 

@@ -1,4 +1,6 @@
-"""Learn thresholds by OFO, online F-measure optimisation (plt2016, Section 4.3; Busa-Fekete et al., NIPS 2015)."""
+"""Learn thresholds by OFO, online F-measure optimisation (plt2016, Section 4.3; Busa-Fekete et al.,
+NIPS 2015).
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,16 @@ from xmlc.thresholds.one_pass import Instances, OnePassMethod, instance_of, lowe
 
 @njit
 def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
-    """Run online F-measure optimisation for some labels, instance by instance (plt2016, Algorithm 2, as printed).
+    """Run online F-measure optimisation for some labels, instance by instance (plt2016, Algorithm
+    2, as printed).
 
     Parameters
     ----------
     spe, truth, start, end
         The same as in `count_fixed`.
     a, b : float64 (m,)
-        Numerators a_j and denominators b_j of the thresholds, the sums of equation (7), updated in place.
+        Numerators a_j and denominators b_j of the thresholds, the sums of equation (7), updated in
+        place.
     lower : float32 (m,)
         Lower bound of each label's threshold.
     thresholds : float32 (m,)
@@ -47,7 +51,8 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
 
 @hyperparameters
 class OFO(OnePassMethod):
-    """Learn thresholds tau_j = a_j / b_j by online F-measure optimisation, in one pass over the validation set.
+    """Learn thresholds tau_j = a_j / b_j by online F-measure optimisation, in one pass over the
+    validation set.
 
     Parameters
     ----------
@@ -65,10 +70,11 @@ class OFO(OnePassMethod):
 
     Notes
     -----
-    The method reads instances in the order of the rows. A label without a stored estimate is treated as not predicted.
+    The method reads instances in the order of the rows. A label without a stored estimate is
+    treated as not predicted.
 
-    ``partial_fit`` stores only a_j, b_j and tau_j. Calls of ``partial_fit`` with parts of a dataset give the same
-    thresholds as one call of ``fit``.
+    ``partial_fit`` stores only a_j, b_j and tau_j. Calls of ``partial_fit`` with parts of a dataset
+    give the same thresholds as one call of ``fit``.
 
     Examples
     --------
@@ -88,7 +94,10 @@ class OFO(OnePassMethod):
         """Update the thresholds in one pass over the instances."""
         lower = self.min_probabilities(n_labels)
         if self._counted is None:
-            a, b = (per_label(getattr(self, name), n_labels, np.float64, name).copy() for name in ("a", "b"))
+            a, b = (
+                per_label(getattr(self, name), n_labels, np.float64, name).copy()
+                for name in ("a", "b")
+            )
             if not ((a > 0) & (2 * a <= b) & np.isfinite(b)).all():
                 expected = "finite numbers with 0 < a <= b / 2"
                 raise InvalidParameterError(f"found a={self.a}, b={self.b}, expected {expected}")
@@ -98,5 +107,7 @@ class OFO(OnePassMethod):
         return self
 
     def min_probabilities(self, n_labels: int) -> np.ndarray:
-        """Return each label's lowest possible threshold, float32 of shape (m,): nu_j, or 0 without bounds."""
+        """Return each label's lowest possible threshold, float32 of shape (m,): nu_j, or 0 without
+        bounds.
+        """
         return lower_bounds_of(self.lower_bounds, n_labels)

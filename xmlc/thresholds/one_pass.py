@@ -1,8 +1,10 @@
-"""Learn thresholds in one pass over a validation set, without storing estimates: the base of FTA and OFO.
+"""Learn thresholds in one pass over a validation set, without storing estimates: the base of FTA
+and OFO.
 
-Kernels read the SPE and the truth instance by instance, with ascending labels. For each instance, the kernels update
-the counts of its true labels and of the labels with an estimate. The counts do not depend on the division of the
-instances into blocks. Labels are independent of each other, so threads share the work by ranges of labels.
+Kernels read the SPE and the truth instance by instance, with ascending labels. For each instance,
+the kernels update the counts of its true labels and of the labels with an estimate. The counts do
+not depend on the division of the instances into blocks. Labels are independent of each other, so
+threads share the work by ranges of labels.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
-# A task has about ENTRIES_PER_TASK estimates and positives. Tasks with a fixed number of labels would be unequal.
+# A task has about ENTRIES_PER_TASK estimates and positives. Tasks with a fixed number of labels
+# would be unequal.
 ENTRIES_PER_TASK = 1 << 18
 
 
@@ -36,17 +39,22 @@ class Instances(NamedTuple):
 
 
 def instances(spe: CSR, Y: CSR) -> list[Instances]:
-    """Divide estimates and truth into blocks of instances, and divide the labels of each block into ranges."""
+    """Divide estimates and truth into blocks of instances, and divide the labels of each block into
+    ranges.
+    """
     result = []
     for part, truth in blocks_of_rows(spe, Y):
-        entries = np.bincount(part.indices, minlength=Y.shape[1]) + np.bincount(truth.indices, minlength=Y.shape[1])
+        entries = np.bincount(part.indices, minlength=Y.shape[1]) + np.bincount(
+            truth.indices, minlength=Y.shape[1]
+        )
         result.append(Instances(part, truth, label_tasks(entries)))
         release(part)
     return result
 
 
 def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tuple[int, int]]:
-    """Divide labels into ranges ``(start, end)`` of about equal work, whatever the number of threads.
+    """Divide labels into ranges ``(start, end)`` of about equal work, whatever the number of
+    threads.
 
     Parameters
     ----------
@@ -67,7 +75,10 @@ class OnePassMethod(ThresholdMethod):
     _counted: Any = None  # The counters include all instances since the last ``fit``.
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Forget earlier instances and learn the thresholds. Parameters and errors are documented in `STO.fit`."""
+        """Forget earlier instances and learn the thresholds.
+
+        Parameters and errors are documented in `STO.fit`.
+        """
         pair = checked_pair(spe, Y)
         self._counted = None
         self._remember_names(spe)
@@ -82,16 +93,16 @@ class OnePassMethod(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the instances, in (0, 1]. ``partial_fit`` ignores estimates that do not exceed
-            `min_probabilities`.
+            Estimates of the instances, in (0, 1]. ``partial_fit`` ignores estimates that do not
+            exceed `min_probabilities`.
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
 
         Raises
         ------
         XmlcError
-            For the same reasons as in ``fit``, or if the number of labels or a hyperparameter that affects the counts
-            has changed.
+            For the same reasons as in ``fit``, or if the number of labels or a hyperparameter that
+            affects the counts has changed.
         """
         pair = checked_pair(spe, Y)
         n_labels = pair[1].shape[1]
@@ -102,12 +113,17 @@ class OnePassMethod(ThresholdMethod):
             self._go_on_learning()
             self._check_names(spe)
             if self.thresholds_.size != n_labels:
-                raise InvalidDataError(f"Y: found {n_labels} labels, expected {self.thresholds_.size} as before")
+                raise InvalidDataError(
+                    f"Y: found {n_labels} labels, expected {self.thresholds_.size} as before"
+                )
         return self.learn(instances(*pair), n_labels)
 
     @abstractmethod
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Learn from the blocks that `instances` returned. A sweep computes the blocks only once."""
+        """Learn from the blocks that `instances` returned.
+
+        A sweep computes the blocks only once.
+        """
 
     @abstractmethod
     def min_probabilities(self, n_labels: int) -> np.ndarray:
@@ -116,8 +132,12 @@ class OnePassMethod(ThresholdMethod):
         The method ignores estimates that do not exceed the minimum probability of their label.
         """
 
-    def _run(self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any) -> None:
-        """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels, block by block."""
+    def _run(
+        self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any
+    ) -> None:
+        """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels, block by
+        block.
+        """
         for block in blocks:
             rows = kernel_csr(block.spe), kernel_csr(block.truth)
             run_tasks(kernel, [(*rows, *task, *arguments) for task in block.tasks], self.n_jobs)
@@ -125,7 +145,10 @@ class OnePassMethod(ThresholdMethod):
 
 
 def lower_bounds_of(given: np.ndarray | None, n_labels: int) -> np.ndarray:
-    """Return the lower bounds of thresholds as float32 of shape (m,). All bounds are 0 if ``given`` is None."""
+    """Return the lower bounds of thresholds as float32 of shape (m,).
+
+    All bounds are 0 if ``given`` is None.
+    """
     return per_label(0.0 if given is None else given, n_labels, np.float32, "lower_bounds", "share")
 
 
@@ -135,18 +158,20 @@ M = TypeVar("M", bound=OnePassMethod)
 def fit_in_one_pass(
     method: M, model: Any, X: Matrix, Y: Matrix, min_probability: float = 0.0, instances: int = 1024
 ) -> M:
-    """Learn thresholds from a model's estimates, which are computed for a few instances at a time and not stored.
+    """Learn thresholds from a model's estimates, which are computed for a few instances at a time
+    and not stored.
 
-    Storing all estimates and calling ``method.fit`` would give bit-identical thresholds. The counters of the labels and
-    the estimates of ``instances`` instances are kept in memory. FTA ignores estimates up to its lowest kappa_j, and OFO
-    ignores estimates up to nu_j.
+    Storing all estimates and calling ``method.fit`` would give bit-identical thresholds. The
+    counters of the labels and the estimates of ``instances`` instances are kept in memory. FTA
+    ignores estimates up to its lowest kappa_j, and OFO ignores estimates up to nu_j.
 
     Parameters
     ----------
     method : FTA or OFO
         The threshold method. A fitted method continues from its present state.
     model : estimator
-        A fitted model with ``predict_proba(X, threshold)``, which returns the estimates above a threshold as CSR.
+        A fitted model with ``predict_proba(X, threshold)``, which returns the estimates above a
+        threshold as CSR.
     X : sparse or dense array, shape (n, d)
         Features of the validation set, in the order of the pass.
     Y : sparse or dense boolean array, shape (n, m)
@@ -184,7 +209,12 @@ def instance_of(spe, truth, i, start, end):
 
 @njit
 def entries_of(rows, i, start, end):
-    """Return the slice of the entries of instance ``i`` whose labels lie in ``start .. end - 1``."""
+    """Return the slice of the entries of instance ``i`` whose labels lie in ``start .. end -
+    1``.
+    """
     first = rows.indptr[i]
     labels = rows.indices[first : rows.indptr[i + 1]]
-    return slice(first + np.searchsorted(labels, np.uint32(start)), first + np.searchsorted(labels, np.uint32(end)))
+    return slice(
+        first + np.searchsorted(labels, np.uint32(start)),
+        first + np.searchsorted(labels, np.uint32(end)),
+    )

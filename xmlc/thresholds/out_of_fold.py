@@ -26,39 +26,43 @@ from xmlc.thresholds.sweeps import tune
 class OutOfFold(Estimator):
     """Train a model on all instances, and learn its thresholds from out-of-fold estimates.
 
-    The papers tune thresholds on a fifth of the training set, on which the model is not trained (plt2016, Section 6.2).
-    `OutOfFold` sets no fifth aside, but divides the training set into folds. For each fold, a copy of the model is
-    trained on all other folds and estimates the labels of this fold. The thresholds are learned from the estimates of
-    all folds. Finally, the model is trained on all instances. Wolpert trains a second model on out-of-fold estimates
-    (Stacked generalization, Neural Networks 1992). The additional cost is the training of ``folds`` models, each on
-    (folds - 1) / folds of the instances.
+    The papers tune thresholds on a fifth of the training set, on which the model is not trained
+    (plt2016, Section 6.2). `OutOfFold` sets no fifth aside, but divides the training set into
+    folds. For each fold, a copy of the model is trained on all other folds and estimates the labels
+    of this fold. The thresholds are learned from the estimates of all folds. Finally, the model is
+    trained on all instances. Wolpert trains a second model on out-of-fold estimates (Stacked
+    generalization, Neural Networks 1992). The additional cost is the training of ``folds`` models,
+    each on (folds - 1) / folds of the instances.
 
     Parameters
     ----------
     estimator : object
-        A model of this package, of scikit-learn, or a custom model. The model must have ``fit(X, Y)`` and
-        ``predict_proba(X)``. `OutOfFold` does not change the model. ``predict_proba`` returns a sparse or dense matrix
-        of shape (n, m). Like some models of scikit-learn, ``predict_proba`` may instead return a list with an array of
-        shape (n, 2) for each label. If ``predict_proba`` has a parameter ``threshold``, `OutOfFold` sets it to the
-        minimum probability.
+        A model of this package, of scikit-learn, or a custom model. The model must have ``fit(X,
+        Y)`` and ``predict_proba(X)``. `OutOfFold` does not change the model. ``predict_proba``
+        returns a sparse or dense matrix of shape (n, m). Like some models of scikit-learn,
+        ``predict_proba`` may instead return a list with an array of shape (n, 2) for each label. If
+        ``predict_proba`` has a parameter ``threshold``, `OutOfFold` sets it to the minimum
+        probability.
     method : str or object
-        A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``. `OutOfFold` tries the
-        grid of the named method with the papers' lower bounds, and chooses the grid point with the best ``measure`` on
-        the out-of-fold estimates. You can also pass a threshold method such as ``OFO(b=50)``. If ``lower_bounds`` of a
-        threshold method is None, `OutOfFold` computes the bounds from the shares of the labels in Y. Set
-        ``lower_bounds`` to 0 for no bounds.
+        A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``.
+        `OutOfFold` tries the grid of the named method with the papers' lower bounds, and chooses
+        the grid point with the best ``measure`` on the out-of-fold estimates. You can also pass a
+        threshold method such as ``OFO(b=50)``. If ``lower_bounds`` of a threshold method is None,
+        `OutOfFold` computes the bounds from the shares of the labels in Y. Set ``lower_bounds`` to
+        0 for no bounds.
     measure : str or None
-        Measure as in `xmlc.thresholds.tune`, such as ``"macro_f_present"``. None uses the method's default, which is
-        macro-F with 0/0 = 1.
+        Measure as in `xmlc.thresholds.tune`, such as ``"macro_f_present"``. None uses the method's
+        default, which is macro-F with 0/0 = 1.
     folds : int
         Number of folds, at least 2.
     threshold : float
-        Minimum probability. Estimates up to ``threshold`` are dropped, and no learned threshold is below ``threshold``.
+        Minimum probability. Estimates up to ``threshold`` are dropped, and no learned threshold is
+        below ``threshold``.
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Number of threads. Each thread trains the model of one fold at a time. The result does not depend on ``n_jobs``.
-        Each model may also use several threads.
+        Number of threads. Each thread trains the model of one fold at a time. The result does not
+        depend on ``n_jobs``. Each model may also use several threads.
 
     Attributes
     ----------
@@ -69,13 +73,13 @@ class OutOfFold(Estimator):
     feature_names_in_, n_features_in_
         Forwarded from ``estimator_``.
     estimates_ : csr_array of float32, shape (n, m)
-        Out-of-fold estimates of the training set. You can fit any threshold method to the out-of-fold estimates without
-        training the model again.
+        Out-of-fold estimates of the training set. You can fit any threshold method to the
+        out-of-fold estimates without training the model again.
 
     Notes
     -----
-    The models of the folds are trained on fewer instances than ``estimator_``. The estimates of ``estimator_`` may
-    therefore be a little higher than the out-of-fold estimates.
+    The models of the folds are trained on fewer instances than ``estimator_``. The estimates of
+    ``estimator_`` may therefore be a little higher than the out-of-fold estimates.
 
     Examples
     --------
@@ -96,7 +100,8 @@ class OutOfFold(Estimator):
     n_jobs: int | None = param(N_JOBS, default=1)
 
     def fit(self, X: Any, Y: Any) -> Self:
-        """Estimate the labels of each fold, learn the thresholds, and fit the model to all instances.
+        """Estimate the labels of each fold, learn the thresholds, and fit the model to all
+        instances.
 
         Parameters
         ----------
@@ -108,36 +113,54 @@ class OutOfFold(Estimator):
         Raises
         ------
         XmlcError
-            There are fewer instances than folds, the numbers of instances differ, an estimate is not in 0 .. 1, or a
-            hyperparameter is out of its range.
+            There are fewer instances than folds, the numbers of instances differ, an estimate is
+            not in 0 .. 1, or a hyperparameter is out of its range.
         """
         check_hyperparameters(self)
         for name in ("fit", "predict_proba"):
             if isinstance(self.estimator, type) or not hasattr(self.estimator, name):
-                said = f"found {shown(self.estimator)}, expected an estimator with the method {name}"
-                raise InvalidParameterError(f"estimator: {said}. Use PLT() or a classifier of scikit-learn.")
+                said = (
+                    f"found {shown(self.estimator)}, expected an estimator with the method {name}"
+                )
+                raise InvalidParameterError(
+                    f"estimator: {said}. Use PLT() or a classifier of scikit-learn."
+                )
         truth = as_labels(Y, "Y", X, "OutOfFold.fit(X, Y)")
         n_instances = n_rows(X)
         check_same_instances(n_instances, truth.shape[0])
         if n_instances < self.folds:
             remedy = f"Use at most {n_instances} folds."
-            raise InvalidDataError(f"found folds={self.folds} for {n_instances} instances. {remedy}")
-        fold_of = random_permutation(n_instances, self.random_state, Stream.OUT_OF_FOLD) % self.folds
+            raise InvalidDataError(
+                f"found folds={self.folds} for {n_instances} instances. {remedy}"
+            )
+        fold_of = (
+            random_permutation(n_instances, self.random_state, Stream.OUT_OF_FOLD) % self.folds
+        )
 
         def estimate(fold: int) -> CSR:
             model = unfitted(self.estimator)
             others = np.flatnonzero(fold_of != fold)
             model.fit(rows_of(X, others), rows_of(Y, others))
-            return estimates_above(model, rows_of(X, np.flatnonzero(fold_of == fold)), self.threshold, truth.shape[1])
+            return estimates_above(
+                model, rows_of(X, np.flatnonzero(fold_of == fold)), self.threshold, truth.shape[1]
+            )
 
         tasks = [(fold,) for fold in range(self.folds)]
         parts = run_tasks(estimate, tasks, self.n_jobs, title="out-of-fold estimates", unit="folds")
-        # The rows of the stacked ``parts`` are sorted by fold. The original order of the instances is restored because
-        # OFO depends on this order.
+        # The rows of the stacked ``parts`` are sorted by fold. The original order of the instances
+        # is restored because OFO depends on this order.
         places = np.argsort(np.argsort(fold_of, kind="stable"), kind="stable")
-        self.estimates_ = as_estimates(sparse.csr_array(sparse.vstack(parts, format="csr"))[places], np.float32)
+        self.estimates_ = as_estimates(
+            sparse.csr_array(sparse.vstack(parts, format="csr"))[places], np.float32
+        )
         if isinstance(self.method, str):
-            tuned = tune(self.method, self.estimates_, truth, min_probability=self.threshold, measure=self.measure)
+            tuned = tune(
+                self.method,
+                self.estimates_,
+                truth,
+                min_probability=self.threshold,
+                measure=self.measure,
+            )
             learned = tuned.thresholds
         else:
             method = unfitted(self.method)
@@ -161,7 +184,9 @@ class OutOfFold(Estimator):
         return estimates_above(self.estimator_, X, threshold, self.n_labels_)
 
     def predict(self, X: Any) -> CSR:
-        """Return the labels whose estimates exceed their thresholds, boolean CSR of shape (n, m)."""
+        """Return the labels whose estimates exceed their thresholds, boolean CSR of shape (n,
+        m).
+        """
         self._check_learned("estimator_")
         return apply_thresholds(self.predict_proba(X, self.thresholds_), self.thresholds_)
 
@@ -204,26 +229,33 @@ def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels:
     if "threshold" in inspect.signature(model.predict_proba).parameters:
         return as_estimates(model.predict_proba(X, threshold=threshold), np.float32)
     found = model.predict_proba(X)
-    if isinstance(found, list) or (n_labels == 1 and isinstance(found, np.ndarray) and hasattr(model, "classes_")):
+    if isinstance(found, list) or (
+        n_labels == 1 and isinstance(found, np.ndarray) and hasattr(model, "classes_")
+    ):
         found = of_positive_class(model, found)
     spe = as_estimates(found, np.float32)
-    return entries_above(spe, per_label(threshold, spe.shape[1], np.float32, "threshold", "probability"))
+    return entries_above(
+        spe, per_label(threshold, spe.shape[1], np.float32, "threshold", "probability")
+    )
 
 
 def of_positive_class(model: Any, found: Any) -> np.ndarray:
-    """Return the positive-class estimates of a scikit-learn model that returns a column for each class, shape (n, m).
+    """Return the positive-class estimates of a scikit-learn model that returns a column for each
+    class, shape (n, m).
 
     Parameters
     ----------
     model : object
-        A model whose ``classes_`` lists the classes of each label. A label without negative or positive instances has
-        only one class.
+        A model whose ``classes_`` lists the classes of each label. A label without negative or
+        positive instances has only one class.
     found : list of ndarray, shape (n, classes of the label)
-        The result of ``predict_proba``, a list with an array for each label. If there is a single label, ``found`` is
-        this label's array instead of a list.
+        The result of ``predict_proba``, a list with an array for each label. If there is a single
+        label, ``found`` is this label's array instead of a list.
     """
     classes = model.classes_
     if not isinstance(found, list):
         found = [found]
         classes = [classes]
-    return np.column_stack([own[:, np.asarray(of) == 1].max(axis=1, initial=0.0) for own, of in zip(found, classes)])
+    return np.column_stack(
+        [own[:, np.asarray(of) == 1].max(axis=1, initial=0.0) for own, of in zip(found, classes)]
+    )

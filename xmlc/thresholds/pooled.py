@@ -1,4 +1,6 @@
-"""Find the optimal common threshold on a validation set, for micro- and instance-averaged measures."""
+"""Find the optimal common threshold on a validation set, for micro- and instance-averaged
+measures.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,20 @@ from xmlc.thresholds.sto import Candidates, candidates_of, highest_reached
 
 @hyperparameters
 class CommonThreshold(ThresholdMethod):
-    """Find the common threshold with the highest micro- or instance-averaged measure on the validation set.
+    """Find the common threshold with the highest micro- or instance-averaged measure on the
+    validation set.
 
-    The method tries every candidate that can be optimal (``xmlc.thresholds.sto``). Among candidates with equal
-    measure, the highest is chosen, which predicts the fewest labels. If the empty prediction is best, the threshold is
-    the largest estimate. Time is O(e log e) for e stored estimates. Estimates are sorted block by block or, for
-    ``average="instance"``, instance by instance.
+    The method tries every candidate that can be optimal (``xmlc.thresholds.sto``). Among candidates
+    with equal measure, the highest is chosen, which predicts the fewest labels. If the empty
+    prediction is best, the threshold is the largest estimate. Time is O(e log e) for e stored
+    estimates. Estimates are sorted block by block or, for ``average="instance"``, instance by
+    instance.
 
     Parameters
     ----------
     average : {"micro", "instance"}
-        "micro" computes the measure from counts summed over all labels. "instance" is the mean of the measure over
-        instances (0/0 = 1).
+        "micro" computes the measure from counts summed over all labels. "instance" is the mean of
+        the measure over instances (0/0 = 1).
     overlap : Overlap
         An F-measure made by `xmlc.metrics.measure.f_beta`, or ``JACCARD``.
     n_jobs : int or None
@@ -43,10 +47,10 @@ class CommonThreshold(ThresholdMethod):
 
     Notes
     -----
-    If estimates are the true probabilities, one common threshold is optimal for a micro-averaged measure (Koyejo et
-    al., NIPS 2015). With true probabilities, a separate threshold for each label could only overfit the validation set.
-    For an instance-averaged measure, a common threshold is a heuristic, because the best threshold differs between
-    instances.
+    If estimates are the true probabilities, one common threshold is optimal for a micro-averaged
+    measure (Koyejo et al., NIPS 2015). With true probabilities, a separate threshold for each label
+    could only overfit the validation set. For an instance-averaged measure, a common threshold is a
+    heuristic, because the best threshold differs between instances.
 
     Examples
     --------
@@ -79,7 +83,8 @@ class CommonThreshold(ThresholdMethod):
 
     def _best_of_instances(self, candidates: Candidates, spe: CSR, Y: CSR) -> np.ndarray:
         """Return the best threshold for the mean over instances, float32 (1,)."""
-        # Trailing instances without estimates and labels are left out, because they do not affect the choice.
+        # Trailing instances without estimates and labels are left out, because they do not affect
+        # the choice.
         in_use = np.flatnonzero((np.diff(spe.indptr) > 0) | (np.diff(Y.indptr) > 0))
         n = 0
         if in_use.size:
@@ -89,27 +94,37 @@ class CommonThreshold(ThresholdMethod):
 
         def gains_in(part: CSR, truth: CSR) -> np.ndarray:
             own = np.zeros_like(gains)
-            add_gains(kernel_csr(part), kernel_csr(truth), candidates.lowest, unit, *self.overlap, own)
+            add_gains(
+                kernel_csr(part), kernel_csr(truth), candidates.lowest, unit, *self.overlap, own
+            )
             release(part)
             return own
 
-        run_tasks(gains_in, blocks_of_rows(spe, Y), self.n_jobs, then=lambda own: np.add(gains, own, out=gains))
-        # The measure of an empty prediction is 1 for each instance without labels, and 0 for all other instances.
+        run_tasks(
+            gains_in,
+            blocks_of_rows(spe, Y),
+            self.n_jobs,
+            then=lambda own: np.add(gains, own, out=gains),
+        )
+        # The measure of an empty prediction is 1 for each instance without labels, and 0 for all
+        # other instances.
         empty = np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
         threshold = candidates.largest.copy()
         best_sum(candidates.lowest, gains, empty, n, threshold)
         return threshold.view(np.float32)
 
 
-# The measures of instances are summed as whole multiples of UNIT. Sums of whole numbers do not depend on the order of
-# updates, and billions of updates cause no drift. The sum of the measure over 2^23 instances fits into 63 bits. Beyond
-# 2^23 instances, the unit is doubled each time that the number of instances doubles.
+# The measures of instances are summed as whole multiples of UNIT. Sums of whole numbers do not
+# depend on the order of updates, and billions of updates cause no drift. The sum of the measure
+# over 2^23 instances fits into 63 bits. Beyond 2^23 instances, the unit is doubled each time that
+# the number of instances doubles.
 UNIT = 2.0**-40
 
 
 @njit
 def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
-    """Return a measure (`xmlc.metrics.measure.Overlap`) of a true and a predicted set, in multiples of ``unit``, int64.
+    """Return a measure (`xmlc.metrics.measure.Overlap`) of a true and a predicted set, in multiples
+    of ``unit``, int64.
 
     The measure is 1 for 0/0.
 
@@ -133,11 +148,11 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
 def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
     """Add the gain of each candidate to ``gains``.
 
-    A candidate's sum is the sum of the measure over instances, with the candidate as the threshold. The gain of a
-    candidate is its sum minus the sum of the next higher candidate.
+    A candidate's sum is the sum of the measure over instances, with the candidate as the threshold.
+    The gain of a candidate is its sum minus the sum of the next higher candidate.
 
-    The kernel sorts the estimates of one instance at a time, because a predicted label changes only the measure of its
-    instance.
+    The kernel sorts the estimates of one instance at a time, because a predicted label changes only
+    the measure of its instance.
 
     Parameters
     ----------
@@ -157,7 +172,8 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
         t = truth.indptr[i]
         t_end = truth.indptr[i + 1]
         positives = t_end - t
-        keys = np.empty(spe.indptr[i + 1] - spe.indptr[i], dtype=np.uint32)  # the estimate, then whether it is true
+        # the estimate, then whether it is true
+        keys = np.empty(spe.indptr[i + 1] - spe.indptr[i], dtype=np.uint32)
         n_keys = 0
         for e in range(spe.indptr[i], spe.indptr[i + 1]):
             if estimates[e] >= lowest[0]:
@@ -172,8 +188,13 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
         above = lowest.size
         before = overlap_units(unit, gain, recall, shared, hits, positives, predicted)
         while predicted < n_keys:
-            candidate = highest_reached(lowest[:above], keys[n_keys - 1 - predicted] >> np.uint32(1))
-            while predicted < n_keys and keys[n_keys - 1 - predicted] >> np.uint32(1) >= lowest[candidate]:
+            candidate = highest_reached(
+                lowest[:above], keys[n_keys - 1 - predicted] >> np.uint32(1)
+            )
+            while (
+                predicted < n_keys
+                and keys[n_keys - 1 - predicted] >> np.uint32(1) >= lowest[candidate]
+            ):
                 hits += np.int64(keys[n_keys - 1 - predicted] & np.uint32(1))
                 predicted += 1
             after = overlap_units(unit, gain, recall, shared, hits, positives, predicted)
@@ -188,8 +209,8 @@ def best_sum(lowest, gains, empty, n_instances, threshold):
 
     Among candidates with equal sums, the highest threshold is chosen.
 
-    Sums are regarded as equal if they differ by at most one unit per instance, because rounding can cause such a
-    difference.
+    Sums are regarded as equal if they differ by at most one unit per instance, because rounding can
+    cause such a difference.
 
     Parameters
     ----------

@@ -1,11 +1,14 @@
-"""Find the threshold of each label with the highest F-measure by sorting: STO (plt2016, Section 4.1).
+"""Find the threshold of each label with the highest F-measure by sorting: STO (plt2016, Section
+4.1).
 
-The candidates of a label are its estimates for the instances that carry the label. For any measure that grows with the
-hits and falls with the number of predictions, one of the candidates is optimal. A threshold at an estimate that is no
-candidate has as many hits as the next higher candidate, but more predictions.
+The candidates of a label are its estimates for the instances that carry the label. For any measure
+that grows with the hits and falls with the number of predictions, one of the candidates is optimal.
+A threshold at an estimate that is no candidate has as many hits as the next higher candidate, but
+more predictions.
 
-A label has at most as many candidates as positives. The time for sorting and the memory therefore depend on the number
-of positives, and not on the number of estimates. The estimates may be in memory-mapped files.
+A label has at most as many candidates as positives. The time for sorting and the memory therefore
+depend on the number of positives, and not on the number of estimates. The estimates may be in
+memory-mapped files.
 """
 
 from __future__ import annotations
@@ -23,24 +26,29 @@ from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
 
 @njit
-def best_candidates(starts, lowest, hits, predicted, largest, positives, minima, recall, thresholds):
+def best_candidates(
+    starts, lowest, hits, predicted, largest, positives, minima, recall, thresholds
+):
     """Find for each group the candidate with the highest F-measure (plt2016, Algorithm 1, line 9).
 
-    F_beta grows with h / (w P + k), for h hits, P positives, k predictions and w = beta^2. The kernel compares two
-    ratios by cross-multiplication, which is exact if w is 1 and the products are below 2^53. Among candidates with
-    equal ratios, the candidate with the fewest predictions wins. If no candidate has a hit, the empty prediction wins.
+    F_beta grows with h / (w P + k), for h hits, P positives, k predictions and w = beta^2. The
+    kernel compares two ratios by cross-multiplication, which is exact if w is 1 and the products
+    are below 2^53. Among candidates with equal ratios, the candidate with the fewest predictions
+    wins. If no candidate has a hit, the empty prediction wins.
 
     Parameters
     ----------
     starts, lowest, hits, predicted, largest, positives
         Attributes of `Candidates`.
     minima : uint32 (g,)
-        Minimum thresholds. A label is predicted only if its estimate is strictly greater than the minimum threshold.
+        Minimum thresholds. A label is predicted only if its estimate is strictly greater than the
+        minimum threshold.
     recall : float64
         The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
     thresholds : uint32 (g,)
-        Receives the thresholds: one less than the lowest predicted estimate, or the largest estimate of a group that is
-        not predicted. A group without estimates above its minimum threshold gets the minimum threshold.
+        Receives the thresholds: one less than the lowest predicted estimate, or the largest
+        estimate of a group that is not predicted. A group without estimates above its minimum
+        threshold gets the minimum threshold.
     """
     for g in range(thresholds.size):
         n_positives = recall * positives[g]
@@ -58,25 +66,28 @@ def best_candidates(starts, lowest, hits, predicted, largest, positives, minima,
 
 @hyperparameters
 class STO(ThresholdMethod):
-    """Find the threshold of each label with the highest F-measure on the validation set, by sorting.
+    """Find the threshold of each label with the highest F-measure on the validation set, by
+    sorting.
 
-    With ``kappa=0`` and an SPE that contains every estimate, the thresholds maximise the validation macro-F exactly.
+    With ``kappa=0`` and an SPE that contains every estimate, the thresholds maximise the validation
+    macro-F exactly.
 
     * Among thresholds with equal F, the highest is chosen, which predicts the fewest labels.
     * If the empty prediction is best for a label, its threshold is its largest estimate.
     * A label without estimates above kappa_j gets the threshold kappa_j.
 
-    The method reads the estimates twice. The method looks up each estimate among the sorted estimates of its label's
-    positives. The method needs memory for one block of estimates and 24 bytes for each positive.
+    The method reads the estimates twice. The method looks up each estimate among the sorted
+    estimates of its label's positives. The method needs memory for one block of estimates and 24
+    bytes for each positive.
 
     Parameters
     ----------
     kappa : float or ndarray of shape (m,)
-        Minimum thresholds kappa_j. Only estimates that `apply_thresholds` regards as greater than kappa_j are
-        candidates.
+        Minimum thresholds kappa_j. Only estimates that `apply_thresholds` regards as greater than
+        kappa_j are candidates.
     overlap : Overlap
-        Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds as F, because it
-        is F / (2 - F).
+        Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds
+        as F, because it is F / (2 - F).
     n_jobs : int or None
         Number of threads. The result does not depend on the number of threads.
 
@@ -103,15 +114,16 @@ class STO(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the validation set. Stored zeros are dropped. Values that exceed 1 by a rounding error become
-            1.
+            Estimates of the validation set. Stored zeros are dropped. Values that exceed 1 by a
+            rounding error become 1.
         Y : boolean CSR, shape (n, m)
             Label sets of the validation set.
 
         Raises
         ------
         XmlcError
-            The shapes differ, an estimate is not in 0 .. 1, or a hyperparameter is out of its range.
+            The shapes differ, an estimate is not in 0 .. 1, or a hyperparameter is out of its
+            range.
         """
         pair = checked_pair(spe, Y)
         self._remember_names(spe)
@@ -125,9 +137,12 @@ class STO(ThresholdMethod):
 
 
 class Candidates(NamedTuple):
-    """The candidate thresholds of g groups. Each group is a single label, or one group contains all labels.
+    """The candidate thresholds of g groups.
 
-    Estimates are stored as uint32, the bits of a float32, which have the same order as the estimates.
+    Each group is a single label, or one group contains all labels.
+
+    Estimates are stored as uint32, the bits of a float32, which have the same order as the
+    estimates.
 
     Attributes
     ----------
@@ -153,7 +168,10 @@ class Candidates(NamedTuple):
     positives: np.ndarray
 
     def best(self, minima: np.ndarray, recall: float) -> np.ndarray:
-        """Return the best threshold of each group, float32 (g,). See `best_candidates` for the parameters."""
+        """Return the best threshold of each group, float32 (g,).
+
+        See `best_candidates` for the parameters.
+        """
         thresholds = np.empty_like(self.largest)
         least = (minima + np.float32(0)).view(np.uint32)  # Adding 0 turns -0 into 0.
         best_candidates(*self, least, recall, thresholds)
@@ -161,7 +179,8 @@ class Candidates(NamedTuple):
 
 
 def candidates_of(spe: CSR, Y: CSR, n_jobs: int | None = None, common: bool = False) -> Candidates:
-    """Find the candidate thresholds of each label, or the candidates for a common threshold of all labels.
+    """Find the candidate thresholds of each label, or the candidates for a common threshold of all
+    labels.
 
     Parameters
     ----------
@@ -172,7 +191,8 @@ def candidates_of(spe: CSR, Y: CSR, n_jobs: int | None = None, common: bool = Fa
     n_jobs : int or None
         Number of threads. The result does not depend on the number of threads.
     common : bool
-        Whether to find the candidates for a common threshold of all labels, instead of the candidates of each label.
+        Whether to find the candidates for a common threshold of all labels, instead of the
+        candidates of each label.
     """
     m = Y.shape[1]
     blocks = blocks_of_rows(spe, Y)
@@ -214,27 +234,39 @@ def candidates_of(spe: CSR, Y: CSR, n_jobs: int | None = None, common: bool = Fa
         release(part)
         return counts
 
-    run_tasks(counts_in, blocks, n_jobs, then=lambda counts: np.add(predicted, counts, out=predicted))
-    return Candidates(starts, lowest, _from_the_top(hits, starts), _from_the_top(predicted, starts), largest, positives)
+    run_tasks(
+        counts_in, blocks, n_jobs, then=lambda counts: np.add(predicted, counts, out=predicted)
+    )
+    return Candidates(
+        starts,
+        lowest,
+        _from_the_top(hits, starts),
+        _from_the_top(predicted, starts),
+        largest,
+        positives,
+    )
 
 
 def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the sum of the counts of each candidate and of all higher candidates of its group, int64 (c,)."""
+    """Return the sum of the counts of each candidate and of all higher candidates of its group,
+    int64 (c,).
+    """
     sums = np.append(np.cumsum(counts[::-1])[::-1], 0)
     return sums[:-1] - np.repeat(sums[starts[1:]], np.diff(starts))
 
 
 @njit
 def list_hits(spe, truth, hits, largest):
-    """List the estimates of all pairs of an instance and one of its true labels, and return the number of pairs.
+    """List the estimates of all pairs of an instance and one of its true labels, and return the
+    number of pairs.
 
     Parameters
     ----------
     spe, truth : a `KernelCSR` each
         Estimates and label sets of the instances.
     hits : uint64
-        Receives the pairs, from index 0 on. The upper 32 bits of an entry contain the label, and the lower 32 bits
-        contain the estimate.
+        Receives the pairs, from index 0 on. The upper 32 bits of an entry contain the label, and
+        the lower 32 bits contain the estimate.
     largest : uint32 (m,)
         Largest estimate of each label, updated in place.
     """
@@ -282,7 +314,10 @@ def count_between(spe, starts, lowest, counts):
 
 @njit
 def highest_reached(lowest, estimate):
-    """Return the index of the last number in ascending ``lowest`` that ``estimate`` reaches. It reaches the first."""
+    """Return the index of the last number in ascending ``lowest`` that ``estimate`` reaches.
+
+    It reaches the first.
+    """
     low = 0
     high = lowest.size
     while high - low > 1:

@@ -1,4 +1,6 @@
-"""Register threshold methods by their names in configuration files, as sweeps over a grid (plt2016, Section 6.2)."""
+"""Register threshold methods by their names in configuration files, as sweeps over a grid (plt2016,
+Section 6.2).
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ SweepFunction = Callable[[CSR, CSR, np.ndarray, Sequence[float]], GridPoints]
 
 
 class SweptMethod(NamedTuple):
-    """Hold the sweep function of a method, and the measure (a name in `TUNABLE`) by which a grid point is chosen."""
+    """Hold the sweep function of a method, and the measure (a name in `TUNABLE`) by which a grid
+    point is chosen.
+    """
 
     sweep: SweepFunction
     measure: str
@@ -57,12 +61,14 @@ METHODS: dict[str, SweptMethod] = {}
 
 
 def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], SweepFunction]:
-    """Return a decorator that registers a sweep. A sweep is a function (spe, Y, priors, grid) that yields grid points.
+    """Return a decorator that registers a sweep.
 
-    ``spe`` and ``Y`` are the validation estimates and label sets. ``priors`` are the labels' shares in the training
-    split, and ``grid`` is the set C. The function must yield the points with the fewest predictions (small c) first,
-    because among points with equal scores, the first is chosen. A sweep yields one vector of thresholds at a time, so a
-    grid of any size fits in memory.
+    A sweep is a function (spe, Y, priors, grid) that yields grid points.
+
+    ``spe`` and ``Y`` are the validation estimates and label sets. ``priors`` are the labels' shares
+    in the training split, and ``grid`` is the set C. The function must yield the points with the
+    fewest predictions (small c) first, because among points with equal scores, the first is chosen.
+    A sweep yields one vector of thresholds at a time, so a grid of any size fits in memory.
 
     Parameters
     ----------
@@ -77,7 +83,9 @@ def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], S
         if name in METHODS:
             raise XmlcError(f"found a second threshold method {name!r}, expected a new name")
         if measure not in TUNABLE:
-            raise InvalidDataError(f"method {name!r}: found measure={measure!r}, expected {nearest(measure, TUNABLE)}")
+            raise InvalidDataError(
+                f"method {name!r}: found measure={measure!r}, expected {nearest(measure, TUNABLE)}"
+            )
         METHODS[name] = SweptMethod(sweep, measure)
         return sweep
 
@@ -92,7 +100,8 @@ class Tried(NamedTuple):
     c, a, b : float or None
         As in `GridPoint`.
     validation : dict of str to float
-        Scores on the validation set: macro-F, and the measure by which a point is chosen if this is not macro-F.
+        Scores on the validation set: macro-F, and the measure by which a point is chosen if this is
+        not macro-F.
     test : dict of str to float or None
         Scores on the test set, or None without ``score_test``.
     """
@@ -133,7 +142,8 @@ def tune(
     measure: str | None = None,
     unlabelled: CSR | None = None,
 ) -> Tuned:
-    """Try all points of a method's grid, and choose the best point by a measure on the validation set.
+    """Try all points of a method's grid, and choose the best point by a measure on the validation
+    set.
 
     The default measure of most methods is macro-F (0/0 = 1, all labels).
 
@@ -154,9 +164,9 @@ def tune(
     score_test : callable, optional
         Function that takes the thresholds of a grid point and returns their scores on the test set.
     measure : str, optional
-        Measure by which a point is chosen, such as ``macro_f_present``, instead of the method's default. The result of
-        `xmlc.metrics.classification_metrics` contains the names of all measures. Higher values of the measure must be
-        better.
+        Measure by which a point is chosen, such as ``macro_f_present``, instead of the method's
+        default. The result of `xmlc.metrics.classification_metrics` contains the names of all
+        measures. Higher values of the measure must be better.
     unlabelled : csr_array of float32, optional
         Estimates that replace ``spe`` if the method needs no validation set.
 
@@ -168,8 +178,8 @@ def tune(
     Raises
     ------
     XmlcError
-        The method or the measure is unknown, shapes differ, or an estimate, a prior or ``min_probability`` is not in
-        0 .. 1.
+        The method or the measure is unknown, shapes differ, or an estimate, a prior or
+        ``min_probability`` is not in 0 .. 1.
 
     Notes
     -----
@@ -185,7 +195,9 @@ def tune(
     (4, [0.4000000059604645, 0.25])
     """
     if method not in METHODS:
-        raise InvalidDataError(f"found threshold method {method!r}, expected {nearest(str(method), METHODS)}")
+        raise InvalidDataError(
+            f"found threshold method {method!r}, expected {nearest(str(method), METHODS)}"
+        )
     spe, Y = checked_pair(spe, Y)
     if priors is None:
         priors = shares_in(Y)
@@ -215,11 +227,15 @@ def tune(
 
 
 def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
-    """Return the names of a grid point's validation scores: macro-F, and the measure by which a point is chosen."""
+    """Return the names of a grid point's validation scores: macro-F, and the measure by which a
+    point is chosen.
+    """
     measure = measure or METHODS[method].measure
     known = [candidate.name for candidate in MEASURES if candidate.better == "higher"]
     if measure not in known:
-        raise InvalidDataError(f"found measure={measure!r}, expected {nearest(str(measure), known)}")
+        raise InvalidDataError(
+            f"found measure={measure!r}, expected {nearest(str(measure), known)}"
+        )
     return tuple(dict.fromkeys(("macro_f", measure)))
 
 
@@ -242,12 +258,15 @@ def sweep_fta_label_wise(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[fl
         yield GridPoint(np.maximum(fixed_thresholds(grid)[chosen], lower), c=c)
 
 
-def _for_measure(measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
+def _for_measure(
+    measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]
+) -> GridPoints:
     """Yield the thresholds of the method ``for-<measure>``.
 
-    For a macro-averaged measure, the method is STO with the measure instead of F. The minimum thresholds are
-    kappa_j = max(1/c, nu_j) for each c, with the measure's lower bound nu_j. For a micro- or instance-averaged measure,
-    the method is the optimal common threshold, which needs neither a minimum nor a grid.
+    For a macro-averaged measure, the method is STO with the measure instead of F. The minimum
+    thresholds are kappa_j = max(1/c, nu_j) for each c, with the measure's lower bound nu_j. For a
+    micro- or instance-averaged measure, the method is the optimal common threshold, which needs
+    neither a minimum nor a grid.
     """
     average, overlap = measure
     if average != "macro":
@@ -256,7 +275,9 @@ def _for_measure(measure: AveragedOverlap, spe: CSR, Y: CSR, priors: np.ndarray,
     nu = lower_bounds(priors, overlap.recall)
     candidates = candidates_of(spe, Y)
     for c in checked_grid(grid):
-        yield GridPoint(STO(kappa=kappa(c, nu), overlap=overlap).fit_candidates(candidates).thresholds_, c=c)
+        yield GridPoint(
+            STO(kappa=kappa(c, nu), overlap=overlap).fit_candidates(candidates).thresholds_, c=c
+        )
 
 
 register("sto")(partial(_for_measure, TUNABLE["macro_f"]))
@@ -268,9 +289,9 @@ def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Gr
     return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
 
-# Appendix D of plt2016 chooses OFO's parameter a from the grid C. In the authors' program, a is 1 or a value of the
-# grid, and b is a value of the grid.
-# TABLE_4_A and TABLE_4_B contain the values of a and b in Table 4 that are not in C.
+# Appendix D of plt2016 chooses OFO's parameter a from the grid C. In the authors' program, a is 1
+# or a value of the grid, and b is a value of the grid. TABLE_4_A and TABLE_4_B contain the values
+# of a and b in Table 4 that are not in C.
 TABLE_4_A = (300, 700, 5000)
 TABLE_4_B = (500, 5000, 20000, 100000)
 
@@ -278,9 +299,9 @@ TABLE_4_B = (500, 5000, 20000, 100000)
 def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
     """Return the candidate pairs (a, b) for Table 4, the highest initial threshold first.
 
-    The default grid gives 132 pairs of a and b. The value a is 1 or in C or `TABLE_4_A`, and b is in C or `TABLE_4_B`.
-    The ratio a/b is at most 0.5 (equation (5)). The lower bound of equation (5) differs between labels, and OFO never
-    lowers a threshold below the label's bound.
+    The default grid gives 132 pairs of a and b. The value a is 1 or in C or `TABLE_4_A`, and b is
+    in C or `TABLE_4_B`. The ratio a/b is at most 0.5 (equation (5)). The lower bound of equation
+    (5) differs between labels, and OFO never lowers a threshold below the label's bound.
     """
     grid = checked_grid(grid)
     pairs = {(a, b) for a, b in product((1, *grid, *TABLE_4_A), (*grid, *TABLE_4_B)) if 2 * a <= b}
@@ -293,12 +314,16 @@ def sweep_ofo_ab(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) ->
     return _run_ofo(spe, Y, priors, ((a, b, b / a) for a, b in ofo_pairs(grid)))
 
 
-def _run_ofo(spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]) -> GridPoints:
+def _run_ofo(
+    spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]
+) -> GridPoints:
     """Yield the thresholds of OFO for each grid point (a, b, c)."""
     nu = lower_bounds(priors)
     blocks = instances(spe, Y)
     for a, b, c in points:
-        yield GridPoint(OFO(a=a, b=b, lower_bounds=nu).learn(blocks, nu.size).thresholds_, c=c, a=a, b=b)
+        yield GridPoint(
+            OFO(a=a, b=b, lower_bounds=nu).learn(blocks, nu.size).thresholds_, c=c, a=a, b=b
+        )
 
 
 def fit_unlabelled(method: str, spe: CSR, priors: np.ndarray | None) -> ExpectedF:
@@ -306,7 +331,9 @@ def fit_unlabelled(method: str, spe: CSR, priors: np.ndarray | None) -> Expected
     return ExpectedF(zero_division=UNLABELLED_METHODS[method], prior=priors).fit(spe)
 
 
-def _unlabelled(method: str, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> GridPoints:
+def _unlabelled(
+    method: str, spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]
+) -> GridPoints:
     yield GridPoint(fit_unlabelled(method, spe, priors).thresholds_)
 
 

@@ -14,7 +14,9 @@ from xmlc.core.errors import XmlcError
 def test_wrapper_ranks_labels_like_napkinxc(multilabel):
     X, Y = multilabel(300, 20, 12, density=0.5)
     model = NapkinXCPLT(n_jobs=1).fit(X, Y)
-    assert model.predict_top_k(X, 5)[0].tolist() == model.model_.predict(sparse.csr_matrix(X), top_k=5)
+    assert model.predict_top_k(X, 5)[0].tolist() == model.model_.predict(
+        sparse.csr_matrix(X), top_k=5
+    )
 
 
 def test_missing_program_error_names_install_command(multilabel, monkeypatch):

@@ -1,4 +1,7 @@
-"""Test napkinXC's online trees as estimators. The tests need the extra `baselines`, which CI installs."""
+"""Test napkinXC's online trees as estimators.
+
+The tests need the extra `baselines`, which CI installs.
+"""
 
 import numpy as np
 import pytest
@@ -13,10 +16,15 @@ SMALL = {"max_leaf": 4, "n_jobs": 1}
 
 
 def stored_tree(model):
-    """Read the program's text file of a tree. Return the parent of each node and the label of each leaf."""
+    """Read the program's text file of a tree.
+
+    Return the parent of each node and the label of each leaf.
+    """
     rows = (model._files / "tree.txt").read_text().splitlines()[1:]
     nodes = [line.split() for line in rows]
-    return {int(n[1]): int(n[0]) for n in nodes}, {int(n[1]): int(n[2]) for n in nodes if len(n) == 3}
+    return {int(n[1]): int(n[0]) for n in nodes}, {
+        int(n[1]): int(n[2]) for n in nodes if len(n) == 3
+    }
 
 
 WARM = [({}, 12), ({"warm_start": 0.3}, 4), ({"warm_start": 1.0, "first_max_leaf": 2}, 2)]
@@ -26,10 +34,13 @@ WARM = [({}, 12), ({"warm_start": 0.3}, 4), ({"warm_start": 1.0, "first_max_leaf
 def test_tree_contains_all_labels_and_training_is_repeatable(multilabel, warm, most):
     X, Y = multilabel(300, 20, 12, density=0.5)
     model, again = (NapkinXCOPLT(**warm, **SMALL).fit(X, Y) for _ in range(2))
-    np.testing.assert_array_equal(again.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        again.predict_proba(X).toarray(), model.predict_proba(X).toarray()
+    )
     parents, leaves = stored_tree(model)
     assert sorted(leaves.values()) == list(range(12))
-    # Without a warm start, all labels of the first instance are below one node, however many there are.
+    # Without a warm start, all labels of the first instance are below one node, however many there
+    # are.
     assert np.bincount([parents[leaf] for leaf in leaves]).max() <= most
 
 

@@ -22,9 +22,13 @@ def test_wrapper_trains_and_ranks_like_omikuji(multilabel, n_trees):
     assert (labels.dtype, scores.dtype) == (np.int32, np.float32)
     assert (labels == -1).any()
     for row, instance in enumerate(X.toarray().tolist()):
-        answer = model.model_.predict([(j, value) for j, value in enumerate(instance) if value], 2, 12)
+        answer = model.model_.predict(
+            [(j, value) for j, value in enumerate(instance) if value], 2, 12
+        )
         assert [label for label, _ in answer] == labels[row][labels[row] >= 0].tolist()
-        np.testing.assert_allclose([score for _, score in answer], scores[row, : len(answer)], rtol=1e-6)
+        np.testing.assert_allclose(
+            [score for _, score in answer], scores[row, : len(answer)], rtol=1e-6
+        )
     assert Y.toarray()[np.arange(300), labels[:, 0]].mean() > 0.6
 
 
@@ -40,7 +44,9 @@ def test_instances_without_features_or_labels_are_accepted(multilabel):
     labels = Y.toarray()
     features[:20] = 0
     labels[10:30] = False
-    model = OmikujiParabel(n_trees=1, n_jobs=1).fit(sparse.csr_array(features), sparse.csr_array(labels))
+    model = OmikujiParabel(n_trees=1, n_jobs=1).fit(
+        sparse.csr_array(features), sparse.csr_array(labels)
+    )
     best, scores = model.predict_top_k(sparse.csr_array(features), 3)
     assert (best >= 0).all()
     assert (scores[:20] == scores[0]).all()

@@ -15,10 +15,14 @@ from benchmarks.baselines.program import ProgramModel, silenced_output
 from xmlc.core.checksums import NAME, listed_in
 
 ONLINE = {"max_leaf": 4, "epochs": 3}
-DEEP = {"min_branch_size": 4, "beam_size": 2}  # The 12 labels are in several leaves, and the beam is narrower.
+# The 12 labels are in several leaves, and the beam is narrower.
+DEEP = {"min_branch_size": 4, "beam_size": 2}
 MODELS = {
     "adagrad": (NapkinXCPLT, {"optimizer": "adagrad", "epochs": 10, "arity": 4}),
-    "liblinear": (NapkinXCPLT, {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}),
+    "liblinear": (
+        NapkinXCPLT,
+        {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2},
+    ),
     "best-greedy": (NapkinXCOPLT, ONLINE),
     "random": (NapkinXCOPLT, {"policy": "random"} | ONLINE),
     "warm": (NapkinXCOPLT, {"warm_start": 0.3} | ONLINE),
@@ -45,7 +49,9 @@ def test_wrapped_program_behaves_like_estimator(tmp_path, multilabel, name):
     assert Y.toarray()[np.arange(300), labels[:, 0]].mean() > 0.6
     # With a threshold for each label, napkinXC itself returns too many labels.
     for limits in (np.linspace(0, 0.6, 12, dtype=np.float32), np.float32(0.2), np.full(12, np.inf)):
-        np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0))
+        np.testing.assert_array_equal(
+            model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0)
+        )
     assert model.inner_products_ is None
     for _ in range(2):  # Omikuji would add its trees to an earlier model's trees.
         model.save(tmp_path / "model")
@@ -88,7 +94,12 @@ def test_program_files_are_listed_and_replaced_with_model(tmp_path):
     loaded = Noted.load(tmp_path / "model")
     assert loaded.note == "new"
     np.testing.assert_array_equal(loaded.size_, [0, 1])
-    assert {file.name for file in (tmp_path / "model").iterdir()} == {"model.json", "program", "size_.npy", NAME}
+    assert {file.name for file in (tmp_path / "model").iterdir()} == {
+        "model.json",
+        "program",
+        "size_.npy",
+        NAME,
+    }
 
 
 def test_failed_write_keeps_previous_model(tmp_path):

@@ -1,4 +1,6 @@
-"""Test ARFF with Mulan's XML and MEKA's header: dense, sparse and malformed files, and scipy's reader."""
+"""Test ARFF with Mulan's XML and MEKA's header: dense, sparse and malformed files, and scipy's
+reader.
+"""
 
 import io
 from contextlib import nullcontext
@@ -37,8 +39,12 @@ def arff(folder, rows, header=HEADER, xml=XML):
 
 
 def test_dense_and_sparse_arff_give_equal_data(tmp_path):
-    dense = arff(tmp_path, "1.5,0,1,'sea, green',0\n0,-2,0,red,1\n% between\n\n0,0,0,'blue',0\n0,0,0,red,0\n")
-    for one, other in zip(dense, arff(tmp_path, "{0 1.5, 2 1,3 'sea, green'}\n{1\t-2,4 1}\n{3 blue}\n{ }\n")):
+    dense = arff(
+        tmp_path, "1.5,0,1,'sea, green',0\n0,-2,0,red,1\n% between\n\n0,0,0,'blue',0\n0,0,0,red,0\n"
+    )
+    for one, other in zip(
+        dense, arff(tmp_path, "{0 1.5, 2 1,3 'sea, green'}\n{1\t-2,4 1}\n{3 blue}\n{ }\n")
+    ):
         np.testing.assert_array_equal(one.toarray(), other.toarray())
     X, Y = dense
     assert X.toarray().tolist() == [[1.5, 0, 1], [0, -2, 0], [0, 0, 2], [0, 0, 0]]
@@ -46,16 +52,33 @@ def test_dense_and_sparse_arff_give_equal_data(tmp_path):
     assert (X.dtype, Y.dtype) == (np.float32, bool)
 
 
-@pytest.mark.parametrize("values", ["TRUE FALSE", "False True", "yes NO", "'no' \"Yes\"", "1 0", "0 1", "1.0 0.0"])
+@pytest.mark.parametrize(
+    "values", ["TRUE FALSE", "False True", "yes NO", "'no' \"Yes\"", "1 0", "0 1", "1.0 0.0"]
+)
 @pytest.mark.parametrize("kind", ["nominal", "numeric"])
 def test_boolean_labels_and_features_are_read_correctly(tmp_path, values, kind):
     first, second = values.split()
     positive = first.strip("'\"").lower() in ("true", "yes", "1", "1.0")
     declared = f"{{{first},{second}}}"
-    header = f"@relation r\n@attribute a {declared}\n@attribute y {declared if kind == 'nominal' else kind}\n@data\n"
-    X, Y = arff(tmp_path, f"{first},{second}\n{second},{first}\n{{0 {second}, 1 {second}}}\n{{ }}\n", header, Y1)
-    assert Y.toarray().ravel().tolist() == [not positive, positive, not positive, positive and kind == "nominal"]
-    assert X.toarray().ravel().tolist() == [positive, not positive, not positive, positive], "the first value, left out"
+    header = (
+        f"@relation r\n@attribute a {declared}\n@attribute y "
+        f"{declared if kind == 'nominal' else kind}\n@data\n"
+    )
+    X, Y = arff(
+        tmp_path,
+        f"{first},{second}\n{second},{first}\n{{0 {second}, 1 {second}}}\n{{ }}\n",
+        header,
+        Y1,
+    )
+    assert Y.toarray().ravel().tolist() == [
+        not positive,
+        positive,
+        not positive,
+        positive and kind == "nominal",
+    ]
+    assert X.toarray().ravel().tolist() == [positive, not positive, not positive, positive], (
+        "the first value, left out"
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +101,12 @@ def test_other_label_values_are_refused(tmp_path, kind, value, line, form):
 
 @pytest.mark.parametrize(
     ("relation", "labels"),
-    [("'n: -C 2'", [0, 1]), ("'n: -C -2'", [2, 3]), ('"a b:-V 1 -C 1 -split 3"', [0]), ("'n: -split 3 -C -1'", [3])],
+    [
+        ("'n: -C 2'", [0, 1]),
+        ("'n: -C -2'", [2, 3]),
+        ('"a b:-V 1 -C 1 -split 3"', [0]),
+        ("'n: -split 3 -C -1'", [3]),
+    ],
 )
 def test_meka_header_counts_labels_at_beginning_or_end(tmp_path, relation, labels):
     attributes = "".join(f"@attribute x{i} {{0,1}}\n" for i in range(4))
@@ -117,13 +145,18 @@ def test_columns_of_two_files_must_match(tmp_path, change, line):
 
 @settings(deadline=None, max_examples=40)
 @given(
-    rows=st.lists(st.tuples(*[st.just(0.0) | st.floats(-1e6, 1e6, width=32)] * 4), min_size=1, max_size=8),
+    rows=st.lists(
+        st.tuples(*[st.just(0.0) | st.floats(-1e6, 1e6, width=32)] * 4), min_size=1, max_size=8
+    ),
     labels=st.data(),
 )
 def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, rows, labels):
     # Labels are between the features, which the format allows.
     header = "@relation r\n" + "".join(f"@attribute a{i} numeric\n" for i in range(2))
-    header += "@attribute y1 {0,1}\n@attribute a2 numeric\n@attribute y2 {0,1}\n@attribute a3 real\n@data\n"
+    header += (
+        "@attribute y1 {0,1}\n@attribute a2 numeric\n@attribute y2 {0,1}\n@attribute a3 "
+        "real\n@data\n"
+    )
     sets = [labels.draw(st.tuples(st.sampled_from("01"), st.sampled_from("01"))) for _ in rows]
     cells = [
         [repr(a), repr(b), y1, repr(c), y2, repr(d)] for (a, b, c, d), (y1, y2) in zip(rows, sets)
@@ -138,7 +171,9 @@ def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, 
     table, _ = scipy_arff.loadarff(io.StringIO(header + dense))
     expected = np.column_stack([table[f"a{i}"] for i in range(4)]).astype(np.float32)
     np.testing.assert_array_equal(X.toarray(), expected)
-    np.testing.assert_array_equal(Y.toarray(), [[row["y1"] == b"1", row["y2"] == b"1"] for row in table])
+    np.testing.assert_array_equal(
+        Y.toarray(), [[row["y1"] == b"1", row["y2"] == b"1"] for row in table]
+    )
     for one, other in zip((X, Y), arff(folder, thin, header, xml)):
         np.testing.assert_array_equal(one.toarray(), other.toarray())
 
@@ -173,7 +208,11 @@ def test_malformed_rows_are_named(tmp_path, row, found):
         (HEADER, "beach", "a.xml: found no XML"),
         (HEADER, XML.replace('"1.0"', '"1.0" encoding="no-such"'), "a.xml: found no XML"),
         ("@relation x\n", XML, "a.arff: found no @data"),
-        (HEADER.replace("real", "string"), XML, "a.arff:4: found '@ATTRIBUTE \"two words\" string'"),
+        (
+            HEADER.replace("real", "string"),
+            XML,
+            "a.arff:4: found '@ATTRIBUTE \"two words\" string'",
+        ),
         (HEADER.replace("blue}", "'blue}"), XML, 'a.arff:6: found "\'blue"'),
         (HEADER.replace("Att1", "beach"), XML, "a.arff:5: found attribute 'beach'"),
     ],

@@ -1,4 +1,6 @@
-"""Test that only ASCII blanks and line ends separate values, and that numbers are read in linear time."""
+"""Test that only ASCII blanks and line ends separate values, and that numbers are read in linear
+time.
+"""
 
 import numpy as np
 import pytest
@@ -21,7 +23,8 @@ def test_unicode_blanks_belong_to_names(blank, tmp_path):
     assert [*vocabulary] == [f"{name}|{name}", f"{name}|b"]
     assert X.toarray().tolist() == [[2, 1]]
     (tmp_path / "a.arff").write_text(
-        f"@relation 'x: -C 1'\n@attribute {name} {{0,1}}\n@attribute b {{{blank},c}}\n@data\n1,{blank}\n{{1 c}}\n",
+        f"@relation 'x: -C 1'\n@attribute {name} {{0,1}}\n@attribute b "
+        f"{{{blank},c}}\n@data\n1,{blank}\n{{1 c}}\n",
         encoding="utf-8",
     )
     X, Y = load(tmp_path / "a.arff", "arff")

@@ -10,11 +10,20 @@ from xmlc.core.errors import XmlcError
 from xmlc.data.formats import read_coordinates
 
 NAMES = ("row", "feature", "value", "label_row", "label")
-GOOD = {"row": "1 1 3", "feature": "4 1 2", "value": "0.5 1 2e0", "label_row": "1 3 3", "label": "2 1 2"}
+GOOD = {
+    "row": "1 1 3",
+    "feature": "4 1 2",
+    "value": "0.5 1 2e0",
+    "label_row": "1 3 3",
+    "label": "2 1 2",
+}
 
 
 def written(folder, **columns):
-    """Write the five files with one number on each line. A text with a line feed is written unchanged."""
+    """Write the five files with one number on each line.
+
+    A text with a line feed is written unchanged.
+    """
     for name, text in (GOOD | columns).items():
         lines = text if "\n" in text else "".join(f"{number}\n" for number in text.split())
         (folder / name).write_text(lines, newline="")
@@ -32,7 +41,12 @@ def test_coordinates_place_values_and_labels(tmp_path):
 
 def test_order_line_ends_zeros_and_repeated_labels_change_nothing(tmp_path):
     X, Y = read_coordinates(written(tmp_path))
-    others = {"row": "3\r\n1\r\n2\r\n1", "feature": "2 1 1 4", "value": "2 1 0 .5", "label_row": "3 3 1 3"}
+    others = {
+        "row": "3\r\n1\r\n2\r\n1",
+        "feature": "2 1 1 4",
+        "value": "2 1 0 .5",
+        "label_row": "3 3 1 3",
+    }
     X_other, Y_other = read_coordinates(written(tmp_path, **others, label="2 1 2 1"))
     assert X_other.toarray().tolist() == X.toarray().tolist()
     assert X_other.nnz == 3
@@ -48,7 +62,12 @@ def test_matrix_equals_result_of_plain_loop(tmp_path_factory, pairs, value):
     columns = " ".join(str(column) for _, column in sorted(pairs))
     files = {"row": rows, "feature": columns, "value": " ".join([str(value)] * len(pairs))}
     X, Y = read_coordinates(
-        written(tmp_path_factory.mktemp("files"), **files, label_row="1 " * len(expected), label="1 " * len(expected))
+        written(
+            tmp_path_factory.mktemp("files"),
+            **files,
+            label_row="1 " * len(expected),
+            label="1 " * len(expected),
+        )
     )
     np.testing.assert_array_equal(X.toarray(), expected)
     assert Y.shape == (len(expected), 1)

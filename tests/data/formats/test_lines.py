@@ -14,7 +14,9 @@ from xmlc.data import load
 from xmlc.data.formats import lines, rows
 
 
-@pytest.mark.parametrize(("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open), ("", open)])
+@pytest.mark.parametrize(
+    ("suffix", "opener"), [(".gz", gzip.open), (".xz", lzma.open), (".bz2", bz2.open), ("", open)]
+)
 def test_content_determines_compression(tmp_path, suffix, opener):
     path = tmp_path / f"odd-name{suffix[::-1]}"
     with opener(path, "wb") as file:
@@ -24,9 +26,9 @@ def test_content_determines_compression(tmp_path, suffix, opener):
     assert Y.toarray().tolist() == [[False, True], [False, False]]
 
 
-TEXTS = st.from_regex(rb"[0-9]{0,22}\.?[0-9]{0,22}([eE][+-]?[0-9]{0,3})?[ :x,.]?", fullmatch=True) | st.binary(
-    max_size=24
-)
+TEXTS = st.from_regex(
+    rb"[0-9]{0,22}\.?[0-9]{0,22}([eE][+-]?[0-9]{0,3})?[ :x,.]?", fullmatch=True
+) | st.binary(max_size=24)
 
 
 @settings(deadline=None, max_examples=300)
@@ -41,14 +43,19 @@ def test_decimals_are_parsed_like_python(sign, rest):
     value, after, exact = lines.parse_decimal(np.frombuffer(text, dtype=np.uint8), 0, len(text))
     found = re.match(lines.DECIMAL.pattern.encode(), text)
     assert after == (found.end() if found else 0)
-    if found and exact and text[after : after + 1].lower() != b"e":  # Otherwise the line is malformed.
+    # Otherwise the line is malformed.
+    if found and exact and text[after : after + 1].lower() != b"e":
         assert value == float(found[0])
     if found and len(found[0]) < 16:
         assert exact or b"e" in found[0].lower()
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(st.binary(max_size=30), min_size=1, max_size=5).map(lambda lines: b"\n".join(lines) + b"\n"))
+@given(
+    st.lists(st.binary(max_size=30), min_size=1, max_size=5).map(
+        lambda lines: b"\n".join(lines) + b"\n"
+    )
+)
 @example(b"\x0b\n\x0b\x0b\n\n")
 def test_lines_end_like_python_lines(text):
     start = 0

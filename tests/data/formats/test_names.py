@@ -20,7 +20,8 @@ def of_cell(cell, separator=None):
     ("cell", "expected"),
     [
         ("a;b", ["a", "b"]),
-        (" a ;; b\t; ;a;", ["a", "b"]),  # Names are stripped, and empty or repeated names are dropped.
+        # Names are stripped, and empty or repeated names are dropped.
+        (" a ;; b\t; ;a;", ["a", "b"]),
         ("", []),
         (" ;\t; ", []),
         ("Rosa canina", ["Rosa canina"]),
@@ -99,7 +100,8 @@ URIS = ["--separator", "' '"]
         ("<info:x/1> <mailto:me> ftp://x", URIS),
         (f"rice {X[1]} {X[2]}", URIS),
         (f"{X[1]} Rosa canina {X[2]} dog rose", URIS),
-        # Earlier versions split these cells at a semicolon, which may belong to a URI, or not at all.
+        # Earlier versions split these cells at a semicolon, which may belong to a URI, or not at
+        # all.
         ("http://e.org/a;v=1 http://e.org/c", URIS),
         (f"{X[1]};urn:a urn:b", URIS),
         ("<http://e.org/a;v=1>", URIS),
@@ -213,30 +215,79 @@ def test_quoted_cell_is_refused_with_a_given_separator():
         ({"choices": 1, "a": 0}, ["choices"]),
         ({"COOK": 1.0, "GARDEN": 0.0}, ["COOK"]),
         ({"COOK": True, "GARDEN": False, "x": 1, "y": 0}, ["COOK", "x"]),
-        ([{"label": "a", "uri": "http://x/1"}, {"uri": "http://x/2"}, {"label": "", "uri": "http://x/3"}],
-         ["a", "http://x/2", "http://x/3"]),
+        (
+            [
+                {"label": "a", "uri": "http://x/1"},
+                {"uri": "http://x/2"},
+                {"label": "", "uri": "http://x/3"},
+            ],
+            ["a", "http://x/2", "http://x/3"],
+        ),
         ({"label": "a", "uri": "http://x/1"}, ["a"]),
         ([{"label": "a", "uri": "http://x/1"}, {"label": "a", "uri": "http://x/1"}], ["a"]),
-        ([{"label": "a", "score": 1.0}, {"label": "b", "score": 0}, {"label": "c", "value": True}], ["a", "c"]),
+        (
+            [
+                {"label": "a", "score": 1.0},
+                {"label": "b", "score": 0},
+                {"label": "c", "value": True},
+            ],
+            ["a", "c"],
+        ),
         ({"label": "a", "value": False}, []),
-        ([{"label": "a", "id": 3, "value": "x", "score": None}, {"label": None, "uri": "urn:b"}], ["a", "urn:b"]),
+        (
+            [{"label": "a", "id": 3, "value": "x", "score": None}, {"label": None, "uri": "urn:b"}],
+            ["a", "urn:b"],
+        ),
         ([{"label": "a"}, {"label": "a", "uri": "http://x/1"}], ["a"]),
     ],
-)  # fmt: skip
+)
 def test_json_value_is_parsed_into_names(value, expected):
     assert LabelNames().of_value(json.loads(json.dumps(value))) == expected
 
 
 @pytest.mark.parametrize(
     "value",
-    [3, 0, 1.5, True, False, [1, 0, 0], [0, 1], [1, 1], [0.0, 1.0], [True, False], [True], ["1", "0", "0"],
-     ["true", "false", "true"], [None], ["a", None], [1.5], [float("nan")], [["a", "b"]], [["a", 0.9]], [{}],
-     [{"name": "a"}], [{"label": 3}], [{"label": {"en": "a"}}], {"a": 0.5}, {"a": None}, {"a": "yes"}, {"a": [1]},
-     {"a": 2}, {"a": -1}, {"a": float("nan")}, "['a', 'b']", {"choices": ["a"], "b": 1},
-     {"choices": [["a"]]}, [{"label": 3, "uri": "urn:a"}], [{"label": "a", "uri": 3}],
-     [{"label": "a", "score": float("nan")}], [{"label": "a", "score": 0.02}],
-     {"label": "a", "probability": 0.98}],
-)  # fmt: skip
+    [
+        3,
+        0,
+        1.5,
+        True,
+        False,
+        [1, 0, 0],
+        [0, 1],
+        [1, 1],
+        [0.0, 1.0],
+        [True, False],
+        [True],
+        ["1", "0", "0"],
+        ["true", "false", "true"],
+        [None],
+        ["a", None],
+        [1.5],
+        [float("nan")],
+        [["a", "b"]],
+        [["a", 0.9]],
+        [{}],
+        [{"name": "a"}],
+        [{"label": 3}],
+        [{"label": {"en": "a"}}],
+        {"a": 0.5},
+        {"a": None},
+        {"a": "yes"},
+        {"a": [1]},
+        {"a": 2},
+        {"a": -1},
+        {"a": float("nan")},
+        "['a', 'b']",
+        {"choices": ["a"], "b": 1},
+        {"choices": [["a"]]},
+        [{"label": 3, "uri": "urn:a"}],
+        [{"label": "a", "uri": 3}],
+        [{"label": "a", "score": float("nan")}],
+        [{"label": "a", "score": 0.02}],
+        {"label": "a", "probability": 0.98},
+    ],
+)
 def test_values_without_names_are_refused(value):
     with pytest.raises(LineError):
         LabelNames().of_value(value)
@@ -251,7 +302,10 @@ def test_scores_as_text_are_refused(score):
 
 def test_label_with_two_uris_is_refused():
     names = LabelNames()
-    assert names.of_value([{"label": "Java", "uri": X[1]}, {"label": "Tea", "uri": X[2]}]) == ["Java", "Tea"]
+    assert names.of_value([{"label": "Java", "uri": X[1]}, {"label": "Tea", "uri": X[2]}]) == [
+        "Java",
+        "Tea",
+    ]
     with raises_with(LineError, "'Java'", X[1], X[3], "list of URIs"):
         names.of_value({"label": "Java", "uri": X[3]})
 

@@ -1,4 +1,6 @@
-"""Test pairs of scipy matrices: they are read or refused with the file's name, and never unpickled."""
+"""Test pairs of scipy matrices: they are read or refused with the file's name, and never
+unpickled.
+"""
 
 import gzip
 import pickle
@@ -41,7 +43,9 @@ def test_matrices_of_any_format_and_type_are_read(tmp_path, made, dtype):
 def test_stored_zeros_are_dropped_and_rows_sorted_like_text(tmp_path, labels):
     stored = sparse.csr_matrix(([2, 0, 0.5], [2, 1, 0], [0, 3, 3]), shape=(2, 3))
     (tmp_path / "a.txt").write_text("2 3 2\n0,1 2:2 1:0 0:0.5\n \n")
-    for ours, of_text in zip(load(saved(tmp_path / "X.npz", stored), labels=labels), load(tmp_path / "a.txt")):
+    for ours, of_text in zip(
+        load(saved(tmp_path / "X.npz", stored), labels=labels), load(tmp_path / "a.txt")
+    ):
         for array in ("indptr", "indices", "data"):
             np.testing.assert_array_equal(getattr(ours, array), getattr(of_text, array))
 
@@ -72,7 +76,14 @@ def test_nothing_is_unpickled(tmp_path):
             return pytest.fail, ("unpickled",)
 
     (tmp_path / "a.npz").write_bytes(pickle.dumps(Trap()))
-    np.savez(tmp_path / "b.npz", format=b"csr", shape=(1, 1), data=np.array([Trap()]), indices=[0], indptr=[0, 1])
+    np.savez(
+        tmp_path / "b.npz",
+        format=b"csr",
+        shape=(1, 1),
+        data=np.array([Trap()]),
+        indices=[0],
+        indptr=[0, 1],
+    )
     for name in "ab":
         with raises_with(XmlcError, f"{name}.npz"):
             load_npz(tmp_path / f"{name}.npz")

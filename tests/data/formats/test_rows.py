@@ -30,20 +30,31 @@ def write(path, text):
 NUMBERS = st.one_of(
     st.floats(-1e6, 1e6, width=32).map(repr),
     st.floats(allow_nan=False, allow_infinity=False, width=32).map(repr),
-    st.decimals(allow_nan=False, allow_infinity=False, min_value=-1000, max_value=1000, places=6).map(str),
+    st.decimals(
+        allow_nan=False, allow_infinity=False, min_value=-1000, max_value=1000, places=6
+    ).map(str),
     st.integers(-(10**25), 10**25).map(str),
-    st.sampled_from(["1", "-0", "+.5", "5.", "1e3", "1E-40", "00012.50", "0.1000000000000000055511151231257827"]),
+    st.sampled_from(
+        ["1", "-0", "+.5", "5.", "1e3", "1E-40", "00012.50", "0.1000000000000000055511151231257827"]
+    ),
 )
 ROWS = st.lists(
     st.tuples(
-        st.lists(st.integers(0, 8), max_size=4), st.dictionaries(st.integers(0, 11), NUMBERS, max_size=6), st.randoms()
+        st.lists(st.integers(0, 8), max_size=4),
+        st.dictionaries(st.integers(0, 11), NUMBERS, max_size=6),
+        st.randoms(),
     ),
     max_size=12,
 )
 
 
 @settings(deadline=None, max_examples=120)
-@given(instances=ROWS, ending=st.sampled_from(["\n", "\r\n"]), last=st.booleans(), block=st.sampled_from([32, 1 << 20]))
+@given(
+    instances=ROWS,
+    ending=st.sampled_from(["\n", "\r\n"]),
+    last=st.booleans(),
+    block=st.sampled_from([32, 1 << 20]),
+)
 def test_repository_format_equals_plain_reader(tmp_path_factory, instances, ending, last, block):
     lines = []
     for labels, pairs, random in instances:
@@ -71,21 +82,29 @@ def test_labels_are_sorted_and_zeros_dropped(tmp_path):
         assert again.has_canonical_format == matrix.has_canonical_format is True
 
 
-@pytest.mark.parametrize(("format", "base", "label_base"), [("svmlight", 0, 0), ("svmlight", 1, 1), ("libsvm", 1, 0)])
+@pytest.mark.parametrize(
+    ("format", "base", "label_base"), [("svmlight", 0, 0), ("svmlight", 1, 1), ("libsvm", 1, 0)]
+)
 def test_rows_without_a_header_equal_scikit_learn(tmp_path, format, base, label_base):
     X, Y = random_multilabel(40, 20, 6, seed=base)
     path = tmp_path / "a.svm"
     shifted = np.pad(Y.toarray(), ((0, 0), (label_base, 0)))
-    dump_svmlight_file(X, shifted, str(path), zero_based=base == 0, multilabel=True, comment="made by hand")
+    dump_svmlight_file(
+        X, shifted, str(path), zero_based=base == 0, multilabel=True, comment="made by hand"
+    )
     found = load(path, format, zero_based=label_base == 0, n_features=20, n_labels=6)
-    baseline, _ = load_svmlight_file(str(path), multilabel=True, zero_based=base == 0, n_features=20, dtype=np.float32)
+    baseline, _ = load_svmlight_file(
+        str(path), multilabel=True, zero_based=base == 0, n_features=20, dtype=np.float32
+    )
     assert_same(found, (baseline, Y))
 
 
 @pytest.mark.parametrize("format", ["svmlight", "libsvm"])
 def test_features_missing_from_training_are_dropped_with_warning(tmp_path, format):
     base = int(format == "libsvm")
-    path = write(tmp_path / "a", f"1 {base}:1 {base + 2}:2 {base + 6}:1\n0 {base + 6}:3 {base + 9}:2\n\n")
+    path = write(
+        tmp_path / "a", f"1 {base}:1 {base + 2}:2 {base + 6}:1\n0 {base + 6}:3 {base + 9}:2\n\n"
+    )
     with warns_with(UserWarning, "a: ", "2", "3 of 5 values"):
         X, Y = load(path, format, n_features=3)
     assert X.toarray().tolist() == [[1, 0, 2], [0, 0, 0]]
@@ -101,7 +120,10 @@ def test_labels_may_start_from_1_in_formats_with_a_header(tmp_path):
     features = write(tmp_path / "x.txt", "3 4\n0:1 3:0.5\n1:1\n2:2\n")
     labels = write(tmp_path / "y.txt", "3 5\n1:1 5:1\n\n3:1\n")
     expected = [[1, 0, 0, 0, 1], [0, 0, 0, 0, 0], [0, 0, 1, 0, 0]]
-    for X, Y in (load(rows, zero_based=False), load(features, "repository-two-files", labels=labels, zero_based=False)):
+    for X, Y in (
+        load(rows, zero_based=False),
+        load(features, "repository-two-files", labels=labels, zero_based=False),
+    ):
         assert X.toarray().tolist() == [[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 2, 0]]
         assert Y.toarray().tolist() == expected
     with raises_with(XmlcError, "a.txt:2", "'5'", "0 to 4", "zero_based: false"):
@@ -137,7 +159,11 @@ def test_real_datasets_have_published_shape_and_equal_scikit_learn(mirror, name,
                 file, multilabel=True, zero_based=True, n_features=d, dtype=np.float32
             )
         baseline_X.eliminate_zeros()
-        for ours, theirs in ((X.indptr, baseline_X.indptr), (X.indices, baseline_X.indices), (X.data, baseline_X.data)):
+        for ours, theirs in (
+            (X.indptr, baseline_X.indptr),
+            (X.indices, baseline_X.indices),
+            (X.data, baseline_X.data),
+        ):
             np.testing.assert_array_equal(ours, theirs)
         assert [set(row.tolist()) for row in np.split(Y.indices, Y.indptr[1:-1])] == [
             set(map(int, y)) for y in baseline_Y

@@ -1,4 +1,6 @@
-"""Test that malformed files are refused, and that errors have each line, the value found and the value expected."""
+"""Test that malformed files are refused, and that errors have each line, the value found and the
+value expected.
+"""
 
 import bz2
 import gzip
@@ -29,9 +31,23 @@ def messages(path, *arguments, **options):
 
 
 # The last token of each line is malformed.
-ENDS = ["1,2 0:1 3", "1,2 0:1 3:", "1 ,3", "1 qid:3", "1 4:1", "1 -1:1", "1 word", "1 0:nan", "1 0:1.5x", "1 0:0x10"]
+ENDS = [
+    "1,2 0:1 3",
+    "1,2 0:1 3:",
+    "1 ,3",
+    "1 qid:3",
+    "1 4:1",
+    "1 -1:1",
+    "1 word",
+    "1 0:nan",
+    "1 0:1.5x",
+    "1 0:0x10",
+]
 LINES = [(line, repr(line.split()[-1])) for line in ENDS]
-LINES += [(f"1 0:{value}", repr(value)) for value in ("1e39", "-3.4028235677973366e38", "99999999999999999999e30")]
+LINES += [
+    (f"1 0:{value}", repr(value))
+    for value in ("1e39", "-3.4028235677973366e38", "99999999999999999999e30")
+]
 LINES += [(f"{labels} 0:1", repr(labels)) for labels in ("6", "-1", "1,", "caf\u00e9")]
 LINES += [(f"1 {pairs}", "feature 2 twice") for pairs in ("2:1 0:2 2:1", "2:0 2:0")]
 
@@ -40,12 +56,17 @@ LINES += [(f"1 {pairs}", "feature 2 twice") for pairs in ("2:1 0:2 2:1", "2:0 2:
 @pytest.mark.parametrize("last", [False, True])
 def test_a_malformed_line_is_named(tmp_path, line, found, last):
     # A file whose last line is cut off has no newline at its end.
-    path = write(tmp_path / "train.txt", f"3 4 5\n1 0:1\n0 1:1\n{line}" if last else f"2 4 5\n{line}\n1 0:1\n")
+    path = write(
+        tmp_path / "train.txt",
+        f"3 4 5\n1 0:1\n0 1:1\n{line}" if last else f"2 4 5\n{line}\n1 0:1\n",
+    )
     _, message = messages(path)
     assert message.startswith(f"train.txt:{4 if last else 2}: found {found}, expected ")
 
 
-@pytest.mark.parametrize("value", ["3.4028235677973362e38", "-3.4028234663852886e38", "34028234e31", "1e-60"])
+@pytest.mark.parametrize(
+    "value", ["3.4028235677973362e38", "-3.4028234663852886e38", "34028234e31", "1e-60"]
+)
 def test_the_largest_and_smallest_values_are_well_formed(tmp_path, value):
     X, _ = load(write(tmp_path / "train.txt", f"1 1 1\n0 0:{value}\n"))
     assert abs(X.sum()) < float("inf")
@@ -54,10 +75,15 @@ def test_the_largest_and_smallest_values_are_well_formed(tmp_path, value):
 BAD = ["7 0:1", "1 0:1e99", "1 9:1", "1 0:1e99 0:1", "x", "1 0:1e99 1:1e99"]
 
 
-@given(kinds=st.lists(st.sampled_from([None, *BAD]), min_size=1, max_size=60), block=st.sampled_from([16, 64, 1 << 20]))
+@given(
+    kinds=st.lists(st.sampled_from([None, *BAD]), min_size=1, max_size=60),
+    block=st.sampled_from([16, 64, 1 << 20]),
+)
 def test_malformed_lines_are_listed_once_and_in_order(tmp_path_factory, kinds, block):
     lines = [kind or "1 0:1" for kind in kinds]
-    path = write(tmp_path_factory.mktemp("bad") / "a", f"{len(lines)} 4 5\n" + "\n".join(lines) + "\n")
+    path = write(
+        tmp_path_factory.mktemp("bad") / "a", f"{len(lines)} 4 5\n" + "\n".join(lines) + "\n"
+    )
     expected = [i + 2 for i, kind in enumerate(kinds) if kind]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "line_blocks", lambda path: line_blocks(path, block))
@@ -72,7 +98,8 @@ def test_malformed_lines_are_listed_once_and_in_order(tmp_path_factory, kinds, b
 
 def test_repeated_features_are_named_if_rows_are_not_lines(tmp_path):
     path = write(tmp_path / "a", "# made by hand\n1 2:1 3:4\n# and\n1 3:1 2:0 3:1\n1 1:1 1:1\n")
-    assert [message.split(",")[0] for message in messages(path, "svmlight", zero_based=False)[1:]] == [
+    assert [message.split(",")[0] for message in messages(path, "svmlight",
+        zero_based=False)[1:]] == [
         "a:4: found feature 3 twice", "a:5: found feature 1 twice"
     ]  # fmt: skip
 
@@ -104,7 +131,9 @@ def test_wrong_file_contents_are_refused(tmp_path, text, message):
     assert absent("\n".join(messages(write(tmp_path / "a", text))), message) == []
 
 
-@pytest.mark.parametrize("header", ["a b c", "1 2", "1 2 3 4", "1 -2 3", "1 2 3000000000", "1\u00b2 1 1"])
+@pytest.mark.parametrize(
+    "header", ["a b c", "1 2", "1 2 3 4", "1 -2 3", "1 2 3000000000", "1\u00b2 1 1"]
+)
 def test_bad_headers_are_named(tmp_path, header):
     (found,) = messages(write(tmp_path / "a", f"{header}\n1 0:1\n"), "repository")
     assert found.startswith("a:1: found '")
@@ -115,7 +144,10 @@ def test_unknown_format_missing_file_and_folder_are_refused(tmp_path):
     for path in (tmp_path / "nothing.txt", tmp_path):
         assert messages(path)[0].startswith(f"{path.name}: ")
     for format in ("csv", "coordinates"):
-        assert absent(messages(write(tmp_path / "a", "1 1 1\n"), format)[0], "a: ", f"'{format}'") == []
+        assert (
+            absent(messages(write(tmp_path / "a", "1 1 1\n"), format)[0], "a: ", f"'{format}'")
+            == []
+        )
 
 
 @pytest.mark.parametrize("opener", [gzip.open, lzma.open, bz2.open])
@@ -136,8 +168,14 @@ def test_cut_off_and_damaged_archives_are_errors(tmp_path, opener, keep):
 
 
 def test_caller_sets_first_svmlight_id(tmp_path):
-    found = messages(write(tmp_path / "a", "1 0:1\n0 1:1\n2,3 1:1\n"), "svmlight", zero_based=False, n_labels=2)[1:]
-    assert [message.split(",")[0] for message in found] == ["a:1: found '0:1'", "a:2: found '0'", "a:3: found '3'"]
+    found = messages(
+        write(tmp_path / "a", "1 0:1\n0 1:1\n2,3 1:1\n"), "svmlight", zero_based=False, n_labels=2
+    )[1:]
+    assert [message.split(",")[0] for message in found] == [
+        "a:1: found '0:1'",
+        "a:2: found '0'",
+        "a:3: found '3'",
+    ]
 
 
 def test_two_files_must_be_complete_and_match(tmp_path):
@@ -154,4 +192,7 @@ def test_two_files_must_be_complete_and_match(tmp_path):
         ("3 5\n1:1\n\n\n1:1\n", ["Y:5", "instance 4", "3"]),
     ):
         labels = write(tmp_path / "Y", text)
-        assert absent("\n".join(messages(features, "repository-two-files", labels=labels)), message) == []
+        assert (
+            absent("\n".join(messages(features, "repository-two-files", labels=labels)), message)
+            == []
+        )

@@ -22,27 +22,59 @@ DOCUMENTS = [
     Document("soil", ["garden"]),
 ]
 FILES = {
-    "a.csv": 'id,text,labels\n1,"rice, boiled",cooking; easy meals\n2,"a ""quoted"" rose",\n3,soil,garden;\n',
+    "a.csv": (
+        'id,text,labels\n1,"rice, boiled",cooking; easy meals\n2,"a ""quoted"" rose",\n'
+        "3,soil,garden;\n"
+    ),
     "a.tsv": 'rice, boiled\tcooking;easy meals\na "quoted" rose\nsoil\tgarden\n',
-    "c.tsv": 'text\tlabels\n"rice, boiled"\tcooking;easy meals\n"a ""quoted"" rose"\t\nsoil\tgarden\n\n',
-    "C.CSV": 'text,labels\n"rice, boiled",cooking;easy meals\n"a ""quoted"" rose",\nsoil,garden\n\n',
-    "b.tsv": 'labels\ttext\ncooking;easy meals\trice, boiled\n\ta "quoted" rose\ngarden\tsoil\n',
-    "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\n" for text, names, _ in DOCUMENTS),
-    "a.ndjson": "".join(json.dumps({"text": text, "labels": ";".join(names)}) + "\n" for text, names, _ in DOCUMENTS),
-    "a.json": json.dumps([{"text": text, "labels": dict.fromkeys(names, 1.0)} for text, names, _ in DOCUMENTS]),
-    "b.json": json.dumps([{"text": text, "labels": names or None} for text, names, _ in DOCUMENTS], indent=4) + "\n\n",
-    "c.json": "".join(json.dumps({"text": text, "labels": json.dumps(names)}) + "\n" for text, names, _ in DOCUMENTS),
-    "excel.csv": 'sep=;\nid;text;labels\n1;rice, boiled;"cooking;easy meals"\n2;"a ""quoted"" rose";\n3;soil;garden\n',
-    "studio.csv": 'text,labels\n"rice, boiled","{""choices"": [""cooking"", ""easy meals""]}"\n'
-    '"a ""quoted"" rose",\nsoil,garden\n',
-    "semicolons.csv": 'id;text;labels\n1;rice, boiled;"cooking;easy meals"\n2;"a ""quoted"" rose";\n3;soil;garden\n',
-    "bars.csv": 'text| labels \nrice, boiled|cooking;easy meals\n"a ""quoted"" rose"|\nsoil|garden\n',
-    "tabs.csv": 'labels\ttext\ncooking;easy meals\trice, boiled\n\t"a ""quoted"" rose"\ngarden\tsoil\n',
-    "annif.jsonl": "".join(
-        json.dumps({"text": text, "subjects": [{"uri": "http://x/", "label": name} for name in names]}) + "\n"
+    "c.tsv": (
+        'text\tlabels\n"rice, boiled"\tcooking;easy meals\n"a ""quoted"" rose"\t\nsoil\tgarden\n\n'
+    ),
+    "C.CSV": (
+        'text,labels\n"rice, boiled",cooking;easy meals\n"a ""quoted"" rose",\nsoil,garden\n\n'
+    ),
+    "b.tsv": ('labels\ttext\ncooking;easy meals\trice, boiled\n\ta "quoted" rose\ngarden\tsoil\n'),
+    "a.jsonl": "".join(
+        json.dumps({"text": text, "labels": names}) + "\n" for text, names, _ in DOCUMENTS
+    ),
+    "a.ndjson": "".join(
+        json.dumps({"text": text, "labels": ";".join(names)}) + "\n" for text, names, _ in DOCUMENTS
+    ),
+    "a.json": json.dumps(
+        [{"text": text, "labels": dict.fromkeys(names, 1.0)} for text, names, _ in DOCUMENTS]
+    ),
+    "b.json": json.dumps(
+        [{"text": text, "labels": names or None} for text, names, _ in DOCUMENTS], indent=4
+    )
+    + "\n\n",
+    "c.json": "".join(
+        json.dumps({"text": text, "labels": json.dumps(names)}) + "\n"
         for text, names, _ in DOCUMENTS
     ),
-}  # fmt: skip
+    "excel.csv": (
+        'sep=;\nid;text;labels\n1;rice, boiled;"cooking;easy meals"\n'
+        '2;"a ""quoted"" rose";\n3;soil;garden\n'
+    ),
+    "studio.csv": 'text,labels\n"rice, boiled","{""choices"": [""cooking"", ""easy meals""]}"\n'
+    '"a ""quoted"" rose",\nsoil,garden\n',
+    "semicolons.csv": (
+        'id;text;labels\n1;rice, boiled;"cooking;easy meals"\n2;"a ""quoted"" rose";\n'
+        "3;soil;garden\n"
+    ),
+    "bars.csv": (
+        'text| labels \nrice, boiled|cooking;easy meals\n"a ""quoted"" rose"|\nsoil|garden\n'
+    ),
+    "tabs.csv": (
+        'labels\ttext\ncooking;easy meals\trice, boiled\n\t"a ""quoted"" rose"\ngarden\tsoil\n'
+    ),
+    "annif.jsonl": "".join(
+        json.dumps(
+            {"text": text, "subjects": [{"uri": "http://x/", "label": name} for name in names]}
+        )
+        + "\n"
+        for text, names, _ in DOCUMENTS
+    ),
+}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -65,12 +97,18 @@ def test_uris_with_given_separator_and_fasttext_words_are_read(tmp_path):
     (tmp_path / "a.tsv").write_text("Rosa canina\t<http://x/1>\thttp://x/2\n")
     (tmp_path / "b.tsv").write_text("Rosa canina\t<http://x/1> <http://x/2>\n")
     (tmp_path / "a.csv").write_text("text,subject_uris\nRosa canina,<http://x/1> <http://x/2>\n")
-    (tmp_path / "a.txt").write_text("__label__a __label__b-c Rosa canina\n\nrice __label__c __label__c\n")
+    (tmp_path / "a.txt").write_text(
+        "__label__a __label__b-c Rosa canina\n\nrice __label__c __label__c\n"
+    )
     expected = [Document("Rosa canina", ["http://x/1", "http://x/2"])]
     for name, separator in (("a.tsv", "\t"), ("b.tsv", " "), ("a.csv", " ")):
         assert list(documents(tmp_path / name, columns=Columns(separator=separator))) == expected
     found = list(documents(tmp_path / "a.txt"))
-    assert found == [Document("Rosa canina", ["a", "b-c"]), Document("", []), Document("rice", ["c"])]
+    assert found == [
+        Document("Rosa canina", ["a", "b-c"]),
+        Document("", []),
+        Document("rice", ["c"]),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -79,13 +117,37 @@ def test_uris_with_given_separator_and_fasttext_words_are_read(tmp_path):
         ("a.csv", "title,labels\nrice,a\n", ["a.csv:1", "title, labels", "text"]),
         ("a.csv", "text,labels\nrice,a\nrice, boiled,a\n", ["a.csv:3", "3 columns", "2"]),
         ("a.tsv", "rice\ta\tb\n", ["a.tsv:1", "3 columns"]),
-        ("a.tsv", "rose\ta\nrice\thttp://x/1\thttp://x/2\n", ["a.tsv:2", "3 columns", r"--separator '\t'"]),
+        (
+            "a.tsv",
+            "rose\ta\nrice\thttp://x/1\thttp://x/2\n",
+            ["a.tsv:2", "3 columns", r"--separator '\t'"],
+        ),
         ("a.tsv", "rose\ta\nrice\thttp://x/1 http://x/2\n", ["a.tsv:2", "column 2", "--separator"]),
-        ("a.csv", "text,subjects\nrose,a\nrice,urn:a urn:b\n", ["a.csv:3", "column 'subjects'", "'urn:a urn:b'"]),
-        ("a.csv", 'text,labels\nboil rice, "cooking"\n', ["a.csv:2", "column 'labels'", "cooking", "quotes"]),
-        ("a.csv", "text,labels\nrose,a\nrice,AT&amp;T\n", ["a.csv:3", "column 'labels'", "'AT&amp;T'"]),
-        ("a.csv", """text,labels\nrice,"['a', 'b']"\n""", ["a.csv:2", "column 'labels'", "['a', 'b']", '["a", "b"]']),
-        ("a.jsonl", """{"text": "rice", "tags": 1, "labels": "{'a'}"}\n""", ["a.jsonl:1", "key 'labels'", "{'a'}"]),
+        (
+            "a.csv",
+            "text,subjects\nrose,a\nrice,urn:a urn:b\n",
+            ["a.csv:3", "column 'subjects'", "'urn:a urn:b'"],
+        ),
+        (
+            "a.csv",
+            'text,labels\nboil rice, "cooking"\n',
+            ["a.csv:2", "column 'labels'", "cooking", "quotes"],
+        ),
+        (
+            "a.csv",
+            "text,labels\nrose,a\nrice,AT&amp;T\n",
+            ["a.csv:3", "column 'labels'", "'AT&amp;T'"],
+        ),
+        (
+            "a.csv",
+            """text,labels\nrice,"['a', 'b']"\n""",
+            ["a.csv:2", "column 'labels'", "['a', 'b']", '["a", "b"]'],
+        ),
+        (
+            "a.jsonl",
+            """{"text": "rice", "tags": 1, "labels": "{'a'}"}\n""",
+            ["a.jsonl:1", "key 'labels'", "{'a'}"],
+        ),
         ("a.csv", "text,labels\nrice,1;0;1\n", ["a.csv:2", "column 'labels'", "['1', '0', '1']"]),
         ("a.jsonl", '{"text": "rice"}\n{"title": "rose"}\n', "a.jsonl:2"),
         ("a.jsonl", '{"text": 3, "labels": ["a"]}\n', ["a.jsonl:1", "3", "text"]),
@@ -112,7 +174,11 @@ def test_uris_with_given_separator_and_fasttext_words_are_read(tmp_path):
         ("a.tsv", "text\tlabels\tlabels\nrice\ta\tb\n", ["a.tsv:1", "text, labels, labels"]),
         ("a.txt", "__label__a,__label__b rice\n", "a.txt:1: found '__label__a,__label__b'"),
         ("a.txt", '"__label__a __label__b rice"\n', """a.txt:1: found '"__label__a'"""),
-        ("a.jsonl", '{"text": "rice", "label": "a", "answer": "reject"}\n', ["a.jsonl:1", "'reject'"]),
+        (
+            "a.jsonl",
+            '{"text": "rice", "label": "a", "answer": "reject"}\n',
+            ["a.jsonl:1", "'reject'"],
+        ),
         ("a.csv", "text,text,labels\nrice,rice,a\n", ["a.csv:1", "text, text, labels"]),
     ],
 )
@@ -131,7 +197,9 @@ def test_truncated_compressed_file_is_refused(compress, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.json", "a.txt"])
-@pytest.mark.parametrize("line", [b"\xff\xfe,a", b"\xed\xa0\x80", b"caf\xe9", "rice".encode("utf-16-le")])
+@pytest.mark.parametrize(
+    "line", [b"\xff\xfe,a", b"\xed\xa0\x80", b"caf\xe9", "rice".encode("utf-16-le")]
+)
 def test_lines_with_invalid_utf_8_are_refused(name, line, tmp_path):
     first = "[" if name == "a.json" else FILES.get(name, "rice __label__a\n").partition("\n")[0]
     (tmp_path / name).write_bytes(first.encode() + b"\n" + line + b"\n")
@@ -155,7 +223,10 @@ def test_unicode_blanks_end_no_line_and_no_name(blank, tmp_path):
     }
     for file, content in written.items():
         (tmp_path / file).write_text(content, encoding="utf-8", newline="")
-        assert list(documents(tmp_path / file)) == [Document(text, [name]), Document(blank, [blank])]
+        assert list(documents(tmp_path / file)) == [
+            Document(text, [name]),
+            Document(blank, [blank]),
+        ]
 
 
 def test_lone_carriage_return_does_not_end_line(tmp_path):
@@ -163,7 +234,9 @@ def test_lone_carriage_return_does_not_end_line(tmp_path):
     written = {
         "a.csv": 'text,labels\n"boil rice\rfry onions","a;b\rc"\nsoil,d\n',
         "a.tsv": "boil rice\rfry onions\ta;b\rc\nsoil\td\n",
-        "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\r\n" for text, names, _ in expected),
+        "a.jsonl": "".join(
+            json.dumps({"text": text, "labels": names}) + "\r\n" for text, names, _ in expected
+        ),
     }
     for name, content in written.items():
         (tmp_path / name).write_text(content, newline="")
@@ -179,8 +252,12 @@ def test_warning_counts_unlabelled_lines_if_half_lack_labels(name, tmp_path, rec
     written = {
         "a.csv": "text,labels\n" + "".join(f"{text},{';'.join(names)}\n" for text, names in rows),
         "a.tsv": "".join("\t".join([text, *names]) + "\n" for text, names in rows),
-        "a.jsonl": "".join(json.dumps({"text": text, "labels": names}) + "\n" for text, names in rows),
-        "a.txt": "".join(" ".join([text, *(f"__label__{each}" for each in names)]) + "\n" for text, names in rows),
+        "a.jsonl": "".join(
+            json.dumps({"text": text, "labels": names}) + "\n" for text, names in rows
+        ),
+        "a.txt": "".join(
+            " ".join([text, *(f"__label__{each}" for each in names)]) + "\n" for text, names in rows
+        ),
     }
     (tmp_path / name).write_text(written[name])
     assert len(list(documents(tmp_path / name, labelled=False))) == 5
@@ -191,7 +268,9 @@ def test_warning_counts_unlabelled_lines_if_half_lack_labels(name, tmp_path, rec
 
 
 def test_first_line_like_header_causes_warning(tmp_path):
-    (tmp_path / "a.tsv").write_text("Titel\tThemen\nboil rice\ta\nfry onions\ta;b\nprune roses\tc\n")
+    (tmp_path / "a.tsv").write_text(
+        "Titel\tThemen\nboil rice\ta\nfry onions\ta;b\nprune roses\tc\n"
+    )
     with warns_with(UserWarning, "a.tsv:1", "'Titel'", "'Themen'", "--text"):
         list(documents(tmp_path / "a.tsv"))
     found = list(documents(tmp_path / "a.tsv", columns=Columns("Titel", "Themen")))
@@ -229,19 +308,30 @@ def test_options_that_mismatch_file_are_refused(name, text, columns, tmp_path):
 
 def test_label_with_two_uris_is_refused(tmp_path, monkeypatch):
     rows = [
-        {"text": "tea", "subjects": [{"uri": "http://x/1", "label": "Java"}, {"uri": "http://x/2", "label": "Tea"}]},
+        {
+            "text": "tea",
+            "subjects": [
+                {"uri": "http://x/1", "label": "Java"},
+                {"uri": "http://x/2", "label": "Tea"},
+            ],
+        },
         {"text": "code", "subjects": [{"uri": "http://x/3", "label": "Java"}]},
     ]
     written = "".join(json.dumps(row) + "\n" for row in rows)
     facts = ["key 'subjects'", "'Java'", "'http://x/1'", "'http://x/3'", "list of URIs"]
-    for name, content in [("a.jsonl", written), ("a.json", json.dumps(rows, indent=None).replace("}, {", "},\n{"))]:
+    for name, content in [
+        ("a.jsonl", written),
+        ("a.json", json.dumps(rows, indent=None).replace("}, {", "},\n{")),
+    ]:
         (tmp_path / name).write_text(content)
         with raises_with(XmlcError, name, *facts):
             list(documents(tmp_path / name))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(written.encode())))
     with raises_with(XmlcError, "-:2", *facts):
         list(documents(Path("-"), "jsonl"))
-    rows = [{"text": row["text"], "subjects": [each["uri"] for each in row["subjects"]]} for row in rows]
+    rows = [
+        {"text": row["text"], "subjects": [each["uri"] for each in row["subjects"]]} for row in rows
+    ]
     (tmp_path / "a.json").write_text(json.dumps(rows))
     assert [document.labels for document in documents(tmp_path / "a.json")] == [
         ["http://x/1", "http://x/2"],
@@ -275,7 +365,13 @@ def test_suspicious_labels_cause_warning(name, rows, said, tmp_path):
 
 
 def test_files_without_rows_have_no_texts(tmp_path):
-    for name, text in {"a.csv": "", "b.csv": "text,labels\n", "a.tsv": "", "a.jsonl": "", "a.json": "[]"}.items():
+    for name, text in {
+        "a.csv": "",
+        "b.csv": "text,labels\n",
+        "a.tsv": "",
+        "a.jsonl": "",
+        "a.json": "[]",
+    }.items():
         (tmp_path / name).write_text(text)
         assert list(documents(tmp_path / name)) == []
 
@@ -285,7 +381,9 @@ def test_numeric_labels_become_names(tmp_path):
     assert list(documents(tmp_path / "a.jsonl")) == [Document("rice", ["3", "17"])]
 
 
-@pytest.mark.parametrize("header", ["Document Title\tSubject Headings", "job title\tjob category", "THE TEXT\tTopics"])
+@pytest.mark.parametrize(
+    "header", ["Document Title\tSubject Headings", "job title\tjob category", "THE TEXT\tTopics"]
+)
 def test_header_of_several_words_causes_warning(header, tmp_path):
     rows = "".join(f"boil rice {i}\tcooking\n" for i in range(3))
     (tmp_path / "a.tsv").write_text(f"{header}\n{rows}")
@@ -311,7 +409,9 @@ def test_one_semicolon_does_not_hide_another_separator(tmp_path):
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "NaN", "[1, Infinity]"])
 def test_infinite_number_to_keep_is_refused_with_its_line(number, tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "a", "no": 1}\n{"text": "a", "no": ' + number + "}\n")
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "a", "no": 1}\n{"text": "a", "no": ' + number + "}\n"
+    )
     with raises_with(XmlcError, "a.jsonl:2", "finite"):
         list(documents(tmp_path / "a.jsonl", columns=Columns(keep=("no",))))
 
@@ -327,7 +427,9 @@ def test_delimiter_of_excel_is_read_and_lines_keep_their_numbers(mark, tmp_path)
     with raises_with(XmlcError, "a.csv:4", "3 columns"):
         next(found)
     (tmp_path / "a.csv").write_text("sep=;\ntext,labels\nrice;a,b\n")
-    assert list(documents(tmp_path / "a.csv", columns=Columns(delimiter=","))) == [Document("rice;a", ["b"])]
+    assert list(documents(tmp_path / "a.csv", columns=Columns(delimiter=","))) == [
+        Document("rice;a", ["b"])
+    ]
 
 
 def test_language_names_cause_no_hint(tmp_path, recwarn):

@@ -1,4 +1,6 @@
-"""Test Vowpal Wabbit's text format: round trips of rows, the vocabulary, and every kind of malformed line."""
+"""Test Vowpal Wabbit's text format: round trips of rows, the vocabulary, and every kind of
+malformed line.
+"""
 
 import numpy as np
 import pytest
@@ -13,7 +15,9 @@ from xmlc.data import load
 def test_rows_equal_hand_written_matrix(tmp_path):
     train = tmp_path / "train.vw"
     test = tmp_path / "test.vw"
-    train.write_text("3 | 5:0.5 word\n1,2,1 2.0 'tag|a x:2 x:1 |b:0.5 x\n | 5:1\n2 1 0.5 tag|\n'tag| 5:0\n\n\n")
+    train.write_text(
+        "3 | 5:0.5 word\n1,2,1 2.0 'tag|a x:2 x:1 |b:0.5 x\n | 5:1\n2 1 0.5 tag|\n'tag| 5:0\n\n\n"
+    )
     test.write_text("2 | new:1 word:4\n")
     vocabulary = {}
     X, Y = load(train, zero_based=False, vocabulary=vocabulary)
@@ -45,7 +49,9 @@ def test_features_missing_from_training_are_dropped(tmp_path):
         assert load(test, n_features=2)[0].toarray().tolist() == [[0, 3]]
 
 
-@pytest.mark.parametrize("text", ["1 | word\n", "1 | 07:1\n", "1 | 1 -2\n", "1 |a 1 |b 1\n", "1 | 99999999999\n"])
+@pytest.mark.parametrize(
+    "text", ["1 | word\n", "1 | 07:1\n", "1 | 1 -2\n", "1 |a 1 |b 1\n", "1 | 99999999999\n"]
+)
 def test_nonnumeric_feature_names_require_vocabulary(tmp_path, text):
     (tmp_path / "a.vw").write_text(text)
     with raises_with(XmlcError, "a.vw:1", "vocabulary="):
@@ -53,7 +59,11 @@ def test_nonnumeric_feature_names_require_vocabulary(tmp_path, text):
     assert load(tmp_path / "a.vw", "vw", n_features=10, vocabulary={})[0].shape[1] == 10
 
 
-NAMES = st.text(st.characters(exclude_characters=" \t\n\r|:\x00", exclude_categories=["Cs"]), min_size=1, max_size=3)
+NAMES = st.text(
+    st.characters(exclude_characters=" \t\n\r|:\x00", exclude_categories=["Cs"]),
+    min_size=1,
+    max_size=3,
+)
 
 
 @settings(deadline=None, max_examples=60)
@@ -62,7 +72,11 @@ NAMES = st.text(st.characters(exclude_characters=" \t\n\r|:\x00", exclude_catego
         st.tuples(
             st.lists(st.integers(0, 6), max_size=3),
             st.sampled_from(["", " 1", " 0.5 'tag", " 'tag"]),
-            st.dictionaries(st.tuples(st.sampled_from(["", "n", "ns"]), NAMES), st.floats(-9, 9, width=32), max_size=6),
+            st.dictionaries(
+                st.tuples(st.sampled_from(["", "n", "ns"]), NAMES),
+                st.floats(-9, 9, width=32),
+                max_size=6,
+            ),
         ),
         max_size=8,
     ),
@@ -73,7 +87,9 @@ def test_structured_rows_survive_round_trip(tmp_path_factory, rows, base):
     with path.open("wb") as file:
         for labels, extra, pairs in rows:
             head = ",".join(str(label + base) for label in labels) + extra + " " if labels else ""
-            features = " ".join(f"|{space} {name}:{value!r}" for (space, name), value in pairs.items())
+            features = " ".join(
+                f"|{space} {name}:{value!r}" for (space, name), value in pairs.items()
+            )
             file.write(f"{head}{features or '|'}\n".encode())
     vocabulary = {}
     X, Y = load(path, "vw", zero_based=base == 0, vocabulary=vocabulary, n_labels=7)
@@ -83,7 +99,9 @@ def test_structured_rows_survive_round_trip(tmp_path_factory, rows, base):
     for i, (labels, _, pairs) in enumerate(rows):
         row = X[[i]]
         found = {known[j]: value for j, value in zip(row.indices, row.data.tolist())}
-        assert found == {f"{space}|{name}": value for (space, name), value in pairs.items() if value}
+        assert found == {
+            f"{space}|{name}": value for (space, name), value in pairs.items() if value
+        }
         assert set(np.flatnonzero(Y.toarray()[i])) == set(labels)
 
 

@@ -1,4 +1,6 @@
-"""Test synthetic few-shot data: kernels agree with their docstrings, and rows do not depend on blocks or threads."""
+"""Test synthetic few-shot data: kernels agree with their docstrings, and rows do not depend on
+blocks or threads.
+"""
 
 import math
 from collections import Counter

@@ -1,4 +1,6 @@
-"""Test synthetic data: posteriors are the model's, labels follow them, and threads and blocks change nothing."""
+"""Test synthetic data: posteriors are the model's, labels follow them, and threads and blocks
+change nothing.
+"""
 
 import itertools
 
@@ -9,7 +11,13 @@ from scipy import sparse
 from small_data import equal_bits
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.synthetic.labels import MODIFIERS, POSTERIOR_FLOOR, RANK_PENALTY, SyntheticModel, draw_label_parameters
+from xmlc.data.synthetic.labels import (
+    MODIFIERS,
+    POSTERIOR_FLOOR,
+    RANK_PENALTY,
+    SyntheticModel,
+    draw_label_parameters,
+)
 
 SHAPE = {"n_features": 300, "n_labels": 80, "labels_per_instance": 3.0, "nonzeros": 25, "seed": 4}
 
@@ -23,7 +31,9 @@ def drawn():
 def test_posteriors_equal_documented_formula(drawn):
     model, X, _, P = drawn
     n_triggers = -(-8 * 3 * 300 // (25 * 80))
-    triggers, weights, modifiers, modifier_weights = draw_label_parameters(SHAPE["seed"], 300, 80, n_triggers, 3)
+    triggers, weights, modifiers, modifier_weights = draw_label_parameters(
+        SHAPE["seed"], 300, 80, n_triggers, 3
+    )
     dense = X[:200].toarray().astype(np.float64)
     posteriors = P[:200].toarray()
     for j in range(80):
@@ -36,12 +46,16 @@ def test_posteriors_equal_documented_formula(drawn):
 
 
 def test_labels_are_drawn_from_the_posteriors(drawn):
-    """In each stratum of posteriors, the share of positives is within four standard errors of the mean posterior."""
+    """In each stratum of posteriors, the share of positives is within four standard errors of the
+    mean posterior.
+    """
     _, _, Y, P = drawn
     posteriors = P.toarray().ravel()
     truth = Y.toarray().ravel()
     assert not truth[posteriors == 0].any()
-    for low, high in itertools.pairwise(np.quantile(posteriors[posteriors > 0], np.linspace(0, 1, 11))):
+    for low, high in itertools.pairwise(
+        np.quantile(posteriors[posteriors > 0], np.linspace(0, 1, 11))
+    ):
         chosen = (posteriors >= low) & (posteriors <= high) & (posteriors > 0)
         p = posteriors[chosen].astype(np.float64)
         error = np.sqrt((p * (1 - p)).sum()) / p.size
@@ -50,7 +64,9 @@ def test_labels_are_drawn_from_the_posteriors(drawn):
 
 def test_values_are_short_decimals(drawn):
     X = drawn[1]
-    np.testing.assert_array_equal(X.data, (np.rint(X.data.astype(np.float64) * 10000) / 10000).astype(np.float32))
+    np.testing.assert_array_equal(
+        X.data, (np.rint(X.data.astype(np.float64) * 10000) / 10000).astype(np.float32)
+    )
     assert X.data.min() >= np.float32(0.1)
     assert X.data.max() <= 1
 
@@ -60,7 +76,9 @@ def test_rows_do_not_depend_on_blocks_or_threads():
     whole = model.draw(0, 4000, n_jobs=1)
     assert all(map(equal_bits, whole, model.draw(0, 4000, n_jobs=2)))
     assert all(map(equal_bits, [matrix[1000:1500] for matrix in whole], model.draw(1000, 1500)))
-    assert all(map(equal_bits, [matrix[:50] for matrix in whole], SyntheticModel(**SHAPE).draw(0, 50)))
+    assert all(
+        map(equal_bits, [matrix[:50] for matrix in whole], SyntheticModel(**SHAPE).draw(0, 50))
+    )
     assert not equal_bits(whole[0][:50], SyntheticModel(**SHAPE | {"seed": 5}).draw(0, 50)[0])
 
 
@@ -79,7 +97,9 @@ def test_every_shape_has_requested_labels(n_features, n_labels, labels_per_insta
     assert P.data.min() >= np.float32(POSTERIOR_FLOOR)
 
 
-@pytest.mark.parametrize("wrong", [{"n_features": 0}, {"labels_per_instance": 50}, {"seed": -1}, {"seed": 1 << 63}])
+@pytest.mark.parametrize(
+    "wrong", [{"n_features": 0}, {"labels_per_instance": 50}, {"seed": -1}, {"seed": 1 << 63}]
+)
 def test_impossible_values_are_named(wrong):
     with raises_with(XmlcError, *wrong.values()):
         SyntheticModel(**{"n_features": 20, "n_labels": 10, "labels_per_instance": 1, **wrong})

@@ -18,14 +18,20 @@ from xmlc.suite.results.records.base import TrainingRecord
 from xmlc.suite.results.records.statistics import Statistics
 from xmlc.suite.steps.prepared import Prepared
 
-SIZES = "n_train: 60, n_test: 30, n_features: 40, n_labels: 9, labels_per_instance: 2.0, nonzeros: 9, seed: 3"
+SIZES = (
+    "n_train: 60, n_test: 30, n_features: 40, n_labels: 9, labels_per_instance: 2.0, nonzeros: 9, "
+    "seed: 3"
+)
 NAME = "amazon-670k"
 MARKED = "amazon-670k (synthetic)"
 
 
 @pytest.fixture
 def made(tmp_path):
-    """Make a synthetic dataset with the name of a real dataset in a mirror. Return the mirror and a catalogue."""
+    """Make a synthetic dataset with the name of a real dataset in a mirror.
+
+    Return the mirror and a catalogue.
+    """
     catalogue = tmp_path / "made.yaml"
     empty = tmp_path / "datasets.yaml"
     catalogue.write_text(f"{NAME}: {{synthetic: {{{SIZES}}}}}")
@@ -42,7 +48,16 @@ def names(tmp_path, mirror, catalogue, name=NAME):
     files = ("--source", source, "--out", data, "--statistics", tmp_path / "statistics.json")
     assert run("prepare", name, *files, "--catalogue", catalogue) == 0
     shutil.rmtree(tmp_path / "resources")  # The records do not need the source files for the mark.
-    model = ("--estimator", "swnn", "--name", "x", "--out", tmp_path / "model", "--record", tmp_path / "train.json")
+    model = (
+        "--estimator",
+        "swnn",
+        "--name",
+        "x",
+        "--out",
+        tmp_path / "model",
+        "--record",
+        tmp_path / "train.json",
+    )
     assert run("train", "--data", data, *model) == 0
     record = TrainingRecord.read(tmp_path / "train.json")
     assert record.run_names[0] == record.step["dataset"] == Prepared(data).meta["name"] == name
@@ -73,7 +88,9 @@ def test_an_archive_of_synthetic_data_is_marked(tmp_path, made):
 def test_web_mirror_is_checked_for_synthetic_mark(tmp_path, made):
     mirror, catalogue = made
     with serve() as server:
-        server.files = {f"/{NAME}/{file.name}": file.read_bytes() for file in (mirror / NAME).iterdir()}
+        server.files = {
+            f"/{NAME}/{file.name}": file.read_bytes() for file in (mirror / NAME).iterdir()
+        }
         assert names(tmp_path, server.url, catalogue) == {MARKED}
         del server.files[f"/{NAME}/source.json"]
         assert names(tmp_path, server.url, catalogue) == {NAME}
@@ -95,7 +112,12 @@ def test_only_demo_keeps_unmarked_name():
     assert name_in_records(DEMO, made=True) == DEMO
     assert name_in_records("yeast", made=False) == "yeast"
     assert without_mark(name_in_records("yeast", made=True)) == "yeast"
-    assert [is_synthetic(name) for name in (DEMO, MARKED, NAME, "synthetic-biology")] == [True, True, False, False]
+    assert [is_synthetic(name) for name in (DEMO, MARKED, NAME, "synthetic-biology")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_synthetic_data_have_no_published_numbers(tmp_path):
@@ -110,14 +132,31 @@ def test_synthetic_data_have_no_published_numbers(tmp_path):
 
 
 def test_no_claim_is_tested_on_synthetic_data(tmp_path):
-    records = [ranking(MARKED, name, seed, 0.5 + 0.01 * seed) for name, seed in product(("plt", "fastxml"), range(5))]
+    records = [
+        ranking(MARKED, name, seed, 0.5 + 0.01 * seed)
+        for name, seed in product(("plt", "fastxml"), range(5))
+    ]
     table = build_from(tmp_path, "claims", "plt2016", records, models={"plt": {}})
-    verdicts = table.means[table.means["quantity"].isin(["verdict", "cost_verdict"])]["value"].dropna()
+    verdicts = table.means[table.means["quantity"].isin(["verdict", "cost_verdict"])][
+        "value"
+    ].dropna()
     assert {*verdicts} == {"not run"}
     assert any(absent(note, f"{MARKED}: ", "`xmlc synth`") == [] for note in table.notes)
 
 
 def test_a_copy_of_a_copy_is_marked(tmp_path, made):
     mirror, catalogue = made
-    assert run("download", NAME, "--out", tmp_path / "second" / NAME, "--mirror", mirror, "--catalogue", catalogue) == 0
+    assert (
+        run(
+            "download",
+            NAME,
+            "--out",
+            tmp_path / "second" / NAME,
+            "--mirror",
+            mirror,
+            "--catalogue",
+            catalogue,
+        )
+        == 0
+    )
     assert names(tmp_path, tmp_path / "second", catalogue) == {MARKED}

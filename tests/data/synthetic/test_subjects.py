@@ -1,4 +1,6 @@
-"""Test synthetic texts about subjects: a plain twin draws the same texts, with any blocks and threads."""
+"""Test synthetic texts about subjects: a plain twin draws the same texts, with any blocks and
+threads.
+"""
 
 import math
 from collections import Counter
@@ -32,7 +34,9 @@ def count(key, counter, mean):
 
 
 def text_of(row, d, m, labels_per_instance, nonzeros, seed):
-    """Return the counts of words and the probabilities of labels of one text, computed as the docstrings say."""
+    """Return the counts of words and the probabilities of labels of one text, computed as the
+    docstrings say.
+    """
     key = stream_key(seed, Stream.SYNTHETIC_ROW + row)
     n_areas = m // made.AREA
     subjects = []
@@ -61,7 +65,9 @@ def text_of(row, d, m, labels_per_instance, nonzeros, seed):
             share = (source - made.AREA_SHARE) / made.SUBJECT_SHARE
             topic = subjects[int(len(subjects) * share**2)]
             n_typical = made.SUBJECT_WORDS
-        typical = random_unit(stream_key(seed, Stream.SYNTHETIC_LABEL + topic), int(n_typical * u**3))
+        typical = random_unit(
+            stream_key(seed, Stream.SYNTHETIC_LABEL + topic), int(n_typical * u**3)
+        )
         words.append(rarest + rank(typical, d - rarest, made.WORD_OFFSET + rarest))
     return Counter(words), {label: 1 - share for label, share in missing.items() if share < 1}
 
@@ -74,10 +80,14 @@ def test_texts_equal_plain_twin():
         p = P[[i]]
         assert x.indices.tolist() == sorted(words)
         offset = made.WORD_OFFSET
-        weights = [(1 + math.log(words[f])) * (1 + math.log((f + offset) / offset)) for f in sorted(words)]
+        weights = [
+            (1 + math.log(words[f])) * (1 + math.log((f + offset) / offset)) for f in sorted(words)
+        ]
         np.testing.assert_allclose(x.data, weights / np.linalg.norm(weights), atol=0.51e-4)
         assert p.indices.tolist() == sorted(probabilities)
-        np.testing.assert_allclose(p.data, [probabilities[label] for label in sorted(probabilities)], rtol=1e-6)
+        np.testing.assert_allclose(
+            p.data, [probabilities[label] for label in sorted(probabilities)], rtol=1e-6
+        )
 
 
 def test_labels_are_drawn_from_the_posteriors():
@@ -117,7 +127,9 @@ def test_rows_do_not_depend_on_blocks_or_threads(monkeypatch):
     assert all(map(equal_bits, [matrix[100:150] for matrix in whole], model.draw(100, 150)))
 
 
-@pytest.mark.parametrize("sizes", [{"n_features": 1, "n_labels": 1}, {"nonzeros": 1, "labels_per_instance": 0.1}])
+@pytest.mark.parametrize(
+    "sizes", [{"n_features": 1, "n_labels": 1}, {"nonzeros": 1, "labels_per_instance": 0.1}]
+)
 def test_smallest_sizes(sizes):
     X, Y, P = SubjectTexts(**SHAPE | sizes).draw(0, 50)
     assert (np.diff(X.indptr) > 0).all()

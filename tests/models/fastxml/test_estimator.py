@@ -50,7 +50,9 @@ def test_each_training_instance_reaches_its_leaf(unit_norm):
     x = kernel_csr(X)
     if unit_norm:
         norms = np.sqrt(X.multiply(X).sum(axis=1))
-        x = kernel_csr(sparse.csr_array(X.multiply(1 / np.maximum(norms, 1)[:, None]), dtype=np.float32))
+        x = kernel_csr(
+            sparse.csr_array(X.multiply(1 / np.maximum(norms, 1)[:, None]), dtype=np.float32)
+        )
     n_zero = 0
     for tree, root in enumerate(forest.roots):
         _, leaves, _ = find_leaf(x, 0, 600, forest, tree, 12)
@@ -70,7 +72,9 @@ def test_instances_with_score_0_go_to_positive_side():
     moved = np.empty(3, dtype=np.uint32)
     weights = np.array([2.0], dtype=np.float32)
     features = np.array([0], dtype=np.uint32)
-    n_negative = divide(kernel_csr(X), order, features, weights, np.float32(0), np.zeros(2, dtype=np.float32), moved)
+    n_negative = divide(
+        kernel_csr(X), order, features, weights, np.float32(0), np.zeros(2, dtype=np.float32), moved
+    )
     assert n_negative == 1
     assert order.tolist() == [1, 0, 2]
 
@@ -81,18 +85,26 @@ def test_pfastrexml_ranks_by_inverse_propensity_and_tail_classifiers(multilabel)
     spe = model.predict_proba(X)
     weighted = spe.toarray() / propensities(Y)[None, :]
     tail = fit_tail_classifiers(X, Y, True, 1).log_scores(X, spe, model.gamma, True, 1).toarray()
-    expected = sparse.csr_array(np.where(weighted > 0, weighted**0.8 * np.exp(0.2 * tail), 0).astype(np.float32))
+    expected = sparse.csr_array(
+        np.where(weighted > 0, weighted**0.8 * np.exp(0.2 * tail), 0).astype(np.float32)
+    )
     labels, scores = model.predict_top_k(X, 3)
     assert np.allclose(scores, top_k_of(expected, 3)[1], rtol=1e-5)
-    assert (labels == top_k_of(expected, 3)[0]).mean() > 0.99  # Labels with equal estimates may have another order.
+    # Labels with equal estimates may have another order.
+    assert (labels == top_k_of(expected, 3)[0]).mean() > 0.99
 
 
 def test_dcg_and_ndcg_differ_only_if_numbers_of_labels_differ(multilabel):
     X, Y = multilabel(200, 30, 12, seed=5)
-    ndcg, dcg = (FastXML(n_trees=2, objective=name).fit(X, Y).predict_proba(X) for name in ("ndcg", "dcg"))
+    ndcg, dcg = (
+        FastXML(n_trees=2, objective=name).fit(X, Y).predict_proba(X) for name in ("ndcg", "dcg")
+    )
     assert (ndcg != dcg).nnz > 0
     one_label = sparse.csr_array(np.eye(12, dtype=bool)[np.arange(200) % 12])
-    same = [FastXML(n_trees=2, objective=name).fit(X, one_label).predict_proba(X) for name in ("ndcg", "dcg")]
+    same = [
+        FastXML(n_trees=2, objective=name).fit(X, one_label).predict_proba(X)
+        for name in ("ndcg", "dcg")
+    ]
     assert (same[0] != same[1]).nnz == 0
     with raises_with(XmlcError, "objective='map'", "'ndcg', 'dcg'"):
         FastXML(objective="map").fit(X, Y)
@@ -116,7 +128,8 @@ def test_labels_per_leaf_limits_size_of_leaves(multilabel):
 def test_published_precision_on_bibtex(mirror):
     """Published: 63.42 39.23 28.86 (repository).
 
-    The mean over seeds is within half a point of the published value. Each seed is within one point.
+    The mean over seeds is within half a point of the published value. Each seed is within one
+    point.
     """
     (X, Y), (X_test, Y_test) = bibtex(mirror)
     labels, _ = FastXML(n_jobs=2).fit(X, Y).predict_top_k(X_test, 5)

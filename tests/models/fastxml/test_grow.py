@@ -34,7 +34,12 @@ def test_gathered_columns_are_columns_that_can_get_a_weight(seed, scale):
         found[work.rows[own], work.features[j]] = work.values[own]
     dense = np.hstack([X.toarray()[node], np.ones((k, 1))])
     pull = dense * np.where(side > 0, costs[0], -costs[1])[:, None]
-    matters = np.maximum(np.where(pull > 0, pull, 0).sum(axis=0), np.where(pull < 0, -pull, 0).sum(axis=0)) > 1
+    matters = (
+        np.maximum(
+            np.where(pull > 0, pull, 0).sum(axis=0), np.where(pull < 0, -pull, 0).sum(axis=0)
+        )
+        > 1
+    )
     matters[d] = True
     assert set(work.features[:p]) == set(np.flatnonzero(matters))
     assert np.array_equal(found, dense * matters)
@@ -43,7 +48,9 @@ def test_gathered_columns_are_columns_that_can_get_a_weight(seed, scale):
 
 
 def test_labels_of_a_node_are_renumbered():
-    Y = sparse.csr_array(np.array([[0, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1]], dtype=bool))
+    Y = sparse.csr_array(
+        np.array([[0, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1]], dtype=bool)
+    )
     y = kernel_csr(Y)
     scratch = np.zeros(4, dtype=np.uint32)
     starts, labels, found = number_labels(y, np.array([3, 1, 0], dtype=np.uint32), scratch)
@@ -58,10 +65,16 @@ def test_labels_of_a_node_are_renumbered():
 def test_leaf_keeps_labels_with_largest_weighted_counts(most, weighted):
     rng = np.random.default_rng(most)
     Y = sparse.csr_array(rng.random((12, 30)) < 0.4)
-    weights = rng.choice([0.5, 1, 2], 30).astype(np.float32) if weighted else np.ones(30, dtype=np.float32)
+    weights = (
+        rng.choice([0.5, 1, 2], 30).astype(np.float32)
+        if weighted
+        else np.ones(30, dtype=np.float32)
+    )
     node = np.arange(12, dtype=np.uint32)
     times = Y.sum(axis=0)
-    labels, counts = labels_of_leaf(kernel_csr(Y), node, weights, np.zeros(30, dtype=np.uint32), most)
+    labels, counts = labels_of_leaf(
+        kernel_csr(Y), node, weights, np.zeros(30, dtype=np.uint32), most
+    )
     best = np.argsort(-weights * times, kind="stable")[:most]  # the smaller label wins ties
     assert labels.tolist() == sorted(best)
     assert counts.tolist() == times[labels].tolist()

@@ -26,7 +26,15 @@ def solve(X, side, costs, limits):
     weights = np.empty(X.shape[1], dtype=np.float32)
     margins = np.empty(X.shape[0], dtype=np.float32)
     own = kernel_csr(sparse.csr_array(X.T))
-    fit_logistic(own, side, (np.float32(costs[0]), np.float32(costs[1])), limits, np.uint64(7), weights, margins)
+    fit_logistic(
+        own,
+        side,
+        (np.float32(costs[0]), np.float32(costs[1])),
+        limits,
+        np.uint64(7),
+        weights,
+        margins,
+    )
     return weights, margins
 
 
@@ -43,7 +51,9 @@ def test_solver_finds_solution_of_liblinear(seed):
     assert ((weights != 0) == (np.abs(expected) > 1e-6)).all()
     assert 3 < (weights != 0).sum() < weights.size
     assert np.allclose(margins, X @ weights, atol=1e-4)
-    assert twin.objective(X, side, costs, weights) <= twin.objective(X, side, costs, expected) * (1 + 1e-6)
+    assert twin.objective(X, side, costs, weights) <= twin.objective(X, side, costs, expected) * (
+        1 + 1e-6
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -65,10 +75,18 @@ def test_solver_keeps_weights_0_if_features_do_not_help():
 
 
 def test_dropped_features_have_weight_0_at_optimum():
-    """`gather_columns` drops these features. These features have weight 0 in the solution with all columns."""
+    """`gather_columns` drops these features.
+
+    These features have weight 0 in the solution with all columns.
+    """
     X, side, costs = sides_problem(3, n=40, d=25, density=0.1)
     weights, _ = solve(X, side, costs, StoppingCriteria(1e-6, 200, 200, 40))
     pull = X * np.where(side > 0, costs[0], -costs[1])[:, None]
-    idle = np.maximum(np.where(pull > 0, pull, 0).sum(axis=0), np.where(pull < 0, -pull, 0).sum(axis=0)) <= 1
+    idle = (
+        np.maximum(
+            np.where(pull > 0, pull, 0).sum(axis=0), np.where(pull < 0, -pull, 0).sum(axis=0)
+        )
+        <= 1
+    )
     assert idle.sum() >= 2
     assert not weights[idle].any()

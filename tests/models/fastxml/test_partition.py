@@ -1,4 +1,6 @@
-"""The partition of a node by nDCG, compared with a plain implementation, and the ranking of its labels."""
+"""The partition of a node by nDCG, compared with a plain implementation, and the ranking of its
+labels.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +51,18 @@ def test_partition_equals_plain_implementation(label_sets, weighted, normalised,
 
 
 @SMALL
-@given(scores=st.lists(st.integers(0, 2**40 - 1), min_size=1, max_size=300), shift=st.integers(0, 40))
+@given(
+    scores=st.lists(st.integers(0, 2**40 - 1), min_size=1, max_size=300), shift=st.integers(0, 40)
+)
 def test_labels_are_ranked_by_score_then_by_number(scores, shift):
     sums = np.array(scores) >> shift
     n = len(scores)
     keys = np.empty((2, n), dtype=np.uint64)
     counts = np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
     gains = np.empty(n, dtype=np.int64)
-    rank_by_gain(sums, np.ones(n, dtype=np.float32), 1.0, discount_table(n), keys[0], keys[1], counts, gains)
+    rank_by_gain(
+        sums, np.ones(n, dtype=np.float32), 1.0, discount_table(n), keys[0], keys[1], counts, gains
+    )
     expected = np.empty(n)
     expected[np.argsort(-sums, kind="stable")] = discount_table(n) * FIXED_POINT
     assert (gains == np.floor(expected + 0.5)).all()

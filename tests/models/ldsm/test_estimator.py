@@ -14,7 +14,14 @@ from xmlc.core.errors import XmlcError
 from xmlc.models import LdSM
 from xmlc.models.tail_classifiers import fit_tail_classifiers
 
-SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "shares": "labels", "n_jobs": 1}
+SMALL = {
+    "n_trees": 4,
+    "max_nodes": 31,
+    "learning_rate": 0.5,
+    "lambda_1": 1.3,
+    "shares": "labels",
+    "n_jobs": 1,
+}
 
 
 def same_forest(a, b):
@@ -48,7 +55,9 @@ def test_estimates_are_mean_shares_of_reached_leaves(multilabel, options):
 
 @pytest.mark.parametrize("arity", [2, 3])
 def test_average_over_leaves_adds_one_histogram_per_leaf(multilabel, arity):
-    """Estimates are the sums of Algorithm 5 divided by the number of leaves, so both give the same ranking."""
+    """Estimates are the sums of Algorithm 5 divided by the number of leaves, so both give the same
+    ranking.
+    """
     X, _, by_tree = data_and_model(multilabel, arity=arity)
     model = by_tree.trees(4).set_params(average="leaves")
     X = X[:50]
@@ -59,14 +68,19 @@ def test_average_over_leaves_adds_one_histogram_per_leaf(multilabel, arity):
         hist, n_leaves = twin.predict(model.forest_, x)
         row = spe[[i]]
         assert row.indices.tolist() == sorted(hist)
-        assert np.allclose(row.data, [float(hist[label] / n_leaves) for label in row.indices], rtol=1e-6)
+        assert np.allclose(
+            row.data, [float(hist[label] / n_leaves) for label in row.indices], rtol=1e-6
+        )
         best = sorted(hist, key=lambda label: (-hist[label], label))[:5]
         assert labels[i, : len(best)].tolist() == best
         assert np.array_equal(scores[i, : len(best)], spe[[i]].toarray()[0, best])
         assert half[[i]].nnz == (row.data > np.float32(0.5 / 12)).sum()
-    assert (spe != by_tree.predict_proba(X)).nnz > 100  # an instance reaches several leaves in some trees
+    # an instance reaches several leaves in some trees
+    assert (spe != by_tree.predict_proba(X)).nnz > 100
     one = by_tree.trees(1)
-    assert np.allclose(one.predict_proba(X).data, one.set_params(average="leaves").predict_proba(X).data, rtol=1e-6)
+    assert np.allclose(
+        one.predict_proba(X).data, one.set_params(average="leaves").predict_proba(X).data, rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("arity", [2, 3])
@@ -79,7 +93,8 @@ def test_exceed_allows_more_nodes_as_in_algorithm_1(multilabel, arity):
         expected = twin.nodes_of_loop(max_nodes, arity, n_splits=100)
         assert model.n_nodes_.tolist() == [expected]
         assert expected < max_nodes + arity
-        # With the limit T_max, there is one split less, or the same number if the loop ends at T_max.
+        # With the limit T_max, there is one split less, or the same number if the loop ends at
+        # T_max.
         assert within.n_nodes_.tolist() == [expected if expected <= max_nodes else expected - arity]
         known = within.forest_.objectives
         assert np.array_equal(model.forest_.objectives[: known.shape[0]], known)
@@ -127,7 +142,12 @@ def test_depths_node_counts_and_objectives_are_consistent(multilabel):
 
 def test_options_for_paper_and_program_change_the_forest(multilabel):
     X, Y, model = data_and_model(multilabel, seed=7)
-    for change in ({"ties": "first"}, {"initial_weights": "uniform"}, {"prune": False}, {"shuffle": False}):
+    for change in (
+        {"ties": "first"},
+        {"initial_weights": "uniform"},
+        {"prune": False},
+        {"shuffle": False},
+    ):
         assert not same_forest(model, clone(model).set_params(**change).fit(X, Y))
     # With these options, all trees are equal. Random initial weights make the trees differ.
     options = {"ties": "first", "shuffle": False, "prune": False}
@@ -142,12 +162,15 @@ def test_one_node_and_stored_zeros_are_learned(multilabel):
     X, Y = multilabel(30, 5, 3)
     one = LdSM(n_trees=1, max_nodes=1).fit(X, Y)
     assert (one.n_nodes_.tolist(), one.tree_depths_.tolist()) == ([1], [0])
-    zeros = sparse.csr_array((np.zeros(30, np.float32), (np.arange(30), np.zeros(30, int))), shape=(30, 5))
+    zeros = sparse.csr_array(
+        (np.zeros(30, np.float32), (np.arange(30), np.zeros(30, int))), shape=(30, 5)
+    )
     assert np.isfinite(LdSM(n_trees=1).fit(zeros + X, Y).forest_.biases).all()
 
 
 def test_defaults_depend_on_size_of_training_set(multilabel):
-    X, Y = multilabel(3000, 5, 300)  # with 300 rows, labels have fewer than ten positives on average
+    # with 300 rows, labels have fewer than ten positives on average
+    X, Y = multilabel(3000, 5, 300)
     chosen = []
     for n in (3000, 300):
         for model in [LdSM(n_trees=1).fit(X[:n], Y[:n])]:

@@ -1,4 +1,6 @@
-"""Nodes of LdSM: their weights for unscaled features, the order of splits, and the routes of instances."""
+"""Nodes of LdSM: their weights for unscaled features, the order of splits, and the routes of
+instances.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,21 @@ def test_node_weights_apply_to_unscaled_features(multilabel, adaptive):
     work = new_workspace(x, y, d, Y.shape[1], 2, adaptive)
 
     def fit(**options):
-        return train_regressors(x, y, node, tree_settings(2, adaptive, **options), np.uint64(5), work)
+        return train_regressors(
+            x, y, node, tree_settings(2, adaptive, **options), np.uint64(5), work
+        )
 
     features, weights, biases, _ = fit()
     p = features.size + 1
     local = work.slots.reshape(-1, SLOT)[:p, :2]  # the features of the node
     rows = np.array([np.zeros(p)] * node.size)
     for i in range(node.size):
-        rows[i, work.ids[work.starts[i] : work.starts[i + 1]]] = work.values[work.starts[i] : work.starts[i + 1]]
-    assert np.allclose(X.toarray()[node][:, features].astype(float) @ weights + biases, rows @ local, atol=1e-4)
+        rows[i, work.ids[work.starts[i] : work.starts[i + 1]]] = work.values[
+            work.starts[i] : work.starts[i + 1]
+        ]
+    assert np.allclose(
+        X.toarray()[node][:, features].astype(float) @ weights + biases, rows @ local, atol=1e-4
+    )
     full = np.zeros((d, 2))
     pruned = np.zeros((d, 2))
     for target, prune in ((full, False), (pruned, True)):
@@ -54,7 +62,9 @@ def instances_of(forest, X):
     members = {0: np.arange(len(X))}
     for node in range(forest.levels.size):
         own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
-        margins = forest.biases[node] + X[members[node]][:, forest.features[own]] @ forest.weights[own]
+        margins = (
+            forest.biases[node] + X[members[node]][:, forest.features[own]] @ forest.weights[own]
+        )
         sent = [twin.directions(row) for row in margins]
         for j, child in enumerate(forest.children[node].tolist()):
             if child >= 0:
@@ -66,14 +76,20 @@ def instances_of(forest, X):
 def test_leaf_with_highest_priority_is_split_next(multilabel, arity):
     """In Algorithm 1, the priority is the sum minus the maximum of the label histogram."""
     X, Y = multilabel(600, 30, 12, seed=1)
-    forest = LdSM(n_trees=1, arity=arity, max_nodes=10**6, learning_rate=1.0, epochs=10, n_jobs=1).fit(X, Y).forest_
+    forest = (
+        LdSM(n_trees=1, arity=arity, max_nodes=10**6, learning_rate=1.0, epochs=10, n_jobs=1)
+        .fit(X, Y)
+        .forest_
+    )
     rows = instances_of(forest, X.toarray())
     Y = Y.toarray()
     priority = {node: Y[own].sum() - Y[own].sum(axis=0).max() for node, own in rows.items()}
     waiting = {0}
     for node in range(forest.levels.size):  # nodes are in the order of their splits
         assert priority[node] == max(priority[other] for other in waiting)
-        waiting = waiting - {node} | {child for child in forest.children[node].tolist() if child >= 0}
+        waiting = waiting - {node} | {
+            child for child in forest.children[node].tolist() if child >= 0
+        }
     assert len({*priority.values()}) > 5
 
 
@@ -89,7 +105,9 @@ def test_features_and_labels_of_a_node_are_renumbered(multilabel):
     for own in (node, node[:4]):  # the second node reuses the buffers of the first
         n_labels = gather_labels(y, own, data)
         p = gather_scaled(x, own, data)
-        local = sparse.csr_array((data.values, data.ids, data.starts[: own.size + 1]), shape=(own.size, p)).toarray()
+        local = sparse.csr_array(
+            (data.values, data.ids, data.starts[: own.size + 1]), shape=(own.size, p)
+        ).toarray()
         assert data.features[p - 1] == d
         assert (local[:, p - 1] == 1).all()
         assert abs(local).max() == 1
@@ -121,7 +139,9 @@ def test_instances_take_all_directions_with_scores_of_at_least_half(multilabel):
     assert {len(own) for own in expected} == {1, 2, 3}
     assert not dense.any()
     for j in range(3):
-        assert sent[starts[j] : starts[j + 1]].tolist() == [i for i, own in enumerate(expected) if j in own]
+        assert sent[starts[j] : starts[j + 1]].tolist() == [
+            i for i, own in enumerate(expected) if j in own
+        ]
     assert divides(starts, 60)
     halves = np.array([0.5, 0.499, 0.5], np.float32)
     only_biases = (features[:0], weights[:0])

@@ -57,7 +57,9 @@ def test_training_of_node_equals_plain_python(multilabel, arity, adaptive, unifo
     slots = np.empty(((arity + 1) // 2, d + 1, SLOT), np.float32)
     start_slots(slots, arity, 1 / (d + 1) if uniform else 0.0, ~KEY)
     start = weights_of(slots, arity)[:, np.argsort(work.features)].astype(float)
-    expected, history, given_directions = twin.train(dense, label_sets, m, arity, 3, 0.2, 1.7, 0.9, adaptive, start)
+    expected, history, given_directions = twin.train(
+        dense, label_sets, m, arity, 3, 0.2, 1.7, 0.9, adaptive, start
+    )
     assert len(set(given_directions)) > 1
     found = np.zeros((arity, d + 1))
     found[:, features] = weights.T * scales[features]
@@ -86,7 +88,9 @@ def test_initial_weights_are_uniform_or_zero():
 
 
 def side_by_side(sums):
-    """Return sums of shape (M, labels) in pairs of directions, as float32 of shape (pairs, labels, 2)."""
+    """Return sums of shape (M, labels) in pairs of directions, as float32 of shape (pairs, labels,
+    2).
+    """
     pairs = np.zeros(((len(sums) + 1) // 2, sums.shape[1], 2), dtype=np.float32)
     for j, own in enumerate(sums):
         pairs[j // 2, :, j % 2] = own
@@ -120,7 +124,9 @@ def test_objective_of_node_equals_plain_implementation():
         seen = rng.integers(1, 30, size=7)
         sums = (rng.random((arity, 7)) * seen).astype(np.float32)
         expected = twin.objective(*twin.probabilities(sums.astype(float), seen.tolist()), 1.5, 0.7)
-        found = objective(side_by_side(sums), sums.sum(axis=1, dtype=np.float64), int(seen.sum()), settings)
+        found = objective(
+            side_by_side(sums), sums.sum(axis=1, dtype=np.float64), int(seen.sum()), settings
+        )
         assert found == pytest.approx(expected, rel=1e-5)
 
 
@@ -128,7 +134,8 @@ def test_ties_go_to_first_or_random_direction():
     costs = np.array([0.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
     assert best_directions(costs, False, KEY, 0) == 2
     found = np.array([best_directions(costs, True, KEY, step) for step in range(600)])
-    assert set(found) == {2, 4, 5}  # Choice 7 (all directions) needs a lower cost than the other choices.
+    # Choice 7 (all directions) needs a lower cost than the other choices.
+    assert set(found) == {2, 4, 5}
     assert np.bincount(found).max() < 260
     costs[7] = 0.5
     assert {best_directions(costs, ties, KEY, 0) for ties in (False, True)} == {7}
@@ -151,7 +158,8 @@ def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
     assert best_of_two(labels, sums[None], totals, n_seen, settings, KEY, seed) == expected
 
 
-# Two regressors trained in one register are bit-identical to two regressors trained one after the other.
+# Two regressors trained in one register are bit-identical to two regressors trained one after the
+# other.
 
 
 SLOPES = np.float32([0.31, -0.77])

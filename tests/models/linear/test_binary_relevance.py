@@ -18,7 +18,10 @@ from xmlc.models.linear.binary_relevance import sigmoids_above
 
 @pytest.fixture(scope="module")
 def problem():
-    """Return 60 instances and 4 labels, with features of various scales. Label 2 is never positive, label 3 always."""
+    """Return 60 instances and 4 labels, with features of various scales.
+
+    Label 2 is never positive, label 3 always.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5)) * [0.1, 1, 5, 1, 0] + [0, 1, 0, 0, 2]
     X[rng.random(X.shape) < 0.2] = 0
@@ -37,7 +40,9 @@ def test_estimates_equal_scikit_learn(problem, standardize):
     if standardize:
         dense /= np.where(dense.std(axis=0) > 0, dense.std(axis=0, ddof=1), 1)
     for j in range(2):
-        baseline = LogisticRegression(C=0.3, tol=1e-12, solver="newton-cholesky").fit(dense, Y.toarray()[:, j])
+        baseline = LogisticRegression(C=0.3, tol=1e-12, solver="newton-cholesky").fit(
+            dense, Y.toarray()[:, j]
+        )
         assert np.allclose(spe[:, j], baseline.predict_proba(dense)[:, 1], atol=1e-6)
 
 
@@ -65,7 +70,9 @@ def test_validation_losses_equal_scikit_learn(problem):
         single = LogisticRegression(C=grid[place], tol=1e-12, solver="newton-cholesky").fit(
             dense[inside], labels[inside, j]
         )
-        loss = log_loss(labels[outside, j], single.predict_proba(dense[outside])[:, 1], labels=[False, True])
+        loss = log_loss(
+            labels[outside, j], single.predict_proba(dense[outside])[:, 1], labels=[False, True]
+        )
         assert model.losses_[j, fold, place] == pytest.approx(loss, rel=1e-6)
     assert np.isnan(model.losses_[2:]).all()
 
@@ -99,8 +106,11 @@ def test_fit_warns_if_solver_misses_tolerance(problem, monkeypatch):
 
 def test_fit_works_without_features_or_positives():
     Y = np.arange(12)[:, None] % 3 == 0
-    assert np.allclose(BinaryRelevance().fit(np.zeros((12, 0)), Y).predict_proba(np.zeros((2, 0))).toarray(), 1 / 3)
-    # The training part of each fold has only one class. All values of C are equal, so fit selects the smallest.
+    assert np.allclose(
+        BinaryRelevance().fit(np.zeros((12, 0)), Y).predict_proba(np.zeros((2, 0))).toarray(), 1 / 3
+    )
+    # The training part of each fold has only one class. All values of C are equal, so fit selects
+    # the smallest.
     two = BinaryRelevance().fit(np.ones((2, 3)), [[True], [False]])
     assert np.isnan(two.losses_).all()
     assert two.C_.tolist() == [two.C_grid[0]]
@@ -120,12 +130,15 @@ def test_sigmoids_above_equal_plain_loops():
     scores = rng.normal(0, 4, (7, 5))
     thresholds = rng.random(5).astype(np.float32)
     scores[2, 1] = scores[3, 1] = 0.25
-    thresholds[1] = np.float32(sigmoid(0.25))  # An estimate equal to its threshold is not above the threshold.
+    # An estimate equal to its threshold is not above the threshold.
+    thresholds[1] = np.float32(sigmoid(0.25))
     counts, labels, estimates = sigmoids_above(scores, thresholds)
     expected = []
     for row in scores:
         expected.append([(j, np.float32(sigmoid(s))) for j, s in enumerate(row)])
     expected = [[(j, p) for j, p in row if p > thresholds[j]] for row in expected]
     assert counts.tolist() == [len(row) for row in expected]
-    assert list(zip(labels.tolist(), estimates, strict=True)) == list(itertools.chain.from_iterable(expected))
+    assert list(zip(labels.tolist(), estimates, strict=True)) == list(
+        itertools.chain.from_iterable(expected)
+    )
     assert estimates.dtype == np.float32

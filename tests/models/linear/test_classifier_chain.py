@@ -61,7 +61,9 @@ def test_samples_follow_product_of_conditionals(problem):
     for i in range(2):
         scores = X.toarray()[i] @ model.weights_.T + model.constants_
         for y in itertools.product([0, 1], repeat=4):
-            conditionals = 1 / (1 + np.exp(-(scores + np.triu(model.influence_, 1).T @ np.array(y))))
+            conditionals = 1 / (
+                1 + np.exp(-(scores + np.triu(model.influence_, 1).T @ np.array(y)))
+            )
             expected = np.prod(np.where(y, conditionals, 1 - conditionals))
             # Five standard deviations of the frequency.
             bound = 5 * np.sqrt(expected * (1 - expected) / n_samples) + 1e-4
@@ -98,8 +100,14 @@ def test_chain_equals_scikit_learn_regressions_on_earlier_labels(problem):
     labels = Y.toarray()
     for j in range(4):
         inputs = np.column_stack([dense, 3.0 * labels[:, :j]])
-        theirs = LogisticRegression(C=0.7, tol=1e-12, solver="newton-cholesky").fit(inputs, labels[:, j])
-        scores = dense @ model.weights_[j] + labels[:, :j] @ model.influence_[:j, j] + model.constants_[j]
+        theirs = LogisticRegression(C=0.7, tol=1e-12, solver="newton-cholesky").fit(
+            inputs, labels[:, j]
+        )
+        scores = (
+            dense @ model.weights_[j]
+            + labels[:, :j] @ model.influence_[:j, j]
+            + model.constants_[j]
+        )
         assert np.abs(1 / (1 + np.exp(-scores)) - theirs.predict_proba(inputs)[:, 1]).max() < 1e-6
         assert (model.influence_[j:, j] == 0).all()
 

@@ -17,7 +17,9 @@ def test_selected_c_has_smallest_mean_loss(common):
     losses[0, 1] = np.nan
     losses[5] = np.nan
     means = [np.nanmean(row, axis=0) if not np.isnan(row).all() else np.zeros(5) for row in losses]
-    expected = [int(np.argmin(sum(means)))] * 6 if common else [int(np.argmin(row)) for row in means]
+    expected = (
+        [int(np.argmin(sum(means)))] * 6 if common else [int(np.argmin(row)) for row in means]
+    )
     assert label_logistic.best_indices(losses, common).tolist() == expected
 
 

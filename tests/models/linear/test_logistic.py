@@ -1,4 +1,6 @@
-"""The solver of logistic regressions, compared with a plain implementation and with scikit-learn."""
+"""The solver of logistic regressions, compared with a plain implementation and with
+scikit-learn.
+"""
 
 import math
 import warnings
@@ -17,14 +19,18 @@ from xmlc.models.linear.label_logistic import blocks_of, make_problem
 
 
 def random_problem(n=40, d=6, m=11, seed=0, chain=True, standardize=True):
-    """Return a problem with more labels than lanes, various scales and means of columns, and zeros."""
+    """Return a problem with more labels than lanes, various scales and means of columns, and
+    zeros.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-1, 2, d) + rng.integers(0, 4, d)
     X[rng.random(X.shape) < 0.3] = 0
     Y = X / X.std(axis=0) @ rng.normal(size=(d, m)) + rng.normal(size=(n, m)) > rng.normal(size=m)
     widths = d + np.arange(m) if chain else np.full(m, d)
     weights = rng.choice([0.3, 1, 7], n).astype(np.float32)
-    return make_problem(as_features(sparse.csr_array(X)), as_labels(Y), standardize, 2.0, widths, weights), Y
+    return make_problem(
+        as_features(sparse.csr_array(X)), as_labels(Y), standardize, 2.0, widths, weights
+    ), Y
 
 
 def dense(problem):
@@ -42,13 +48,17 @@ def test_each_lane_equals_plain_solver(standardize):
     grid = np.array([0.01, 0.3, 20.0])
     labels = np.concatenate(blocks_of(problem, ~held_out))
     assert labels.size > LANES
-    found = solve_path(problem, labels, np.tile(grid, (labels.size, 1)), rows, np.flatnonzero(held_out))
+    found = solve_path(
+        problem, labels, np.tile(grid, (labels.size, 1)), rows, np.flatnonzero(held_out)
+    )
     Z = dense(problem)
     v = problem.importance
     for i, j in enumerate(labels):
         y = Y[:, j]
         learned, others = ((Z[rows], y[rows], v[rows]) for rows in (~held_out, held_out))
-        w, b, losses, decrement = solve_naively(*learned, *others, problem.widths[j], problem.variances, grid)
+        w, b, losses, decrement = solve_naively(
+            *learned, *others, problem.widths[j], problem.variances, grid
+        )
         assert found.weights[i].tolist() == w
         assert found.constants[i] == b
         assert found.losses[i].tolist() == losses
@@ -90,7 +100,9 @@ def test_hard_problems_have_the_solution_of_scikit_learn(case, standardize):
     X = X.astype(np.float32).astype(np.float64)
     columns = np.array([X.shape[1]])
     weights = np.ones(len(y), dtype=np.float32)
-    problem = make_problem(sparse.csr_array(X), as_labels(y[:, None]), standardize, 1.0, columns, weights)
+    problem = make_problem(
+        sparse.csr_array(X), as_labels(y[:, None]), standardize, 1.0, columns, weights
+    )
     found = solve_path(problem, np.array([0]), np.array([[C]]), np.arange(len(y)))
     Z = dense(problem)
     ours = [sigmoid(score) for score in Z @ found.weights[0] + found.constants[0]]
@@ -98,7 +110,9 @@ def test_hard_problems_have_the_solution_of_scikit_learn(case, standardize):
     centred = Z - Z.mean(axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # scikit-learn warns if it has not converged
-        model = LogisticRegression(C=C, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(centred, y)
+        model = LogisticRegression(C=C, tol=1e-12, max_iter=10_000, solver="newton-cholesky").fit(
+            centred, y
+        )
     theirs = model.predict_proba(centred)[:, 1]
     assert np.abs(ours - theirs).max() < 1e-6
     assert ((np.array(ours) >= 0.5) == (theirs >= 0.5)).all()
@@ -121,7 +135,10 @@ def test_solution_of_label_does_not_depend_on_other_labels():
     labels = np.concatenate(blocks_of(problem, np.ones(40, dtype=bool)))
     grid = np.tile([0.1, 1.0], (labels.size, 1))
     together = solve_path(problem, labels, grid, np.arange(40))
-    assert (together.weights == solve_path(problem, labels[::-1].copy(), grid, np.arange(40)).weights[::-1]).all()
+    assert (
+        together.weights
+        == solve_path(problem, labels[::-1].copy(), grid, np.arange(40)).weights[::-1]
+    ).all()
     for i in range(labels.size):
         alone = solve_path(problem, labels[i : i + 1], grid[:1], np.arange(40))
         assert (alone.weights[0] == together.weights[i]).all()

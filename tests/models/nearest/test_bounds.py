@@ -8,12 +8,15 @@ from xmlc.models.nearest._bounds import FLAT, concave_lines
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
 from xmlc.models.nearest._search import SMALL, below_kth_largest
 
-VALUES = st.lists(st.sampled_from([0.0, 0.0, -0.5, 0.1, 0.3]) | st.floats(-1, 1, width=32), max_size=WORD_BITS)
+VALUES = st.lists(
+    st.sampled_from([0.0, 0.0, -0.5, 0.1, 0.3]) | st.floats(-1, 1, width=32), max_size=WORD_BITS
+)
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)
 @given(values=VALUES)
-@example(values=[1.7678243e-38])  # A bound of this length, rounded to float32, is a subnormal number.
+# A bound of this length, rounded to float32, is a subnormal number.
+@example(values=[1.7678243e-38])
 def test_lines_are_upper_bounds_of_lengths_of_largest_values(values):
     """For each c, the reference sorts the values and takes the length of the c largest."""
     padded = np.zeros(WORD_BITS, dtype=np.float32)

@@ -1,4 +1,6 @@
-"""Sparse weighted nearest neighbours, compared with a search over all similarities, and the paper's statements."""
+"""Sparse weighted nearest neighbours, compared with a search over all similarities, and the paper's
+statements.
+"""
 
 import nearest_twin
 import numpy as np
@@ -14,7 +16,8 @@ from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import SparseWeightedNearestNeighbors, model_selection
 from xmlc.models.nearest import _index, estimator
 
-PAIRS = [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (2.0, 1.0)]  # swnn2018, Section 4.3
+# swnn2018, Section 4.3
+PAIRS = [(0.0, 0.0), (0.5, 0.0), (1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (2.0, 1.0)]
 KINDS = ("weights", "binary", "signs")
 
 
@@ -26,7 +29,9 @@ def small_blocks(monkeypatch, block_rows, n_words):
 
 def check_search(model, X, Q):
     numbers, similarities = model.neighbours(Q)
-    expected = nearest_twin.neighbours(*[unit_rows(A).toarray() for A in (X, Q)], model.S, model.beta_)
+    expected = nearest_twin.neighbours(
+        *[unit_rows(A).toarray() for A in (X, Q)], model.S, model.beta_
+    )
     np.testing.assert_array_equal(numbers, expected[0])
     np.testing.assert_array_equal(similarities, expected[1])
     return numbers, similarities
@@ -47,14 +52,18 @@ def test_neighbours_and_estimates_equal_plain_implementation(alpha, beta, kind, 
         for found, ranked in zip(model.predict_top_k(Q, 3), top_k_of(spe, 3), strict=True):
             np.testing.assert_array_equal(found, ranked)
         high = model.predict_proba(Q, threshold=0.3)
-        np.testing.assert_array_equal(high.toarray(), np.where(expected > np.float32(0.3), expected, 0))
+        np.testing.assert_array_equal(
+            high.toarray(), np.where(expected > np.float32(0.3), expected, 0)
+        )
 
 
 @pytest.mark.parametrize("alpha", [0.0, 2.0])
 def test_instance_of_weight_w_counts_as_w_neighbours(alpha):
     X, Y, Q = data(100, 90, 1, "weights")
     weights = np.random.default_rng(2).choice([0.5, 1, 3], 100).astype(np.float32)
-    model = SparseWeightedNearestNeighbors(S=9, alpha=alpha, beta=1.0).fit(X, Y, sample_weight=weights)
+    model = SparseWeightedNearestNeighbors(S=9, alpha=alpha, beta=1.0).fit(
+        X, Y, sample_weight=weights
+    )
     expected = nearest_twin.estimates(*check_search(model, X, Q), Y.toarray(), alpha, weights)
     np.testing.assert_array_equal(model.predict_proba(Q).toarray(), expected)
 
@@ -81,7 +90,9 @@ def test_search_is_exact_for_any_shape(n, d, S, beta, block_rows, n_words, kind,
 def test_instances_may_have_more_than_65535_features(beta):
     X = np.ones((5, 70_000), dtype=np.float32)
     Y = np.eye(5, dtype=bool)
-    numbers, similarities = SparseWeightedNearestNeighbors(S=7, beta=beta).fit(X, Y).neighbours(X[:2])
+    numbers, similarities = (
+        SparseWeightedNearestNeighbors(S=7, beta=beta).fit(X, Y).neighbours(X[:2])
+    )
     assert numbers.tolist() == [[0, 1, 2, 3, 4, -1, -1]] * 2
     np.testing.assert_allclose(similarities[:, :5], 1, rtol=1e-5)
 
@@ -90,7 +101,9 @@ def test_blocks_are_limited_by_number_of_postings(monkeypatch):
     X, Y, Q = data(100, 90, 5, KINDS[0])
     monkeypatch.setattr(_index, "MOST_POSTINGS", 400)
     model = SparseWeightedNearestNeighbors(S=5, beta=1.0).fit(X, Y)
-    assert np.add.reduceat(np.diff(X.indptr), np.arange(0, 100, model.index_.block_rows)).max() <= 400
+    assert (
+        np.add.reduceat(np.diff(X.indptr), np.arange(0, 100, model.index_.block_rows)).max() <= 400
+    )
     check_search(model, X, Q)
 
 
@@ -110,7 +123,9 @@ def test_bounds_avoid_most_similarities_on_many_instances():
 
 
 def test_example_of_section_3_3_is_reproduced():
-    """In Section 3.3, the instance with equal features loses with the cosine and wins with the Jaccard similarity."""
+    """In Section 3.3, the instance with equal features loses with the cosine and wins with the
+    Jaccard similarity.
+    """
     X = np.zeros((5, 9))
     Y = np.zeros((5, 7), dtype=bool)
     X[0, [1, 2, 4]] = 1
@@ -119,7 +134,10 @@ def test_example_of_section_3_3_is_reproduced():
     Y[1:, [3, 5, 6]] = True
     # The exponents alpha = 2 and beta >= 1 let the best match win against four others.
     labels = {
-        beta: SparseWeightedNearestNeighbors(S=5, alpha=2, beta=beta).fit(X, Y).predict_top_k(X[:1], 2)[0][0].tolist()
+        beta: SparseWeightedNearestNeighbors(S=5, alpha=2, beta=beta)
+        .fit(X, Y)
+        .predict_top_k(X[:1], 2)[0][0]
+        .tolist()
         for beta in (0, 1, 2)
     }
     assert labels == {0: [3, 5], 1: [1, 2], 2: [1, 2]}
@@ -132,7 +150,9 @@ def test_similarity_is_symmetric_and_positive_semidefinite(beta):
     X = X[np.diff(X.indptr) > 0]
     X = sparse.csr_array(np.unique(X.toarray(), axis=0))
     n = X.shape[0]
-    model = SparseWeightedNearestNeighbors(S=n, beta=beta).fit(sparse.vstack([X, -X]), np.ones((2 * n, 1), dtype=bool))
+    model = SparseWeightedNearestNeighbors(S=n, beta=beta).fit(
+        sparse.vstack([X, -X]), np.ones((2 * n, 1), dtype=bool)
+    )
     model.set_params(S=2 * n)
     numbers, similarities = model.neighbours(X)
     gram = np.zeros((n, 2 * n))
@@ -174,7 +194,11 @@ def selected_by_twin(X, Y, rows, S, alpha):
 def test_beta_is_selected_by_leave_one_out(most, monkeypatch, tmp_path):
     monkeypatch.setattr(estimator, "INSTANCES_FOR_BETA", most)
     weak = marked(70, 40, 5, 0.1, 0)
-    for (X, Y), expected in [(marked(70, 40, 5, 2.0, 1), 0.0), (weak, 1.0), (data(70, 30, 3)[:2], 1.0)]:
+    for (X, Y), expected in [
+        (marked(70, 40, 5, 2.0, 1), 0.0),
+        (weak, 1.0),
+        (data(70, 30, 3)[:2], 1.0),
+    ]:
         rows = model_selection.sample(70, most)
         model = SparseWeightedNearestNeighbors(S=3, alpha=1.0).fit(X, Y)
         assert model.beta_ == expected == selected_by_twin(X, Y, rows, 3, 1.0)
@@ -182,13 +206,20 @@ def test_beta_is_selected_by_leave_one_out(most, monkeypatch, tmp_path):
         assert refitted.beta_ == expected
         model.save(tmp_path / "model")
         for other in (refitted, SparseWeightedNearestNeighbors.load(tmp_path / "model")):
-            np.testing.assert_array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+            np.testing.assert_array_equal(
+                other.predict_proba(X).toarray(), model.predict_proba(X).toarray()
+            )
 
 
 @pytest.mark.parametrize("alpha", [0.0, 300.0])
 def test_extreme_exponents_neither_overflow_nor_vanish(alpha):
     X, Y, Q = data(80, 30, 2)
-    estimates = SparseWeightedNearestNeighbors(S=9, alpha=alpha, beta=2).fit(X, Y).predict_proba(Q).toarray()
+    estimates = (
+        SparseWeightedNearestNeighbors(S=9, alpha=alpha, beta=2)
+        .fit(X, Y)
+        .predict_proba(Q)
+        .toarray()
+    )
     assert np.isfinite(estimates).all()
     assert estimates.max() > 0
 
@@ -212,7 +243,13 @@ def test_empty_instances_have_no_neighbours():
     assert (model.neighbours(nothing)[0] == -1).all()
     assert model.predict_proba(nothing).nnz == 0
     assert (model.predict_top_k(nothing, 2)[0] == -1).all()
-    assert SparseWeightedNearestNeighbors(S=3).fit(sparse.csr_array((4, 10)), Y[:4]).predict_proba(X).nnz == 0
+    assert (
+        SparseWeightedNearestNeighbors(S=3)
+        .fit(sparse.csr_array((4, 10)), Y[:4])
+        .predict_proba(X)
+        .nnz
+        == 0
+    )
 
 
 @pytest.mark.parametrize("vanishing", [0.0, 1e-30])
@@ -223,5 +260,9 @@ def test_index_omits_stored_zeros_and_values_that_underflow(vanishing):
     with_zeros = sparse.csr_array(np.where(dense == 0, np.float32(1), dense))
     with_zeros.data[(dense == 0).ravel()] = vanishing
     found = SparseWeightedNearestNeighbors(S=4).fit(with_zeros, Y).index_
-    for a, b in zip(found, SparseWeightedNearestNeighbors(S=4).fit(sparse.csr_array(dense), Y).index_, strict=True):
+    for a, b in zip(
+        found,
+        SparseWeightedNearestNeighbors(S=4).fit(sparse.csr_array(dense), Y).index_,
+        strict=True,
+    ):
         np.testing.assert_array_equal(a, b)

@@ -10,13 +10,17 @@ from xmlc.models.nearest._index import build_index
 
 
 def naive_index(X, n_words, block_rows):
-    """Build the index by a loop over instances in order, and over their features in order of places."""
+    """Build the index by a loop over instances in order, and over their features in order of
+    places.
+    """
     n, d = X.shape
     frequencies = (X.toarray() != 0).sum(axis=0)
     order = sorted(range(d), key=lambda j: (-frequencies[j], j))
     places = {j: place for place, j in enumerate(order)}
     n_lists = max(np.count_nonzero(frequencies) - 64 * n_words, 0)
-    steps = abs(X.toarray()).max(axis=0)[order[64 * n_words :][:n_lists]] * np.float32((1 + 1e-6) / 32767)
+    steps = abs(X.toarray()).max(axis=0)[order[64 * n_words :][:n_lists]] * np.float32(
+        (1 + 1e-6) / 32767
+    )
     lists = []
     for _ in range(-(-n // block_rows)):
         lists.append([[] for _ in range(n_lists)])
@@ -50,7 +54,8 @@ def naive_index(X, n_words, block_rows):
     block_starts = np.cumsum([0] + [start[-1] for start in starts])[:-1]
     return {
         "places": [places[j] for j in range(d)], "row_starts": X.indptr, "row_places": row_places,
-        "row_values": row_values, "sizes": np.diff(X.indptr), "words": words, "lengths": lengths, "largest": largest,
+        "row_values": row_values, "sizes": np.diff(X.indptr), "words": words, "lengths": lengths,
+        "largest": largest,
         "steps": steps, "list_starts": starts, "block_starts": block_starts, "postings": flat,
     }  # fmt: skip
 

@@ -1,8 +1,8 @@
 """The theorems of swnn2018 about neighbours and estimates (Section 3.5), for a known distribution.
 
-Instances are uniform on the unit circle. Each instance is within an angle of pi p of an x with probability p. The
-number of instances within this angle is thus binomial. All instances have both features. If x has both features, then J
-is 1 for any beta.
+Instances are uniform on the unit circle. Each instance is within an angle of pi p of an x with
+probability p. The number of instances within this angle is thus binomial. All instances have both
+features. If x has both features, then J is 1 for any beta.
 """
 
 import numpy as np
@@ -20,13 +20,19 @@ def circle(n, seed):
 
 
 def searches(n, S, beta=0.0, x=((0.6, 0.8),)):
-    """Return similarities and squared distances of x to its neighbours, each of shape (N_SEARCHES, S)."""
+    """Return similarities and squared distances of x to its neighbours, each of shape (N_SEARCHES,
+    S).
+    """
     x = np.array(x, dtype=np.float32)
     similarities = []
     distances = []
     for seed in range(N_SEARCHES):
         X = circle(n, seed)
-        numbers, found = SparseWeightedNearestNeighbors(S=S, beta=beta).fit(X, np.ones((n, 1), bool)).neighbours(x)
+        numbers, found = (
+            SparseWeightedNearestNeighbors(S=S, beta=beta)
+            .fit(X, np.ones((n, 1), bool))
+            .neighbours(x)
+        )
         similarities.append(found[0])
         distances.append(((X[numbers[0]] - x) ** 2).sum(axis=1))
     return np.array(similarities), np.array(distances)
@@ -35,11 +41,12 @@ def searches(n, S, beta=0.0, x=((0.6, 0.8),)):
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 @pytest.mark.parametrize(("n", "S"), [(64, 4), (512, 8), (4096, 16)])
 def test_similarities_of_neighbours_keep_bound_of_lemma_2(n, S, beta):
-    """Lemma 2: with S = o(n) the similarity of the r-th neighbour goes to 1 in probability, for every x and r <= S.
+    """Lemma 2: with S = o(n) the similarity of the r-th neighbour goes to 1 in probability, for
+    every x and r <= S.
 
-    The bound in the proof (Appendix A) is P[Sim <= 1 - eps] <= r / ((n + 1) p). This bound goes to 0 with r / n. The
-    number p is the probability that one instance is more similar. If beta = 0, the bound holds for any x. Otherwise it
-    holds for x with all features.
+    The bound in the proof (Appendix A) is P[Sim <= 1 - eps] <= r / ((n + 1) p). This bound goes to
+    0 with r / n. The number p is the probability that one instance is more similar. If beta = 0,
+    the bound holds for any x. Otherwise it holds for x with all features.
     """
     similarities, _ = searches(n, S, beta)
     for share in (1, 2, 4):  # Each factor multiplies r / n.
@@ -47,7 +54,9 @@ def test_similarities_of_neighbours_keep_bound_of_lemma_2(n, S, beta):
         far = (similarities <= np.cos(np.pi * p)).mean(axis=0)
         r = np.arange(1, S + 1)
         exact = stats.binom.cdf(r - 1, n, p)
-        assert (np.abs(far - exact) <= 4.5 * np.sqrt(exact * (1 - exact) / N_SEARCHES) + 1 / N_SEARCHES).all()
+        assert (
+            np.abs(far - exact) <= 4.5 * np.sqrt(exact * (1 - exact) / N_SEARCHES) + 1 / N_SEARCHES
+        ).all()
         assert (exact <= r / ((n + 1) * p)).all()
 
 
@@ -60,7 +69,10 @@ def test_lemma_2_as_published_fails_if_x_lacks_a_feature():
 
 
 def test_votes_and_neighbours_converge():
-    """Corollary 1: max(Sim, 0) ** alpha goes to 1. Lemma 3: |X_(r) - x|^2 goes to 0 in probability and in the mean."""
+    """Corollary 1: max(Sim, 0) ** alpha goes to 1.
+
+    Lemma 3: |X_(r) - x|^2 goes to 0 in probability and in the mean.
+    """
     votes = []
     means = []
     for n in (64, 512, 4096):
@@ -68,8 +80,8 @@ def test_votes_and_neighbours_converge():
         np.testing.assert_allclose(distances, 2 - 2 * similarities, atol=1e-5)
         votes.append((similarities[:, -1] ** 2).mean())
         means.append(distances[:, -1].mean())
-        # The angle to the r-th neighbour is pi times a Beta(r, n - r + 1) variable. The angle is larger than the
-        # distance.
+        # The angle to the r-th neighbour is pi times a Beta(r, n - r + 1) variable. The angle is
+        # larger than the distance.
         S = similarities.shape[1]
         assert means[-1] <= np.pi**2 * S * (S + 1) / ((n + 1) * (n + 2)) * 1.1
     assert votes == sorted(votes)
@@ -88,10 +100,10 @@ POSTERIORS = {  # f, the smallest L of |f(x) - f(x')| <= L |x - x'|, and the lar
 def test_squared_loss_keeps_bound_and_converges_to_zero(name, alpha):
     """Lemma 4 and Proposition 1.
 
-    Lemma 4: E[(estimate - f)^2] <= sigma^2 sum_r E[V_r^2] + L^2 sum_r E[V_r |X_(r) - X|^2]. Here, V_r is the r-th
-    neighbour's share of the votes. Proposition 1: the left-hand side goes to 0 as n and S go to infinity with S = o(n).
-    The excess error of the sign of estimate - 1/2 also goes to 0. This error is at most twice the root of the left-hand
-    side.
+    Lemma 4: E[(estimate - f)^2] <= sigma^2 sum_r E[V_r^2] + L^2 sum_r E[V_r |X_(r) - X|^2]. Here,
+    V_r is the r-th neighbour's share of the votes. Proposition 1: the left-hand side goes to 0 as n
+    and S go to infinity with S = o(n). The excess error of the sign of estimate - 1/2 also goes to
+    0. This error is at most twice the root of the left-hand side.
     """
     posterior, L, variance = POSTERIORS[name]
     risks = []

@@ -22,11 +22,18 @@ from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
 from xmlc.thresholds import OFO
 
-SHAPES = [("best_greedy", 2, 4), ("random", 2, 4), ("best_greedy", 2, 2), ("random", 3, 3), ("best_greedy", 3, 5)]
+SHAPES = [
+    ("best_greedy", 2, 4),
+    ("random", 2, 4),
+    ("best_greedy", 2, 2),
+    ("random", 3, 3),
+    ("best_greedy", 3, 5),
+]
 PROGRAM_SHAPES = [
     (policy, arity, max_leaf, "program")
     for policy, (arity, max_leaf) in product(
-        ("best_greedy", "random"), ((2, 2), (2, 4), (2, 10), (3, 3), (3, 5), (3, 10), (4, 4), (4, 7))
+        ("best_greedy", "random"),
+        ((2, 2), (2, 4), (2, 10), (3, 3), (3, 5), (3, 10), (4, 4), (4, 7)),
     )
 ]
 GROWN = [(*shape, "paper") for shape in SHAPES] + PROGRAM_SHAPES
@@ -36,18 +43,27 @@ GROWN = [(*shape, "paper") for shape in SHAPES] + PROGRAM_SHAPES
 @pytest.mark.parametrize(("policy", "arity", "max_leaf", "growth"), GROWN)
 def test_tree_and_estimates_equal_plain_algorithms(policy, arity, max_leaf, growth, balance):
     X, Y = stream(n=200, m=100)
-    model = oplt(policy, arity, max_leaf, balance=balance, growth=growth, unit_norm=False, random_state=7)
+    model = oplt(
+        policy, arity, max_leaf, balance=balance, growth=growth, unit_norm=False, random_state=7
+    )
     model.partial_fit(X, Y)
     key = np.uint64(stream_key(np.int64(7), np.int64(Stream.OPLT_POLICY)))
     twin = NaiveOPLT(policy, 0.75, balance, arity, max_leaf, key=key, growth=growth)
-    instances = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(X.shape[0])]
+    instances = [
+        dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(X.shape[0])
+    ]
     twin.partial_fit(instances, [set(Y[[i]].indices.tolist()) for i in range(Y.shape[0])])
     assert shape(model.tree_) == twin.shape()
-    assert (model.tree_depths_.tolist(), model.n_nodes_.tolist()) == ([model.tree_.depth.max()], [model.tree_.n_nodes])
+    assert (model.tree_depths_.tolist(), model.n_nodes_.tolist()) == (
+        [model.tree_.depth.max()],
+        [model.tree_.n_nodes],
+    )
     found = model.predict_proba(X[:20]).toarray()
     for i in range(20):
         expected = twin.estimates(instances[i])
-        np.testing.assert_allclose(found[i, list(expected)], list(expected.values()), rtol=2e-4, atol=1e-6)
+        np.testing.assert_allclose(
+            found[i, list(expected)], list(expected.values()), rtol=2e-4, atol=1e-6
+        )
 
 
 @pytest.mark.parametrize(("policy", "arity", "max_leaf", "growth"), GROWN)
@@ -67,13 +83,22 @@ def test_classifiers_equal_iplt_on_final_tree_after_any_prefix(policy, arity, ma
 
 GROWTHS = [("paper", None), ("paper", 0.3), ("program", None)]
 # In these cases, 2-means trees have an arity of 2.
-STARTED = [(*shape, *start) for shape, start in product(SHAPES, GROWTHS) if start[1] is None or shape[1] == 2]
+STARTED = [
+    (*shape, *start)
+    for shape, start in product(SHAPES, GROWTHS)
+    if start[1] is None or shape[1] == 2
+]
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
 @pytest.mark.parametrize(("policy", "arity", "max_leaf", "growth", "warm_start"), STARTED)
-def test_fit_is_bit_identical_to_training_on_the_stream(policy, arity, max_leaf, epochs, growth, warm_start):
-    """`fit` has two phases, the second on any number of threads. With online=True, `fit` has one phase."""
+def test_fit_is_bit_identical_to_training_on_the_stream(
+    policy, arity, max_leaf, epochs, growth, warm_start
+):
+    """`fit` has two phases, the second on any number of threads.
+
+    With online=True, `fit` has one phase.
+    """
     X, Y = stream(n=200, m=100, seed=2)
     more = {"growth": growth, "warm_start": warm_start, "epochs": epochs, "random_state": 3}
     online = oplt(policy, arity, max_leaf, online=True, **more).fit(X, Y)
@@ -107,7 +132,9 @@ def test_weight_threshold_drops_small_weights_and_excludes_online():
     whole = oplt().fit(X, Y)
     kept = model.to_plt().nodes_
     all_weights = whole.to_plt().nodes_.weights
-    np.testing.assert_array_equal(np.sort(kept.weights), np.sort(all_weights[np.abs(all_weights) > np.float32(0.1)]))
+    np.testing.assert_array_equal(
+        np.sort(kept.weights), np.sort(all_weights[np.abs(all_weights) > np.float32(0.1)])
+    )
     assert (model.weight_threshold_, whole.weight_threshold_) == (0.1, None)
     with raises_with(XmlcError, "weight_threshold=0.1"):
         oplt(weight_threshold=0.1, online=True).fit(X, Y)
@@ -117,10 +144,16 @@ def test_weight_threshold_drops_small_weights_and_excludes_online():
 def test_auto_keeps_the_smaller_form_of_weights(tmp_path, gamma, kind):
     X, Y = stream(seed=2)
     given = {"gamma": gamma, "eps": 0.1}
-    dense, rows, model = (oplt(weight_threshold=cut, **given).fit(X, Y) for cut in (None, 0.1, "auto"))
+    dense, rows, model = (
+        oplt(weight_threshold=cut, **given).fit(X, Y) for cut in (None, 0.1, "auto")
+    )
     assert isinstance(model.to_plt().nodes_, kind)
     smaller = min(dense, rows, key=lambda one: nbytes(one.to_plt().nodes_))
-    assert model.weight_threshold_ == smaller.weight_threshold_ == (0.1 if kind is CompactNodeWeights else None)
+    assert (
+        model.weight_threshold_
+        == smaller.weight_threshold_
+        == (0.1 if kind is CompactNodeWeights else None)
+    )
     model.save(tmp_path / "model")
     again = model.unfitted().set_params(**model._selected()).fit(X, Y)
     for other in (smaller, again, OPLT.load(tmp_path / "model")):
@@ -184,7 +217,9 @@ def test_interrupted_stream_goes_on_after_the_learned_instances(monkeypatch, tmp
         model = OPLT.load(tmp_path / "model")
     model.partial_fit(X[n:], Y[n:])
     expected = oplt().partial_fit(X[:50], Y[:50, :20]).partial_fit(X[50:], Y[50:])
-    np.testing.assert_array_equal(model.predict_proba(X).toarray(), expected.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        model.predict_proba(X).toarray(), expected.predict_proba(X).toarray()
+    )
 
 
 def test_warm_start_1_gives_the_tree_of_a_plt():
@@ -197,9 +232,17 @@ def test_warm_start_1_gives_the_tree_of_a_plt():
 
 @pytest.mark.parametrize("first_max_leaf", [None, 2])
 def test_warm_start_makes_all_passes_over_first_instances_before_the_rest(first_max_leaf):
-    """oplt2021, Section 5.1, and the authors' script: a model of the first instances is trained, and then resumed."""
+    """oplt2021, Section 5.1, and the authors' script: a model of the first instances is trained,
+    and then resumed.
+    """
     X, Y = stream(n=200, m=60, seed=2)
-    warm = {"max_leaf": 8, "epochs": 3, "random_state": 3, "online": True, "first_max_leaf": first_max_leaf}
+    warm = {
+        "max_leaf": 8,
+        "epochs": 3,
+        "random_state": 3,
+        "online": True,
+        "first_max_leaf": first_max_leaf,
+    }
     model = oplt(warm_start=0.2, **warm).fit(X, Y)
     order = random_permutation(200, 3, Stream.PLT_ORDER)
     first = order[:40]
@@ -218,13 +261,23 @@ def test_warm_start_makes_all_passes_over_first_instances_before_the_rest(first_
 
 def test_first_max_leaf_limits_only_the_first_tree():
     X, Y = stream(seed=2)
-    small, given = (oplt(warm_start=1.0, max_leaf=m, first_max_leaf=f, random_state=3) for m, f in ((2, None), (8, 2)))
+    small, given = (
+        oplt(warm_start=1.0, max_leaf=m, first_max_leaf=f, random_state=3)
+        for m, f in ((2, None), (8, 2))
+    )
     assert shape(small.fit(X, Y).tree_) == shape(given.fit(X, Y).tree_)
     with raises_with(XmlcError, "first_max_leaf=2", "warm_start=None"):
         oplt(first_max_leaf=2).fit(X, Y)
 
 
-CHANGES = {"policy": "random", "alpha": 0.5, "balance": "printed", "growth": "program", "arity": 5, "max_leaf": 80}
+CHANGES = {
+    "policy": "random",
+    "alpha": 0.5,
+    "balance": "printed",
+    "growth": "program",
+    "arity": 5,
+    "max_leaf": 80,
+}
 CHANGES |= {"gamma": 0.3, "eps": 0.5, "unit_norm": False, "random_state": 9}
 
 
@@ -233,12 +286,19 @@ def test_partial_fit_refuses_changed_hyperparameters(name, tmp_path):
     X, Y = stream()
     model = OPLT().partial_fit(X, Y)
     model.save(tmp_path / "model")
-    for begun in (model, OPLT.load(tmp_path / "model"), OPLT(online=True).fit(X, Y), deepcopy(model)):
+    for begun in (
+        model,
+        OPLT.load(tmp_path / "model"),
+        OPLT(online=True).fit(X, Y),
+        deepcopy(model),
+    ):
         learned = begun.n_instances_
         before = getattr(begun, name)
         begun.set_params(**{name: CHANGES[name]})
         for go_on in (begun.partial_fit, begun.progressive_top_k):
-            with raises_with(InvalidParameterError, f"{name}={CHANGES[name]!r}", f"{name}={before!r}"):
+            with raises_with(
+                InvalidParameterError, f"{name}={CHANGES[name]!r}", f"{name}={before!r}"
+            ):
                 go_on(X, Y)
         assert begun.n_instances_ == learned
         begun.set_params(**{name: before}).partial_fit(X, Y)
@@ -259,14 +319,18 @@ def test_batches_and_loaded_models_continue_bit_identically(tmp_path):
     parts = oplt().partial_fit(X[:50], Y[:50])
     parts.save(tmp_path / "model")
     resumed = OPLT.load(tmp_path / "model")
-    np.testing.assert_array_equal(resumed.predict_proba(X).toarray(), parts.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        resumed.predict_proba(X).toarray(), parts.predict_proba(X).toarray()
+    )
     for i in range(50, 120, 7):
         resumed.partial_fit(X[i : i + 7], Y[i : i + 7])
     assert resumed.n_instances_ == whole.n_instances_ == 120
     for name, array in whole.to_plt().nodes_._asdict().items():
         np.testing.assert_array_equal(getattr(resumed.to_plt().nodes_, name), array)
     # The mapped file on disk is unchanged.
-    np.testing.assert_array_equal(OPLT.load(tmp_path / "model").to_plt().nodes_.bias, parts.to_plt().nodes_.bias)
+    np.testing.assert_array_equal(
+        OPLT.load(tmp_path / "model").to_plt().nodes_.bias, parts.to_plt().nodes_.bias
+    )
 
 
 def test_labels_and_features_may_appear_later():
@@ -276,11 +340,16 @@ def test_labels_and_features_may_appear_later():
     appendable = oplt().partial_fit(X[:60, : X[:60].indices.max() + 1], Y[:60, :known])
     assert appendable.n_labels_ == known
     appendable.partial_fit(X[60:], Y[60:])
-    np.testing.assert_array_equal(appendable.predict_proba(X).toarray(), whole.predict_proba(X).toarray())
-    # Instances may have fewer or more features than the training set. Features without weights do not matter.
+    np.testing.assert_array_equal(
+        appendable.predict_proba(X).toarray(), whole.predict_proba(X).toarray()
+    )
+    # Instances may have fewer or more features than the training set. Features without weights do
+    # not matter.
     narrow = X[:, :9]
     wide = sparse.csr_array((narrow.data, narrow.indices, narrow.indptr), shape=(X.shape[0], 1000))
-    np.testing.assert_array_equal(whole.predict_top_k(wide, 3)[0], whole.predict_top_k(narrow, 3)[0])
+    np.testing.assert_array_equal(
+        whole.predict_top_k(wide, 3)[0], whole.predict_top_k(narrow, 3)[0]
+    )
 
 
 def test_progressive_rankings_equal_predictions_before_each_instance():
@@ -298,7 +367,9 @@ def test_progressive_rankings_equal_predictions_before_each_instance():
 
 
 def test_number_of_weights_is_within_constant_factor_of_iplt():
-    """Definition 2 (an efficient online PLT algorithm), for the number of weights along the stream."""
+    """Definition 2 (an efficient online PLT algorithm), for the number of weights along the
+    stream.
+    """
     X, Y = stream(n=400, d=60, m=120, seed=8)
     for prefix in (50, 200, 400):
         model = oplt(max_leaf=10).partial_fit(X[:prefix], Y[:prefix])
@@ -327,7 +398,9 @@ def test_fit_does_not_depend_on_earlier_training():
     model = oplt(random_state=2).fit(X, Y)
     again = clone(model).partial_fit(X[:30], Y[:30])
     again.partial_fit(X[30:], Y[30:])
-    np.testing.assert_array_equal(again.fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        again.fit(X, Y).predict_proba(X).toarray(), model.predict_proba(X).toarray()
+    )
     other = clone(model).set_params(random_state=3).fit(X, Y)
     assert not np.array_equal(other.predict_proba(X).toarray(), model.predict_proba(X).toarray())
 
@@ -359,7 +432,9 @@ def test_node_takes_at_most_104_bytes_besides_weights():
 
 
 def test_ofo_learns_thresholds_during_training():
-    """Section 4.3 of plt2016: the model predicts each instance before OFO and the model learn from the instance."""
+    """Section 4.3 of plt2016: the model predicts each instance before OFO and the model learn from
+    the instance.
+    """
     X, Y = stream(n=80, m=12, seed=7)
     X = unit_rows(X)
     dense = Y.toarray()

@@ -12,7 +12,8 @@ def test_large_max_leaf_takes_no_memory():
     assert model.tree_.n_labels == model.labels_.size > 25
 
 
-# Trees of napkinXC 0.7.2 by arity, for the stream below: best-greedy by balance alone, at most 4 leaves.
+# Trees of napkinXC 0.7.2 by arity, for the stream below: best-greedy by balance alone, at most 4
+# leaves.
 TREES_OF_NAPKINXC = {
     2: (
         (
@@ -25,8 +26,17 @@ TREES_OF_NAPKINXC = {
         ),
     ),
     3: (
-        ((((0, 1, 2, 3, 4), ((22, 23, 24, 25), (26,)), 27, 28), (40, 41), 42, 43), (51, 52), 53, 54),
-        ((((5, 9, 10, 11), (13, 14, 15), 16, 17), ((33, 34, 35, 36), (37,)), 38, 39), ((55, 56, 57, 58), (59,)), 60),
+        (
+            (((0, 1, 2, 3, 4), ((22, 23, 24, 25), (26,)), 27, 28), (40, 41), 42, 43),
+            (51, 52),
+            53,
+            54,
+        ),
+        (
+            (((5, 9, 10, 11), (13, 14, 15), 16, 17), ((33, 34, 35, 36), (37,)), 38, 39),
+            ((55, 56, 57, 58), (59,)),
+            60,
+        ),
         ((((6, 7, 8, 12), (18, 19), 20, 21), (29, 30), 31, 32), ((44, 45, 46, 47), (48,)), 49, 50),
     ),
 }
@@ -36,7 +46,9 @@ TREES_OF_NAPKINXC = {
 def test_tree_equals_tree_of_authors_program(arity):
     """Instances have 5, 1, 3, 2, 5, 1, ... new labels. The first group thus exceeds its limit."""
     counts = np.tile([5, 1, 3, 2], 6)[:22]
-    Y = sparse.csr_array((np.ones(61, dtype=bool), np.arange(61), np.append(0, np.cumsum(counts))), shape=(22, 61))
+    Y = sparse.csr_array(
+        (np.ones(61, dtype=bool), np.arange(61), np.append(0, np.cumsum(counts))), shape=(22, 61)
+    )
     X = sparse.csr_array(np.eye(22, dtype=np.float32))
     model = oplt("best_greedy", arity, 4, alpha=1.0, growth="program").partial_fit(X, Y)
     assert shape(model.tree_) == TREES_OF_NAPKINXC[arity]

@@ -30,7 +30,9 @@ def test_instance_reaches_nodes_above_its_labels():
             while child != NONE:
                 children.add(int(child))
                 child = tree.nodes["next_positive"][child]
-            assert children == {other for other in expected - {ABOVE} if tree.nodes["parent"][other] == node}
+            assert children == {
+                other for other in expected - {ABOVE} if tree.nodes["parent"][other] == node
+            }
 
 
 def test_copy_of_model_does_not_change_when_model_learns():

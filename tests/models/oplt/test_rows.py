@@ -83,7 +83,9 @@ def test_hash_table_equals_a_dictionary(inside, others):
     features = np.array(inside, dtype=np.uint32)
     table = fill(bits, features)
     np.testing.assert_array_equal(found(table, bits, features), np.arange(features.size) + 1)
-    assert not found(table, bits, np.array(sorted(set(others) - set(inside)), dtype=np.uint32)).any()
+    assert not found(
+        table, bits, np.array(sorted(set(others) - set(inside)), dtype=np.uint32)
+    ).any()
 
 
 def test_tables_are_at_most_two_thirds_full():

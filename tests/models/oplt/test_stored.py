@@ -81,7 +81,8 @@ def test_changed_counters_are_refused():
     X, Y = stream(n=200, m=60, d=40, seed=4)
     tree = trimmed_tree(OPLT().partial_fit(X, Y)._model)
     check_tree(tree, 40)
-    many = int(tree.counters[SLOTS_USED]) + 2**61  # eight times as much is the right number modulo 2**64
+    # eight times as much is the right number modulo 2**64
+    many = int(tree.counters[SLOTS_USED]) + 2**61
     n = int(tree.counters[N_LEARNED])
     for counter, value in (
         (SLOTS_USED, many),
@@ -113,7 +114,9 @@ def test_auxiliary_classifier_without_a_block_is_refused():
 
 
 def test_leaf_without_a_block_that_a_label_would_extend_is_refused():
-    tree = trimmed_tree(OPLT(arity=3, max_leaf=3).partial_fit(np.eye(4), np.eye(4, dtype=bool))._model)
+    tree = trimmed_tree(
+        OPLT(arity=3, max_leaf=3).partial_fit(np.eye(4), np.eye(4, dtype=bool))._model
+    )
     check_tree(tree, 4)
     leaf = tree.leaves[3]  # its only sibling is the parent of the other leaves
     without = changed(changed(tree, "auxiliary", leaf, 0), "padded", leaf, 0)
@@ -157,5 +160,10 @@ def test_second_root_is_refused():
     counters[N_NODES] += 1
     with pytest.raises(Malformed, match="root"):
         check_tree(
-            tree._replace(nodes=nodes, leaves=np.append(tree.leaves, second).astype(np.int32), counters=counters), 4
+            tree._replace(
+                nodes=nodes,
+                leaves=np.append(tree.leaves, second).astype(np.int32),
+                counters=counters,
+            ),
+            4,
         )

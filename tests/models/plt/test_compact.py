@@ -19,13 +19,18 @@ from xmlc.models.plt.compact import DenseBlocks, rows_are_smaller, sibling_type
 def test_compact_nodes_keep_exactly_weights_above_threshold(m, arity, d, seed, cut):
     _, nodes = random_nodes(m, arity, d, seed)
     compact = drop_small(nodes, cut, 1)
-    expected = {place: value for place, value in weights_of(nodes).items() if abs(value) > np.float32(cut)}
+    expected = {
+        place: value for place, value in weights_of(nodes).items() if abs(value) > np.float32(cut)
+    }
     assert weights_of(compact) == expected
     assert compact.weights.size == len(expected)
-    assert compact.features.size == len({place[:2] for place in expected})  # each feature has a weight
+    # each feature has a weight
+    assert compact.features.size == len({place[:2] for place in expected})
     np.testing.assert_array_equal(compact.bias, nodes.bias)
     degrees = np.concatenate(([1], np.diff(nodes.children)))
-    assert rows_are_smaller(DenseBlocks(*nodes[2:6]), degrees, cut) == (nbytes(compact) < nbytes(nodes))
+    assert rows_are_smaller(DenseBlocks(*nodes[2:6]), degrees, cut) == (
+        nbytes(compact) < nbytes(nodes)
+    )
     nodes.weights[:1] = np.nan  # NaN is kept, so the check finds it
     with pytest.raises(InvalidDataError) if nodes.weights.size else nullcontext():
         drop_small(nodes, cut, 1)

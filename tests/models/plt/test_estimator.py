@@ -1,4 +1,6 @@
-"""The PLT, compared with a plain implementation, with brute force, and on several numbers of threads."""
+"""The PLT, compared with a plain implementation, with brute force, and on several numbers of
+threads.
+"""
 
 import numpy as np
 import plt_twin
@@ -59,7 +61,9 @@ def test_default_lam_depends_on_c_and_number_of_instances(multilabel, hash_bits)
     X, Y = multilabel(50, 20, 8)
     settings = {"tree": "random", "epochs": 3, "hash_bits": hash_bits}
     found = PLT(C=2.0, **settings).fit(X, Y).predict_proba(X).toarray()
-    np.testing.assert_array_equal(found, PLT(lam=1 / 100, **settings).fit(X, Y).predict_proba(X).toarray())
+    np.testing.assert_array_equal(
+        found, PLT(lam=1 / 100, **settings).fit(X, Y).predict_proba(X).toarray()
+    )
     some = PLT(C=2.0, max_samples=0.5, **settings).fit(X, Y).predict_proba(X).toarray()
     expected = PLT(lam=1 / 50, max_samples=0.5, **settings).fit(X, Y).predict_proba(X).toarray()
     np.testing.assert_array_equal(some, expected)
@@ -81,30 +85,43 @@ def test_hashed_weights_without_collisions_equal_exact_weights(multilabel):
     X, Y = multilabel(60, 8, 11, seed=6)
     exact = PLT(arity=3, **SGD).fit(X, Y)
     hashed = PLT(arity=3, hash_bits=26, **SGD).fit(X, Y)  # 17 nodes x 8 features in 2**26 slots
-    np.testing.assert_allclose(hashed.predict_proba(X).toarray(), exact.predict_proba(X).toarray(), rtol=1e-5)
+    np.testing.assert_allclose(
+        hashed.predict_proba(X).toarray(), exact.predict_proba(X).toarray(), rtol=1e-5
+    )
 
 
 def test_plt_with_one_label_equals_logistic_regression(multilabel):
-    """With one label, the tree is only a root. Many small steps reach the solution of scikit-learn."""
+    """With one label, the tree is only a root.
+
+    Many small steps reach the solution of scikit-learn.
+    """
     X, Y = multilabel(200, 6, 1, seed=7, labels=0.4)
     lam = 0.01
     model = PLT(tree="random", arity=2, gamma=0.5, lam=lam, epochs=4000, unit_norm=False).fit(X, Y)
     dense = with_constant(X)
     y = Y.toarray().ravel()
     baseline = LogisticRegression(C=1 / (lam * 200), fit_intercept=False, tol=1e-8).fit(dense, y)
-    np.testing.assert_allclose(model.predict_proba(X).toarray().ravel(), baseline.predict_proba(dense)[:, 1], atol=5e-3)
+    np.testing.assert_allclose(
+        model.predict_proba(X).toarray().ravel(), baseline.predict_proba(dense)[:, 1], atol=5e-3
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_adagrad_equals_plain_implementation(multilabel, seed):
     X, Y = multilabel(60, 12, 20, seed=seed)
-    model = PLT(tree="random", arity=4, solver="adagrad", gamma=0.7, epochs=3, unit_norm=False).fit(X, Y)
+    model = PLT(tree="random", arity=4, solver="adagrad", gamma=0.7, epochs=3, unit_norm=False).fit(
+        X, Y
+    )
     order = random_permutation(X.shape[0], 0, Stream.PLT_ORDER)
-    expected = plt_twin.train_adagrad(model.tree_, with_constant(X), label_sets(Y), order, 0.7, 0.01, 3)
+    expected = plt_twin.train_adagrad(
+        model.tree_, with_constant(X), label_sets(Y), order, 0.7, 0.01, 3
+    )
     np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
 
 
-@pytest.mark.parametrize("options", [{}, {"hash_bits": 16}, {"solver": "adagrad"}, {"solver": "batch"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"hash_bits": 16}, {"solver": "adagrad"}, {"solver": "batch"}]
+)
 def test_models_are_bit_identical_on_one_and_two_threads(multilabel, options):
     X, Y = multilabel(700, 50, 300, seed=9)
     results = []
@@ -112,7 +129,17 @@ def test_models_are_bit_identical_on_one_and_two_threads(multilabel, options):
         model = PLT(arity=5, n_jobs=n_jobs, **options, **SGD).fit(X, Y)
         spe = model.predict_proba(X, 0.01)
         labels, scores = model.predict_top_k(X, 3)
-        results.append([*model.nodes_[:-1], spe.indptr, spe.indices, spe.data, labels, scores, model.inner_products_])
+        results.append(
+            [
+                *model.nodes_[:-1],
+                spe.indptr,
+                spe.indices,
+                spe.data,
+                labels,
+                scores,
+                model.inner_products_,
+            ]
+        )
     for one, two in zip(*results):
         assert np.asarray(one).tobytes() == np.asarray(two).tobytes()
 
@@ -135,7 +162,9 @@ def test_tree_contains_only_labels_with_instances(multilabel, tree, hash_bits, t
         labels, _ = one.predict_top_k(X, 7)
         np.testing.assert_array_equal(labels, np.append(places, -1)[known.predict_top_k(X, 7)[0]])
         np.testing.assert_array_equal(one.rank_one(X[[4]].indices, X[[4]].data, 7)[0], labels[4])
-    nothing = PLT(tree=tree, arity=2, hash_bits=hash_bits).fit(X, Y.astype(float) * 0).predict_proba(X)
+    nothing = (
+        PLT(tree=tree, arity=2, hash_bits=hash_bits).fit(X, Y.astype(float) * 0).predict_proba(X)
+    )
     assert nothing.toarray().max() < 0.5
 
 

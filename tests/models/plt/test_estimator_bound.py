@@ -1,9 +1,9 @@
 """The bounds of plt2016 and oplt2021 on the estimates of labels, for known probabilities.
 
-Both papers bound |eta_j(x) - its estimate| by a sum over the nodes v of the path to j's leaf. (11) of plt2016, Appendix
-A, adds the errors |eta(x, v) - its estimate|. Theorem 1 of oplt2021, Section 3, multiplies each error by the true
-probability that v's parent is positive. This probability is 1 for the root. The second bound is never larger. Both
-bounds hold as published.
+Both papers bound |eta_j(x) - its estimate| by a sum over the nodes v of the path to j's leaf. (11)
+of plt2016, Appendix A, adds the errors |eta(x, v) - its estimate|. Theorem 1 of oplt2021, Section
+3, multiplies each error by the true probability that v's parent is positive. This probability is 1
+for the root. The second bound is never larger. Both bounds hold as published.
 """
 
 import numpy as np
@@ -43,7 +43,9 @@ def posteriors(joint):
 
 
 def node_posteriors(tree, joint):
-    """Return P(z_v = 1 | z_pa(v) = 1, x) by sums over sets (0 for impossible parents), and P(z_pa(v) = 1 | x)."""
+    """Return P(z_v = 1 | z_pa(v) = 1, x) by sums over sets (0 for impossible parents), and
+    P(z_pa(v) = 1 | x).
+    """
     positive = [positive_nodes(tree, labels) for labels in SETS]
     reached = np.column_stack([mass(joint, positive, t) for t in range(tree.n_nodes)])
     above = np.column_stack((np.ones(len(joint)), reached[:, tree.parent[1:]]))
@@ -79,7 +81,8 @@ def test_any_node_estimates_keep_bound_and_one_wrong_node_attains_it(seed, arity
     joint = joint_distributions(seed)
     tree = deepest_tree() if deep else random_complete_tree(M, arity, seed)
     true, _ = node_posteriors(tree, joint)
-    np.testing.assert_allclose(along_paths(tree, true, np.prod), posteriors(joint), atol=1e-12)  # equation (10)
+    # equation (10)
+    np.testing.assert_allclose(along_paths(tree, true, np.prod), posteriors(joint), atol=1e-12)
     guessed = rng.uniform(size=true.shape)
     error = np.abs(along_paths(tree, guessed, np.prod) - posteriors(joint))
     theorem_1, bound_11 = bounds(tree, joint, guessed)
@@ -96,7 +99,9 @@ def test_any_node_estimates_keep_bound_and_one_wrong_node_attains_it(seed, arity
         one_wrong = certain.copy()
         one_wrong[:, t] = guessed[:, t]
         error = np.abs(along_paths(tree, one_wrong, np.prod) - 1)
-        np.testing.assert_allclose(error, along_paths(tree, np.abs(one_wrong - certain), sum), atol=1e-12)
+        np.testing.assert_allclose(
+            error, along_paths(tree, np.abs(one_wrong - certain), sum), atol=1e-12
+        )
 
 
 def draw_sample():
@@ -121,7 +126,9 @@ def check_bounds(model, joint):
     "options", [{"hash_bits": 20}, {"hash_bits": 4}, {}, {"solver": "adagrad"}, {"solver": "batch"}]
 )
 def test_trained_tree_keeps_bound(options):
-    """The cases have hashed weights with few collisions, with many collisions, and exact weights."""
+    """The cases have hashed weights with few collisions, with many collisions, and exact
+    weights.
+    """
     X, Y, joint = draw_sample()
     model = PLT(tree="random", arity=2, epochs=5, unit_norm=False, **options).fit(X, Y)
     check_bounds(model, joint)

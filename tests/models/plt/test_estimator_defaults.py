@@ -1,4 +1,6 @@
-"""Defaults of a PLT: the arity by the number of labels with instances, and the smaller form of its weights."""
+"""Defaults of a PLT: the arity by the number of labels with instances, and the smaller form of its
+weights.
+"""
 
 import numpy as np
 import pytest
@@ -18,7 +20,17 @@ def same_weights(one, other):
 
 @pytest.mark.parametrize(
     ("n_labels", "arity"),
-    [(0, 16), (1, 16), (6_400, 16), (6_401, 32), (18_000, 32), (18_001, 64), (51_000, 64), (51_001, 128), (9e6, 128)],
+    [
+        (0, 16),
+        (1, 16),
+        (6_400, 16),
+        (6_401, 32),
+        (18_000, 32),
+        (18_001, 64),
+        (51_000, 64),
+        (51_001, 128),
+        (9e6, 128),
+    ],
 )
 def test_usual_arity_depends_on_number_of_labels(n_labels, arity):
     assert usual_arity("kmeans", "batch", n_labels) == arity
@@ -41,13 +53,23 @@ def test_default_arity_counts_only_labels_with_instances(multilabel, monkeypatch
 @pytest.mark.parametrize(("C", "kind"), [(0.05, CompactNodeWeights), (100, NodeWeights)])
 def test_smaller_form_of_weights_is_selected(multilabel, tmp_path, C, kind):
     X, Y = multilabel(200, 30, 40, seed=2)
-    dense, rows, model = (PLT(C=C, weight_threshold=cut, **SOME).fit(X, Y) for cut in (None, 0.1, "auto"))
+    dense, rows, model = (
+        PLT(C=C, weight_threshold=cut, **SOME).fit(X, Y) for cut in (None, 0.1, "auto")
+    )
     assert isinstance(model.nodes_, kind)
     smaller = min(dense, rows, key=lambda one: nbytes(one.nodes_))
     assert same_weights(model, smaller)
-    assert model.weight_threshold_ == smaller.weight_threshold_ == (0.1 if kind is CompactNodeWeights else None)
+    assert (
+        model.weight_threshold_
+        == smaller.weight_threshold_
+        == (0.1 if kind is CompactNodeWeights else None)
+    )
     into = PLT(C=C, **SOME).fit_to_disk(tmp_path / "model", X, Y)
-    for other in (into, PLT.load(tmp_path / "model"), model.unfitted().set_params(**model._selected()).fit(X, Y)):
+    for other in (
+        into,
+        PLT.load(tmp_path / "model"),
+        model.unfitted().set_params(**model._selected()).fit(X, Y),
+    ):
         assert same_weights(other, model)
         assert other._selected() == model._selected()
 
@@ -76,12 +98,16 @@ def test_all_weights_are_kept_without_unit_norm_or_with_hashing(multilabel, opti
     assert not isinstance(model.nodes_, CompactNodeWeights)
 
 
-def test_model_of_earlier_version_has_given_hyperparameters_as_selected(multilabel, monkeypatch, tmp_path):
+def test_model_of_earlier_version_has_given_hyperparameters_as_selected(
+    multilabel, monkeypatch, tmp_path
+):
     X, Y = multilabel(60, 20, 8)
     model = PLT(weight_threshold=0.1, C=2, **SOME).fit(X, Y)
     with monkeypatch.context() as earlier:
         earlier.setattr(PLT, "_selected", lambda model: {})
         model.save(tmp_path / "model")
     assert (
-        PLT.load(tmp_path / "model")._selected() == model._selected() == {"C": 2, "arity": 4, "weight_threshold": 0.1}
+        PLT.load(tmp_path / "model")._selected()
+        == model._selected()
+        == {"C": 2, "arity": 4, "weight_threshold": 0.1}
     )

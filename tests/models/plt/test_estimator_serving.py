@@ -6,7 +6,9 @@ import pytest
 from xmlc.models import PLT
 
 
-@pytest.mark.parametrize("options", [{}, {"weight_threshold": 0.02}, {"unit_norm": False}, {"hash_bits": 12}])
+@pytest.mark.parametrize(
+    "options", [{}, {"weight_threshold": 0.02}, {"unit_norm": False}, {"hash_bits": 12}]
+)
 @pytest.mark.parametrize("search", ["certified", "beam", "exact"])
 def test_rank_one_equals_ranking_in_a_batch(multilabel, options, search):
     X, Y = multilabel(150, 60, 40, seed=1)
@@ -26,9 +28,13 @@ def test_rank_one_accepts_features_in_any_order(multilabel):
     indices = np.array([7, 2, 4])
     values = np.float32([0.5, 3.0, 1.7])
     for one, other in zip(
-        model.rank_one(indices, values, 3), model.rank_one(indices[[1, 2, 0]], values[[1, 2, 0]], 3), strict=True
+        model.rank_one(indices, values, 3),
+        model.rank_one(indices[[1, 2, 0]], values[[1, 2, 0]], 3),
+        strict=True,
     ):
         np.testing.assert_array_equal(one, other)
     assert indices.tolist() == [7, 2, 4]
-    for one, other in zip(model.rank_one([], [], 3), model.predict_top_k(np.zeros((1, 10)), 3), strict=True):
+    for one, other in zip(
+        model.rank_one([], [], 3), model.predict_top_k(np.zeros((1, 10)), 3), strict=True
+    ):
         np.testing.assert_array_equal(one, other[0])

@@ -15,7 +15,8 @@ from xmlc.models.plt.training import train_nodes
 
 SGD = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
 SHAPES = [{"tree": "random", "arity": 3}, {"tree": "kmeans", "arity": 4, "max_leaf": 3}]
-SHAPES += [{"tree": "kmeans", "arity": 2, "max_leaf": 100}]  # all 40 labels are children of the root
+# all 40 labels are children of the root
+SHAPES += [{"tree": "kmeans", "arity": 2, "max_leaf": 100}]
 SHAPES = [{"weight_threshold": None, **shape} for shape in SHAPES]
 
 
@@ -25,13 +26,17 @@ def test_estimates_equal_plain_implementation_and_searches_agree(multilabel, sha
     model = PLT(random_state=5, **shape, **SGD).fit(X, Y)
     features = np.hstack([unit_rows(X).toarray().astype(np.float64), np.ones((60, 1))])
     label_sets = [row.tolist() for row in np.split(Y.indices, Y.indptr[1:-1])]
-    weights = plt_twin.train(model.tree_, features, label_sets, random_permutation(60, 5, Stream.PLT_ORDER), **SGD)
+    weights = plt_twin.train(
+        model.tree_, features, label_sets, random_permutation(60, 5, Stream.PLT_ORDER), **SGD
+    )
     expected = np.array([plt_twin.estimates(model.tree_, weights, x) for x in features])
     found = model.predict_proba(X).toarray()
     np.testing.assert_allclose(found, expected, rtol=1e-3)
     np.testing.assert_array_equal(model.predict_top_k(X, 5)[1], -np.sort(-found, axis=1)[:, :5])
     limits = np.random.default_rng(0).choice(found.ravel(), 40)  # one threshold for each label
-    np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), np.where(found > limits, found, 0))
+    np.testing.assert_array_equal(
+        model.predict_proba(X, limits).toarray(), np.where(found > limits, found, 0)
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -46,7 +51,14 @@ def test_estimates_are_bit_identical_on_two_threads_and_after_loading(tmp_path, 
 
 def test_max_samples_equals_training_on_the_sample(multilabel):
     X, Y = multilabel(60, 15, 40, seed=2)
-    settings = {"tree": "kmeans", "arity": 2, "max_leaf": 4, "solver": "adagrad", "epochs": 2, "random_state": 5}
+    settings = {
+        "tree": "kmeans",
+        "arity": 2,
+        "max_leaf": 4,
+        "solver": "adagrad",
+        "epochs": 2,
+        "random_state": 5,
+    }
     model = PLT(max_samples=0.3, **settings).fit(X, Y)
     sample = random_permutation(60, 5, Stream.PLT_ORDER)[:18]
     tree = PLT(**settings).fit(X[sample], Y[sample]).tree_

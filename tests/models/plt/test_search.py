@@ -16,7 +16,12 @@ from xmlc.models.plt import estimator
 from xmlc.models.plt.search import EVERY_NODE, estimate_by_levels, rank_best_first, rank_by_levels
 from xmlc.models.plt.weights import LOGISTIC_LINK
 
-SIZES = {"n": st.integers(1, 30), "d": st.integers(1, 12), "m": st.integers(1, 40), "seed": st.integers(0, 99)}
+SIZES = {
+    "n": st.integers(1, 30),
+    "d": st.integers(1, 12),
+    "m": st.integers(1, 40),
+    "seed": st.integers(0, 99),
+}
 LINKS = st.sampled_from([LOGISTIC_LINK, 2, 3])  # powers of the squared hinge loss
 
 
@@ -34,11 +39,16 @@ def assert_same(found, expected):
 
 
 def assert_thresholds_equal_twin(x, n, nodes, link, thresholds, shape):
-    counts, labels, estimates, inner_products = estimate_by_levels(x, 0, n, nodes, link, thresholds, EVERY_NODE, shape)
+    counts, labels, estimates, inner_products = estimate_by_levels(
+        x, 0, n, nodes, link, thresholds, EVERY_NODE, shape
+    )
     ends = np.cumsum(counts)
     for i, of_nodes in enumerate(all_estimates(x, nodes, link)):
         own = slice(ends[i] - counts[i], ends[i])
-        assert_same((labels[own], estimates[own], inner_products[i]), labels_above(nodes, of_nodes, thresholds))
+        assert_same(
+            (labels[own], estimates[own], inner_products[i]),
+            labels_above(nodes, of_nodes, thresholds),
+        )
 
 
 def random_weights(tree, m, seed):
@@ -51,12 +61,17 @@ def random_weights(tree, m, seed):
 
 
 def twin_rankings(x, nodes, link, k, largest=NO_WEIGHTS):
-    found = [best_labels(nodes, weighted(nodes, estimates, largest), k) for estimates in all_estimates(x, nodes, link)]
+    found = [
+        best_labels(nodes, weighted(nodes, estimates, largest), k)
+        for estimates in all_estimates(x, nodes, link)
+    ]
     return [np.array(column) for column in zip(*found, strict=True)]
 
 
 def assert_best_first_equals(found, expected, largest):
-    """With weights, the search opens at most as many nodes as its twin, which uses bounds in powers of two."""
+    """With weights, the search opens at most as many nodes as its twin, which uses bounds in powers
+    of two.
+    """
     assert_same(found[:2], expected[:2])
     assert (found[2] <= expected[2]).all() if largest.size else (found[2] == expected[2]).all()
 
@@ -67,13 +82,21 @@ def test_search_by_levels_with_thresholds_equals_plain_search(n, d, m, arity, se
     tree, nodes = random_nodes(m, arity, d, seed)
     x = instances(n, d, seed)
     rng = np.random.default_rng(seed)
-    thresholds = tree.node_thresholds(rng.choice([0.0, 0.01, 0.1, 0.5, np.inf], m).astype(np.float32))
+    thresholds = tree.node_thresholds(
+        rng.choice([0.0, 0.01, 0.1, 0.5, np.inf], m).astype(np.float32)
+    )
     for weights in every_store(tree, nodes, seed):
         assert_thresholds_equal_twin(x, n, weights, link, thresholds, shape_of(x, d, tree))
 
 
 @settings(deadline=None, max_examples=25)
-@given(arity=st.sampled_from([2, 5, 20]), k=st.integers(1, 12), beam=st.integers(1, 4), link=LINKS, **SIZES)
+@given(
+    arity=st.sampled_from([2, 5, 20]),
+    k=st.integers(1, 12),
+    beam=st.integers(1, 4),
+    link=LINKS,
+    **SIZES,
+)
 def test_exact_rankings_equal_plain_search(n, d, m, arity, seed, k, beam, link):
     tree, nodes = random_nodes(m, arity, d, seed)
     if seed % 3 == 0:  # many ties
@@ -83,10 +106,14 @@ def test_exact_rankings_equal_plain_search(n, d, m, arity, seed, k, beam, link):
     largest = random_weights(tree, m, seed)
     dense, compact, hashed = every_store(tree, nodes, seed)
     of_hashed = twin_rankings(x, hashed, link, k, largest)
-    assert_best_first_equals(rank_best_first(x, 0, n, hashed, link, k, largest, shape), of_hashed, largest)
+    assert_best_first_equals(
+        rank_best_first(x, 0, n, hashed, link, k, largest, shape), of_hashed, largest
+    )
     expected = twin_rankings(x, nodes, link, k, largest)
     for weights in (dense, compact):
-        assert_best_first_equals(rank_best_first(x, 0, n, weights, link, k, largest, shape), expected, largest)
+        assert_best_first_equals(
+            rank_best_first(x, 0, n, weights, link, k, largest, shape), expected, largest
+        )
         found = rank_by_levels(x, 0, n, weights, link, k, largest, beam, True, shape)
         assert_same(found[:2], expected[:2])
         assert largest.size or (expected[2] <= found[3]).all()
@@ -97,7 +124,10 @@ def test_exact_rankings_equal_plain_search(n, d, m, arity, seed, k, beam, link):
         assert_same(
             (exact, in_beam[3][exact]), (found[2], found[3][exact])
         )  # a proved ranking opens no additional nodes
-        assert_same(rank_by_levels(x, 0, n, weights, link, k, largest, tree.n_nodes, False, shape)[:2], expected[:2])
+        assert_same(
+            rank_by_levels(x, 0, n, weights, link, k, largest, tree.n_nodes, False, shape)[:2],
+            expected[:2],
+        )
 
 
 @settings(deadline=None, max_examples=20)
@@ -107,7 +137,9 @@ def test_beam_search_equals_plain_search(n, d, m, arity, seed, k, beam):
     x = instances(n, d, seed)
     largest = random_weights(tree, m, seed)
     shape = shape_of(x, d, tree)
-    labels, estimates, exact, _ = rank_by_levels(x, 0, n, nodes, LOGISTIC_LINK, k, largest, beam, False, shape)
+    labels, estimates, exact, _ = rank_by_levels(
+        x, 0, n, nodes, LOGISTIC_LINK, k, largest, beam, False, shape
+    )
     for i, of_nodes in enumerate(all_estimates(x, nodes, LOGISTIC_LINK)):
         expected, values, missed = best_of_beam(nodes, weighted(nodes, of_nodes, largest), k, beam)
         assert labels[i].tolist() == [*expected, *[-1] * (k - expected.size)]
@@ -117,7 +149,9 @@ def test_beam_search_equals_plain_search(n, d, m, arity, seed, k, beam):
 
 @pytest.mark.parametrize("known", [1, 5, 12])
 def test_blocks_with_a_prefix_of_features_need_no_lookup(known):
-    """If a block has all features below 5, for example, the search indexes them directly and skips the others."""
+    """If a block has all features below 5, for example, the search indexes them directly and skips
+    the others.
+    """
     tree, nodes = random_nodes(30, 4, 12, seed=3)
     degrees = np.concatenate(([1], np.diff(tree.children)))
     starts = np.cumsum(np.append(0, known * (degrees > 0)))
@@ -132,7 +166,10 @@ def test_blocks_with_a_prefix_of_features_need_no_lookup(known):
     shape = shape_of(x, 12, tree)
     expected = twin_rankings(x, nodes, LOGISTIC_LINK, 3)
     for weights in (nodes, drop_small(nodes, 0.0)):
-        assert_same(rank_by_levels(x, 0, 40, weights, LOGISTIC_LINK, 3, NO_WEIGHTS, 4, True, shape)[:2], expected[:2])
+        assert_same(
+            rank_by_levels(x, 0, 40, weights, LOGISTIC_LINK, 3, NO_WEIGHTS, 4, True, shape)[:2],
+            expected[:2],
+        )
 
 
 def test_wide_nodes_are_searched_in_chunks_of_instances():
@@ -148,23 +185,41 @@ def test_wide_nodes_are_searched_in_chunks_of_instances():
 
 @pytest.mark.parametrize("search", ["certified", "beam", "exact"])
 @pytest.mark.parametrize("weight_threshold", [None, 0.05])
-def test_predictions_are_equal_for_any_batches_and_threads(multilabel, monkeypatch, weight_threshold, search):
+def test_predictions_are_equal_for_any_batches_and_threads(
+    multilabel, monkeypatch, weight_threshold, search
+):
     X, Y = multilabel(300, 40, 90, seed=2)
     model = PLT(
-        tree="random", arity=4, epochs=2, weight_threshold=weight_threshold, search=search, beam=4, n_jobs=1
+        tree="random",
+        arity=4,
+        epochs=2,
+        weight_threshold=weight_threshold,
+        search=search,
+        beam=4,
+        n_jobs=1,
     ).fit(X, Y)
-    whole = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
+    whole = (
+        *model.predict_top_k(X, 3),
+        model.inner_products_,
+        model.predict_proba(X, 0.02).toarray(),
+    )
     monkeypatch.setattr(estimator, "ROWS_PER_BATCH", 37)
     for n_jobs in (1, 2):
         model.set_params(n_jobs=n_jobs)
-        cut = (*model.predict_top_k(X, 3), model.inner_products_, model.predict_proba(X, 0.02).toarray())
+        cut = (
+            *model.predict_top_k(X, 3),
+            model.inner_products_,
+            model.predict_proba(X, 0.02).toarray(),
+        )
         assert_same(cut, whole)
 
 
 @pytest.mark.parametrize("weight_threshold", [None, 0.05])
 def test_both_exact_searches_give_equal_rankings(multilabel, weight_threshold):
     X, Y = multilabel(300, 40, 90, seed=3)
-    model = PLT(tree="random", arity=4, epochs=2, weight_threshold=weight_threshold, search="exact").fit(X, Y)
+    model = PLT(
+        tree="random", arity=4, epochs=2, weight_threshold=weight_threshold, search="exact"
+    ).fit(X, Y)
     exact = model.predict_top_k(X, 4)
     fewest = model.inner_products_
     assert model.certified_ is None

@@ -49,7 +49,9 @@ def logistic_step(margin, alpha, square, cost):
 
 
 @njit
-def step_one_by_one(scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge):
+def step_one_by_one(
+    scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge
+):
     changes = False
     for c in range(scores.size):
         margin = scores[c] if targets[c] else -scores[c]
@@ -65,8 +67,13 @@ def step_one_by_one(scores, targets, alpha, going, largest, work, square, cost, 
 
 
 @njit
-def adagrad_one_by_one(ends, ids, values, importance, targets, weights, squares, bias, bias_squares, step, eps):
-    """Run one pass of AdaGrad, sibling by sibling. Weights and squares have shape (features, siblings)."""
+def adagrad_one_by_one(
+    ends, ids, values, importance, targets, weights, squares, bias, bias_squares, step, eps
+):
+    """Run one pass of AdaGrad, sibling by sibling.
+
+    Weights and squares have shape (features, siblings).
+    """
     for c in range(bias.size):
         for i in range(ends.size - 1):
             rate = step * np.sqrt(importance[i])
@@ -85,7 +92,9 @@ def adagrad_one_by_one(ends, ids, values, importance, targets, weights, squares,
 
 
 def with_constant(x):
-    """Return instances that begin with the constant feature 0, so that the number of each other feature is one more."""
+    """Return instances that begin with the constant feature 0, so that the number of each other
+    feature is one more.
+    """
     n_rows = x.indptr.size - 1
     ids = np.insert(x.indices + np.uint32(1), x.indptr[:-1], 0)
     values = np.insert(x.data, x.indptr[:-1], 1)
@@ -118,15 +127,30 @@ def test_dual_steps_in_registers_equal_steps_of_single_siblings(size, squared_hi
     for cost in (0.1, 1.0, 50.0):
         rng = np.random.default_rng(size)
         scores, targets, alpha = coordinate(size, cost, size)
-        arrays = (scores, targets, alpha, rng.random(size) < 0.8, rng.random(size).astype(np.float32))
+        arrays = (
+            scores,
+            targets,
+            alpha,
+            rng.random(size) < 0.8,
+            rng.random(size).astype(np.float32),
+        )
         for smallest in (0.0, 0.1, 1e6):
-            numbers = (np.float32(2.3), np.float32(cost), np.float32(smallest), np.float32(4 * cost))
-            assert_same_bits(dual_steps, step_one_by_one, arrays, work(size), *numbers, squared_hinge)
+            numbers = (
+                np.float32(2.3),
+                np.float32(cost),
+                np.float32(smallest),
+                np.float32(4 * cost),
+            )
+            assert_same_bits(
+                dual_steps, step_one_by_one, arrays, work(size), *numbers, squared_hinge
+            )
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_adagrad_in_registers_equals_training_of_single_siblings(size):
-    X = sparse.random_array((60, 20), density=0.3, rng=np.random.default_rng(size), dtype=np.float32)
+    X = sparse.random_array(
+        (60, 20), density=0.3, rng=np.random.default_rng(size), dtype=np.float32
+    )
     x = kernel_csr(sparse.csr_array(X))
     targets = coordinate(size, 1.0, 60 * size)[1].reshape(60, size)
     rate = np.float32(0.7)
@@ -157,11 +181,15 @@ def test_node_weights_equal_scikit_learn(multilabel, loss, C):
     rows = unit_rows(X)[reached]
     start, end = nodes.weight_starts[1:3]
     weights = np.zeros((model.n_features_in_, 9))
-    weights[nodes.features[slice(*nodes.feature_starts[1:3])]] = nodes.weights[start:end].reshape(-1, 9)
+    weights[nodes.features[slice(*nodes.feature_starts[1:3])]] = nodes.weights[start:end].reshape(
+        -1, 9
+    )
     for c in range(9):
         target = Y[reached, tree.label[1 + c]].toarray().ravel()
         if loss == "logistic":
-            expected = LogisticRegression(C=C, solver="liblinear", tol=1e-10, max_iter=10_000).fit(rows, target)
+            expected = LogisticRegression(C=C, solver="liblinear", tol=1e-10, max_iter=10_000).fit(
+                rows, target
+            )
         else:
             expected = LinearSVC(C=C, tol=1e-10, max_iter=1_000_000).fit(rows, target)
         np.testing.assert_allclose(weights[:, c], expected.coef_[0], atol=2e-4 * max(1, C))
@@ -204,6 +232,8 @@ def test_features_of_one_class_have_finite_weights():
     X = sparse.csr_array(np.eye(6, dtype=np.float32))
     Y = sparse.csr_array(np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], dtype=bool))
     for loss in ("logistic", "squared_hinge"):
-        model = PLT(tree="random", arity=2, loss=loss, C=1000.0, epochs=500, solver="batch", tol=1e-4).fit(X, Y)
+        model = PLT(
+            tree="random", arity=2, loss=loss, C=1000.0, epochs=500, solver="batch", tol=1e-4
+        ).fit(X, Y)
         assert np.isfinite(model.nodes_.weights).all()
         assert (model.predict_top_k(X, 1)[0].ravel() == [0, 0, 0, 1, 1, 1]).all()

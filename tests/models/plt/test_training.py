@@ -1,4 +1,6 @@
-"""Training of a PLT: the instances of nodes, divisions into tasks, and hashed weights step by step."""
+"""Training of a PLT: the instances of nodes, divisions into tasks, and hashed weights step by
+step.
+"""
 
 import numpy as np
 import pytest
@@ -45,10 +47,15 @@ def test_weights_do_not_depend_on_division_of_siblings(multilabel, monkeypatch, 
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize(("m", "arity"), [(60, 4), (150, 150)])  # whole blocks, and a block divided between siblings
-def test_weights_dropped_during_training_equal_weights_dropped_later(multilabel, monkeypatch, m, arity, n_jobs):
+# whole blocks, and a block divided between siblings
+@pytest.mark.parametrize(("m", "arity"), [(60, 4), (150, 150)])
+def test_weights_dropped_during_training_equal_weights_dropped_later(
+    multilabel, monkeypatch, m, arity, n_jobs
+):
     X, Y = multilabel(300, 40, m, seed=4)
-    model = PLT(tree="random", arity=arity, solver="batch", C=3, n_jobs=n_jobs, weight_threshold=None)
+    model = PLT(
+        tree="random", arity=arity, solver="batch", C=3, n_jobs=n_jobs, weight_threshold=None
+    )
     dense = clone(model).fit(X, Y).nodes_
     expected = drop_small(dense, 0.05)
     monkeypatch.setattr(training, "WEIGHTS_PER_WAVE", 2_000)
@@ -71,7 +78,9 @@ def test_features_and_nonzeros_of_blocks_are_counted(multilabel, n_features):
     blocks = np.array([3, 0, 1, 2])
     rows = []
     for block in blocks:
-        rows.append([x.indices[x.indptr[row] : x.indptr[row + 1]] for row in order[reaching[block]]])
+        rows.append(
+            [x.indices[x.indptr[row] : x.indptr[row + 1]] for row in order[reaching[block]]]
+        )
     expected = [np.unique(np.concatenate([*own, np.empty(0, np.uint32)])) for own in rows]
     reach = Reach(order, starts, positions)
     nonzeros = count_nonzeros(x.indptr, reach)
@@ -91,9 +100,14 @@ def test_hashed_training_equals_plain_loop(multilabel, hash_bits):
     solver = Sgd(0.5, 1e-3, 2)
     importance = np.random.default_rng(6).choice([0.3, 1, 7], 40).astype(np.float32)
     found = train_hashed(x, y, tree, order, solver, hash_bits, 7, importance)
-    zeros, steps = {name: np.zeros_like(getattr(found, name)) for name in ("table", "bias")}, np.zeros(tree.n_nodes)
+    zeros, steps = (
+        {name: np.zeros_like(getattr(found, name)) for name in ("table", "bias")},
+        np.zeros(tree.n_nodes),
+    )
     nodes = found._replace(scale=np.ones(tree.n_nodes), **zeros)
-    for row, weight in zip(np.tile(order, solver.epochs), np.tile(importance.astype(float), solver.epochs)):
+    for row, weight in zip(
+        np.tile(order, solver.epochs), np.tile(importance.astype(float), solver.epochs)
+    ):
         entries = slice(x.indptr[row], x.indptr[row + 1])
         positives = set()
         for label in y.indices[y.indptr[row] : y.indptr[row + 1]]:
@@ -101,7 +115,9 @@ def test_hashed_training_equals_plain_loop(multilabel, hash_bits):
             while node >= 0:
                 positives.add(node)
                 node = tree.parent[node]
-        reached = [0] + [c for t in sorted(positives) for c in range(tree.children[t], tree.children[t + 1])]
+        reached = [0] + [
+            c for t in sorted(positives) for c in range(tree.children[t], tree.children[t + 1])
+        ]
         for node in reached:
             key = np.uint64(node_key(nodes.seed, node))
             mask = np.uint64(nodes.table.size - 1)
@@ -111,11 +127,17 @@ def test_hashed_training_equals_plain_loop(multilabel, hash_bits):
                 score += value * (np.float32(sign) * nodes.table[slot])
             estimate = np.float32(sigmoid(np.float32(score * np.float32(1 / nodes.scale[node]))))
             gamma = solver.step / (1 + solver.lam * solver.step * steps[node])
-            step = np.float32(nodes.scale[node] * gamma * weight) * (estimate - np.float32(node in positives))
+            step = np.float32(nodes.scale[node] * gamma * weight) * (
+                estimate - np.float32(node in positives)
+            )
             nodes.bias[node] -= step
             for (slot, sign), value in zip(places, x.data[entries]):
                 nodes.table[slot] -= value * (np.float32(sign) * step)
             nodes.scale[node] *= 1 + solver.lam * gamma * weight
             steps[node] += weight
-    for one, other in ((found.table, nodes.table), (found.bias, nodes.bias), (found.scale, nodes.scale)):
+    for one, other in (
+        (found.table, nodes.table),
+        (found.bias, nodes.bias),
+        (found.scale, nodes.scale),
+    ):
         assert one.tobytes() == other.tobytes()

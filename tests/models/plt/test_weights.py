@@ -19,10 +19,18 @@ def test_arrays_of_inconsistent_weights_are_refused():
 
 
 @settings(deadline=None, max_examples=30)
-@given(d=st.integers(1, 300), wanted=st.integers(0, 60), known=st.integers(0, 300), seed=st.integers(0, 99))
+@given(
+    d=st.integers(1, 300),
+    wanted=st.integers(0, 60),
+    known=st.integers(0, 300),
+    seed=st.integers(0, 99),
+)
 def test_both_lookups_find_features(d, wanted, known, seed):
     rng = np.random.default_rng(seed)
-    ids, features = (np.sort(rng.choice(d, min(d, size), replace=False)).astype(np.uint32) for size in (wanted, known))
+    ids, features = (
+        np.sort(rng.choice(d, min(d, size), replace=False)).astype(np.uint32)
+        for size in (wanted, known)
+    )
     values = rng.random(ids.size).astype(np.float32)
     inside = np.isin(ids, features)
     expected = np.searchsorted(features, ids[inside]), values[inside]
@@ -41,7 +49,9 @@ def test_both_lookups_find_features(d, wanted, known, seed):
 def test_links_equal_their_formulas():
     scores = np.array([-30, -1, 0, 0.5, 1, 2, 30], dtype=np.float32)
     gap = np.maximum(1 - scores.astype(float), 0)
-    formulas = {LOGISTIC_LINK: 1 / (1 + np.exp(-scores.astype(float)))} | {p: np.exp(-(gap**p)) for p in (1, 2, 3, 4)}
+    formulas = {LOGISTIC_LINK: 1 / (1 + np.exp(-scores.astype(float)))} | {
+        p: np.exp(-(gap**p)) for p in (1, 2, 3, 4)
+    }
     for link, expected in formulas.items():
         estimates = scores.copy()
         estimate_scores(estimates, link)

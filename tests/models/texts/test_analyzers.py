@@ -1,4 +1,6 @@
-"""Texts of scripts without blanks are learned by default, and texts with blanks have the same features as before."""
+"""Texts of scripts without blanks are learned by default, and texts with blanks have the same
+features as before.
+"""
 
 import random
 import warnings
@@ -14,16 +16,31 @@ from xmlc.models.texts.analyzers import TOKENS, settings_for
 
 # Words of three classes, and words of any class.
 WORDS = {
-    "Chinese": ("手机 平板 电脑 屏幕", "咖啡 绿茶 牛奶 饼干", "衬衫 裤子 毛衣 外套", "新款 高级 家用 便携 超值 正品"),
+    "Chinese": (
+        "手机 平板 电脑 屏幕",
+        "咖啡 绿茶 牛奶 饼干",
+        "衬衫 裤子 毛衣 外套",
+        "新款 高级 家用 便携 超值 正品",
+    ),
     "Japanese": (
         "スマホ 充電器 パソコン",
         "お茶 珈琲 ビスケット",
         "シャツ 靴下 セーター",
         "新型 高級 便利な 限定 特価",
     ),
-    "Thai": ("โทรศัพท์ หูฟัง จอภาพ", "กาแฟ ชาเขียว นมสด", "กางเกง รองเท้า หมวก", "ใหม่ คุณภาพ ราคาถูก พกพา พิเศษ"),
+    "Thai": (
+        "โทรศัพท์ หูฟัง จอภาพ",
+        "กาแฟ ชาเขียว นมสด",
+        "กางเกง รองเท้า หมวก",
+        "ใหม่ คุณภาพ ราคาถูก พกพา พิเศษ",
+    ),
     "Khmer": ("ទូរស័ព្ទ កុំព្យូទ័រ", "កាហ្វេ ទឹកដោះគោ", "អាវ ខោ", "ថ្មី ថោក ល្អ ពិសេស"),
-    "German": ("Telefon Rechner", "Kaffee Grüntee Milch", "Hemd Hose Jacke", "neu günstig tragbar original"),
+    "German": (
+        "Telefon Rechner",
+        "Kaffee Grüntee Milch",
+        "Hemd Hose Jacke",
+        "neu günstig tragbar original",
+    ),
 }
 
 
@@ -50,14 +67,23 @@ def scored(model, texts, classes):
 
 
 @pytest.mark.parametrize(
-    "languages", [["Chinese"], ["Japanese"], ["Thai"], ["Khmer"], ["German"], ["Chinese", "German"]], ids="-".join
+    "languages",
+    [["Chinese"], ["Japanese"], ["Thai"], ["Khmer"], ["German"], ["Chinese", "German"]],
+    ids="-".join,
 )
 def test_default_learns_as_well_as_character_ngrams(languages):
     texts, classes = products(languages)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert scored(TextClassifier(PLT()), texts, classes) >= 0.95
-    assert scored(TextClassifier(PLT(), TfidfVectorizer(analyzer="char", ngram_range=(1, 2))), texts, classes) >= 0.95
+    assert (
+        scored(
+            TextClassifier(PLT(), TfidfVectorizer(analyzer="char", ngram_range=(1, 2))),
+            texts,
+            classes,
+        )
+        >= 0.95
+    )
 
 
 def test_words_of_chinese_are_learned_at_chance_with_a_warning():
@@ -68,7 +94,8 @@ def test_words_of_chinese_are_learned_at_chance_with_a_warning():
 
 def test_codes_without_a_common_word_are_reported():
     names = [
-        f"{first}_{second}_{i}" for (i, first), second in product(enumerate(["get", "set"]), ("user", "file", "name"))
+        f"{first}_{second}_{i}"
+        for (i, first), second in product(enumerate(["get", "set"]), ("user", "file", "name"))
     ] * 10
     texts = [f"{name}{i}" for i, name in enumerate(names)]
     with warns_with(UserWarning, "60 of 60"):
@@ -112,7 +139,9 @@ def test_characters_and_words_become_features(text, tokens):
     assert settings_for([text])["token_pattern"] == TOKENS
     found = TfidfVectorizer(**settings_for([text])).fit([text]).get_feature_names_out()
     assert {token for token in tokens if " " not in token} <= {*found}
-    assert {word for word in found if " " not in word} >= {token for token in tokens if " " not in token}
+    assert {word for word in found if " " not in word} >= {
+        token for token in tokens if " " not in token
+    }
 
 
 def test_first_batch_of_a_stream_decides(tmp_path):
@@ -138,5 +167,7 @@ def test_analyzer_is_stored_without_a_pickle(tmp_path):
 
 
 def test_given_vectorizer_wins():
-    model = TextClassifier(PLT(), TfidfVectorizer(min_df=1)).fit(["茶", "rice", "rose"], [["a"], ["b"], ["c"]])
+    model = TextClassifier(PLT(), TfidfVectorizer(min_df=1)).fit(
+        ["茶", "rice", "rose"], [["a"], ["b"], ["c"]]
+    )
     assert [*model.vectorizer_.vocabulary_] == ["rice", "rose"]

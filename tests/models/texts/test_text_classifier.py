@@ -1,4 +1,6 @@
-"""Text classifiers, compared with scikit-learn's parts: predictions, files without pickles, streams."""
+"""Text classifiers, compared with scikit-learn's parts: predictions, files without pickles,
+streams.
+"""
 
 import io
 import os
@@ -78,14 +80,17 @@ def test_scikit_learn_vectorizers_are_saved_without_pickle(vectorizer, tmp_path)
 
 
 @pytest.mark.parametrize(
-    "vectorizer", [make_pipeline(CountVectorizer(), Normalizer()), TfidfVectorizer(tokenizer=str.split)]
+    "vectorizer",
+    [make_pipeline(CountVectorizer(), Normalizer()), TfidfVectorizer(tokenizer=str.split)],
 )
 def test_other_vectorizers_are_saved_by_joblib_and_loaded_if_trusted(vectorizer, tmp_path):
     model = TextClassifier(vectorizer=vectorizer).fit(TEXTS, NAMES)
     model.save(tmp_path / "model")
     with raises_with(XmlcError, "trusted=True"):
         TextClassifier.load(tmp_path / "model")
-    assert TextClassifier.load(tmp_path / "model", trusted=True).predict(TEXTS) == model.predict(TEXTS)
+    assert TextClassifier.load(tmp_path / "model", trusted=True).predict(TEXTS) == model.predict(
+        TEXTS
+    )
 
 
 def test_stream_accepts_new_names_and_continues_after_loading(tmp_path):
@@ -107,9 +112,15 @@ def test_partial_fit_needs_parts_that_learn_online(parts):
 
 def test_partial_fit_refuses_changed_parts(tmp_path):
     words = HashingVectorizer(n_features=64, tokenizer=str.split, token_pattern=None)
-    model = TextClassifier(OPLT(gamma=0.5), words).partial_fit(TEXTS, NAMES).partial_fit(TEXTS, NAMES)
+    model = (
+        TextClassifier(OPLT(gamma=0.5), words).partial_fit(TEXTS, NAMES).partial_fit(TEXTS, NAMES)
+    )
     TextClassifier().partial_fit(TEXTS, NAMES).save(tmp_path / "model")
-    for begun in (model, TextClassifier.load(tmp_path / "model"), TextClassifier(OPLT(online=True), words)):
+    for begun in (
+        model,
+        TextClassifier.load(tmp_path / "model"),
+        TextClassifier(OPLT(online=True), words),
+    ):
         if not hasattr(begun, "estimator_"):
             begun.fit(TEXTS, NAMES)
         before = begun.get_params(deep=False)
@@ -159,7 +170,9 @@ def test_errors_of_vectorizers_are_invalid_data_errors(tmp_path):
     with raises_with(InvalidDataError, "HashingVectorizer"):
         hashed.predict(["rice \ud83d"])
     with raises_with(MissingFileError, "nowhere"):
-        TextClassifier(None, TfidfVectorizer(input="filename")).fit([str(tmp_path / "nowhere")], [["a"]])
+        TextClassifier(None, TfidfVectorizer(input="filename")).fit(
+            [str(tmp_path / "nowhere")], [["a"]]
+        )
 
 
 @pytest.mark.parametrize(
@@ -184,17 +197,25 @@ def test_predict_before_fit_and_load_of_other_folders_are_refused(tmp_path):
 def test_hyperparameters_of_parts_can_be_set_and_searched():
     model = TextClassifier().set_params(estimator__plt__arity=4, vectorizer__ngram_range=(1, 2))
     assert (model.estimator.members()["plt"].arity, model.vectorizer.ngram_range) == (4, (1, 2))
-    assert model.get_params()["estimator__plt__arity"] == clone(model).get_params()["estimator__plt__arity"] == 4
+    assert (
+        model.get_params()["estimator__plt__arity"]
+        == clone(model).get_params()["estimator__plt__arity"]
+        == 4
+    )
     assert "estimator__plt__arity" not in model.get_params(deep=False)
     for name in ("vectorizer__x", "estimator__x", "x"):
         with raises_with(InvalidParameterError, name.rpartition("_")[2]):
             model.set_params(**{name: 1})
     search = GridSearchCV(
-        TextClassifier(PLT(n_jobs=1)), {"estimator__arity": [2, 4], "vectorizer__binary": [True]}, cv=2
+        TextClassifier(PLT(n_jobs=1)),
+        {"estimator__arity": [2, 4], "vectorizer__binary": [True]},
+        cv=2,
     )
     search.fit(TEXTS, NAMES)
     assert search.best_estimator_.vectorizer.binary
-    assert search.best_score_ == pytest.approx(cross_val_score(search.best_estimator_, TEXTS, NAMES, cv=2).mean())
+    assert search.best_score_ == pytest.approx(
+        cross_val_score(search.best_estimator_, TEXTS, NAMES, cv=2).mean()
+    )
 
 
 def test_cross_validation_predicts_a_list_for_each_text():
@@ -233,7 +254,9 @@ def test_vectorizers_of_files_are_saved_and_loaded(kind, tmp_path):
 
 def test_empty_partial_fit_changes_nothing():
     model = TextClassifier().partial_fit([], []).partial_fit(TEXTS, NAMES)
-    assert model.partial_fit([], []).predict(TEXTS) == TextClassifier().partial_fit(TEXTS, NAMES).predict(TEXTS)
+    assert model.partial_fit([], []).predict(TEXTS) == TextClassifier().partial_fit(
+        TEXTS, NAMES
+    ).predict(TEXTS)
 
 
 def test_weights_of_texts_repeat_or_omit_them():
@@ -242,7 +265,9 @@ def test_weights_of_texts_repeat_or_omit_them():
     weights = [2, 0] + [1] * (len(TEXTS) - 2)
     rows = [0, 0, *range(2, len(TEXTS))]
     found = TextClassifier(estimator, vectorizer).fit(TEXTS, NAMES, sample_weight=weights)
-    repeated = TextClassifier(estimator, vectorizer).fit([TEXTS[i] for i in rows], [NAMES[i] for i in rows])
+    repeated = TextClassifier(estimator, vectorizer).fit(
+        [TEXTS[i] for i in rows], [NAMES[i] for i in rows]
+    )
     assert found.predict(TEXTS) == repeated.predict(TEXTS)
     found = TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=weights)
     without = TextClassifier(estimator).fit(TEXTS[:1] + TEXTS[2:], NAMES[:1] + NAMES[2:])
@@ -274,7 +299,10 @@ def test_order_of_classes_does_not_depend_on_the_hash_seed():
 
 
 def test_classes_of_a_stream_keep_the_order_of_lists():
-    assert TextClassifier(OPLT()).partial_fit(["rice"], [["b", "a", "b"]]).classes_.tolist() == ["b", "a"]
+    assert TextClassifier(OPLT()).partial_fit(["rice"], [["b", "a", "b"]]).classes_.tolist() == [
+        "b",
+        "a",
+    ]
 
 
 @pytest.mark.parametrize("name", ["", " ", "\t\n", "\u3000", None, float("nan")])
@@ -296,7 +324,10 @@ def test_sets_of_texts_or_of_lists_are_refused_because_their_order_is_arbitrary(
             with raises_with(InvalidDataError, "set"):
                 getattr(TextClassifier(OPLT()), method)(texts, lists)
     examples = {"boil rice": ["a"], "prune roses": ["b"]}
-    assert TextClassifier(OPLT()).fit(examples.keys(), examples.values()).classes_.tolist() == ["a", "b"]
+    assert TextClassifier(OPLT()).fit(examples.keys(), examples.values()).classes_.tolist() == [
+        "a",
+        "b",
+    ]
 
 
 @pytest.mark.parametrize("estimator", [PLT(), Stacking(), Parabel()])
@@ -311,7 +342,9 @@ def test_set_of_a_text_is_equal_alone_and_in_a_batch(estimator, measure, tmp_pat
     if not isinstance(estimator, Stacking):
         copy = estimator.unfitted().set_params(**model.estimator_._selected()).fit(X[part], Y[part])
         fitted = LabelSets(measure).fit(copy.predict_proba(X[rows], 1e-4), Y[rows], prior=priors(Y))
-        np.testing.assert_array_equal(model.own_thresholds(), np.maximum(fitted.limits(), np.float32(1e-4)))
+        np.testing.assert_array_equal(
+            model.own_thresholds(), np.maximum(fitted.limits(), np.float32(1e-4))
+        )
         expected = fitted.predict(model.predict_proba(TEXTS, 1e-4))
         found = model.estimator_.predict(X, model.own_thresholds())
         np.testing.assert_array_equal(found.toarray(), expected.toarray())
@@ -322,13 +355,17 @@ def test_set_of_a_text_is_equal_alone_and_in_a_batch(estimator, measure, tmp_pat
     with ThreadPoolExecutor(8) as pool:
         for one in (model, loaded):
             assert [*pool.map(lambda text, one=one: one.predict_sets([text])[0], TEXTS)] == whole
-    assert [sorted(dict(pairs)) for pairs in loaded.predict(TEXTS)] == [sorted(names) for names in whole]
+    assert [sorted(dict(pairs)) for pairs in loaded.predict(TEXTS)] == [
+        sorted(names) for names in whole
+    ]
 
 
 def test_measure_is_checked_and_belongs_to_a_training():
     for wrong in (
         lambda: TextClassifier(PLT(), measure="macrof").fit(TEXTS, NAMES),
-        lambda: TextClassifier(PLT()).fit(TEXTS, NAMES).set_params(measure="macrof").predict_sets(TEXTS),
+        lambda: (
+            TextClassifier(PLT()).fit(TEXTS, NAMES).set_params(measure="macrof").predict_sets(TEXTS)
+        ),
     ):
         with raises_with(InvalidParameterError, "macrof", "macro_f"):
             wrong()
@@ -348,5 +385,7 @@ def test_thresholds_of_texts_ignore_texts_of_weight_0():
     kept = [i for i in range(64) if weights[i]]
     model = TextClassifier(PLT(), measure="macro_f").fit(TEXTS, NAMES, sample_weight=weights)
     fewer = TextClassifier(PLT(), measure="macro_f")
-    fewer.fit([TEXTS[i] for i in kept], [NAMES[i] for i in kept], sample_weight=[weights[i] for i in kept])
+    fewer.fit(
+        [TEXTS[i] for i in kept], [NAMES[i] for i in kept], sample_weight=[weights[i] for i in kept]
+    )
     np.testing.assert_array_equal(model.own_thresholds(), fewer.own_thresholds())

@@ -1,4 +1,6 @@
-"""2-means trees: equal to dense implementations, balanced, bit-identical on any number of threads."""
+"""2-means trees: equal to dense implementations, balanced, bit-identical on any number of
+threads.
+"""
 
 from itertools import pairwise
 
@@ -19,7 +21,9 @@ from xmlc.models.trees.representations import label_representations
 
 
 def twin_bisection(rows, key):
-    """Return the side of each row by plain NumPy with dense float64 sums, and the mean cosine of each round."""
+    """Return the side of each row by plain NumPy with dense float64 sums, and the mean cosine of
+    each round.
+    """
     rows = rows.astype(np.float64)
     n = len(rows)
     first = random_below(key, 0, n)
@@ -54,7 +58,8 @@ def test_bisection_equals_plain_implementation(m, d, seed):
 
 
 def test_sum_that_cancels_out_has_similarity_0():
-    # Side 0 has two opposite rows. Their sum is only rounding error, which must not count as a direction.
+    # Side 0 has two opposite rows. Their sum is only rounding error, which must not count as a
+    # direction.
     products = np.array([[3e-8, 0.1], [-2e-8, -0.1], [1e-8, 1.0]])
     halves = np.empty(3, dtype=np.int8)
     mean = halve(products, np.array([0, 0, 1], dtype=np.int8), halves)
@@ -87,14 +92,17 @@ def test_kmeans_tree_is_balanced(m, arity, max_leaf, seed):
         elif sizes[node] <= max_leaf:
             assert below.tolist() == [1] * sizes[node]
         else:
-            # Each part of at least two is halved log2(arity) times. The first half has the odd label.
+            # Each part of at least two is halved log2(arity) times. The first half has the odd
+            # label.
             parts = [sizes[node]]
             for _ in range(arity.bit_length() - 1):
                 parts = [half for part in parts for half in ((part + 1) // 2, part // 2) if half]
             assert below.tolist() == parts
 
 
-@pytest.mark.parametrize(("arity", "limits"), [(16, [400, 6400, 102_400]), (4, [200, 800]), (2, [141, 282])])
+@pytest.mark.parametrize(
+    ("arity", "limits"), [(16, [400, 6400, 102_400]), (4, [200, 800]), (2, [141, 282])]
+)
 def test_default_depth_gives_leaves_nearest_to_100_labels(arity, limits):
     for depth, limit in enumerate(limits):
         for m in (limit, limit + 1):
@@ -105,7 +113,11 @@ def test_default_depth_gives_leaves_nearest_to_100_labels(arity, limits):
             while node > 0:
                 node = int(tree.parent[node])
                 found = found + 1
-            assert found == depth + (m > limit) == np.argmin([abs(np.log(m / arity**d / 100)) for d in range(9)])
+            assert (
+                found
+                == depth + (m > limit)
+                == np.argmin([abs(np.log(m / arity**d / 100)) for d in range(9)])
+            )
 
 
 @pytest.mark.parametrize("arity", [2, 8])
@@ -131,13 +143,17 @@ def test_kmeans_tree_equals_bisections_by_plain_implementation(arity):
             left = arity.bit_length() - 1
         if len(labels) < 2 or left == 0:
             return labels.tolist()
-        sides = np.array(twin_bisection(rows[labels], np.uint64(stream_key(key, np.int64(number))))[0])
+        sides = np.array(
+            twin_bisection(rows[labels], np.uint64(stream_key(key, np.int64(number))))[0]
+        )
         found = []
         for side in (0, 1):
             found += below(labels[sides == side], 2 * number + side, left - 1)
         return found
 
-    assert leaves_in_order(kmeans_tree(representations, arity, 5, seed=3)) == below(np.arange(90), 1, 0)
+    assert leaves_in_order(kmeans_tree(representations, arity, 5, seed=3)) == below(
+        np.arange(90), 1, 0
+    )
 
 
 def leaves_in_order(tree, node=0):

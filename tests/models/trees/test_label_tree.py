@@ -38,9 +38,13 @@ def test_nodes_have_smallest_threshold_and_largest_weight_below(shape):
     def best(of, values, node):
         if tree.label[node] >= 0:
             return values[tree.label[node]]
-        return of(best(of, values, child) for child in range(tree.children[node], tree.children[node + 1]))
+        return of(
+            best(of, values, child) for child in range(tree.children[node], tree.children[node + 1])
+        )
 
-    assert tree.node_thresholds(thresholds).tolist() == [best(min, thresholds, node) for node in range(tree.n_nodes)]
+    assert tree.node_thresholds(thresholds).tolist() == [
+        best(min, thresholds, node) for node in range(tree.n_nodes)
+    ]
     largest = [best(max, weights, node) or np.nan for node in range(tree.n_nodes)]
     np.testing.assert_array_equal(tree.largest_below(weights), largest)
 

@@ -1,4 +1,6 @@
-"""Representations of labels: equal to dense sums and the sparse product, on any number of threads."""
+"""Representations of labels: equal to dense sums and the sparse product, on any number of
+threads.
+"""
 
 import numpy as np
 import pytest
@@ -25,17 +27,23 @@ def test_representations_are_unit_sums_of_unit_instances(n, d, m, seed):
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     result = label_representations(X, Y)
     assert result.dtype == np.float32
-    np.testing.assert_allclose(result.toarray(), sums / np.where(lengths > 0, lengths, 1), atol=1e-6)
+    np.testing.assert_allclose(
+        result.toarray(), sums / np.where(lengths > 0, lengths, 1), atol=1e-6
+    )
     assert (np.diff(result.indptr) > 0).tolist() == (lengths[:, 0] > 0).tolist()
 
 
 @pytest.mark.parametrize("d", [1, 64, 65, 4096, 9000])
 def test_representations_equal_sparse_product(d, monkeypatch):
     rng = np.random.default_rng(d)
-    X = sparse.csr_array(sparse.random_array((300, d), density=min(1, 30 / d), rng=rng, dtype=np.float32))
+    X = sparse.csr_array(
+        sparse.random_array((300, d), density=min(1, 30 / d), rng=rng, dtype=np.float32)
+    )
     X.data -= 0.5  # sums may cancel
     Y = sparse.csr_array(rng.random((300, 80)) < rng.random(80) ** 4)
-    expected = sparse.csr_array(sparse.csr_array(Y.T, dtype=np.float64) @ unit_rows(X).astype(np.float64))
+    expected = sparse.csr_array(
+        sparse.csr_array(Y.T, dtype=np.float64) @ unit_rows(X).astype(np.float64)
+    )
     expected = unit_rows(expected)
     expected.sort_indices()
     monkeypatch.setattr(representations, "NONZEROS_PER_TASK", 500)
@@ -47,7 +55,8 @@ def test_representations_equal_sparse_product(d, monkeypatch):
     np.testing.assert_allclose(one.data, expected.data, rtol=1e-6, atol=1e-7)
     for other in (two, whole):
         assert all(
-            getattr(one, part).tobytes() == getattr(other, part).tobytes() for part in ("indptr", "indices", "data")
+            getattr(one, part).tobytes() == getattr(other, part).tobytes()
+            for part in ("indptr", "indices", "data")
         )
 
 
@@ -65,25 +74,44 @@ def test_instances_and_label_sets_must_match():
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.integers(1, 25), st.integers(1, 12), st.integers(1, 20), st.integers(1, 13), st.integers(0, 99))
+@given(
+    st.integers(1, 25),
+    st.integers(1, 12),
+    st.integers(1, 20),
+    st.integers(1, 13),
+    st.integers(0, 99),
+)
 def test_most_features_keeps_heaviest_features(n, d, m, most, seed):
     X, Y = random_data(n, d, m, seed)
     whole = label_representations(X, Y)
     kept = label_representations(X, Y, most_features=most)
     assert kept.has_sorted_indices
     for row in range(m):
-        features, sums = (part[whole.indptr[row] : whole.indptr[row + 1]] for part in (whole.indices, whole.data))
-        found, values = (part[kept.indptr[row] : kept.indptr[row + 1]] for part in (kept.indices, kept.data))
-        heaviest = np.sort(np.lexsort((features, -np.abs(sums)))[:most])  # the smaller feature wins ties
+        features, sums = (
+            part[whole.indptr[row] : whole.indptr[row + 1]] for part in (whole.indices, whole.data)
+        )
+        found, values = (
+            part[kept.indptr[row] : kept.indptr[row + 1]] for part in (kept.indices, kept.data)
+        )
+        # the smaller feature wins ties
+        heaviest = np.sort(np.lexsort((features, -np.abs(sums)))[:most])
         assert found.tolist() == features[heaviest].tolist()
         if most >= features.size:
             assert values.tobytes() == sums.tobytes()
         else:
-            np.testing.assert_allclose(values, sums[heaviest] / np.linalg.norm(sums[heaviest]), rtol=1e-6)
+            np.testing.assert_allclose(
+                values, sums[heaviest] / np.linalg.norm(sums[heaviest]), rtol=1e-6
+            )
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.integers(1, 25), st.integers(1, 12), st.integers(1, 20), st.integers(1, 300), st.integers(0, 99))
+@given(
+    st.integers(1, 25),
+    st.integers(1, 12),
+    st.integers(1, 20),
+    st.integers(1, 300),
+    st.integers(0, 99),
+)
 def test_vectors_have_as_many_features_as_fit(n, d, m, most_values, seed):
     X, Y = random_data(n, d, m, seed)
     nonzeros = np.diff(as_features(X).indptr)

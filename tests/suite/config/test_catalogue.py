@@ -22,12 +22,15 @@ def load(tmp_path, text):
 
 
 def test_published_averages_agree_with_published_counts():
-    # The counts are of the training set. An average that includes the test set would contradict these counts.
+    # The counts are of the training set. An average that includes the test set would contradict
+    # these counts.
     for entry in load_catalogue(SHIPPED).values():
         published = entry.published or {}
         if "instances_per_label" in published:
             pairs = published["n_train"] * published["labels_per_instance"]
-            assert pairs / published["m"] == pytest.approx(published["instances_per_label"], rel=5e-3), entry.name
+            assert pairs / published["m"] == pytest.approx(
+                published["instances_per_label"], rel=5e-3
+            ), entry.name
 
 
 def test_shipped_catalogue_has_no_dead_sources():
@@ -78,7 +81,12 @@ def test_each_shipped_dataset_has_edition_and_propensities_of_its_family():
 def test_contradictory_entry_is_refused_with_its_name_and_key(tmp_path, text, place):
     with pytest.raises(XmlcError) as error:
         load(tmp_path, text)
-    assert str(error.value).removeprefix(str(tmp_path / "catalogue.yaml")).removeprefix(":1").startswith(f": {place}")
+    assert (
+        str(error.value)
+        .removeprefix(str(tmp_path / "catalogue.yaml"))
+        .removeprefix(":1")
+        .startswith(f": {place}")
+    )
 
 
 def test_all_mistakes_are_listed_in_one_error(tmp_path):
@@ -88,20 +96,30 @@ def test_all_mistakes_are_listed_in_one_error(tmp_path):
 
 
 def test_minimal_entries_are_valid(tmp_path):
-    found = load(tmp_path, "a: {}\nb: {source: mirror}\nc: {url: 'https://x/c.zip', train: c1, test: c2}\n")
+    found = load(
+        tmp_path, "a: {}\nb: {source: mirror}\nc: {url: 'https://x/c.zip', train: c1, test: c2}\n"
+    )
     assert found["a"] == catalogue_entry("a", {})
     assert found["b"].sources == []
     assert found["c"].files == ("c1", "c2")
 
 
 def test_alternative_sources_inherit_the_filter(tmp_path):
-    (entry,) = load(tmp_path, "a: {filter: pairs.txt, alternatives: [{train: c1, test: c2}]}").values()
+    (entry,) = load(
+        tmp_path, "a: {filter: pairs.txt, alternatives: [{train: c1, test: c2}]}"
+    ).values()
     assert [layout.files[-1] for layout in entry.layouts] == ["pairs.txt"] * 3
     given = {"filter": "pairs.txt.gz", "train": ["train.txt"], "test": ["test.txt"]}
-    assert entry.renamed({"pairs.txt": "pairs.txt.gz"}).filter == entry.stored(given).filter == "pairs.txt.gz"
+    assert (
+        entry.renamed({"pairs.txt": "pairs.txt.gz"}).filter
+        == entry.stored(given).filter
+        == "pairs.txt.gz"
+    )
 
 
-@pytest.mark.parametrize("name", ["../a", "a/b", "/a", ".a", "a b", "a;b", "$(a)", "A", "", "manual", "digests"])
+@pytest.mark.parametrize(
+    "name", ["../a", "a/b", "/a", ".a", "a b", "a;b", "$(a)", "A", "", "manual", "digests"]
+)
 def test_unsafe_or_reserved_dataset_names_are_refused(name):
     with raises_with(XmlcError, repr(name)):
         catalogue_entry(name, {})
@@ -127,7 +145,9 @@ EDITED = {
     "shape": {"m": 5},
     "memory": 16_000,
     "runtime": 600,
-    "splits": {"plt2016": {"same": True, "evidence": "the sizes are the same", "report_on": "other"}},
+    "splits": {
+        "plt2016": {"same": True, "evidence": "the sizes are the same", "report_on": "other"}
+    },
     "propensity": (0.5, 0.4),
     "edition": "the first",
     "homepage": "https://example.org",
@@ -143,24 +163,34 @@ def test_each_key_is_tested_to_change_data_or_not():
 @pytest.mark.parametrize("key", EDITED)
 def test_only_keys_that_change_data_rebuild_a_dataset(key):
     entry = Dataset("mine")
-    assert (replace(entry, **{key: EDITED[key]}).data_settings != entry.data_settings) == (key in DATA_KEYS)
+    assert (replace(entry, **{key: EDITED[key]}).data_settings != entry.data_settings) == (
+        key in DATA_KEYS
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "same"),
     [
         ("a: {synthetic: {n_train: 1, n_test: 1, n_labels: 1, n_features: 1}, licence: x}", True),
-        ("a: {test: test.txt, synthetic: {n_features: 1, n_labels: 1, n_train: 1, n_test: 1}}  # a comment", True),
+        (
+            "a: {test: test.txt, synthetic: {n_features: 1, n_labels: 1, n_train: 1, n_test: 1}}  "
+            "# a comment",
+            True,
+        ),
         ("a: {synthetic: {n_train: 1, n_test: 1, n_labels: 1, n_features: 1, seed: 3}}", False),
     ],
 )
 def test_layout_of_the_catalogue_rebuilds_nothing(tmp_path, text, same):
-    before, after = (load(tmp_path, one)["a"].data_settings for one in (f"a: {{synthetic: {SYNTHETIC}}}", text))
+    before, after = (
+        load(tmp_path, one)["a"].data_settings for one in (f"a: {{synthetic: {SYNTHETIC}}}", text)
+    )
     assert (before == after) == same
 
 
 def test_entry_that_was_edited_after_planning_is_refused():
-    planned, edited = (entry.data_settings for entry in (Dataset("mine"), Dataset("mine", filter="pairs.txt")))
+    planned, edited = (
+        entry.data_settings for entry in (Dataset("mine"), Dataset("mine", filter="pairs.txt"))
+    )
     catalogue_entry("mine", {"mine": Dataset("mine", licence="CC0")}, planned)
     catalogue_entry("mine", {}, None)  # A user runs the step by hand.
     with raises_with(XmlcError, "mine", "pairs.txt"):

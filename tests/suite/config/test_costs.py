@@ -164,7 +164,9 @@ def test_jobs_are_planned_despite_a_damaged_record(costs):
     assert costs.request(["train"], job) == before
 
 
-@pytest.mark.parametrize("row", ["big,plt,train,1,2", "big,plt,train,1,2,3,4", "big,plt,rank,a,1,1"])
+@pytest.mark.parametrize(
+    "row", ["big,plt,train,1,2", "big,plt,train,1,2,3,4", "big,plt,rank,a,1,1"]
+)
 def test_a_malformed_row_is_refused_with_its_line(tmp_path, row):
     project = costs_in(tmp_path).project
     Path("config/costs.csv").write_text(f"{TABLE}{row}\n")

@@ -1,4 +1,6 @@
-"""Test how records are grouped into jobs: one rule writes each record, and one job runs all methods of a model."""
+"""Test how records are grouped into jobs: one rule writes each record, and one job runs all methods
+of a model.
+"""
 
 import re
 from pathlib import Path
@@ -21,7 +23,9 @@ from xmlc.suite.config.jobs import (
 from xmlc.suite.config.project import Project
 
 
-@pytest.mark.parametrize("settings", [{}, {"datasets": ["far-set", "yeast"]}], ids=["as configured", "other datasets"])
+@pytest.mark.parametrize(
+    "settings", [{}, {"datasets": ["far-set", "yeast"]}], ids=["as configured", "other datasets"]
+)
 def test_each_requested_record_is_written_by_the_job_of_its_folder(settings):
     project = Project.read({"papers": []} | settings, (ROOT / "config"))
     asked = 0
@@ -44,10 +48,18 @@ def test_methods_of_a_model_shared_by_two_papers_are_one_job(tmp_path):
         b=suite(shared, methods=["sto", "ofo"], measures=["macro-f"], baselines={"baseline": {}}),
         demo=suite(shared, datasets=["made"], methods=["ofo-ab"]),
     )
-    assert threshold_methods(project, "shared", "yeast") == ["expected-f", "for-macro-f", "fta", "ofo", "sto"]
+    assert threshold_methods(project, "shared", "yeast") == [
+        "expected-f",
+        "for-macro-f",
+        "fta",
+        "ofo",
+        "sto",
+    ]
     assert threshold_methods(project, "own", "yeast") == ["expected-f", "fta", "sto"]
-    assert threshold_methods(project, "baseline", "yeast") == ["ofo", "sto"]  # shown in the table of baselines
-    assert threshold_methods(project, "shared", "made") == ["ofo-ab"]  # from the suite that defines the dataset
+    # shown in the table of baselines
+    assert threshold_methods(project, "baseline", "yeast") == ["ofo", "sto"]
+    # from the suite that defines the dataset
+    assert threshold_methods(project, "shared", "made") == ["ofo-ab"]
     assert unlabelled_methods(project, "shared", "yeast") == ["expected-f"]
 
 
@@ -67,22 +79,40 @@ def test_inference_from_a_model_is_one_job_per_training_split(tmp_path):
         tmp_path,
         a=suite({"plt": {}}, inference=infer),
         b=suite({"plt": {}}, inference=infer | {"methods": {"plt": ["meuf", "h"]}}),
-        c=suite({"plt": {}}, inference={"split": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}),
+        c=suite(
+            {"plt": {}},
+            inference={"split": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9},
+        ),
     )
     methods = ["--method", "gfm", "--method", "h", "--method", "meuf"]
     assert inference_options(project, "plt", "80") == [*methods, "--samples", "200"]
-    assert inference_options(project, "plt", "full") == ["--method", "h", "--samples", "9", "--time-limit", "60"]
+    assert inference_options(project, "plt", "full") == [
+        "--method",
+        "h",
+        "--samples",
+        "9",
+        "--time-limit",
+        "60",
+    ]
 
 
 def test_order_in_a_suite_changes_no_job(tmp_path):
     methods = ["fta", "sto", "ofo"]
     measures = ["micro-f", "instance-f"]
     values = {"lam": 0.1, "arity": 4}
-    sweep = {"model": "plt", "hyperparameter": "epochs", "values": [1, 2], "hyperparameters": values}
+    sweep = {
+        "model": "plt",
+        "hyperparameter": "epochs",
+        "values": [1, 2],
+        "hyperparameters": values,
+    }
     texts = set()
     for turn in (list, lambda given: list(reversed(given))):
         content = suite(
-            {name: {"hyperparameters": dict(turn(values.items()))} for name in turn(["plt", "other"])},
+            {
+                name: {"hyperparameters": dict(turn(values.items()))}
+                for name in turn(["plt", "other"])
+            },
             methods=turn(methods),
             measures=turn(measures),
             seeds=turn([0, 1]),
@@ -122,14 +152,18 @@ def test_option_is_repeated_for_each_value():
 
 def test_outputs_of_rules_agree_with_path_patterns():
     """The paths written in the rules have to agree with `xmlc.suite.config.paths`."""
-    patterns = {str(pattern) for pattern in vars(paths).values() if isinstance(pattern, paths.Pattern)}
+    patterns = {
+        str(pattern) for pattern in vars(paths).values() if isinstance(pattern, paths.Pattern)
+    }
     patterns |= {str(Path(paths.output_of(pattern))) for pattern in patterns}
     patterns |= {pattern.replace("/{split}", "/full") for pattern in patterns}
     patterns |= {pattern.replace("/{split}", "/80") for pattern in patterns}
     # In the rules of models that are not kept, the split is a wildcard with one value.
     patterns |= {re.sub("/(full|80)/", "/{split}/", pattern) for pattern in patterns}
     written = "".join(file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk"))
-    found = re.findall(r"directory\(\"([^\"]+)\"\)|^ +\w*=?\"(results/[^\"]+)\"", written, re.MULTILINE)
+    found = re.findall(
+        r"directory\(\"([^\"]+)\"\)|^ +\w*=?\"(results/[^\"]+)\"", written, re.MULTILINE
+    )
     outputs = {re.sub(r"\.(csv|svg|pdf)$", "", one or other) for one, other in found}
     assert len(outputs) > 15
     assert outputs <= patterns

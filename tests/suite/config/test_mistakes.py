@@ -1,6 +1,7 @@
 """Test twelve kinds of mistakes in four places: a suite, a study, `--config` and `from_suite`.
 
-Each mistake is refused when the configuration is read, with its place, the user's value and the nearest valid one.
+Each mistake is refused when the configuration is read, with its place, the user's value and the
+nearest valid one.
 """
 
 from pathlib import Path
@@ -21,14 +22,23 @@ SEARCH = {"search": STAGES | {"always": True, "trial_overrides": {"epochs": 1}}}
 # Maps a kind of mistake to the content of a suite, and to facts of the message.
 IN_SUITES = {
     "unknown key": (suite() | {"tabels": []}, "tabels tables"),
-    "unknown dataset": (suite({"plt": {"without": {"yeats": WHY}}}), "models.plt.without yeats yeast"),
+    "unknown dataset": (
+        suite({"plt": {"without": {"yeats": WHY}}}),
+        "models.plt.without yeats yeast",
+    ),
     "unknown model": (suite(skip_thresholds={"ptl": WHY}), "skip_thresholds ptl plt"),
     "unknown estimator": (suite({"plt": {"estimator": "pltt"}}), "models.plt pltt plt"),
     "unknown method": (suite(methods=["fat"]), "methods fat fta"),
     "unknown table": (suite(tables=["tabel1"]), "tables tabel1 table1"),
     "wrong type": (suite(seeds="0"), "seeds '0' list"),
-    "value outside its domain": (suite({"plt": {"hyperparameters": {"arity": 63}}}), "models.plt arity=63"),
-    "unknown hyperparameter": (suite({"plt": {"hyperparameters": {"arty": 2}}}), "models.plt arty arity"),
+    "value outside its domain": (
+        suite({"plt": {"hyperparameters": {"arity": 63}}}),
+        "models.plt arity=63",
+    ),
+    "unknown hyperparameter": (
+        suite({"plt": {"hyperparameters": {"arty": 2}}}),
+        "models.plt arty arity",
+    ),
     "repeated entry": (suite(datasets=["yeast", "yeast"]), "datasets yeast"),
     "empty list": (suite(datasets=[]), "datasets []"),
     "contradiction": (suite({"plt": SEARCH}), "models.plt.search trial_overrides always"),
@@ -46,19 +56,35 @@ ON_COMMAND_LINE = {
     "empty list": ("models=[]", "models []"),
     "contradiction": ("datasets=[yeast, small]", "datasets small datasets=small"),
 }
-# Maps a kind to the model that copies, to the suite from which it copies, and to facts of the message. Methods and
-# tables are not copied, and keys cannot be empty lists.
+# Maps a kind to the model that copies, to the suite from which it copies, and to facts of the
+# message. Methods and tables are not copied, and keys cannot be empty lists.
 COPY = {"from_suite": "other"}
 WRONG = {"plt": {"hyperparameters": {"arity": 63}}}
 FROM_SUITES = {
-    "unknown key": (COPY | {"hyperparameters": {"arity": 2}}, suite(), "models.plt.hyperparameters title without"),
-    "unknown dataset": (COPY | {"without": {"yeats": WHY}}, suite(), "models.plt.without yeats yeast"),
+    "unknown key": (
+        COPY | {"hyperparameters": {"arity": 2}},
+        suite(),
+        "models.plt.hyperparameters title without",
+    ),
+    "unknown dataset": (
+        COPY | {"without": {"yeats": WHY}},
+        suite(),
+        "models.plt.without yeats yeast",
+    ),
     "unknown model": (COPY, suite({"ptl": {}}), "models.plt.from_suite other ptl"),
     "unknown estimator": ({"from_suite": "othr"}, suite(), "models.plt.from_suite othr other"),
     "wrong type": ({"from_suite": 3}, suite(), "models.plt.from_suite 3"),
     "value outside its domain": (COPY, suite(WRONG), "models.plt arity=63"),
-    "unknown hyperparameter": (COPY, suite({"plt": {"hyperparameters": {"arty": 2}}}), "arty arity"),
-    "contradiction": (COPY, suite({"plt": {"from_suite": "mine"}}), "models.plt.from_suite other mine"),
+    "unknown hyperparameter": (
+        COPY,
+        suite({"plt": {"hyperparameters": {"arty": 2}}}),
+        "arty arity",
+    ),
+    "contradiction": (
+        COPY,
+        suite({"plt": {"from_suite": "mine"}}),
+        "models.plt.from_suite other mine",
+    ),
     "search of a model that is not copied": (
         COPY,
         suite({"plt": {"share_search_with": "br"}, "br": {}}),
@@ -107,8 +133,12 @@ def test_mistake_in_a_copied_model_is_refused(tmp_path, kind):
 
 
 def test_suites_without_a_mistake_are_read(tmp_path):
-    config = write_config(tmp_path, mine=suite({"plt": COPY}, tables=["table1"]), other=suite({"plt": {}}))
-    assert read(config, "papers=[mine]", "models={yeast: [plt]}").models_on("mine", "yeast") == ["plt"]
+    config = write_config(
+        tmp_path, mine=suite({"plt": COPY}, tables=["table1"]), other=suite({"plt": {}})
+    )
+    assert read(config, "papers=[mine]", "models={yeast: [plt]}").models_on("mine", "yeast") == [
+        "plt"
+    ]
 
 
 def test_planned_suite_without_tables_and_figures_is_refused(tmp_path):

@@ -11,10 +11,31 @@ from xmlc.suite.config.suite import Run
 from xmlc.suite.results.manifest import in_project
 
 PATTERNS = {name: pattern for name, pattern in vars(paths).items() if isinstance(pattern, Pattern)}
-VALUES = {"dataset": "wiki10-31k", "model": "oplt-b-1-pass", "seed": "12", "split": "80", "method": "for-micro-f"}
-VALUES |= {"paper": "plt2016", "table": "instance-f", "figure": "figure1", "step": "train", "folder": "thresholds"}
+VALUES = {
+    "dataset": "wiki10-31k",
+    "model": "oplt-b-1-pass",
+    "seed": "12",
+    "split": "80",
+    "method": "for-micro-f",
+}
+VALUES |= {
+    "paper": "plt2016",
+    "table": "instance-f",
+    "figure": "figure1",
+    "step": "train",
+    "folder": "thresholds",
+}
 VALUES |= {"rest": "inference/gfm.json", "sweep": "max-nodes"}
-FILES = ("TRAINING", "INFERENCE", "RANKING", "FOREST", "SWEEP", "PROGRESSIVE", "EVALUATION", "STATISTICS")
+FILES = (
+    "TRAINING",
+    "INFERENCE",
+    "RANKING",
+    "FOREST",
+    "SWEEP",
+    "PROGRESSIVE",
+    "EVALUATION",
+    "STATISTICS",
+)
 RECORDS = {name: PATTERNS[name] for name in FILES}
 
 
@@ -37,7 +58,10 @@ def test_each_record_path_matches_one_kind(name):
 
 
 def test_missing_wildcards_stay_in_the_path():
-    assert paths.EVALUATION.of(method="sto") == "results/{dataset}/{model}/seed{seed}/80/evaluation/sto.json"
+    assert (
+        paths.EVALUATION.of(method="sto")
+        == "results/{dataset}/{model}/seed{seed}/80/evaluation/sto.json"
+    )
     assert paths.RUN.of(dataset="a", model="b", seed=0, split="full") == "results/a/b/seed0/full"
     assert paths.STATISTICS.of(dataset="a", model="b") == "results/a/statistics.json"
 
@@ -66,7 +90,9 @@ def test_run_returns_its_paths():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("record", ["results/a/b/seed0/full/train.json", "somewhere/else.json", "/results/a.json"])
+@pytest.mark.parametrize(
+    "record", ["results/a/b/seed0/full/train.json", "somewhere/else.json", "/results/a.json"]
+)
 def test_local_copies_of_stored_files_have_project_paths(record):
     assert in_project(Path(record)) == record
     copy = f".snakemake/storage/s3/results/mine/{record}"

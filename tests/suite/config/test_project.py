@@ -31,17 +31,39 @@ ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
 def test_requested_datasets_are_selected_and_suites_with_own_datasets_keep_them(tmp_path):
-    suites = {"a": suite(datasets=["yeast", "scene"]), "b": suite(datasets=["scene"]), "demo": suite(datasets=["made"])}
+    suites = {
+        "a": suite(datasets=["yeast", "scene"]),
+        "b": suite(datasets=["scene"]),
+        "demo": suite(datasets=["made"]),
+    }
     project = project_of(tmp_path, **suites)
-    assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["yeast", "scene"], ["scene"], ["made"]]
+    assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [
+        ["yeast", "scene"],
+        ["scene"],
+        ["made"],
+    ]
     project = project_of(tmp_path, {"datasets": ["bibtex"]}, **suites)
-    assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [["bibtex"], ["bibtex"], ["made"]]
+    assert [project.datasets_of(name) for name in ("a", "b", "demo")] == [
+        ["bibtex"],
+        ["bibtex"],
+        ["made"],
+    ]
 
 
 def test_large_datasets_of_papers_are_selected_by_size(tmp_path):
-    suites = {"a": suite(datasets=["yeast", "wide"]), "b": suite(datasets=["yeast"]), "demo": suite(datasets=["made"])}
-    wide = {"published": {"n_train": 100_000, "n_test": 50_000, "source": "here"}, "shape": {"nonzeros": 100}}
-    for size, expected in {"small": [["yeast"], ["yeast"], ["made"]], "large": [["wide"], [], ["made"]]}.items():
+    suites = {
+        "a": suite(datasets=["yeast", "wide"]),
+        "b": suite(datasets=["yeast"]),
+        "demo": suite(datasets=["made"]),
+    }
+    wide = {
+        "published": {"n_train": 100_000, "n_test": 50_000, "source": "here"},
+        "shape": {"nonzeros": 100},
+    }
+    for size, expected in {
+        "small": [["yeast"], ["yeast"], ["made"]],
+        "large": [["wide"], [], ["made"]],
+    }.items():
         project = project_of(tmp_path, {"datasets": size}, {"wide": wide}, **suites)
         assert [project.datasets_of(name) for name in ("a", "b", "demo")] == expected
 
@@ -52,7 +74,9 @@ def test_make_rehearsal_uses_large_datasets_of_papers():
     for paper, configured in project.suites.items():
         if not configured.own:
             large.update(project.datasets_of(paper))
-    rehearsed = re.search(r"^LARGE = (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+    rehearsed = re.search(r"^LARGE = (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[
+        1
+    ].split()
     assert sorted(rehearsed) == sorted(large)
     assert all(project.entry(name).in_its_shape(64)["n_train"] for name in large)
 
@@ -81,7 +105,9 @@ def test_dataset_of_a_suite_needs_known_propensities(tmp_path):
 
 def test_propensities_come_from_catalogue_entry_or_dataset_name(tmp_path):
     names = ["wiki-mine", "wiki-500k", "mine"]
-    project = project_of(tmp_path, {"datasets": names}, {"wiki-mine": {"propensity": [0.5, 0.4]}}, a=suite())
+    project = project_of(
+        tmp_path, {"datasets": names}, {"wiki-mine": {"propensity": [0.5, 0.4]}}, a=suite()
+    )
     assert [project.propensity(name) for name in names] == [(0.5, 0.4), (0.5, 0.4), (0.55, 1.5)]
 
 
@@ -99,7 +125,10 @@ def test_models_run_on_their_selected_and_feasible_datasets(tmp_path):
         "many": {"task": "multi-label"},
         "large": {"without": {"yeast": "too small"}},
         "oracle": {"estimator": "oracle"},
-        "theirs": {"estimator": "estimates", "datasets": {"yeast": {"validation": "v-{seed}.npz", "test": "t.npz"}}},
+        "theirs": {
+            "estimator": "estimates",
+            "datasets": {"yeast": {"validation": "v-{seed}.npz", "test": "t.npz"}},
+        },
         "ours": {"optional": True},
     }
     suites = {"a": suite(models, datasets=["yeast", "aloi", "made"], few_shot=["aloi"])}
@@ -113,7 +142,9 @@ def test_models_run_on_their_selected_and_feasible_datasets(tmp_path):
     assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
     project = project_of(tmp_path, {"models": ["large", "plt"]}, MADE, **suites)
     assert project.models_on("a", "yeast") == ["plt"]
-    project = project_of(tmp_path, {"models": {"yeast": ["ours", "large"], "aloi": []}}, MADE, **suites)
+    project = project_of(
+        tmp_path, {"models": {"yeast": ["ours", "large"], "aloi": []}}, MADE, **suites
+    )
     assert project.models_on("a", "yeast") == ["ours"]
     assert project.models_on("a", "aloi") == []
     assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
@@ -122,8 +153,14 @@ def test_models_run_on_their_selected_and_feasible_datasets(tmp_path):
 @pytest.mark.parametrize("installed", [True, False])
 def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch, installed):
     asked = []
-    monkeypatch.setattr(module, "find_spec", lambda name: asked.append(name) or (object() if installed else None))
-    baselines = {"parabel": {"estimator": OMIKUJI}, "ours": {}, "large": {"without": {"yeast": "too small"}}}
+    monkeypatch.setattr(
+        module, "find_spec", lambda name: asked.append(name) or (object() if installed else None)
+    )
+    baselines = {
+        "parabel": {"estimator": OMIKUJI},
+        "ours": {},
+        "large": {"without": {"yeast": "too small"}},
+    }
     models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": NAPKINXC}}
     monkeypatch.chdir(ROOT)  # The suite names the files of programs relative to this folder.
     content = suite(models, baselines=baselines, datasets=["yeast", "scene"])
@@ -139,11 +176,19 @@ def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch, installed):
 
 
 def test_runs_are_ordered_by_dataset_model_and_seed(tmp_path):
-    suites = {"a": suite({"plt": {}, "br": {"without": {"scene": "why"}}}, datasets=["yeast", "scene"], seeds=[0, 7])}
+    suites = {
+        "a": suite(
+            {"plt": {}, "br": {"without": {"scene": "why"}}},
+            datasets=["yeast", "scene"],
+            seeds=[0, 7],
+        )
+    }
     every = [("yeast", "plt", 0), ("yeast", "plt", 7), ("yeast", "br", 0), ("yeast", "br", 7)]
     every += [("scene", "plt", 0), ("scene", "plt", 7)]
     assert project_of(tmp_path, **suites).runs("a") == [Run(*run) for run in every]
-    assert project_of(tmp_path, {"seeds": ["3"]}, **suites).runs("a", ["scene"]) == [Run("scene", "plt", 3)]
+    assert project_of(tmp_path, {"seeds": ["3"]}, **suites).runs("a", ["scene"]) == [
+        Run("scene", "plt", 3)
+    ]
     assert project_of(tmp_path, **suites).runs("a", []) == []
 
 
@@ -154,7 +199,11 @@ def test_dataset_hyperparameters_override_common_ones_and_are_sorted(tmp_path):
     project = project_of(tmp_path, **suites)
     assert project.hyperparameters("plt", "scene") == '{"arity": 2, "lam": 1}'
     assert project.hyperparameters("plt", "yeast") == '{"arity": 2, "lam": 3}'
-    assert project.hyperparameters("plt", "made") == project.hyperparameters("plt", "larger") == '{"arity": 16}'
+    assert (
+        project.hyperparameters("plt", "made")
+        == project.hyperparameters("plt", "larger")
+        == '{"arity": 16}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,7 +211,11 @@ def test_dataset_hyperparameters_override_common_ones_and_are_sorted(tmp_path):
     [
         ("estimator", suite({"x": {}}), suite({"x": {"estimator": "fastxml"}})),
         ("estimator", suite({"x": {}}), suite(baselines={"x": {"estimator": "br"}})),
-        ("search", suite({"x": {}}), suite({"x": {"search": {"always": True, "stages": [[{"arity": 2}]]}}})),
+        (
+            "search",
+            suite({"x": {}}),
+            suite({"x": {"search": {"always": True, "stages": [[{"arity": 2}]]}}}),
+        ),
         ("threads", suite({"x": {"threads": 1}}), suite({"x": {}})),
         ("hyperparameters", suite({"x": {}}), suite({"x": {"hyperparameters": {"arity": 64}}})),
         ("datasets", suite({"x": {}}), suite({"x": {"datasets": {"yeast": {"arity": 64}}}})),
@@ -177,7 +230,11 @@ def test_model_name_means_one_model_in_all_suites(tmp_path, key, first, second):
 
 
 def test_models_of_one_name_may_differ_in_titles_and_in_where_they_run(tmp_path):
-    free = {"title": "PLT*", "without": {"scene": "too small"}, "provenance": {"all": "hand: tried"}}
+    free = {
+        "title": "PLT*",
+        "without": {"scene": "too small"},
+        "provenance": {"all": "hand: tried"},
+    }
     suites = {"a": suite({"x": {}}), "b": suite({"x": free}, datasets=["yeast", "scene"])}
     assert project_of(tmp_path, **suites).models["x"].estimator == "plt"
 
@@ -203,7 +260,11 @@ def options_of(stages=STAGES):
 
 @pytest.mark.parametrize(
     ("settings", "searched"),
-    [({}, ["always", "auto"]), ({"tuning": None}, ["always"]), (RANDOM, ["always", "auto", "ranged"])],
+    [
+        ({}, ["always", "auto"]),
+        ({"tuning": None}, ["always"]),
+        (RANDOM, ["always", "auto", "ranged"]),
+    ],
 )
 def test_search_runs_always_or_only_on_request(tmp_path, settings, searched):
     models = {
@@ -223,13 +284,28 @@ def test_search_runs_always_or_only_on_request(tmp_path, settings, searched):
     assert results == [RESULT("yeast", name) if name in searched else None for name in models]
     assert search_options(project, "always", "yeast") == options_of()
     if not settings:
-        tuned = [name for name in ("yeast", "scene", "enron", "made", "aloi") if project.tuned_by("auto", name)]
-        assert tuned == ["yeast", "aloi"]  # All other datasets have values, or a search that selected their values.
-        expected = ["--stages", json.dumps(STAGES), "--trial-overrides", '{"epochs": 1}', "--sample"]
+        tuned = [
+            name
+            for name in ("yeast", "scene", "enron", "made", "aloi")
+            if project.tuned_by("auto", name)
+        ]
+        # All other datasets have values, or a search that selected their values.
+        assert tuned == ["yeast", "aloi"]
+        expected = [
+            "--stages",
+            json.dumps(STAGES),
+            "--trial-overrides",
+            '{"epochs": 1}',
+            "--sample",
+        ]
         assert search_options(project, "auto", "yeast") == expected
     if "ranged" in searched:
         space = ["--space", json.dumps(RANGES), "--method", "random", "--budget", "5"]
-        assert search_options(project, "ranged", "yeast") == search_options(project, "auto", "yeast") == space
+        assert (
+            search_options(project, "ranged", "yeast")
+            == search_options(project, "auto", "yeast")
+            == space
+        )
     else:
         with raises_with(XmlcError, "ranged", "tuning='{method"):
             search_options(project, "ranged", "yeast")
@@ -237,7 +313,9 @@ def test_search_runs_always_or_only_on_request(tmp_path, settings, searched):
 
 def test_model_can_be_trained_with_values_selected_for_another(tmp_path):
     models = {"plt": {"search": {"ranges": RANGES}}, "hashed": {"share_search_with": "plt"}}
-    assert project_of(tmp_path, RANDOM, a=suite(models)).tuned_by("hashed", "yeast") == RESULT("yeast", "plt")
+    assert project_of(tmp_path, RANDOM, a=suite(models)).tuned_by("hashed", "yeast") == RESULT(
+        "yeast", "plt"
+    )
     assert project_of(tmp_path, a=suite(models)).tuned_by("hashed", "yeast") is None
 
 
@@ -245,7 +323,10 @@ def test_search_can_start_from_values_selected_for_another_model(tmp_path):
     many = {"search": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}}
     project = project_of(
         tmp_path,
-        a=suite({"many": many, "one": {"share_search_with": "many", "search": ALWAYS}}, datasets=["yeast", "scene"]),
+        a=suite(
+            {"many": many, "one": {"share_search_with": "many", "search": ALWAYS}},
+            datasets=["yeast", "scene"],
+        ),
     )
     assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
     assert project.searched_after("one", "yeast") == RESULT("yeast", "many")
@@ -254,7 +335,9 @@ def test_search_can_start_from_values_selected_for_another_model(tmp_path):
 
 def test_search_can_have_extra_stages_on_single_datasets(tmp_path):
     further = [[{"arity": 8}]]
-    project = project_of(tmp_path, a=suite({"own": {"search": ALWAYS | {"extra_stages": {"yeast": further}}}}))
+    project = project_of(
+        tmp_path, a=suite({"own": {"search": ALWAYS | {"extra_stages": {"yeast": further}}}})
+    )
     assert search_options(project, "own", "yeast") == options_of(STAGES + further)
     assert search_options(project, "own", "scene") == options_of()
 
@@ -264,15 +347,24 @@ def test_models_of_a_dataset_of_unknown_size_count_as_large_for_the_disk(tmp_pat
     sizes = {"near-set": SYNTHETIC, "far-set": SYNTHETIC | {"n_train": 10**6}}
     known = {name: {"synthetic": size} for name, size in sizes.items()}
     project = project_of(
-        tmp_path, {}, catalogue=known, a=suite({"plt": {}}, datasets=["near-set", "far-set", "my-set"])
+        tmp_path,
+        {},
+        catalogue=known,
+        a=suite({"plt": {}}, datasets=["near-set", "far-set", "my-set"]),
     )
     assert [project.large_models(name) for name in ("near-set", "far-set", "my-set")] == [0, 1, 1]
-    assert [project.drops(name) for name in ("near-set", "far-set", "my-set")] == [False, True, False]
+    assert [project.drops(name) for name in ("near-set", "far-set", "my-set")] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_jobs_use_threads_of_the_model_or_of_the_run(tmp_path):
     project = project_of(tmp_path, {"threads": 4}, a=suite({"plt": {}, "swnn": {"threads": 1}}))
-    assert [project.models[name].threads or project.settings.threads for name in ("plt", "swnn")] == [4, 1]
+    assert [
+        project.models[name].threads or project.settings.threads for name in ("plt", "swnn")
+    ] == [4, 1]
 
 
 def test_minimum_probability_is_end_of_grid_or_the_one_of_the_suites(tmp_path):
@@ -312,7 +404,12 @@ def test_sweeps_and_extensions_belong_to_one_suite(tmp_path, monkeypatch):
     for name in ("b.py", "z.py"):
         (tmp_path / name).touch()
     sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4], "datasets": {"wide": [2]}}
-    own = suite({"plt": {}}, sweeps={"arity": sweep}, extensions=["z.py", "b.py"], datasets=["yeast", "wide"])
+    own = suite(
+        {"plt": {}},
+        sweeps={"arity": sweep},
+        extensions=["z.py", "b.py"],
+        datasets=["yeast", "wide"],
+    )
     project = project_of(tmp_path, a=own, b=suite(extensions=["b.py"]))
     found = sweep_options(project, "a", "arity", "yeast")
     options = ["--parameters", "{}", "--hyperparameter", "arity", "--value", "2"]
@@ -331,7 +428,9 @@ def test_sweeps_and_extensions_belong_to_one_suite(tmp_path, monkeypatch):
 def test_planning_checks_methods_and_their_files(tmp_path, monkeypatch, given, facts):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text('@register("half")\ndef half(spe, Y, priors, grid): ...\n')
-    assert project_of(tmp_path / "config", a=suite({"plt": {}}, methods=["half"], extensions=["mine.py"]))
+    assert project_of(
+        tmp_path / "config", a=suite({"plt": {}}, methods=["half"], extensions=["mine.py"])
+    )
     with raises_with(XmlcError, "a.yaml", *facts):
         project_of(tmp_path / "config", a=suite({"plt": {}}, **given))
 
@@ -343,7 +442,9 @@ def test_configuration_and_thresholds_have_the_same_methods():
 def test_missing_files_of_estimates_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"}}
-    project = project_of(tmp_path, a=suite({"theirs": given}, datasets=["yeast", "scene"], seeds=[0, 1]))
+    project = project_of(
+        tmp_path, a=suite({"theirs": given}, datasets=["yeast", "scene"], seeds=[0, 1])
+    )
     with raises_with(XmlcError, "theirs", "yeast, scene", "scores"):
         project.check_estimates("a")
     (tmp_path / "scores/yeast").mkdir(parents=True)
@@ -360,13 +461,17 @@ def test_sweep_skips_its_excluded_datasets(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "solver", "values": ["sgd", "batch"]}
     few = sweep | {"without": {"wide": "it would take too long"}}
     sweeps = {"solver": sweep, "few": few, "other": sweep | {"model": "other"}}
-    project = project_of(tmp_path, x=suite({"plt": {}, "other": {}}, sweeps=sweeps, datasets=["one", "wide"]))
+    project = project_of(
+        tmp_path, x=suite({"plt": {}, "other": {}}, sweeps=sweeps, datasets=["one", "wide"])
+    )
     record = "results/{}/{}/seed0/full/sweeps/x/{}.json".format
     several = [record("one", "plt", "solver"), record("wide", "plt", "solver")]
     assert Where("sweep", "full", sweeps=["solver"]).files(project, "x") == several
     two = Where("sweep", "full", sweeps=["solver", "few", "unknown"])
     assert two.files(project, "x") == [several[0], record("one", "plt", "few"), several[1]]
-    assert Where("sweep", "full", sweeps=["other"]).files(project, "x", ["one"]) == [record("one", "other", "other")]
+    assert Where("sweep", "full", sweeps=["other"]).files(project, "x", ["one"]) == [
+        record("one", "other", "other")
+    ]
 
 
 def test_model_steps_depend_on_command_and_custom_estimator(tmp_path):
@@ -375,7 +480,9 @@ def test_model_steps_depend_on_command_and_custom_estimator(tmp_path):
     models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
     project = project_of(tmp_path / "config", catalogue=MADE, a=suite(models, datasets=["made"]))
     of_rank = {name: {*step_files("rank", *project.modules_for("rank", name))} for name in models}
-    of_train = {name: {*step_files("train", *project.modules_for("train", name))} for name in models}
+    of_train = {
+        name: {*step_files("train", *project.modules_for("train", name))} for name in models
+    }
     for files in (of_rank["plt"], of_rank["mine"]):
         assert not any(file.endswith("models/oracle.py") for file in files)
     assert any(file.endswith("models/oracle.py") for file in of_rank["oracle"])
@@ -384,7 +491,12 @@ def test_model_steps_depend_on_command_and_custom_estimator(tmp_path):
 
 
 def test_missing_files_of_a_model_are_named_for_any_target(tmp_path):
-    models = {"theirs": {"estimator": "estimates", "hyperparameters": {"test": f"{tmp_path}/{{dataset}}-{{seed}}.npz"}}}
+    models = {
+        "theirs": {
+            "estimator": "estimates",
+            "hyperparameters": {"test": f"{tmp_path}/{{dataset}}-{{seed}}.npz"},
+        }
+    }
     project = project_of(tmp_path / "config", a=suite(models))
     with raises_with(XmlcError, "a.yaml", "theirs", f"{tmp_path}/yeast-3.npz"):
         project.existing_files("theirs", "yeast", [3])
@@ -402,7 +514,9 @@ def test_shipped_configuration_has_no_contradictions():
     project = Project.read({"papers": ["plt2016"]}, ROOT / "config")
     assert list(project.suites)[-2:] == ["demo", "scale"]
     assert project.extensions == []
-    assert set(chain.from_iterable(suite.all_models for suite in project.suites.values())) == set(project.models)
+    assert set(chain.from_iterable(suite.all_models for suite in project.suites.values())) == set(
+        project.models
+    )
 
 
 OF_POWERED = ["my_model.py:Powered", "powr", "power"]
@@ -439,7 +553,10 @@ MISTAKES = [
     ({"estimator": "my_model.py:Miné"}, ["my_model.py", "Miné"]),
     (CLASS_HERE | {"hyperparameters": {"powr": 8}}, OF_POWERED),
     (CLASS_HERE | {"search": {"stages": [[{"powr": 8}]]}}, OF_POWERED),
-    ({"estimator": "sklearn.dummy.DummyClassifier"}, ["sklearn.dummy.DummyClassifier", "package.module:ClassName"]),
+    (
+        {"estimator": "sklearn.dummy.DummyClassifier"},
+        ["sklearn.dummy.DummyClassifier", "package.module:ClassName"],
+    ),
     ({"estimator": "my_model:Mine"}, ["my_model.py:Mine"]),
     ({"estimator": "my_model.py"}, ["path/to/file.py:ClassName"]),
     ({"estimator": "broken.py:Mine"}, ["broken.py:2"]),
@@ -447,7 +564,10 @@ MISTAKES = [
     ({"estimator": "no_such:A"}, ["no_such:A", "No module named 'no_such'"]),
     ({"estimator": f"{KNN}s"}, ["sklearn.neighbors", "KNeighborsClassifiers"]),
     ({"estimator": KNN, "search": {"stages": [[{"k": 1}]]}}, [KNN, "'k'"]),
-    ({"estimator": "sklearn.svm:LinearSVC"}, ["LinearSVC", "predict_proba", "CalibratedClassifierCV"]),
+    (
+        {"estimator": "sklearn.svm:LinearSVC"},
+        ["LinearSVC", "predict_proba", "CalibratedClassifierCV"],
+    ),
     ({"estimator": ONE_VS_REST}, ["'estimator'"]),
     ({"estimator": "subprocess:Popen"}, ["subprocess:Popen", "fit"]),
 ]
@@ -458,7 +578,9 @@ def test_trials_may_fit_only_to_trials_of_earlier_stages(tmp_path):
     project_of(tmp_path, a=suite({"plt": {"search": {"stages": stages}}}))
 
 
-@pytest.mark.parametrize("values", [{"values": [16, 63]}, {"values": [16], "datasets": {"yeast": [2, 63]}}])
+@pytest.mark.parametrize(
+    "values", [{"values": [16, 63]}, {"values": [16], "datasets": {"yeast": [2, 63]}}]
+)
 def test_values_of_a_sweep_are_in_the_domain(tmp_path, values):
     sweep = {"model": "plt", "hyperparameter": "arity"} | values
     with raises_with(XmlcError, "a.yaml", "models.plt", "arity=63"):
@@ -466,12 +588,15 @@ def test_values_of_a_sweep_are_in_the_domain(tmp_path, values):
 
 
 @pytest.mark.parametrize(("model", "facts"), MISTAKES)
-def test_mistake_is_refused_with_file_model_value_and_nearest_name(model, facts, tmp_path, monkeypatch):
+def test_mistake_is_refused_with_file_model_value_and_nearest_name(
+    model, facts, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     methods = "fit = predict_proba = lambda self: ..."
     powered = f"class Powered:\n    {methods}\n    def __init__(self, power=8): ...\n"
     Path("my_model.py").write_text(
-        f"class Mine:\n    {methods}\n\nclass Unfinished:\n    def fit(self, X, Y): ...\n\n{powered}"
+        f"class Mine:\n    {methods}\n\nclass Unfinished:\n    def fit(self, X, Y): "
+        f"...\n\n{powered}"
     )
     Path("broken.py").write_text("class Mine: ...\nx = (1,\n")
     with raises_with(XmlcError, "a.yaml", "mine", *facts):

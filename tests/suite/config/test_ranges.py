@@ -28,7 +28,9 @@ def test_trials_stay_in_range_and_cover_it():
     assert {trial["arity"] for trial in trials} == {2, 16, 64}
 
 
-@pytest.mark.parametrize("content", [[], {"low": 1}, {"low": 2, "high": 1}, {"low": 0, "high": 1, "log": True}, "x"])
+@pytest.mark.parametrize(
+    "content", [[], {"low": 1}, {"low": 2, "high": 1}, {"low": 0, "high": 1, "log": True}, "x"]
+)
 def test_invalid_ranges_are_refused(content):
     with raises_with(XmlcError, "gamma"):
         parse_space({"gamma": content})

@@ -67,7 +67,12 @@ def test_run_saves_its_settings_and_names_its_results(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config/config.yaml").write_text("papers: [b]\nthreads: 8\n")
     config = {"papers": ["b"], "threads": 8, "datasets": ["yeast"]}
-    begin(config, project, ["a"], [Path(".snakemake/storage/fs/far/results/yeast/data"), Path("results/tables/a/1.md")])
+    begin(
+        config,
+        project,
+        ["a"],
+        [Path(".snakemake/storage/fs/far/results/yeast/data"), Path("results/tables/a/1.md")],
+    )
     run = LastRun.read()
     assert (run.settings, run.targets, run.process) == ({"datasets": ["yeast"]}, ["a"], os.getpid())
     assert run.files == ["results/tables/a/1.md", "results/yeast/data"]
@@ -86,7 +91,10 @@ def test_command_prints_its_package_folder(capsys):
 
 
 def test_temporary_files_of_ended_processes_are_deleted(tmp_path):
-    left = [tmp_path / name for name in (f"plt/.model{OURS}0a1b2c3d", f"a/b/.table.csv{OURS}0a1b2c3d.csv")]
+    left = [
+        tmp_path / name
+        for name in (f"plt/.model{OURS}0a1b2c3d", f"a/b/.table.csv{OURS}0a1b2c3d.csv")
+    ]
     for path in left:
         (path / f"inner/.model{OURS}0a1b2c3d").mkdir(parents=True)
         os.utime(path, (0, 0))

@@ -14,14 +14,18 @@ def test_project_settings_equal_defaults_except_papers():
 
 
 def test_numbers_given_as_text_are_converted():
-    settings = Settings.read({"papers": [], "seeds": ["0", 1], "tuning": {"method": "smac", "budget": "30"}})
+    settings = Settings.read(
+        {"papers": [], "seeds": ["0", 1], "tuning": {"method": "smac", "budget": "30"}}
+    )
     assert settings.seeds == [0, 1]
     assert settings.tuning == RequestedSearch("smac", 30)
 
 
 @pytest.mark.parametrize(("given", "expected"), [("auto", "auto"), (None, None), ("null", None)])
 def test_command_line_can_leave_search_to_models_or_turn_it_off(given, expected):
-    assert Settings.read({"papers": [], "tuning": given, "mirror": "null"}) == Settings([], tuning=expected)
+    assert Settings.read({"papers": [], "tuning": given, "mirror": "null"}) == Settings(
+        [], tuning=expected
+    )
 
 
 MISTAKES = {
@@ -49,7 +53,12 @@ def test_command_line_settings_override_the_file(tmp_path):
     file = tmp_path / "config.yaml"
     file.write_text("papers: [plt2016]\nthreads: 8\n")
     found = read_config(file, ["datasets=[yeast, bibtex]", "threads=2", "mirror=/data=here"])
-    assert found == {"papers": ["plt2016"], "threads": 2, "datasets": ["yeast", "bibtex"], "mirror": "/data=here"}
+    assert found == {
+        "papers": ["plt2016"],
+        "threads": 2,
+        "datasets": ["yeast", "bibtex"],
+        "mirror": "/data=here",
+    }
 
 
 @pytest.mark.parametrize(
@@ -77,11 +86,18 @@ def test_invalid_settings_are_refused(tmp_path, text, settings, facts):
 
 def test_single_name_becomes_a_list():
     settings = Settings.read({"papers": "plt2016", "datasets": "medical", "models": "plt"})
-    assert (settings.papers, settings.datasets, settings.models) == (["plt2016"], ["medical"], ["plt"])
+    assert (settings.papers, settings.datasets, settings.models) == (
+        ["plt2016"],
+        ["medical"],
+        ["plt"],
+    )
     assert Settings.read({"papers": ["plt2016"], "datasets": "null"}).datasets is None
     for large in ("large", ["large"]):
         assert Settings.read({"papers": [], "datasets": large}).datasets == "large"
 
 
 def test_repeated_names_count_once():
-    assert Settings.read({"papers": [], "datasets": ["yeast", "scene", "yeast"]}).datasets == ["yeast", "scene"]
+    assert Settings.read({"papers": [], "datasets": ["yeast", "scene", "yeast"]}).datasets == [
+        "yeast",
+        "scene",
+    ]

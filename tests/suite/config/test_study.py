@@ -28,10 +28,13 @@ def test_new_study_has_seven_short_files_or_none_on_error(study, capsys):
     capsys.readouterr()
     files = sorted(str(file.relative_to(study)) for file in study.rglob("*") if file.is_file())
     assert files == FILES
-    assert (study / FILES[5]).read_text() == (ROOT / FILES[5]).read_text()  # Snakemake behaves as in the project
+    # Snakemake behaves as in the project
+    assert (study / FILES[5]).read_text() == (ROOT / FILES[5]).read_text()
     assert all(len((study / file).read_text().splitlines()) <= 30 for file in files)
     steps = yaml.safe_load((study / FILES[0]).read_text())["jobs"]["study"]["steps"]
-    assert "xmlc compare accepted results/tables --markdown comparison.md" in [step.get("run") for step in steps]
+    assert "xmlc compare accepted results/tables --markdown comparison.md" in [
+        step.get("run") for step in steps
+    ]
     assert list(study.parent.iterdir()) == [study]
     assert run("new", study) == 1
     assert str(study) in capsys.readouterr().err
@@ -45,7 +48,9 @@ def test_empty_folder_becomes_a_study(tmp_path, capsys):
 
 
 def test_study_is_one_suite_with_models_of_papers_and_the_catalogue(study):
-    (study / "datasets.yaml").write_text("bibtex: {source: mirror, format: svmlight}\nmine: {source: mirror}\n")
+    (study / "datasets.yaml").write_text(
+        "bibtex: {source: mirror, format: svmlight}\nmine: {source: mirror}\n"
+    )
     project = Project.read(read_config(config_folder() / "config.yaml"))
     assert list(project.suites) == project.planned_papers == ["suite"]
     papers = yaml.safe_load((ROOT / "config/papers/plt2016.yaml").read_text())["models"]["plt"]

@@ -9,7 +9,14 @@ from repository import ROOT
 from suite_cases import suite, write_config, write_suite
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.config.suite import HyperparameterOrigin, Inference, ModelSpec, find_suite, read_suite, read_suites
+from xmlc.suite.config.suite import (
+    HyperparameterOrigin,
+    Inference,
+    ModelSpec,
+    find_suite,
+    read_suite,
+    read_suites,
+)
 
 
 def test_all_keys_of_a_suite_file_are_read(tmp_path):
@@ -29,7 +36,10 @@ def test_all_keys_of_a_suite_file_are_read(tmp_path):
     assert found.measure_methods == ["for-macro-f", "for-micro-f"]
     assert [found.task_of(name) for name in found.datasets] == ["multi-label", "few-shot"]
     plt = found.models["plt"]
-    assert plt.selected == {"yeast": HyperparameterOrigin("hand", 0.5), "bibtex": HyperparameterOrigin("SMAC", None)}
+    assert plt.selected == {
+        "yeast": HyperparameterOrigin("hand", 0.5),
+        "bibtex": HyperparameterOrigin("SMAC", None),
+    }
     assert plt.values_on("bibtex") == {"arity": 2, "lam": 0.1}
     assert plt.values_on("yeast") == {"arity": 2}
     assert found.baselines["vw"].skip_thresholds == "why"
@@ -45,7 +55,9 @@ def test_every_shipped_suite_is_read_completely():
                 common = spec.get("hyperparameters", {})
                 own = spec.get("datasets", {})
                 assert found.models[model].hyperparameters == common
-                assert found.models[model].datasets == {dataset: common | values for dataset, values in own.items()}
+                assert found.models[model].datasets == {
+                    dataset: common | values for dataset, values in own.items()
+                }
 
 
 def test_tree_of_a_paper_names_its_weight_threshold():
@@ -67,9 +79,15 @@ def test_model_of_another_suite_is_copied_except_excluded_datasets(tmp_path):
     there = {"estimator": "br", "hyperparameters": {"C": 3}, "without": {"yeast": "too small"}}
     config = write_config(
         tmp_path,
-        mine=suite({"br": {"from_suite": "other", "without": {"bibtex": "too large"}}, "vw": {"from_suite": "other"}}),
+        mine=suite(
+            {
+                "br": {"from_suite": "other", "without": {"bibtex": "too large"}},
+                "vw": {"from_suite": "other"},
+            }
+        ),
         other=suite(
-            {"br": there}, baselines={"vw": {"estimator": "vw-cmt", "selected": {"yeast": {"by": "x", "p@1": 1}}}}
+            {"br": there},
+            baselines={"vw": {"estimator": "vw-cmt", "selected": {"yeast": {"by": "x", "p@1": 1}}}},
         ),
     )
     found = read_suite(config / "papers/mine.yaml").models
@@ -77,22 +95,42 @@ def test_model_of_another_suite_is_copied_except_excluded_datasets(tmp_path):
     assert found["vw"] == ModelSpec("vw-cmt", selected={"yeast": HyperparameterOrigin("x", 1)})
 
 
-@pytest.mark.parametrize(("target", "known"), [("othr", "other"), ("other", "plt"), ("mine", "mine")])
+@pytest.mark.parametrize(
+    ("target", "known"), [("othr", "other"), ("other", "plt"), ("mine", "mine")]
+)
 def test_model_of_another_suite_that_does_not_define_it_is_refused(tmp_path, target, known):
-    config = write_config(tmp_path, mine=suite({"br": {"from_suite": target}}), other=suite({"plt": {}}))
+    config = write_config(
+        tmp_path, mine=suite({"br": {"from_suite": target}}), other=suite({"plt": {}})
+    )
     with raises_with(XmlcError, "mine.yaml", "br", target, known):
         read_suite(config / "papers/mine.yaml")
 
 
 @pytest.mark.parametrize(
     "further",
-    [{"hyperparameters": {"arity": 64}}, {"threads": 2}, {"search": {}}, {"task": "few-shot"}, {"untuned": "all"}],
+    [
+        {"hyperparameters": {"arity": 64}},
+        {"threads": 2},
+        {"search": {}},
+        {"task": "few-shot"},
+        {"untuned": "all"},
+    ],
 )
 @pytest.mark.parametrize("section", ["models", "baselines"])
 def test_further_keys_of_a_copied_model_are_refused(tmp_path, section, further):
-    content = {"models": {"br": {"estimator": "br"}}, section: {"plt": {"from_suite": "other"} | further}}
+    content = {
+        "models": {"br": {"estimator": "br"}},
+        section: {"plt": {"from_suite": "other"} | further},
+    }
     config = write_config(tmp_path, mine=suite() | content, other=suite())
-    with raises_with(XmlcError, "mine.yaml", f"{section}.plt.{next(iter(further))}", "from_suite", "title", "without"):
+    with raises_with(
+        XmlcError,
+        "mine.yaml",
+        f"{section}.plt.{next(iter(further))}",
+        "from_suite",
+        "title",
+        "without",
+    ):
         read_suite(config / "papers/mine.yaml")
 
 
@@ -112,8 +150,14 @@ def test_cycles_of_copied_models_are_refused(tmp_path, cycle):
         ({"datasets": ["../x"]}, ["mine.yaml:3", "datasets[0]", "'../x'"]),
         ({"datasets": []}, ["mine.yaml:2", "datasets", "[]"]),
         ({"inference": {"split": "80", "methods": {}}}, ["inference.methods", "{}"]),
-        ({"models": {"plt": {"estimator": "plt", "from_suite": "other"}}}, ["models.plt", "estimator", "from_suite"]),
-        ({"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}}, ["search.stages[0][0]", "{}"]),
+        (
+            {"models": {"plt": {"estimator": "plt", "from_suite": "other"}}},
+            ["models.plt", "estimator", "from_suite"],
+        ),
+        (
+            {"models": {"plt": {"estimator": "plt", "search": {"stages": [[{}]]}}}},
+            ["search.stages[0][0]", "{}"],
+        ),
     ],
 )
 def test_mistake_is_refused_with_file_and_place(tmp_path, change, facts):
@@ -124,6 +168,8 @@ def test_mistake_is_refused_with_file_and_place(tmp_path, change, facts):
 def test_integers_are_passed_to_steps_as_integers(tmp_path):
     sweep = {"model": "plt", "hyperparameter": "epochs", "values": [16, 0.5]}
     inference = {"split": "full", "methods": {"plt": ["h"]}, "time_limit": 7200}
-    found = read_suite(write_suite(tmp_path / "x.yaml", {"plt": {}}, sweeps={"passes": sweep}, inference=inference))
+    found = read_suite(
+        write_suite(tmp_path / "x.yaml", {"plt": {}}, sweeps={"passes": sweep}, inference=inference)
+    )
     assert list(map(str, found.sweeps["passes"].values)) == ["16", "0.5"]
     assert str(found.inference.time_limit) == "7200"

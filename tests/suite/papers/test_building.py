@@ -17,7 +17,14 @@ from report_cases import (
 )
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.config.planned import INFERRED, RANKINGS, SEARCHES, SIMULATIONS, STATISTICS, Declared
+from xmlc.suite.config.planned import (
+    INFERRED,
+    RANKINGS,
+    SEARCHES,
+    SIMULATIONS,
+    STATISTICS,
+    Declared,
+)
 from xmlc.suite.papers import COMMON, rooms, tables_of
 from xmlc.suite.papers.building import read_needs
 
@@ -25,7 +32,9 @@ from xmlc.suite.papers.building import read_needs
 @pytest.fixture
 def build(tmp_path):
     searched = {"plt": {"search": {"ranges": {"arity": [2, 16]}}}}
-    return lambda name, records, paper="plt2016": build_from(tmp_path, name, paper, records, models=searched)
+    return lambda name, records, paper="plt2016": build_from(
+        tmp_path, name, paper, records, models=searched
+    )
 
 
 def test_unknown_tables_and_unsuitable_records_are_refused(build):
@@ -54,7 +63,10 @@ def test_every_table_begins_with_its_keys(build):
             tables.setdefault(id(definition), (paper, definition))
     for paper, definition in tables.values():
         # Statistics are not records of a model. Other tests cover the tables of statistics.
-        if definition.needs[0].kind == "statistics" or (paper, definition.name) == ("swnn2018", "claims"):
+        if definition.needs[0].kind == "statistics" or (paper, definition.name) == (
+            "swnn2018",
+            "claims",
+        ):
             continue
         given = [few_shot] if (paper, definition.name) == ("oplt2021", "table3") else records
         table = build(definition.name, given, "plt2016" if paper == COMMON else paper)
@@ -69,7 +81,9 @@ def files(tmp_path):
 def needs_of(*needs, files, partial=False):
     """Return the paths of the records that each need selects."""
     numbers = read_needs(Declared("x", needs), files, partial)
-    return [[*numbers.loc[numbers["need"] == place, "record"].unique()] for place in range(len(needs))]
+    return [
+        [*numbers.loc[numbers["need"] == place, "record"].unique()] for place in range(len(needs))
+    ]
 
 
 def test_each_need_gets_files_of_its_kind(files):
@@ -87,9 +101,14 @@ def test_missing_records_are_refused_only_for_first_need(files):
 
 @pytest.mark.parametrize("other", [ranking(seed=1), statistics(), search()])
 def test_two_editions_of_a_dataset_are_refused_in_one_table(tmp_path, other):
-    """Editions can have equal numbers of instances, features and labels. Only the digest differs."""
+    """Editions can have equal numbers of instances, features and labels.
+
+    Only the digest differs.
+    """
     about = other if "digest" in other else other["dataset"]
     about |= {"digest": "f" * 64}
     files = write(tmp_path, [ranking(), other])
-    with raises_with(XmlcError, files[1], "yeast", "ffffffffffff", "796561737400", files[0], "datasets.yaml"):
+    with raises_with(
+        XmlcError, files[1], "yeast", "ffffffffffff", "796561737400", files[0], "datasets.yaml"
+    ):
         read_needs(Declared("x", (RANKINGS, STATISTICS, SEARCHES)), files)

@@ -8,7 +8,9 @@ from xmlc.suite.results.numbers import NUMBER
 
 def numbers_of(*rows):
     """Return numbers of records: dataset, record, quantity, value and the index of the need."""
-    table = pd.DataFrame(rows, columns=["dataset", "record", "quantity", "value", "need"], dtype=object)
+    table = pd.DataFrame(
+        rows, columns=["dataset", "record", "quantity", "value", "need"], dtype=object
+    )
     return table.reindex(columns=[*NUMBER, "need"]).assign(variant="")
 
 

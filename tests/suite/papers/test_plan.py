@@ -46,16 +46,28 @@ def test_dataset_target_requests_its_outputs_for_all_tables_and_figures(configur
         for paper, one in configured.suites.items():
             if dataset in configured.datasets_of(paper):
                 wanted.update(
-                    *(outputs_for(configured, "table", name, paper) for name in one.tables if paper != "neural")
+                    *(
+                        outputs_for(configured, "table", name, paper)
+                        for name in one.tables
+                        if paper != "neural"
+                    )
                 )
-                wanted.update(*(outputs_for(configured, "figure", name, paper) for name in one.figures))
+                wanted.update(
+                    *(outputs_for(configured, "figure", name, paper) for name in one.figures)
+                )
         own = {file for file in wanted if file.startswith(f"results/{dataset}/")}
-        found = {file for file in outputs_of_dataset(configured, dataset) if file.startswith(f"results/{dataset}/")}
+        found = {
+            file
+            for file in outputs_of_dataset(configured, dataset)
+            if file.startswith(f"results/{dataset}/")
+        }
         assert found == own
         assert f"results/{dataset}/plt/seed0/80/evaluation" in found
 
 
-@pytest.mark.parametrize("settings", [{}, {"datasets": ["far-set", "yeast", "demo"], "keep_models": False}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"datasets": ["far-set", "yeast", "demo"], "keep_models": False}]
+)
 def test_job_of_a_dropped_model_writes_each_record_that_a_table_needs(settings):
     project = Project.read({"papers": []} | settings, ROOT / "config")
     steps = {}
@@ -65,7 +77,8 @@ def test_job_of_a_dropped_model_writes_each_record_that_a_table_needs(settings):
             steps[split, model] = [rule.removesuffix("_without_validation") for rule in rules]
     jobs = []
     for paper, listed in project.suites.items():
-        datasets = listed.datasets if listed.own else project.dropped  # a paper's suite can run on any dataset
+        # a paper's suite can run on any dataset
+        datasets = listed.datasets if listed.own else project.dropped
         for files in results_of(project, paper, datasets).values():
             jobs += [job for job in map(job_of, files) if job and job.dataset in project.dropped]
     asked = [job for job in jobs if job.step in ("rank", "forest", "thresholds", "infer")]
@@ -75,9 +88,15 @@ def test_job_of_a_dropped_model_writes_each_record_that_a_table_needs(settings):
 
 
 def test_jobs_of_dropped_models_do_not_depend_on_selected_papers_models_and_seeds(tmp_path):
-    shapes = {"big": {"synthetic": {"n_train": 10**6, "n_test": 1000, "n_features": 1000, "n_labels": 10}}}
+    shapes = {
+        "big": {"synthetic": {"n_train": 10**6, "n_test": 1000, "n_features": 1000, "n_labels": 10}}
+    }
     models = {"plt": {}, "fastxml": {"estimator": "fastxml"}}
-    shared = {"datasets": ["big", "yeast"], "tables": ["table1", "table2"], "methods": ["fta", "expected-f"]}
+    shared = {
+        "datasets": ["big", "yeast"],
+        "tables": ["table1", "table2"],
+        "methods": ["fta", "expected-f"],
+    }
     found = []
     for settings in ({}, {"papers": ["plt2016"], "models": ["plt"], "seeds": [3]}):
         project = project_of(tmp_path, settings, catalogue=shapes, plt2016=suite(models, **shared))
@@ -103,8 +122,13 @@ def test_models_without_estimates_are_named(tmp_path, monkeypatch):
 
 def test_dataset_with_missing_file_of_estimates_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"}}
-    project = project_of(tmp_path / "config", a=suite({"theirs": scored}, datasets=["yeast"], tables=["table1"]))
+    scored = {
+        "estimator": "estimates",
+        "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"},
+    }
+    project = project_of(
+        tmp_path / "config", a=suite({"theirs": scored}, datasets=["yeast"], tables=["table1"])
+    )
     assert outputs_of_dataset(project, "yeast") == []  # The dataset has no estimates.
     (tmp_path / "scores/yeast").mkdir(parents=True)
     with raises_with(XmlcError, "scores/yeast/t-0.npz"):
@@ -115,7 +139,12 @@ def test_models_with_equal_titles_are_distinguished_by_name(tmp_path):
     titles = {"plt": None, "one": "PLT", "two": "Trees", "three": "Trees", "four": "Forest"}
     models = {name: {"title": title} if title else {} for name, title in titles.items()}
     options = titles_of(project_of(tmp_path, a=suite(models)), "a")
-    assert options[1::2] == ["one=PLT (one)", "two=Trees (two)", "three=Trees (three)", "four=Forest"]
+    assert options[1::2] == [
+        "one=PLT (one)",
+        "two=Trees (two)",
+        "three=Trees (three)",
+        "four=Forest",
+    ]
 
 
 def test_size_that_selects_no_dataset_is_refused(tmp_path):

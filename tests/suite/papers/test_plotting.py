@@ -14,12 +14,25 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import plotting
 from xmlc.suite.papers.building import draw_figure
 from xmlc.suite.papers.plan import RESULTS
-from xmlc.suite.papers.plotting import BLUE, BOTH, COLUMN, GREEN, draw_lines, means, panels, write_figure
+from xmlc.suite.papers.plotting import (
+    BLUE,
+    BOTH,
+    COLUMN,
+    GREEN,
+    draw_lines,
+    means,
+    panels,
+    write_figure,
+)
 
 DATASETS = ("yeast", "bibtex", "delicious")
-FORESTS = [forest(name, **more) for name, more in product(DATASETS, ({}, {"model": "ldsm-mean"}, {"model": "fastxml"}))]
+FORESTS = [
+    forest(name, **more)
+    for name, more in product(DATASETS, ({}, {"model": "ldsm-mean"}, {"model": "fastxml"}))
+]
 RANKINGS = [
-    ranking(name, model, seconds=2.0) for name, model in product(DATASETS, ("ldsm-single", "plt", "omikuji-parabel"))
+    ranking(name, model, seconds=2.0)
+    for name, model in product(DATASETS, ("ldsm-single", "plt", "omikuji-parabel"))
 ]
 SWEEPS = [sweep(name) for name in DATASETS]
 THRESHOLDS = []
@@ -46,7 +59,8 @@ def test_figure_fits_one_or_two_columns_and_is_readable(tmp_path, paper, name, r
 
 @pytest.mark.parametrize(
     ("number", "columns", "shape", "width"),
-    [(1, 0, (1, 1), COLUMN), (2, 0, (1, 2), COLUMN), (4, 0, (1, 4), BOTH), (6, 0, (2, 3), BOTH), (5, 0, (2, 3), BOTH),
+    [(1, 0, (1, 1), COLUMN), (2, 0, (1, 2), COLUMN), (4, 0, (1, 4), BOTH), (6, 0, (2, 3), BOTH),
+        (5, 0, (2, 3), BOTH),
      (3, 1, (3, 1), COLUMN), (6, 3, (2, 3), BOTH), (14, 7, (2, 7), BOTH)],
 )  # fmt: skip
 def test_panels_share_a_row_while_they_are_wide_enough(number, columns, shape, width):
@@ -58,7 +72,10 @@ def test_panels_share_a_row_while_they_are_wide_enough(number, columns, shape, w
 
 def test_same_figure_gives_identical_files_with_fonts(tmp_path):
     paths = write(tmp_path / "records", RANKINGS)
-    one, two = (write_figure(draw_figure("pareto", "demo", paths), tmp_path / name) for name in ("one", "two"))
+    one, two = (
+        write_figure(draw_figure("pareto", "demo", paths), tmp_path / name)
+        for name in ("one", "two")
+    )
     assert [file.name for file in one] == [f"one.{ending}" for ending in RESULTS["figure"][1]]
     assert [file.read_bytes() for file in one] == [file.read_bytes() for file in two]
     pdf = (tmp_path / "one.pdf").read_bytes()
@@ -71,7 +88,11 @@ def test_same_figure_gives_identical_files_with_fonts(tmp_path):
 
 def overlaps(texts):
     """Return the pairs of texts that overlap by more than a pixel."""
-    boxes = [(text.get_text(), Text.get_window_extent(text).padded(-1)) for text in texts if text.get_text()]
+    boxes = [
+        (text.get_text(), Text.get_window_extent(text).padded(-1))
+        for text in texts
+        if text.get_text()
+    ]
     return [(name, other) for (name, a), (other, b) in combinations(boxes, 2) if a.overlaps(b)]
 
 
@@ -79,7 +100,8 @@ def overlaps(texts):
     ("limits", "shown"),
     [((0.01, 10), "0.01 0.1 1 10"), ((0.02, 10), "0.03 0.1 0.3 1 3 10"),
      ((1e-3, 1e4), "0.001 0.01 0.1 1 10 100 1,000 10,000"),
-     ((0.3, 0.55), "0.3 0.35 0.4 0.45 0.5 0.55"), ((0.97, 0.98), "0.97 0.972 0.974 0.976 0.978 0.98")],
+     ((0.3, 0.55), "0.3 0.35 0.4 0.45 0.5 0.55"),
+     ((0.97, 0.98), "0.97 0.972 0.974 0.976 0.978 0.98")],
 )  # fmt: skip
 @mpl.rc_context(plotting.SETTINGS)
 def test_labels_on_logarithmic_axis_do_not_overlap(limits, shown):
@@ -88,7 +110,11 @@ def test_labels_on_logarithmic_axis_do_not_overlap(limits, shown):
     plotting.log_ticks(axes.xaxis)
     sheet.draw_without_rendering()
     low, high = limits
-    inside = [text for text in axes.get_xticklabels() if low * 0.999 <= text.get_position()[0] <= high * 1.001]
+    inside = [
+        text
+        for text in axes.get_xticklabels()
+        if low * 0.999 <= text.get_position()[0] <= high * 1.001
+    ]
     assert " ".join(text.get_text() for text in inside) == shown
     assert not overlaps(inside)
     assert not axes.xaxis.get_minorticklocs().size
@@ -125,7 +151,9 @@ def test_names_of_points_do_not_overlap():
     sheet, (axes,) = panels(1, 2.0, 2.2)
     names = [f"name {place}" for place in range(12)]
     places = range(12)
-    points = pd.DataFrame({"x": [1 + i % 4 / 50 for i in places], "y": [1 + i // 4 / 20 for i in places]})
+    points = pd.DataFrame(
+        {"x": [1 + i % 4 / 50 for i in places], "y": [1 + i // 4 / 20 for i in places]}
+    )
     points = points.assign(label="points", name=names, color=BLUE, marker="o", linestyle="none")
     draw_lines(axes, points)
     axes.set(xlim=(0, 2), ylim=(0, 2))

@@ -41,10 +41,21 @@ def build(tmp_path):
 
 
 def test_panel_appends_rows_of_the_paper_on_datasets_that_were_run():
-    numbers = {"dataset": "a", "model": "plt", "method": "", "variant": "", "split": "full", "seed": 0}
+    numbers = {
+        "dataset": "a",
+        "model": "plt",
+        "method": "",
+        "variant": "",
+        "split": "full",
+        "seed": 0,
+    }
     numbers |= {"quantity": "p@1", "value": 50.0, "record": "r", "resampled": None}
     printed = {"quantity": "p@1", "value": "51.0"}
-    rows = [{"dataset": "a", "model": "plt"}, {"dataset": "a", "model": "fastxml"}, {"dataset": "b", "model": "plt"}]
+    rows = [
+        {"dataset": "a", "model": "plt"},
+        {"dataset": "a", "model": "fastxml"},
+        {"dataset": "b", "model": "plt"},
+    ]
     published = pd.DataFrame([row | printed for row in rows])
     panels = (columns("", "p@1", each="dataset"), not_run("p@1"))
     spec = TableSpec(name="x", needs=(), keys=("dataset", "model"), panels=panels, quotes=True)
@@ -54,7 +65,11 @@ def test_panel_appends_rows_of_the_paper_on_datasets_that_were_run():
 
 
 def test_markdown_has_title_panels_and_notes(build):
-    tables = [line for line in to_markdown(build("table2", every_method())).splitlines() if line.startswith("|")]
+    tables = [
+        line
+        for line in to_markdown(build("table2", every_method())).splitlines()
+        if line.startswith("|")
+    ]
     assert [cell.strip() for cell in tables[0].strip("|").split("|")] == [
         "Dataset", "Model", "FTA", "STO", "OFO", "FTA label-wise"
     ]  # fmt: skip
@@ -66,7 +81,9 @@ def test_markdown_has_title_panels_and_notes(build):
 
 
 def test_latex_has_an_escaped_float_for_each_panel(build):
-    text = to_latex(build("table2", every_method("a_b") + every_method("c&d") + every_method("[1] e")))
+    text = to_latex(
+        build("table2", every_method("a_b") + every_method("c&d") + every_method("[1] e"))
+    )
     for environment in ("table*", "tabular"):
         assert text.count(rf"\begin{{{environment}}}") == text.count(rf"\end{{{environment}}}") > 0
     assert text.count(r"\toprule") == text.count(r"\midrule") == text.count(r"\bottomrule") == 3
@@ -84,7 +101,12 @@ def test_latex_has_an_escaped_float_for_each_panel(build):
 
 
 def test_model_titles_come_from_the_suite(tmp_path):
-    made = Manifest("table1", "demo", tuple(write(tmp_path, [ranking(model="of-mine")])), titles={"of-mine": "Model X"})
+    made = Manifest(
+        "table1",
+        "demo",
+        tuple(write(tmp_path, [ranking(model="of-mine")])),
+        titles={"of-mine": "Model X"},
+    )
     assert "| yeast     | Model X |" in to_markdown(build_table(made))
 
 
@@ -93,7 +115,11 @@ def test_csv_has_all_digits_and_only_measured_values(build, tmp_path):
     table = build("table1", [ranking(p1=score)], "dataset,model,p@1\nyeast,plt,63.4\n")
     files = write_table(table, tmp_path / "out" / "v1.0")
     assert [file.name for file in files] == ["v1.0.csv", "v1.0.md", "v1.0.tex"]
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["v1.0.csv", "v1.0.md", "v1.0.tex"]
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
+        "v1.0.csv",
+        "v1.0.md",
+        "v1.0.tex",
+    ]
     back = pd.read_csv(files[0], dtype=str).iloc[0]
     assert float(back["p@1"]) == 100 * score
     assert "63.4" not in to_csv(table)

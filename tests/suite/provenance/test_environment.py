@@ -23,7 +23,11 @@ def test_seconds_count_from_process_start():
 
 
 def test_seconds_are_read_from_system_process_data(monkeypatch):
-    stat = "7 (a (b) c) S " + " ".join(str(field) for field in range(4, 22)) + f" {250 * os.sysconf('SC_CLK_TCK')} 23"
+    stat = (
+        "7 (a (b) c) S "
+        + " ".join(str(field) for field in range(4, 22))
+        + f" {250 * os.sysconf('SC_CLK_TCK')} 23"
+    )
     monkeypatch.setattr(environment.Path, "read_text", lambda path, encoding: stat)
     monkeypatch.setattr(environment.time, "clock_gettime", lambda clock: 262.5)
     assert environment.process_seconds() == 12.5
@@ -34,7 +38,9 @@ def test_cpu_time_counts_work_and_ended_children_but_no_waiting(monkeypatch):
     subprocess.run([sys.executable, "-c", "sum(i * i for i in range(3_000_000))"], check=True)
     assert os.times().children_user > before
     monkeypatch.setattr(environment.time, "process_time", lambda: 2.0)
-    monkeypatch.setattr(environment.os, "times", lambda: os.times_result((0.5, 1.5, 4.0, 8.0, 100.0)))
+    monkeypatch.setattr(
+        environment.os, "times", lambda: os.times_result((0.5, 1.5, 4.0, 8.0, 100.0))
+    )
     assert cpu_seconds() == 14
 
 
@@ -43,7 +49,12 @@ def test_step_costs_contain_written_bytes_and_identity(tmp_path):
     (tmp_path / "deep" / "a.npy").write_bytes(b"123")
     (tmp_path / "b.json").write_bytes(b"12")
     costs = step_costs("train", 2, "yeast", "plt", "80", written=tmp_path)
-    assert (costs["name"], costs["dataset"], costs["model"], costs["split"]) == ("train", "yeast", "plt", "80")
+    assert (costs["name"], costs["dataset"], costs["model"], costs["split"]) == (
+        "train",
+        "yeast",
+        "plt",
+        "80",
+    )
     assert (costs["method"], costs["written_bytes"], costs["threads"]) == (None, 5, 2)
     assert 1e6 < costs["peak_bytes"] <= peak_bytes()
     assert step_costs("rank", 1, "yeast")["written_bytes"] is None
@@ -70,7 +81,9 @@ def test_task_result_is_released_before_next_round():
 def test_tasks_take_turns_and_short_ones_are_repeated(monkeypatch):
     calls = []
     monkeypatch.setattr(environment, "timed", lambda task: (task(), 0.25))
-    seconds, results = in_turns({"a": lambda: calls.append("a"), "b": lambda: calls.append("b") or 7}, rounds=2)
+    seconds, results = in_turns(
+        {"a": lambda: calls.append("a"), "b": lambda: calls.append("b") or 7}, rounds=2
+    )
     assert calls == ["a", "b", "a", "b"]
     assert seconds == {"a": [0.25, 0.25], "b": [0.25, 0.25]}
     assert results == {"a": None, "b": 7}

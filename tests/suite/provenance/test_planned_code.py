@@ -1,4 +1,6 @@
-"""Test that a job of the workflow runs the planned code, and keeps its results aside if the code changes."""
+"""Test that a job of the workflow runs the planned code, and keeps its results aside if the code
+changes.
+"""
 
 import os
 import subprocess
@@ -12,7 +14,14 @@ from xmlc.cli import COMMANDS, group, is_step
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_folder, write_text
 from xmlc.core.sources import PACKAGE
-from xmlc.suite.provenance.planned_code import ASIDE, OUTPUTS, VARIABLE, as_planned, planned_code, results_of
+from xmlc.suite.provenance.planned_code import (
+    ASIDE,
+    OUTPUTS,
+    VARIABLE,
+    as_planned,
+    planned_code,
+    results_of,
+)
 from xmlc.suite.provenance.sources import forget_sources
 
 CODE = "POWER = 1\n"
@@ -82,7 +91,8 @@ def test_results_are_kept_aside_if_code_changes_during_the_job(job, during, file
         job(during=during(file, "POWER = 2\n"))
     assert job.results() == [f"model{ASIDE}", f"train.json{ASIDE}"]
     assert os.path.exists("digests.json"), "a file that is no result stays"
-    with raises_with(XmlcError, f"out/model{ASIDE}"):  # The results that were kept first are replaced.
+    # The results that were kept first are replaced.
+    with raises_with(XmlcError, f"out/model{ASIDE}"):
         job(during=during(file, "POWER = 3\n"))
     job()
     assert job.results() == sorted(["model", "train.json", f"model{ASIDE}", f"train.json{ASIDE}"])
@@ -96,7 +106,10 @@ def test_deleted_or_broken_code_counts_as_changed(job):
 
 
 def test_edited_comment_does_not_count(job):
-    job(before=edit("mine.py", f"# a comment\n{MINE}"), during=edit("helper_of_job.py", f"'''Text.'''\n{CODE}"))
+    job(
+        before=edit("mine.py", f"# a comment\n{MINE}"),
+        during=edit("helper_of_job.py", f"'''Text.'''\n{CODE}"),
+    )
     assert job.results() == ["model", "train.json"]
 
 
@@ -108,10 +121,14 @@ def test_step_by_hand_checks_nothing(job, monkeypatch):
 
 def test_digest_is_the_same_through_a_link_to_the_package(tmp_path):
     (tmp_path / "xmlc").symlink_to(PACKAGE)
-    code = "from xmlc.suite.provenance.planned_code import planned_code; print(planned_code('train'))"
+    code = (
+        "from xmlc.suite.provenance.planned_code import planned_code; print(planned_code('train'))"
+    )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-c", code]
-    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    ).stdout
     assert found.strip() == planned_code("train")
 
 
@@ -119,8 +136,20 @@ def test_only_the_values_of_options_for_outputs_name_results(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     for name in ("mine.py", "methods.py", "ranking", "table2.csv", "table2.md"):
         (tmp_path / name).write_text("")
-    words = ["--name", "mine", "--parameters", "x" * 5000, "--extension", "methods.py", "--ranking", "ranking"]
-    assert {path.name for path in results_of([*words, "--out", "table2"])} == {"table2.csv", "table2.md"}
+    words = [
+        "--name",
+        "mine",
+        "--parameters",
+        "x" * 5000,
+        "--extension",
+        "methods.py",
+        "--ranking",
+        "ranking",
+    ]
+    assert {path.name for path in results_of([*words, "--out", "table2"])} == {
+        "table2.csv",
+        "table2.md",
+    }
 
 
 def test_a_users_file_replaced_during_the_job_stays(job):

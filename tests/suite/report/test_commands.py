@@ -17,7 +17,11 @@ from xmlc.suite.results.fingerprint import fingerprint
 
 
 @pytest.mark.parametrize(
-    "text", ["**Table 1.** Caption.\n\n**First**\n\n| a |\n|--:|\n| 1 |", "Caption.\n\n| a |\n|--:|\n| 1 |"]
+    "text",
+    [
+        "**Table 1.** Caption.\n\n**First**\n\n| a |\n|--:|\n| 1 |",
+        "Caption.\n\n| a |\n|--:|\n| 1 |",
+    ],
 )
 def test_brief_output_is_the_first_panel(tmp_path, capsys, text):
     more = "\n\n**Second**\n\n| b |\n|--:|\n| 2 |\n\n- A note.\n"
@@ -109,14 +113,18 @@ def test_make_returns_status_of_xmlc(tmp_path, status):
     program.chmod(0o755)
     (tmp_path / "has-base").touch()
     # The make that runs the tests would pass its settings through the environment.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
+    }
     command = ["make", "-C", ROOT, "compare", f"ENV={os.path.relpath(tmp_path, ROOT)}"]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert found.returncode == status, found.stderr
 
 
 def test_unknown_target_of_make_is_refused_with_all_targets_before_anything_runs():
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
+    }
     command = ["make", "-C", ROOT, "lint", "demos"]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert found.returncode == 2

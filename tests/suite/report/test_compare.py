@@ -53,7 +53,10 @@ def test_costs_are_never_judged(files):
     assert moved(compare(left, right).cells) == {}
     judged = compare(left, right, JUDGE).cells
     costs = judged[judged["kind"] == NumberKind.COST]
-    assert [(one.old, one.new, one.verdict) for one in costs.itertuples()] == [("0.25", "99.9", ""), ("0.5", "0.5", "")]
+    assert [(one.old, one.new, one.verdict) for one in costs.itertuples()] == [
+        ("0.25", "99.9", ""),
+        ("0.5", "0.5", ""),
+    ]
 
 
 def test_comparison_with_a_paper_judges_each_kind_of_cell(files):
@@ -67,24 +70,42 @@ def test_comparison_with_a_paper_judges_each_kind_of_cell(files):
         (row(FTA), "c"): Verdict.EQUAL,
         (row(STO), "c"): Verdict.BELOW,
     }
-    facts = [["measured", "4 of 4", "1 of 1", "2 equal", "1 inside", "1 undecided"], ["configuration", "1 below"]]
-    assert [absent(line, *some) for line, some in zip(published_lines(cells), facts, strict=True)] == [[], []]
+    facts = [
+        ["measured", "4 of 4", "1 of 1", "2 equal", "1 inside", "1 undecided"],
+        ["configuration", "1 below"],
+    ]
+    assert [
+        absent(line, *some) for line, some in zip(published_lines(cells), facts, strict=True)
+    ] == [[], []]
 
 
 def test_statistic_repeated_in_rows_of_a_dataset_is_one_cell(files):
     text = "dataset,model,m,p@1\nyeast,plt,14,1\nyeast,fastxml,14,1\nscene,plt,6,1\n"
-    cells = compare(*files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), Judge()).cells
+    cells = compare(
+        *files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), Judge()
+    ).cells
     statistics = cells[cells["kind"] == NumberKind.DATASET]
-    assert dict(zip(statistics["dataset"], statistics["verdict"], strict=True)) == {"yeast": "equal", "scene": "above"}
+    assert dict(zip(statistics["dataset"], statistics["verdict"], strict=True)) == {
+        "yeast": "equal",
+        "scene": "above",
+    }
     assert len(statistics) == 2
 
 
 def test_additional_results_are_no_difference_from_a_paper(files):
     printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
-    ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.46,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
-    judge = Judge({("left", "table1", ("a", "plt"), "p@1"): Spread(2, 0.07)}, splits={("left", "a"): {"same": True}})
+    ours = (
+        "dataset,model,p@1,p@3,train_minutes\na,plt,72.46,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
+    )
+    judge = Judge(
+        {("left", "table1", ("a", "plt"), "p@1"): Spread(2, 0.07)},
+        splits={("left", "a"): {"same": True}},
+    )
     cells = compare(*files(printed, ours, "table1.csv"), judge).cells
-    assert places(cells) == {("a / plt", "p@1"): Verdict.INSIDE, ("b / plt", "p@1"): Verdict.NOT_RUN}
+    assert places(cells) == {
+        ("a / plt", "p@1"): Verdict.INSIDE,
+        ("b / plt", "p@1"): Verdict.NOT_RUN,
+    }
 
 
 @pytest.mark.parametrize(
@@ -115,7 +136,11 @@ def without_column(column):
 @pytest.mark.parametrize(
     ("left", "right", "parts"),
     [
-        (TABLE, change(TABLE, "plt,sto", "plt,ofo"), {(row(STO), ""): "missing", ("yeast / plt / ofo", ""): "new"}),
+        (
+            TABLE,
+            change(TABLE, "plt,sto", "plt,ofo"),
+            {(row(STO), ""): "missing", ("yeast / plt / ofo", ""): "new"},
+        ),
         (TABLE, without_column("c"), {(row(FTA), "c"): "missing", (row(STO), "c"): "missing"}),
         (without_column("c"), TABLE, {(row(FTA), "c"): "new", (row(STO), "c"): "new"}),
         # Reference tables have no costs.
@@ -153,7 +178,10 @@ def test_only_suites_of_the_left_side_are_compared(tmp_path):
     sides = tmp_path / "left", tmp_path / "right"
     found = compare(*sides)
     parts = found.cells[found.cells["row"] == ""]
-    assert [*zip(parts["table"], parts["verdict"])] == [("demo/table4", "new"), ("gone/table2", "missing")]
+    assert [*zip(parts["table"], parts["verdict"])] == [
+        ("demo/table4", "new"),
+        ("gone/table2", "missing"),
+    ]
     assert {*found.cells["table"]} == {"demo/table2", "demo/table4", "gone/table2"}
     left = of_parts({name: fingerprint(tmp_path / "left" / name) for name in ("demo", "gone")})
     right = of_parts({"demo": fingerprint(tmp_path / "right/demo")})
@@ -191,7 +219,9 @@ def test_incomparable_tables_are_refused(files, left, right, facts):
         compare(*files(left, right))
 
 
-CELLS = st.sampled_from(["1", "1.0", "0.1", "0.30000000000000004", "0.3", "-0", "0", "nan", "", "a", "10/20", "inf"])
+CELLS = st.sampled_from(
+    ["1", "1.0", "0.1", "0.30000000000000004", "0.3", "-0", "0", "nan", "", "a", "10/20", "inf"]
+)
 
 
 @pytest.mark.parametrize("second", ["p@1_std", "c", "row", "macro_f_std"])
@@ -231,7 +261,9 @@ def test_claims_are_compared_only_for_the_same_data(files):
         ({"yeast": "12ab"}, None, False),
     ):
         for path, digests in ((right, ours), (left, accepted)):
-            written = Manifest("claims", "plt2016", (), digests=digests or {}).write(path.with_suffix(""))
+            written = Manifest("claims", "plt2016", (), digests=digests or {}).write(
+                path.with_suffix("")
+            )
             if digests is None:
                 written.unlink()
         found = (
@@ -291,7 +323,10 @@ def test_equal_tables_are_said_to_be_equal(files):
 
 
 def test_variation_is_of_the_side_with_more_seeds_and_a_repeated_move_is_first_only_once(files):
-    one = "dataset,model,method,macro_f,seeds\nyeast,plt,fta,40,1\nyeast,plt,sto,40,1\nyeast,br,sto,40,1\n"
+    one = (
+        "dataset,model,method,macro_f,seeds\nyeast,plt,fta,40,1\n"
+        "yeast,plt,sto,40,1\nyeast,br,sto,40,1\n"
+    )
     five = (
         "dataset,model,method,macro_f,macro_f_std,seeds\n"
         "yeast,plt,fta,41.53,0.5,5\nyeast,plt,sto,41.51,0.5,5\nyeast,br,sto,41,0,5\n"
@@ -300,9 +335,11 @@ def test_variation_is_of_the_side_with_more_seeds_and_a_repeated_move_is_first_o
     for side in (left, right):
         (side.parent / "measures.csv").write_text(side.read_text().replace("method", "tuned_for"))
     table = listing(compare(left.parent, right.parent).cells, False)
-    # Student's t with 4 degrees of freedom times 0.5 sqrt(1 + 1 / 5) is 1.52. Seeds of BR give the same number.
+    # Student's t with 4 degrees of freedom times 0.5 sqrt(1 + 1 / 5) is 1.52. Seeds of BR give the
+    # same number.
     assert [*zip(table["table"], table["row"], table["variation over seeds"])][:3] == [
-        ("table2", row(FTA), "± 1.5"), ("table2", "yeast / br / sto", "± 0"), ("table2", row(STO), "± 1.5")
+        ("table2", row(FTA), "± 1.5"), ("table2", "yeast / br / sto", "± 0"),
+        ("table2", row(STO), "± 1.5")
     ]  # fmt: skip
     assert (table["column"] == "macro_f").value_counts().to_dict() == {True: 6, False: 12}
 
@@ -310,18 +347,31 @@ def test_variation_is_of_the_side_with_more_seeds_and_a_repeated_move_is_first_o
 def test_numbers_farthest_from_a_paper_come_first(files):
     for deviation in (0.1, 0.0):
         judge = Judge(
-            {("left", "table2", STO, "macro_f"): Spread(3, deviation)}, splits={("left", "yeast"): {"same": True}}
+            {("left", "table2", STO, "macro_f"): Spread(3, deviation)},
+            splits={("left", "yeast"): {"same": True}},
         )
         table = listing(compare(*files(TABLE, MIXED), judge).cells, True)
         interval = {0.1: "± 0.61", 0.0: "± 5.7e-07"}[deviation]
-        first = ["table2", row(STO), "macro_f", "35.12", "36.0", "+0.88", "above", interval, NumberKind.MEASURED]
+        first = [
+            "table2",
+            row(STO),
+            "macro_f",
+            "35.12",
+            "36.0",
+            "+0.88",
+            "above",
+            interval,
+            NumberKind.MEASURED,
+        ]
         assert table.iloc[0].tolist() == first
         assert table["verdict"].tolist()[-1] == Verdict.NOT_RUN
         assert len(table) == 6, "every number, also equal ones"
 
 
 def test_markdown_is_escaped_and_has_a_limited_length():
-    table = pd.DataFrame([(f"row {place}|", "9" * 80) for place in range(2000)], columns=["row", "x"])
+    table = pd.DataFrame(
+        [(f"row {place}|", "9" * 80) for place in range(2000)], columns=["row", "x"]
+    )
     text = to_markdown(["first", "x" * 9000], table)
     assert 0.99 * LIMIT < len(text) < LIMIT + 100
     assert text.startswith("- first\n- xx")
@@ -331,7 +381,9 @@ def test_markdown_is_escaped_and_has_a_limited_length():
 
 
 OLD = "dataset,model,method,macro_f,seeds\nyeast,plt,sto,2.50,1\n"
-MADE = OLD.replace("seeds\nyeast,plt,sto,2.50", "train_seconds,train_threads,seeds\nyeast,plt,sto,1.50,9.5,2")
+MADE = OLD.replace(
+    "seeds\nyeast,plt,sto,2.50", "train_seconds,train_threads,seeds\nyeast,plt,sto,1.50,9.5,2"
+)
 NEW = OLD.replace("sto,2.50", "sto,1.50")  # without costs, and with every digit
 
 
@@ -344,12 +396,26 @@ def test_accept_copies_existing_tables_without_costs(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / f"{name}.csv").write_text(text)
     about = Manifest(
-        "claims", "plt2016", (made / "x.json",), digests={"yeast": "12ab"}, settings={"yeast / plt": {"C": 1}}
+        "claims",
+        "plt2016",
+        (made / "x.json",),
+        digests={"yeast": "12ab"},
+        settings={"yeast / plt": {"C": 1}},
     )
     about.write(made / "plt2016/claims")
-    assert accept(made, reference) == [reference / "plt2016/claims.csv", reference / "plt2016/table2.csv"]
-    found = {str(file.relative_to(reference)): file.read_text() for file in sorted(reference.rglob("*.csv"))}
-    assert found == {"plt2016/table1.csv": OLD, "plt2016/table2.csv": NEW, "plt2016/claims.csv": NEW}
+    assert accept(made, reference) == [
+        reference / "plt2016/claims.csv",
+        reference / "plt2016/table2.csv",
+    ]
+    found = {
+        str(file.relative_to(reference)): file.read_text()
+        for file in sorted(reference.rglob("*.csv"))
+    }
+    assert found == {
+        "plt2016/table1.csv": OLD,
+        "plt2016/table2.csv": NEW,
+        "plt2016/claims.csv": NEW,
+    }
     kept = Manifest.beside(reference / "plt2016/claims.csv")
     assert (kept.records, kept.settings) == ((), about.settings)
     with raises_with(XmlcError, reference, made / "other"):

@@ -44,13 +44,25 @@ def test_row_of_effects_that_vary_is_exactly_on_page():
 
 
 def test_percentage_tells_rare_from_never():
-    assert [MAKER["percent"](count, 1000) for count in (0, 4, 15, 994, 1000)] == ["0", "< 1", "2", "> 99", "100"]
+    assert [MAKER["percent"](count, 1000) for count in (0, 4, 15, 994, 1000)] == [
+        "0",
+        "< 1",
+        "2",
+        "> 99",
+        "100",
+    ]
 
 
 @pytest.mark.parametrize(("level", "deviation"), [(64, 0.6), (10, 1.0)])
 def test_interval_covers_at_least_94_percent_of_faithful_numbers(level, deviation):
     found = MAKER["number_verdicts"](level, deviation, 0)
-    assert {*found} == {Verdict.EQUAL, Verdict.INSIDE, Verdict.ABOVE, Verdict.BELOW, Verdict.UNDECIDED}
+    assert {*found} == {
+        Verdict.EQUAL,
+        Verdict.INSIDE,
+        Verdict.ABOVE,
+        Verdict.BELOW,
+        Verdict.UNDECIDED,
+    }
     assert found[Verdict.ABOVE] + found[Verdict.BELOW] <= 0.06 * MAKER["RUNS"]
     assert found[Verdict.ABOVE] == pytest.approx(found[Verdict.BELOW], rel=0.2)
 
@@ -81,5 +93,7 @@ def test_verdict_is_about_datasets_tested():
 
 def test_quarter_of_universal_statements_that_hold_is_false_on_a_dataset():
     true, effects = MAKER["simulated"](1, "effects vary", 4000)
-    holds = np.array([universal is ClaimVerdict.HOLDS for _, universal in MAKER["claim_verdicts"](effects)])
+    holds = np.array(
+        [universal is ClaimVerdict.HOLDS for _, universal in MAKER["claim_verdicts"](effects)]
+    )
     assert (true[holds].min(axis=1) < 0).mean() == pytest.approx(0.25, abs=0.04)

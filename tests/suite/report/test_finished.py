@@ -37,16 +37,24 @@ def run_folder(finished_run, tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("change", [Path.unlink, lambda record: os.utime(record, ns=(2**61, 2**61))])
+@pytest.mark.parametrize(
+    "change", [Path.unlink, lambda record: os.utime(record, ns=(2**61, 2**61))]
+)
 def test_outdated_table_is_named_and_others_are_shown(run_folder, capsys, change):
     change(OURS)
     assert run("report", "--out", "report") == 0
-    assert absent(capsys.readouterr().err, PAPER, "table1", f"snakemake results/tables/{PAPER}/table1.md") == []
+    assert (
+        absent(
+            capsys.readouterr().err, PAPER, "table1", f"snakemake results/tables/{PAPER}/table1.md"
+        )
+        == []
+    )
     assert absent(Path("report/index.html").read_text(), f"results/tables/{PAPER}/table1") == []
     assert "Table 2" in Path(f"report/{PAPER}.html").read_text()
     assert run("results", "--out", "results.csv") == 0
     table = pd.read_csv("results.csv")
-    assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}  # only table 2
+    # only table 2
+    assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}
 
 
 def test_report_loses_the_pages_of_deleted_tables_but_no_other_file(run_folder, capsys):
@@ -104,11 +112,15 @@ def test_long_table_has_numbers_of_records_and_statistics(tmp_path):
     files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics(), search()])
     make_table(tmp_path, "claims", files, "swnn2018")
     table = long_table(finished_tables(tmp_path / "results/tables"))
-    assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {*zip(table["model"], table["quantity"])}
+    assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {
+        *zip(table["model"], table["quantity"])
+    }
 
 
 @pytest.mark.parametrize("command", ["report", "results", "archive"])
-def test_command_without_finished_tables_is_refused_with_advice(tmp_path, monkeypatch, capsys, command):
+def test_command_without_finished_tables_is_refused_with_advice(
+    tmp_path, monkeypatch, capsys, command
+):
     monkeypatch.chdir(tmp_path)
     assert run(command, "--out", "out") == 1
     assert absent(capsys.readouterr().err, "results/tables", "make demo") == []
@@ -120,7 +132,9 @@ def test_number_in_long_table_has_its_origin_and_settings(finished_run):
         patch.chdir(finished_run)
         table = long_table(finished_tables(Path("results/tables")))
     assert tuple(table.columns) == LONG_COLUMNS
-    row = table[(table["model"] == "plt") & (table["method"] == "sto") & (table["quantity"] == "macro_f")].iloc[0]
+    row = table[
+        (table["model"] == "plt") & (table["method"] == "sto") & (table["quantity"] == "macro_f")
+    ].iloc[0]
     assert (row["papers"], row["dataset"], row["seed"], row["split"]) == (PAPER, "yeast", 0, "80")
     assert (row["value"], row["unit"]) == (pytest.approx(35), "%")
     assert (row["threads"], row["seconds"], row["peak_mb"]) == (2, 5.25, 123)

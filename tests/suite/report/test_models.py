@@ -9,7 +9,9 @@ from xmlc.suite.report.models import comparisons
 
 
 def compared(*records):
-    return comparisons({Path(f"r{place}"): as_record(record) for place, record in enumerate(records)})
+    return comparisons(
+        {Path(f"r{place}"): as_record(record) for place, record in enumerate(records)}
+    )
 
 
 def shown(comparison, heading):
@@ -21,7 +23,12 @@ def shown(comparison, heading):
 def test_row_of_a_model_has_its_ranking_and_best_label_sets():
     values = {"sto": 0.5, "fta": 0.4, "for-micro-f": 0.9, "for-a-measure-of-before": 0.9}
     sets = [thresholds(method=method, f=f) for method, f in values.items()]
-    records = [*sets, inferred_from_estimates(method="gfm", f=0.6), ranking(), ranking(model="fastxml", p1=0.8)]
+    records = [
+        *sets,
+        inferred_from_estimates(method="gfm", f=0.6),
+        ranking(),
+        ranking(model="fastxml", p1=0.8),
+    ]
     (found,) = compared(*records)
     f = shown(found, "Macro-F, labels present (%)")
     assert list(shown(found, "P@1 (%)")) == ["fastxml", "plt"]  # sorted by P@1
@@ -45,7 +52,9 @@ def test_oracle_is_never_best():
 
 def test_datasets_are_sorted_by_labels():
     sizes = {"large": 900, "small": 6, "mine": 7}
-    found = compared(*(ranking(name, dataset=dataset(name) | {"m": m}) for name, m in sizes.items()))
+    found = compared(
+        *(ranking(name, dataset=dataset(name) | {"m": m}) for name, m in sizes.items())
+    )
     assert [one.panel.title for one in found] == ["small", "mine", "large"]
 
 

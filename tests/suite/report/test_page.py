@@ -78,12 +78,16 @@ def test_tables_that_are_not_in_the_paper_are_linked(run, tmp_path):
     records = [thresholds(method=f"for-{name}-f") for name in ("macro", "micro")]
     table = make_table(tmp_path, "measures", write(tmp_path / "results/yeast/measures", records))
     pages = pages_of_run(tmp_path)
-    assert absent(pages.paper, f'href="{PAPER}/measures.csv"', table.spec.caption.split("<")[0]) == []
+    assert (
+        absent(pages.paper, f'href="{PAPER}/measures.csv"', table.spec.caption.split("<")[0]) == []
+    )
     assert 'id="measures"' not in pages.paper
     written = (tmp_path / f"results/tables/{PAPER}/measures.csv").read_text()
     assert pages.files[f"{PAPER}/measures.csv"] == written
     shutil.rmtree(tmp_path / "results/published")
-    assert 'id="measures"' in pages_of_run(tmp_path).paper, "a suite without published numbers shows all tables"
+    assert 'id="measures"' in pages_of_run(tmp_path).paper, (
+        "a suite without published numbers shows all tables"
+    )
 
 
 OUTCOME = {
@@ -106,7 +110,9 @@ def test_every_measured_number_counts_once(pages):
 
 def test_published_table_without_results_counts_as_not_run(tmp_path):
     small_run(tmp_path)
-    (tmp_path / f"results/published/{PAPER}/table1.csv").write_text("dataset,model,p@1\nscene,plt,75.00\n")
+    (tmp_path / f"results/published/{PAPER}/table1.csv").write_text(
+        "dataset,model,p@1\nscene,plt,75.00\n"
+    )
     for file in tmp_path.glob("results/tables/*/table1.*"):
         file.unlink()
     found = count_outcomes(pages_of_run(tmp_path).numbers)
@@ -123,13 +129,22 @@ def test_statistic_of_a_dataset_has_its_verdict_in_each_row(tmp_path):
     text = "dataset,model,m,p@1\nyeast,swnn,14,70.00\n"
     (tmp_path / f"results/published/{PAPER}/table1.csv").write_text(text)
     html = pages_of_run(tmp_path).paper
-    assert re.search(r'14 *<span class="e">14</span><span class="e" title="[^"]*"><span[^>]*>equal<', html)
+    assert re.search(
+        r'14 *<span class="e">14</span><span class="e" title="[^"]*"><span[^>]*>equal<', html
+    )
 
 
 def test_numbers_fitted_to_published_results_are_marked_and_counted(run, pages):
-    judge = Judge(splits=SPLIT, fitted={(PAPER, "plt"): "C: kept because the printed row comes out"})
+    judge = Judge(
+        splits=SPLIT, fitted={(PAPER, "plt"): "C: kept because the printed row comes out"}
+    )
     fitted = pages_of_run(run, judge)
-    assert absent(published_lines(fitted.numbers)[1], "2 of these agree", "fitted to published results") == []
+    assert (
+        absent(
+            published_lines(fitted.numbers)[1], "2 of these agree", "fitted to published results"
+        )
+        == []
+    )
     assert absent(fitted.paper, "C: kept because") == []
     assert (fitted.paper.count("</span> ‡"), pages.paper.count("</span> ‡")) == (3, 0)
 
@@ -150,7 +165,9 @@ def test_page_is_self_contained_and_blocks_external_content(pages, name):
     html = getattr(pages, name)
     reader = Reader(html)
     addresses = [
-        a[name] for (_, a), name in product(reader.tags, ("src", "href", "xlink:href", "action")) if a.get(name)
+        a[name]
+        for (_, a), name in product(reader.tags, ("src", "href", "xlink:href", "action"))
+        if a.get(name)
     ]
     links = {address for address in addresses if not address.startswith(("#", "data:"))}
     assert {"index.html", f"{PAPER}.html"} <= links <= {*pages.files}
@@ -158,7 +175,9 @@ def test_page_is_self_contained_and_blocks_external_content(pages, name):
     identifiers = [a["id"] for _, a in reader.tags if "id" in a]
     assert len(identifiers) == len(set(identifiers))
     assert {address[1:] for address in addresses if address.startswith("#")} <= set(identifiers)
-    policy = next(a["content"] for _, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"] for _, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"
+    )
     assert "default-src 'none'" in policy
     assert "script-src" not in policy
 

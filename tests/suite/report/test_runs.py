@@ -25,16 +25,25 @@ HEAD = "paper,table,row,column,seeds,values,split_error\n"
 
 
 def write(file, *lines):
-    """Write runs, with or without a split error: ``table2 / yeast / plt / fta / macro_f / 40 41.5``."""
+    """Write runs, with or without a split error: ``table2 / yeast / plt / fta / macro_f / 40
+    41.5``.
+    """
     file.write_text(HEAD + "".join(f"{line}\n" for line in lines))
     return file
 
 
 def test_spreads_are_computed_from_runs_in_a_file(tmp_path):
-    lines = ("ldsm2020,table7,bibtex / ldsm,p@1,0 3 5,63.34 63.14 62.58,0.96", "plt2016,t,a / b,x,0 1,40 41.5,")
+    lines = (
+        "ldsm2020,table7,bibtex / ldsm,p@1,0 3 5,63.34 63.14 62.58,0.96",
+        "plt2016,t,a / b,x,0 1,40 41.5,",
+    )
     spreads = read_spreads(write(tmp_path / "runs.csv", *lines))
     values = [63.34, 63.14, 62.58]
-    assert spreads["ldsm2020", "table7", ("bibtex", "ldsm"), "p@1"] == (3, pytest.approx(np.std(values, ddof=1)), 0.96)
+    assert spreads["ldsm2020", "table7", ("bibtex", "ldsm"), "p@1"] == (
+        3,
+        pytest.approx(np.std(values, ddof=1)),
+        0.96,
+    )
     assert spreads["plt2016", "t", ("a", "b"), "x"] == (2, pytest.approx(1.5 / math.sqrt(2)), None)
     assert read_spreads(tmp_path / "none.csv") == {}
 
@@ -43,7 +52,8 @@ def test_spreads_are_computed_from_runs_in_a_file(tmp_path):
     ("table", "earlier", "new", "kept"),
     [
         ("table1", ["a / plt", "a / gone", "b / plt"], ["a / plt"], ["a / plt", "b / plt"]),
-        ("table4", ["plt / a", "gone / a", "plt / b"], ["plt / a"], ["plt / a", "plt / b"]),  # the model comes first
+        # the model comes first
+        ("table4", ["plt / a", "gone / a", "plt / b"], ["plt / a"], ["plt / a", "plt / b"]),
     ],
 )
 def test_all_runs_of_a_dataset_in_a_table_are_replaced(tmp_path, table, earlier, new, kept):
@@ -79,33 +89,48 @@ def test_shipped_runs_have_existing_cells_and_reference_seed_0():
     for (paper, table), group in runs.groupby(["paper", "table"]):
         keys = table_of(table, paper).keys
         file = ROOT / f"results/reference/{paper}/{table}.csv"
-        cells = read_cells(file, keys).set_index([*keys, "quantity"])["value"].to_dict() if file.is_file() else {}
-        for key, name, values in zip(group["row"].str.split(" / ").map(tuple), group["column"], group["values"]):
+        cells = (
+            read_cells(file, keys).set_index([*keys, "quantity"])["value"].to_dict()
+            if file.is_file()
+            else {}
+        )
+        for key, name, values in zip(
+            group["row"].str.split(" / ").map(tuple), group["column"], group["values"]
+        ):
             assert len(key) == len(keys)
             assert not COLUMNS[name].cost
             if (*key, name) in cells:
-                assert float(values.split()[0]) == pytest.approx(float(cells[*key, name]), rel=1e-5), key
+                assert float(values.split()[0]) == pytest.approx(
+                    float(cells[*key, name]), rel=1e-5
+                ), key
                 compared += 1
     assert compared > 60
 
 
 @pytest.mark.parametrize("unit", [0.01, 0.1, 1.0])
 def test_runs_that_vary_less_than_rounding_are_deterministic(unit):
-    least = unit / math.sqrt(12 * 2)  # the variance of two single runs is then the variance of rounding
+    # the variance of two single runs is then the variance of rounding
+    least = unit / math.sqrt(12 * 2)
     below, above = (half_width(Spread(5, share * least), unit) for share in (0.99, 1.01))
     assert (below[1], above[1]) == (True, False)
     assert below[0] < above[0] < 1.05 * below[0]
-    assert half_width(Spread(5, 1e-9 * least), unit)[0] == pytest.approx(1.96 * unit / math.sqrt(12), rel=1e-3)
+    assert half_width(Spread(5, 1e-9 * least), unit)[0] == pytest.approx(
+        1.96 * unit / math.sqrt(12), rel=1e-3
+    )
 
 
 def test_interval_equals_formula_computed_by_hand():
     # The quantile of t with 4 degrees of freedom is 2.776. Rounding is negligible here.
     assert half_width(Spread(5, 1.0), 1e-9)[0] == pytest.approx(2.776 * math.sqrt(2), abs=1e-2)
-    assert half_width(Spread(5, 1.0), 1e-9, 5, 5)[0] == pytest.approx(2.776 * math.sqrt(0.4), abs=1e-2)
+    assert half_width(Spread(5, 1.0), 1e-9, 5, 5)[0] == pytest.approx(
+        2.776 * math.sqrt(0.4), abs=1e-2
+    )
     # Without variation, the interval is rounding or 1.96 standard errors of two test sets.
     of_rounding = (pytest.approx(1.96 * 0.1 / math.sqrt(12), rel=1e-3), True)
     assert half_width(Spread(5, 0.0), 0.1) == of_rounding
-    assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True)[0] == pytest.approx(1.96 * math.sqrt(2), abs=1e-3)
+    assert half_width(Spread(5, 0.0, 1.0), 1e-9, other_split=True)[0] == pytest.approx(
+        1.96 * math.sqrt(2), abs=1e-3
+    )
     # A known split needs no standard error.
     assert half_width(Spread(5, 0.0, 1.0), 0.1) == of_rounding
 
@@ -132,9 +157,12 @@ def test_each_published_cell_gets_a_value_per_seed(run):
 
 
 def test_rankings_give_the_error_of_their_test_set(run):
-    (run / f"results/published/{PAPER}/table1.csv").write_text("dataset,model,p@1,p@3\nyeast,plt,75.00,25.00\n")
+    (run / f"results/published/{PAPER}/table1.csv").write_text(
+        "dataset,model,p@1,p@3\nyeast,plt,75.00,25.00\n"
+    )
     records = [
-        ranking(seed=seed, p1=0.75 + 0.01 * seed, standard_errors={"p@1": 0.01 + 0.002 * seed}) for seed in (0, 1)
+        ranking(seed=seed, p1=0.75 + 0.01 * seed, standard_errors={"p@1": 0.01 + 0.002 * seed})
+        for seed in (0, 1)
     ]
     make_table(run, "table1", write_records(run / "results/yeast/rankings", records))
     found = measured(run).set_index("column")
@@ -156,17 +184,23 @@ def test_split_error_matches_random_splits():
     record = as_record(ranking(standard_errors={"p@1": scores[:200].std(ddof=1) / math.sqrt(200)}))
     record = replace(record, dataset=replace(record.dataset, n_train=300, n_test=200))
     found = split_error([record], "p@1")
-    assert float(found) == pytest.approx(100 * np.std([scores.mean() for scores in test_sets]), rel=0.05)
+    assert float(found) == pytest.approx(
+        100 * np.std([scores.mean() for scores in test_sets]), rel=0.05
+    )
 
 
 def test_command_keeps_runs_of_other_datasets_in_the_file(run, monkeypatch, capsys):
     monkeypatch.chdir(run)
     file = run / "runs.csv"
     file.write_text(
-        "paper,table,row,column,seeds,values,split_error\n"
-        f"{PAPER},table2,scene / plt / fta,macro_f,0 1,1 2,\n{PAPER},table2,yeast / gone / fta,macro_f,0 1,1 2,\n"
+        f"paper,table,row,column,seeds,values,split_error\n{PAPER},table2,scene / plt / "
+        f"fta,macro_f,0 1,1 2,\n{PAPER},table2,yeast / gone / fta,macro_f,0 1,1 2,\n"
     )
     for _ in range(2):  # a second run changes nothing
         assert command("seed-variation", "results/tables", "--out", file) == 0
-        assert {*read_runs(file)["row"]} == {"scene / plt / fta", "yeast / plt / fta", "yeast / plt / sto"}
+        assert {*read_runs(file)["row"]} == {
+            "scene / plt / fta",
+            "yeast / plt / fta",
+            "yeast / plt / sto",
+        }
     assert f"{PAPER}/table2: 3 cells" in capsys.readouterr().out

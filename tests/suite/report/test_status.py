@@ -18,7 +18,14 @@ from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.report.commands import status_command
-from xmlc.suite.report.status import AT_WORK, LONGEST, error_message, failures, outdated_files, run_outcome
+from xmlc.suite.report.status import (
+    AT_WORK,
+    LONGEST,
+    error_message,
+    failures,
+    outdated_files,
+    run_outcome,
+)
 
 FULL = "results/{0}/{1}/seed{2}/full/ranking.json"
 TABLE = "results/tables/plt2016/table1.md"
@@ -32,12 +39,19 @@ def put(file):
 
 @pytest.fixture
 def configured(tmp_path, monkeypatch):
-    """Create a finished project whose only paper requests a table of rankings of one PLT on two datasets."""
+    """Create a finished project whose only paper requests a table of rankings of one PLT on two
+    datasets.
+    """
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config").mkdir()
     (tmp_path / "config/config.yaml").write_text("papers: [plt2016]\n")
     (tmp_path / "config/datasets.yaml").write_text("")
-    write_suite(tmp_path / "config/papers/plt2016.yaml", {"plt": {}}, datasets=["scene", "yeast"], tables=["table1"])
+    write_suite(
+        tmp_path / "config/papers/plt2016.yaml",
+        {"plt": {}},
+        datasets=["scene", "yeast"],
+        tables=["table1"],
+    )
     for name in ("demo", "scale"):
         write_suite(tmp_path / f"config/{name}.yaml", {})
     names = ("statistics.json", "plt/seed0/full/train.json", "plt/seed0/full/ranking.json")
@@ -54,7 +68,9 @@ def status(*options):
 def rows(output):
     """Return the counts of done and missing results by paper and dataset."""
     lines = [line.rsplit(maxsplit=2) for line in output.splitlines() if line.startswith("plt2016 ")]
-    return {name.partition(" ")[2].strip(): (int(done), int(missing)) for name, done, missing in lines}
+    return {
+        name.partition(" ")[2].strip(): (int(done), int(missing)) for name, done, missing in lines
+    }
 
 
 def test_results_are_counted_by_dataset_and_tables_together(configured):
@@ -84,8 +100,18 @@ def test_failed_steps_are_listed_with_their_logs(configured):
 
 
 def test_failed_steps_that_are_no_longer_planned_are_not_listed(configured):
-    names = ("yeast/prepare", "yeast/tuning/plt", "yeast/plt/seeds/full/train_and_rank", "tables/plt2016/table1")
-    dropped = ("gone/prepare", "yeast/gone/seed0/full/train", "yeast/plt/seed1/full/train", "tables/gone/table1")
+    names = (
+        "yeast/prepare",
+        "yeast/tuning/plt",
+        "yeast/plt/seeds/full/train_and_rank",
+        "tables/plt2016/table1",
+    )
+    dropped = (
+        "gone/prepare",
+        "yeast/gone/seed0/full/train",
+        "yeast/plt/seed1/full/train",
+        "tables/gone/table1",
+    )
     for name in (*names, *dropped):
         log = Path(f"logs/{name}.log")
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -99,7 +125,9 @@ def test_failed_step_of_a_baseline_of_the_last_run_is_listed(configured):
     log = Path("logs/yeast/a-baseline/seed0/full/train.log")
     log.parent.mkdir(parents=True)
     log.write_text("xmlc: error: x\n")
-    LastRun(targets=["baselines"], files=["results/yeast/a-baseline/seed0/full/model", "a.md"]).write()
+    LastRun(
+        targets=["baselines"], files=["results/yeast/a-baseline/seed0/full/model", "a.md"]
+    ).write()
     assert absent(status().output, log, "1 step failed") == []
 
 
@@ -117,7 +145,9 @@ def test_status_uses_settings_of_last_run_by_default(configured):
     assert done.exit_code == 1
     heading = done.output.partition("\n\n")[0]
     assert absent(heading, "tables", "datasets=[scene, none]", "seeds=[0]", "mirror=a b") == []
-    assert status("datasets=[scene]").exit_code == 0, "given settings replace all settings of the last run"
+    assert status("datasets=[scene]").exit_code == 0, (
+        "given settings replace all settings of the last run"
+    )
 
 
 def test_run_of_one_table_counts_only_its_inputs(configured):
@@ -132,7 +162,12 @@ def test_run_of_one_table_counts_only_its_inputs(configured):
 
 
 def test_record_of_two_papers_counts_once_for_the_paper_whose_tables_are_made(configured):
-    write_suite(configured / "config/papers/ldsm2020.yaml", {"plt": {}}, datasets=["yeast"], tables=["table7"])
+    write_suite(
+        configured / "config/papers/ldsm2020.yaml",
+        {"plt": {}},
+        datasets=["yeast"],
+        tables=["table7"],
+    )
     ranking = FULL.format("yeast", "plt", 0)
     LastRun(targets=[TABLE], files=[TABLE, ranking]).write()
     output = status().output

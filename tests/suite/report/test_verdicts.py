@@ -1,4 +1,6 @@
-"""Test kinds of published numbers, and verdicts by interval, on constants, and against earlier runs."""
+"""Test kinds of published numbers, and verdicts by interval, on constants, and against earlier
+runs.
+"""
 
 import math
 from itertools import product
@@ -32,7 +34,9 @@ SAME = {("plt2016", "yeast"): {"same": True}}
 
 
 def judge_with(*values, split_error=None, same=SAME, place=STO, **about):
-    return Judge({place: Spread(len(values), np.std(values, ddof=1), split_error)}, splits=same, **about)
+    return Judge(
+        {place: Spread(len(values), np.std(values, ddof=1), split_error)}, splits=same, **about
+    )
 
 
 def cells(place, *values, **about):
@@ -59,7 +63,8 @@ def number_with(judge, value, place=STO, published="10.96", **about):
         (-0.5, 0.5, 10, Verdict.INSIDE),
         (0.50001, 0.5, 10, Verdict.ABOVE),
         (-0.50001, 0.5, 10, Verdict.BELOW),
-        (0.4, 0.5, 9.99, Verdict.UNDECIDED),  # half the interval exceeds 5 % of the published number
+        # half the interval exceeds 5 % of the published number
+        (0.4, 0.5, 9.99, Verdict.UNDECIDED),
         (0.1, 0.5, 0, Verdict.UNDECIDED),
         (0.6, 0.5, 9.99, Verdict.ABOVE),  # outside a wide interval still counts as outside
         (9.0, math.nan, 10, Verdict.UNDECIDED),
@@ -81,7 +86,8 @@ def test_constant_is_equal_within_its_tolerance(difference, tolerance, verdict):
 
 
 @pytest.mark.parametrize(
-    ("value", "verdict"), [(14.5, Verdict.EQUAL), (13.5, Verdict.EQUAL), (14.51, Verdict.ABOVE), (13.0, Verdict.BELOW)]
+    ("value", "verdict"),
+    [(14.5, Verdict.EQUAL), (13.5, Verdict.EQUAL), (14.51, Verdict.ABOVE), (13.0, Verdict.BELOW)],
 )
 def test_statistic_is_equal_within_half_a_unit_of_last_digit(value, verdict):
     place = ("plt2016", "table1", ("yeast", "plt"), "labels_per_instance")
@@ -111,7 +117,9 @@ def test_number_is_compared_exactly_with_earlier_run(old, new, expected):
 
 
 def test_unit_of_last_digit_is_read_from_text():
-    found = [unit_of_last_digit(text) for text in ("72.4", "72.40", "2456", "1e-05", "0.000001", "2e3")]
+    found = [
+        unit_of_last_digit(text) for text in ("72.4", "72.40", "2456", "1e-05", "0.000001", "2e3")
+    ]
     assert found == pytest.approx([0.1, 0.01, 1, 1e-5, 1e-6, 1])
 
 
@@ -120,7 +128,8 @@ def test_unit_of_last_digit_is_read_from_text():
     [
         ("plt2016", "table1", "n_train", "plt", NumberKind.DATASET),
         ("plt2016", "table1", "p@1", "plt", NumberKind.MEASURED),
-        ("plt2016", "table1", "p@1", "fastxml", NumberKind.MEASURED),  # the authors ran it themselves
+        # the authors ran it themselves
+        ("plt2016", "table1", "p@1", "fastxml", NumberKind.MEASURED),
         ("plt2016", "table2", "test_ms", "plt", NumberKind.COST),
         # Inner products are counted, so they do not depend on the machine.
         ("plt2016", "table2", "inner_products", "plt", NumberKind.MEASURED),
@@ -136,7 +145,9 @@ def test_unit_of_last_digit_is_read_from_text():
         ("oplt2021", "table2", "train_cpu_minutes", "iplt", NumberKind.COST),
     ],
 )
-def test_kind_of_published_number_follows_from_table_column_and_model(paper, table, column, model, kind):
+def test_kind_of_published_number_follows_from_table_column_and_model(
+    paper, table, column, model, kind
+):
     assert kind_of(column, table_of(table, paper), model) is kind
 
 
@@ -150,21 +161,29 @@ def test_number_is_inside_its_interval_above_or_below():
     assert number_with(judge, 10.72).verdict is Verdict.BELOW
 
 
-@pytest.mark.parametrize(("value", "verdict"), [(10.956, Verdict.EQUAL), (12.0, Verdict.ABOVE), (10.0, Verdict.BELOW)])
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(10.956, Verdict.EQUAL), (12.0, Verdict.ABOVE), (10.0, Verdict.BELOW)]
+)
 def test_cell_of_deterministic_model_has_no_chance_variation(value, verdict):
     found = number_with(judge_with(value, value, value), value)
     assert (found.verdict, found.reason) == (verdict, NO_CHANCE)
     assert found.interval == pytest.approx(0.00566, abs=1e-5)
     # Another split adds the error of splits. Without that error, the cell is undecided.
-    assert number_with(judge_with(12.0, 12.0, same={}, split_error=0.1), 12.0).verdict is Verdict.ABOVE
+    assert (
+        number_with(judge_with(12.0, 12.0, same={}, split_error=0.1), 12.0).verdict is Verdict.ABOVE
+    )
     assert number_with(judge_with(12.0, 12.0, same={}), 12.0).verdict is Verdict.UNDECIDED
 
 
 def test_number_printed_twice_is_counted_once():
     def counted(place, *rows):
         paper, table, *_ = place
-        found = judged(paper, table_of(table, paper), cells(place, *rows), cells(place, *rows), Judge())
-        return [quantity for quantity, verdict in zip(found["quantity"], found["verdict"]) if verdict]
+        found = judged(
+            paper, table_of(table, paper), cells(place, *rows), cells(place, *rows), Judge()
+        )
+        return [
+            quantity for quantity, verdict in zip(found["quantity"], found["verdict"]) if verdict
+        ]
 
     ndcg = (*LDSM[2], "ndcg@1", "71.91")
     precision = (*LDSM[2], "p@1", "71.91")
@@ -174,14 +193,22 @@ def test_number_printed_twice_is_counted_once():
     table4 = ("plt2016", "table4", ("plt", "yeast"), "fta")
     assert counted(table4, (*table4[2], "fta", "20.41"), (*table4[2], "sto", "1.0")) == []
     # If inner products do not depend on the method, only the first row counts.
-    rows = [("yeast", "fastxml", method, "inner_products", text) for method, text in (("fta", "60"), ("sto", "60"))]
+    rows = [
+        ("yeast", "fastxml", method, "inner_products", text)
+        for method, text in (("fta", "60"), ("sto", "60"))
+    ]
     assert counted(STO, *rows) == ["inner_products"]
-    assert counted(STO, *rows, ("yeast", "fastxml", "ofo", "inner_products", "61")) == ["inner_products"] * 2
+    assert (
+        counted(STO, *rows, ("yeast", "fastxml", "ofo", "inner_products", "61"))
+        == ["inner_products"] * 2
+    )
 
 
 def test_statistic_of_a_dataset_is_judged_once_and_found_in_any_row():
     place = ("plt2016", "table1", (), "m")
-    printed = cells(place, ("a", "plt", "m", "14"), ("a", "fastxml", "m", "14"), ("b", "plt", "m", "6"))
+    printed = cells(
+        place, ("a", "plt", "m", "14"), ("a", "fastxml", "m", "14"), ("b", "plt", "m", "6")
+    )
     ours = cells(place, ("a", "swnn", "m", 15), ("a", "swnn", "p@1", 3.0))
     found = judged("plt2016", table_of("table1", "plt2016"), ours, printed, Judge())
     assert [*zip(found["dataset"], found["value"].fillna("none"), found["verdict"])] == [
@@ -195,13 +222,16 @@ def test_published_number_counts_on_only_one_of_two_splits():
     found = {
         (row, name): number_with(judge, 71.91, ("ldsm2020", "table7", row, name), "71.91")
         for row, name in product(
-            (("delicious", "ldsm"), ("delicious-ldsm", "ldsm"), ("delicious", "fastxml")), ("p@1", "n_test")
+            (("delicious", "ldsm"), ("delicious-ldsm", "ldsm"), ("delicious", "fastxml")),
+            ("p@1", "n_test"),
         )
     }
     assert [one.kind for (_, name), one in found.items() if name == "p@1"] == [
         NumberKind.OTHER_SPLIT, NumberKind.MEASURED, NumberKind.QUOTED
     ]  # fmt: skip
-    assert {one.kind for (_, name), one in found.items() if name == "n_test"} == {NumberKind.DATASET}
+    assert {one.kind for (_, name), one in found.items() if name == "n_test"} == {
+        NumberKind.DATASET
+    }
     other = found[LDSM[2], "p@1"]
     assert other.verdict is Verdict.EQUAL
 
@@ -210,13 +240,17 @@ def test_mean_of_whole_numbers_equals_published_number_only_exactly():
     place = ("ldsm2020", "table4", ("bibtex",), "depth")
     verdicts = [number_with(Judge(), mean, place, "9").verdict for mean in (9.0, 8.6, 9.4)]
     assert verdicts == [Verdict.EQUAL, Verdict.UNDECIDED, Verdict.UNDECIDED]
-    deviating = judge_with(9.0, 9.0, 9.0, 9.0, 8.0, place=place, same={("ldsm2020", "bibtex"): {"same": True}})
+    deviating = judge_with(
+        9.0, 9.0, 9.0, 9.0, 8.0, place=place, same={("ldsm2020", "bibtex"): {"same": True}}
+    )
     assert number_with(deviating, 6.0, place, "9").verdict is Verdict.BELOW
 
 
 def test_quantity_that_helped_to_choose_settings_is_fitted():
     place = ("ldsm2020", "table4", ("bibtex",), "depth")
-    found = number_with(Judge(fitted={("ldsm2020", "", "bibtex", "depth"): "the printed depth"}), 9.0, place, "9")
+    found = number_with(
+        Judge(fitted={("ldsm2020", "", "bibtex", "depth"): "the printed depth"}), 9.0, place, "9"
+    )
     assert (found.verdict, found.fitted) == (Verdict.EQUAL, "the printed depth")
 
 
@@ -225,7 +259,10 @@ def test_cell_without_runs_is_undecided():
     assert (found.verdict, found.reason) == (Verdict.UNDECIDED, NO_RUNS)
     # The variation of another model, method, dataset or table does not apply to this cell.
     for row in (("yeast", "plt", "fta"), ("scene", "plt", "sto"), ("yeast", "fastxml", "sto")):
-        assert number_with(judge_with(10.0, 12.0, place=(*STO[:2], row, "macro_f")), 10.9).verdict is Verdict.UNDECIDED
+        assert (
+            number_with(judge_with(10.0, 12.0, place=(*STO[:2], row, "macro_f")), 10.9).verdict
+            is Verdict.UNDECIDED
+        )
 
 
 def test_current_runs_take_precedence_over_stored_runs():
@@ -250,7 +287,10 @@ def test_other_split_adds_its_error_or_leaves_number_undecided():
     ],
 )
 def test_missing_numbers_and_costs_get_no_judgement(quantity, published, value, verdict):
-    assert number_with(judge_with(10.96, 10.95), value, (*STO[:3], quantity), published).verdict == verdict
+    assert (
+        number_with(judge_with(10.96, 10.95), value, (*STO[:3], quantity), published).verdict
+        == verdict
+    )
 
 
 @pytest.mark.parametrize("published", ["-", "", "nan"])

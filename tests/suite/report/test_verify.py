@@ -1,4 +1,6 @@
-"""Test that damaged files are named once with the files to delete, and files without checksum are named."""
+"""Test that damaged files are named once with the files to delete, and files without checksum are
+named.
+"""
 
 from pathlib import Path
 
@@ -53,7 +55,12 @@ def test_each_damaged_file_is_named_with_files_to_delete(results):
     edit(TUNED, b"3", b"4")
     (DATA / "more.npy").touch()
     found = verify([results])
-    assert [damage.file for damage in found.damaged] == [DATA / "split.npy", DATA / "train/X.npy", RECORD, TUNED]
+    assert [damage.file for damage in found.damaged] == [
+        DATA / "split.npy",
+        DATA / "train/X.npy",
+        RECORD,
+        TUNED,
+    ]
     assert found.targets == [DATA, RECORD, TUNED]
     assert (found.unlisted, found.without) == ([DATA / "more.npy"], [OTHER])
 
@@ -75,7 +82,17 @@ def test_missing_list_or_checksum_is_damage(results):
 def test_command_names_and_deletes_damaged_files(results, capsys):
     (DATA / "more.npy").touch()
     assert run("verify") == 0
-    assert absent(capsys.readouterr().out, "5 files", "0 damaged", "1 unexpected", "1 others", DATA / "more.npy") == []
+    assert (
+        absent(
+            capsys.readouterr().out,
+            "5 files",
+            "0 damaged",
+            "1 unexpected",
+            "1 others",
+            DATA / "more.npy",
+        )
+        == []
+    )
     edit(RECORD, b"0.75", b"0.95")
     edit(DATA / "split.npy", b"\x07", b"\x06")
     assert run("verify", "results") == 1
@@ -88,7 +105,12 @@ def test_command_names_and_deletes_damaged_files(results, capsys):
     assert run("verify") == 0
 
 
-OF_OTHER_PROGRAMS = ('{"files": {"checksum": "a"}}', '{"about": "checksum"}', '["checksum"]', '"checksum"}')
+OF_OTHER_PROGRAMS = (
+    '{"files": {"checksum": "a"}}',
+    '{"about": "checksum"}',
+    '["checksum"]',
+    '"checksum"}',
+)
 
 
 @pytest.mark.parametrize("content", OF_OTHER_PROGRAMS)

@@ -16,7 +16,8 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.results.fingerprint import fingerprint, of_array, of_parts, of_table, read_table
 
 TABLE = (
-    "dataset,model,p@1,train_seconds,train_threads,c,note\nyeast,plt,40.0,1.5,2,10,\nscene,plt,-0.0,2.5,2,10/20,late\n"
+    "dataset,model,p@1,train_seconds,train_threads,c,note\n"
+    "yeast,plt,40.0,1.5,2,10,\nscene,plt,-0.0,2.5,2,10/20,late\n"
 )
 
 
@@ -43,7 +44,9 @@ def test_fingerprint_of_an_array_follows_the_definition(dtype):
     array = np.arange(6).reshape(2, 3).astype(dtype)
     little = array.astype(array.dtype.newbyteorder("<"))
     name = np.lib.format.dtype_to_descr(little.dtype)
-    assert of_array(array).digest == sha(f"xmlc fingerprint 1, array\n'{name}' (2, 3)\n", little.tobytes())
+    assert of_array(array).digest == sha(
+        f"xmlc fingerprint 1, array\n'{name}' (2, 3)\n", little.tobytes()
+    )
     assert of_array(np.asfortranarray(array)) == of_array(array)
 
 
@@ -56,7 +59,9 @@ def test_fingerprint_of_a_folder_follows_the_definition(tmp_path):
         (tmp_path / name).write_text("1")
     inner = sha(f'xmlc fingerprint 1, folder\n"x.npy":{of_array(np.arange(3)).digest}\n')
     table = of_table(read_table(tmp_path / "a.csv")).digest
-    assert fingerprint(tmp_path).digest == sha(f'xmlc fingerprint 1, folder\n"a.csv":{table}\n"b":{inner}\n')
+    assert fingerprint(tmp_path).digest == sha(
+        f'xmlc fingerprint 1, folder\n"a.csv":{table}\n"b":{inner}\n'
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +99,9 @@ def test_relevant_changes_alter_the_fingerprint(old, new):
 
 
 CELLS = st.one_of(
-    st.floats(width=64).map(repr), st.integers(-3, 3).map(str), st.sampled_from(["", "nan", "a", "a,\n\t"])
+    st.floats(width=64).map(repr),
+    st.integers(-3, 3).map(str),
+    st.sampled_from(["", "nan", "a", "a,\n\t"]),
 )
 
 
@@ -102,7 +109,9 @@ CELLS = st.one_of(
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4), data=st.data())
 def test_fingerprint_ignores_order_and_depends_on_every_cell(rows, data):
     frame = pd.DataFrame(rows, columns=["dataset", "p@1", "x"])
-    shuffled = frame.sample(frac=1, random_state=data.draw(st.integers(0, 99)))[data.draw(st.permutations(list(frame)))]
+    shuffled = frame.sample(frac=1, random_state=data.draw(st.integers(0, 99)))[
+        data.draw(st.permutations(list(frame)))
+    ]
     assert of_table(shuffled) == of_table(frame)
     assert of_table(frame.assign(train_seconds="1")) == of_table(frame)
     changed = frame.copy()
@@ -115,13 +124,16 @@ def test_fingerprint_of_arrays_depends_on_type_shape_bytes_and_name(tmp_path):
     others = [array.astype(np.float64), array.T, array + 1, array[:, :1], array[:0]]
     assert len({of_array(each).word for each in [array, *others]}) == 6
     np.savez(tmp_path / "a.npz", x=array, y=others[0])
-    assert fingerprint(tmp_path / "a.npz") == of_parts({"y": of_array(others[0]), "x": of_array(array)})
+    assert fingerprint(tmp_path / "a.npz") == of_parts(
+        {"y": of_array(others[0]), "x": of_array(array)}
+    )
     assert of_parts({"x": of_array(array)}) != of_parts({"z": of_array(array)})
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("nothing", None), ("x.txt", b"1"), ("x.npy", b"no array"), ("x.npz", b"no array"), ("x.csv", b""),
+    [("nothing", None), ("x.txt", b"1"), ("x.npy", b"no array"), ("x.npz", b"no array"),
+        ("x.csv", b""),
      ("folder/x.txt", b"1")],
 )  # fmt: skip
 def test_paths_without_a_fingerprint_are_refused(tmp_path, name, content):
@@ -152,7 +164,9 @@ def test_command_prints_each_part_before_the_total(tmp_path, capsys, monkeypatch
     assert len({word for _, word in lines}) == 3
 
 
-@pytest.mark.parametrize("text", ["dataset,m\na,1,\nb,2,\n", "dataset,m\na,1,2\n", "dataset,m,m\na,1,2\n"])
+@pytest.mark.parametrize(
+    "text", ["dataset,m\na,1,\nb,2,\n", "dataset,m\na,1,2\n", "dataset,m,m\na,1,2\n"]
+)
 def test_table_with_cells_without_a_column_of_their_own_is_refused(tmp_path, text):
     (tmp_path / "table1.csv").write_text(text)
     with raises_with(XmlcError, "table1.csv"):

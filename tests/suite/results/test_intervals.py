@@ -12,7 +12,10 @@ def test_interval_equals_value_computed_by_hand():
     found = estimate_of([1.0, 2.0, 3.0])
     assert found.mean == 2
     half = 4.302653 / math.sqrt(3)  # t with 2 degrees of freedom, and a standard deviation of 1
-    assert (found.lower, found.upper) == (pytest.approx(2 - half, abs=1e-6), pytest.approx(2 + half, abs=1e-6))
+    assert (found.lower, found.upper) == (
+        pytest.approx(2 - half, abs=1e-6),
+        pytest.approx(2 + half, abs=1e-6),
+    )
 
 
 def test_quantiles_have_nine_digits_with_every_version_of_scipy():
@@ -30,12 +33,15 @@ def test_too_few_values_have_no_interval_and_no_side():
 
 
 def test_equal_values_have_an_interval_of_width_0():
-    assert estimate_of([0.1] * 3) == Estimate(0.1, 0.1, 0.1)  # although 0.1 + 0.1 + 0.1 is not exactly 0.3
+    # although 0.1 + 0.1 + 0.1 is not exactly 0.3
+    assert estimate_of([0.1] * 3) == Estimate(0.1, 0.1, 0.1)
     assert [estimate_of([0.1, 0.1]).side_of(margin) for margin in (0, 0.1, 0.2)] == [1, 0, -1]
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10])
 def test_19_of_20_intervals_contain_the_true_mean(n):
     draws = np.random.default_rng(n).normal(3, 2, (2000, n))
-    held = np.mean([(found := estimate_of(values)).lower <= 3 <= found.upper for values in draws.tolist()])
+    held = np.mean(
+        [(found := estimate_of(values)).lower <= 3 <= found.upper for values in draws.tolist()]
+    )
     assert held == pytest.approx(0.95, abs=0.015)  # three standard errors

@@ -13,7 +13,9 @@ from xmlc.suite.results.manifest import Manifest
 DIGESTS = {"yeast": "12ab"}
 SETTINGS = {"yeast / plt": {"seeds": [0, 1], "lam": 1e-5, "hash_bits": None}}
 RECORDS = Path("a/1.json"), Path("a/0.json")
-MADE = Manifest("claims", "plt2016", RECORDS, Path("results/published"), digests=DIGESTS, settings=SETTINGS)
+MADE = Manifest(
+    "claims", "plt2016", RECORDS, Path("results/published"), digests=DIGESTS, settings=SETTINGS
+)
 CONTENT = {
     "schema": 1,
     "table": "claims",
@@ -33,7 +35,9 @@ def test_written_manifest_is_read_back(tmp_path):
     assert path.read_text() == json.dumps(stamped(CONTENT), indent=2) + "\n"
     assert Manifest.read(path) == Manifest.beside(tmp_path / "claims.csv") == MADE
     assert Manifest.beside(tmp_path / "table1.csv") is None
-    path.write_text(json.dumps(stamped({key: value for key, value in CONTENT.items() if key != "settings"})))
+    path.write_text(
+        json.dumps(stamped({key: value for key, value in CONTENT.items() if key != "settings"}))
+    )
     assert Manifest.read(path).settings == {}  # Earlier versions wrote no settings.
 
 

@@ -1,4 +1,6 @@
-"""Test the numbers of records, their means over seeds, published numbers, and tables read as numbers."""
+"""Test the numbers of records, their means over seeds, published numbers, and tables read as
+numbers.
+"""
 
 import math
 from itertools import product
@@ -29,7 +31,9 @@ METHODS = ("dataset", "model", "method")
 
 
 def numbers_of(*contents):
-    return read({Path(f"{place}.json"): as_record(content) for place, content in enumerate(contents)})
+    return read(
+        {Path(f"{place}.json"): as_record(content) for place, content in enumerate(contents)}
+    )
 
 
 def means_of(*contents, keys=MODELS):
@@ -95,17 +99,25 @@ def test_means_equal_sums_in_the_order_of_seeds():
         for score in runs:
             squares += (100 * score - mean) * (100 * score - mean)
         found = means.loc[f"d{place}"]
-        assert (found["value"], found["deviation"]) == (mean, math.sqrt(squares / 6))  # every bit is equal
+        # every bit is equal
+        assert (found["value"], found["deviation"]) == (mean, math.sqrt(squares / 6))
 
 
 def test_pivot_has_a_row_for_each_key_and_equals_a_loop_over_cells():
-    records = [ranking(name, model, seed, 0.1 * seed + 0.2) for name, model, seed in product("zy", "ba", (0, 1))]
+    records = [
+        ranking(name, model, seed, 0.1 * seed + 0.2)
+        for name, model, seed in product("zy", "ba", (0, 1))
+    ]
     means = means_of(*records, inference(name="y", model="c"))
     table = pivot(means, MODELS, ("p@1", "missing", "samples"))
     assert list(table) == ["dataset", "model", "p@1", "p@1_std", "samples", "seeds"]
     keys = [tuple(key) for key in table[[*MODELS]].to_numpy()]
-    assert keys == [("z", "b"), ("z", "a"), ("y", "b"), ("y", "a"), ("y", "c")]  # the order of the numbers
-    cells = {tuple(row[:3]): row[3] for row in means[[*MODELS, "quantity", "value"]].itertuples(index=False)}
+    # the order of the numbers
+    assert keys == [("z", "b"), ("z", "a"), ("y", "b"), ("y", "a"), ("y", "c")]
+    cells = {
+        tuple(row[:3]): row[3]
+        for row in means[[*MODELS, "quantity", "value"]].itertuples(index=False)
+    }
     for key, p1, samples in zip(keys, table["p@1"], table["samples"], strict=True):
         assert p1 == pytest.approx(cells.get((*key, "p@1"), np.nan), nan_ok=True)
         assert samples == pytest.approx(cells.get((*key, "samples"), np.nan), nan_ok=True)
@@ -118,10 +130,18 @@ def test_details_are_read_for_figures_only():
 
 
 def test_values_have_the_unit_of_their_column():
-    record = ranking(p1=0.5, seconds=90.0, costs=ranking(seconds=90.0)["costs"] | {"model_bytes": 2_500_000})
+    record = ranking(
+        p1=0.5, seconds=90.0, costs=ranking(seconds=90.0)["costs"] | {"model_bytes": 2_500_000}
+    )
     numbers = numbers_of(record)
     values = numbers[numbers["variant"] == ""].set_index("quantity")["value"]
-    units = {"p@1": "%", "train_minutes": "min", "train_seconds": "s", "predict_ms": "ms", "model_mb": "MB"}
+    units = {
+        "p@1": "%",
+        "train_minutes": "min",
+        "train_seconds": "s",
+        "predict_ms": "ms",
+        "model_mb": "MB",
+    }
     assert {name: column(name).unit for name in units} == units
     assert [values[name] for name in units] == [50, 1.5, 90, 0.0123, 2.5]
 
@@ -139,7 +159,12 @@ def test_no_number_has_no_mean():
 
 def test_single_seed_has_no_standard_deviation():
     table = table_of(ranking())
-    assert table.to_dict("list") == {"dataset": ["yeast"], "model": ["plt"], "p@1": [75], "seeds": [1]}
+    assert table.to_dict("list") == {
+        "dataset": ["yeast"],
+        "model": ["plt"],
+        "p@1": [75],
+        "seeds": [1],
+    }
 
 
 def test_seeds_are_averaged_in_any_order():
@@ -161,7 +186,10 @@ def test_value_missing_for_one_seed_has_no_mean():
 
 
 def test_different_choices_are_listed_instead_of_averaged():
-    records = [thresholds(method="ofo", seed=1, chosen=100), thresholds(method="ofo", seed=0, chosen=10)]
+    records = [
+        thresholds(method="ofo", seed=1, chosen=100),
+        thresholds(method="ofo", seed=0, chosen=10),
+    ]
     table = table_of(*records, keys=METHODS, wanted=("a", "b"))
     assert table[["a", "b"]].to_numpy().tolist() == [[1, "10/100"]]
     records = []
@@ -174,7 +202,11 @@ def test_different_choices_are_listed_instead_of_averaged():
 
 def test_published_rows_that_were_not_run_come_last():
     published = pd.DataFrame(
-        [("yeast", "plt", "p@1", "74.1"), ("yeast", "plt", "m", "14"), ("far", "mine", "p@1", "50.0")],
+        [
+            ("yeast", "plt", "p@1", "74.1"),
+            ("yeast", "plt", "m", "14"),
+            ("far", "mine", "p@1", "50.0"),
+        ],
         columns=[*MODELS, "quantity", "value"],
     )
     joined = with_published(means_of(ranking(), ranking(model="fastxml")), published, MODELS)

@@ -31,7 +31,10 @@ def difference(old, new):
     ("changed", "said"),
     [
         ({}, NO_CHANGE),
-        ({"yeast / plt": {"arity": 8}, "scene / plt": {"arity": 8.0}}, "plt on scene, yeast: arity 16 -> 8"),
+        (
+            {"yeast / plt": {"arity": 8}, "scene / plt": {"arity": 8.0}},
+            "plt on scene, yeast: arity 16 -> 8",
+        ),
         ({"yeast / plt": {"arity": 8}}, "plt on yeast: arity 16 -> 8"),
         ({"yeast / plt": {"beam": 3}}, "plt on yeast: beam none -> 3"),
         ({"yeast / plt / fta": {"grid": "2 10"}}, "plt fta on yeast: grid 2 10 100 -> 2 10"),
@@ -40,21 +43,29 @@ def difference(old, new):
         ({"": {"code": "12ab"}}, "code 34cd (5e6f) -> 12ab (5e6f)"),
         ({"": {"code": "12ab", "commit": ""}}, "code 34cd (5e6f) -> 12ab (no commit)"),
         ({"": {"commit": "9f8e"}}, NO_CHANGE),
-        ({"": {"python": "3.14.0", "code": "12ab"}}, "python 3.13.0 -> 3.14.0; code 34cd (5e6f) -> 12ab (5e6f)"),
+        (
+            {"": {"python": "3.14.0", "code": "12ab"}},
+            "python 3.13.0 -> 3.14.0; code 34cd (5e6f) -> 12ab (5e6f)",
+        ),
         (
             {"": {"python": "3.14.0"}, "yeast": {"data": "12ab"}},
             "yeast: data 796561737400 -> 12ab; python 3.13.0 -> 3.14.0",
         ),
-        ({"yeast / plt": {"propensity": "0.5 0.4"}}, NO_CHANGE),  # earlier versions did not record this setting
+        # earlier versions did not record this setting
+        ({"yeast / plt": {"propensity": "0.5 0.4"}}, NO_CHANGE),
     ],
 )
 def test_differences_between_two_runs_are_named(changed, said):
     assert difference(settings(), settings(**changed)) == said
 
 
-@pytest.mark.parametrize("name", ["validation_share", "propensity", "model code", "files", "method code"])
+@pytest.mark.parametrize(
+    "name", ["validation_share", "propensity", "model code", "files", "method code"]
+)
 def test_every_other_setting_is_named_if_it_differs(name):
-    old, new = (settings_of([as_record(thresholds(settings={name: value}))]) for value in ("12ab", "34cd"))
+    old, new = (
+        settings_of([as_record(thresholds(settings={name: value}))]) for value in ("12ab", "34cd")
+    )
     assert f": {name} 12ab -> 34cd" in difference(old, new)
 
 
@@ -84,11 +95,20 @@ def test_each_record_of_a_table_counts(change, said, place):
     for make in (ranking, thresholds):
         for seed in (0, 1):
             environment = VERSIONS | {"cpu": "any", "threads": 2}
-            records.append(make(seed=seed, environment=environment, settings={"model code": "34cd"}, estimator="plt"))
+            records.append(
+                make(
+                    seed=seed,
+                    environment=environment,
+                    settings={"model code": "34cd"},
+                    estimator="plt",
+                )
+            )
     old = settings_of(map(as_record, records))
     records[place] |= change
     if "environment" in change:
-        records[place]["environment"] = VERSIONS | {"cpu": "any", "threads": 2} | change["environment"]
+        records[place]["environment"] = (
+            VERSIONS | {"cpu": "any", "threads": 2} | change["environment"]
+        )
     assert said in difference(old, settings_of(map(as_record, records)))
 
 
@@ -101,7 +121,15 @@ def test_values_swapped_between_tables_are_a_change():
 
 def test_settings_of_an_earlier_version_are_compared():
     new = settings()
-    differs = {"differs": {"1.0": ["yeast / plt / ranking / seed 0"], "1.26.4": ["yeast / plt / ranking / seed 1"]}}
-    old = {"": new[""] | {"numpy": differs}, "yeast / plt": new["yeast / plt"] | {"seeds": [0, 1], "arity": 8.0}}
+    differs = {
+        "differs": {
+            "1.0": ["yeast / plt / ranking / seed 0"],
+            "1.26.4": ["yeast / plt / ranking / seed 1"],
+        }
+    }
+    old = {
+        "": new[""] | {"numpy": differs},
+        "yeast / plt": new["yeast / plt"] | {"seeds": [0, 1], "arity": 8.0},
+    }
     del old[""]["cpu"]
     assert difference(old, new) == "plt on yeast: arity 8 -> 16; numpy 1.0 1.26.4 -> 1.0"

@@ -45,17 +45,37 @@ def resources(tmp_path):
 
 
 def test_alternative_is_used_and_reported_if_first_source_fails(server, resources, capsys):
-    server.files = {"/quota.zip": HTML, "/short.zip": GOOD[:-30], "/other.zip": zip_of(dict.fromkeys("ab", b"0 1:1"))}
-    other = Dataset("tiny", train="a", test="b", format="svmlight", zero_based=False, url=server.url + "/other.zip")
+    server.files = {
+        "/quota.zip": HTML,
+        "/short.zip": GOOD[:-30],
+        "/other.zip": zip_of(dict.fromkeys("ab", b"0 1:1")),
+    }
+    other = Dataset(
+        "tiny",
+        train="a",
+        test="b",
+        format="svmlight",
+        zero_based=False,
+        url=server.url + "/other.zip",
+    )
     gone, quota, short = (f"{server.url}/{name}.zip" for name in ("gone", "quota", "short"))
     others = [Dataset("tiny", url=quota), Dataset("tiny", url=short), other]
-    assert download(Dataset("tiny", url=gone, alternatives=others), resources / "tiny") == f"{server.url}/other.zip"
-    assert [text.split(": ")[1] for text in capsys.readouterr().err.splitlines()] == [gone, quota, short]
+    assert (
+        download(Dataset("tiny", url=gone, alternatives=others), resources / "tiny")
+        == f"{server.url}/other.zip"
+    )
+    assert [text.split(": ")[1] for text in capsys.readouterr().err.splitlines()] == [
+        gone,
+        quota,
+        short,
+    ]
     source = read_json(resources / "tiny/source.json")
     assert (source["format"], source["zero_based"], source["train"]) == ("svmlight", False, ["a"])
 
 
-def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, server, resources, capsys):
+def test_copies_in_git_repositories_are_tried_in_order_and_checked(
+    tmp_path, server, resources, capsys
+):
     """Google Drive refuses the download, as for EURLex-4K.
 
     The first copy was replaced, the second is gone, and the third is correct.
@@ -63,16 +83,23 @@ def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, ser
     blobs = {}
     for name, content in (("train.txt", gzip.compress(TRAIN, mtime=0)), ("test.txt", TEST)):
         (tmp_path / name).write_bytes(content)
-        blobs[name] = subprocess.check_output(["git", "hash-object", tmp_path / name], text=True).strip()
+        blobs[name] = subprocess.check_output(
+            ["git", "hash-object", tmp_path / name], text=True
+        ).strip()
         server.files |= {f"/changed/{name}": TEST + b"\n", f"/right/{name}": content}
     catalogue = tmp_path / "c.yaml"
-    copies = [{name: {"url": f"{server.url}/{place}/{name}", "blob": blob} for name, blob in blobs.items()}
+    copies = [{name: {"url": f"{server.url}/{place}/{name}", "blob": blob} for name,
+        blob in blobs.items()}
               for place in ("changed", "gone", "right")]  # fmt: skip
     alternatives = [{"urls": urls, "train": "train.txt", "test": "test.txt"} for urls in copies]
-    catalogue.write_text(json.dumps({"tiny": {"url": f"{server.url}/refuses.zip", "alternatives": alternatives}}))
+    catalogue.write_text(
+        json.dumps({"tiny": {"url": f"{server.url}/refuses.zip", "alternatives": alternatives}})
+    )
     origin = download(load_catalogue(catalogue)["tiny"], resources / "tiny")
     assert origin == f"{server.url}/right/train.txt {server.url}/right/test.txt"
-    assert (resources / "tiny/train.txt").read_bytes() == TRAIN, "as from an address without compression"
+    assert (resources / "tiny/train.txt").read_bytes() == TRAIN, (
+        "as from an address without compression"
+    )
     said = capsys.readouterr().err.splitlines()
     assert [text.split(": ")[1].removeprefix(server.url) for text in said] == [
         "/refuses.zip", "/changed/train.txt", "/gone/train.txt"
@@ -126,21 +153,32 @@ def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resourc
     )
     edited = source_in()
     shutil.rmtree(folder)
-    assert source_in() == source_in(None) == source_in("/no/such/folder") == edited, "the recorded source of the copy"
+    assert source_in() == source_in(None) == source_in("/no/such/folder") == edited, (
+        "the recorded source of the copy"
+    )
     assert source_in("http://localhost/far/") == edited, "a new mirror fetches nothing that exists"
     (resources / "tiny/source.json").write_text("{")
     assert source_in(None) == []
     assert source_in("http://localhost/far/") == ["http://localhost/far/tiny"]
 
 
-def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(server, resources, tmp_path):
-    server.files = {f"/{base}tiny/{name}": content for base, (name, content) in product(("", "b/"), FILES.items())}
+def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(
+    server, resources, tmp_path
+):
+    server.files = {
+        f"/{base}tiny/{name}": content
+        for base, (name, content) in product(("", "b/"), FILES.items())
+    }
     server.files["/tiny.zip"] = GOOD
     local = tmp_path / "mirror"
     put(local / "tiny", FILES)
     of_address = Dataset("tiny", url=f"{server.url}/tiny.zip")
     mirrors = [None, server.url, f"{server.url}/b", str(local)]
-    for entry, first in ((of_address, None), (of_address, server.url), (Dataset("tiny"), server.url)):
+    for entry, first in (
+        (of_address, None),
+        (of_address, server.url),
+        (Dataset("tiny"), server.url),
+    ):
         before = source_of(entry, first, resources)
         download(entry, resources / "tiny", first)
         assert [source_of(entry, mirror, resources) for mirror in mirrors] == [before] * 4
@@ -155,7 +193,10 @@ def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(server, 
         (HTML, "an HTML page"),
         (b"\xef\xbb\xbf  \n<HTML>", "an HTML page"),
         (gzip.compress(HTML, mtime=0), "an HTML page"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:29\nsize 6\n", "a Git LFS pointer"),
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:29\nsize 6\n",
+            "a Git LFS pointer",
+        ),
         (b'{"error": {"code": 403, "message": "quota"}}', "JSON"),
         (lzma.compress(b"[1]"), "JSON"),
         (b" \n\n", "an empty file"),
@@ -163,7 +204,14 @@ def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(server, 
         (gzip.compress(b"1 2 3\n" * 99, mtime=0)[:12], "damaged"),
         *(
             (data, "")
-            for data in (TRAIN, GOOD, tar_of(FILES), gzip.compress(TRAIN, mtime=0), b"@relation x", b"0 | a:1\n")
+            for data in (
+                TRAIN,
+                GOOD,
+                tar_of(FILES),
+                gzip.compress(TRAIN, mtime=0),
+                b"@relation x",
+                b"0 | a:1\n",
+            )
         ),
         (b'<?xml version="1.0"?><labels xmlns="x"><label name="a"/>', ""),
     ],
@@ -180,7 +228,9 @@ def test_responses_other_than_data_are_recognized(tmp_path, content, found):
 
 @pytest.mark.parametrize("wrong", [HTML, b'{"error": "quota"}', gzip.compress(b"[]", mtime=0), b""])
 @pytest.mark.parametrize("packed", [False, True])
-def test_invalid_response_is_not_recorded_and_correct_file_is_accepted_later(server, resources, wrong, packed):
+def test_invalid_response_is_not_recorded_and_correct_file_is_accepted_later(
+    server, resources, wrong, packed
+):
     urls = {name: f"{server.url}/{name}" for name in FILES}
     entry = Dataset("tiny", url=f"{server.url}/a.zip") if packed else Dataset("tiny", urls=urls)
     server.files = {"/train.txt": wrong, "/test.txt": TEST, "/a.zip": wrong}
@@ -193,7 +243,9 @@ def test_invalid_response_is_not_recorded_and_correct_file_is_accepted_later(ser
 
 
 @pytest.mark.parametrize("way", ["file", "archive", "address"])
-def test_full_disk_stops_download_and_leaves_no_files(tmp_path, server, resources, monkeypatch, way):
+def test_full_disk_stops_download_and_leaves_no_files(
+    tmp_path, server, resources, monkeypatch, way
+):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
@@ -215,13 +267,22 @@ def test_full_disk_stops_download_and_leaves_no_files(tmp_path, server, resource
 
 
 def test_search_continues_if_mirror_returns_a_page_for_a_missing_file(server, resources):
-    server.files = {f"/tiny/{part}.txt{suffix}": HTML for part, suffix in product(("train", "test"), ("", ".gz"))}
+    server.files = {
+        f"/tiny/{part}.txt{suffix}": HTML
+        for part, suffix in product(("train", "test"), ("", ".gz"))
+    }
     with raises_with(XmlcError, "/tiny/train.txt"):
         download(Dataset("tiny"), resources / "tiny", server.url)
     assert not (resources / "tiny").exists()
-    server.files |= {"/tiny/train.txt.gz": gzip.compress(TRAIN), "/tiny/test.txt.bz2": bz2.compress(TEST)}
+    server.files |= {
+        "/tiny/train.txt.gz": gzip.compress(TRAIN),
+        "/tiny/test.txt.bz2": bz2.compress(TEST),
+    }
     assert download(Dataset("tiny"), resources / "tiny", server.url) == f"{server.url}/tiny"
-    assert sorted(read_json(resources / "tiny/source.json")["files"]) == ["test.txt.bz2", "train.txt.gz"]
+    assert sorted(read_json(resources / "tiny/source.json")["files"]) == [
+        "test.txt.bz2",
+        "train.txt.gz",
+    ]
 
 
 def test_failing_mirror_is_not_skipped(server, resources):
@@ -261,7 +322,15 @@ def test_files_downloaded_by_hand_can_be_an_alternative_source(resources, packed
 def test_command_names_used_and_failed_sources(tmp_path, server, resources, capsys):
     server.files = {"/a.zip": GOOD}
     (tmp_path / "c.yaml").write_text(f"tiny: {{url: '{server.url}/a.zip'}}\n")
-    arguments = ["tiny", "--out", resources / "tiny", "--catalogue", tmp_path / "c.yaml", "--mirror", tmp_path]
+    arguments = [
+        "tiny",
+        "--out",
+        resources / "tiny",
+        "--catalogue",
+        tmp_path / "c.yaml",
+        "--mirror",
+        tmp_path,
+    ]
     assert run("download", *arguments) == 0
     said = capsys.readouterr().err
     assert f"{server.url}/a.zip" in said
@@ -297,7 +366,10 @@ def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path):
 
 def test_mirror_can_hold_a_dataset_in_another_format(tmp_path, resources):
     entry = Dataset("tiny", format="arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
-    put(tmp_path / "m/tiny", {"a.arff.gz": gzip.compress(b"@relation"), "b.arff": b"@relation", "c.xml": b"<labels/>"})
+    put(
+        tmp_path / "m/tiny",
+        {"a.arff.gz": gzip.compress(b"@relation"), "b.arff": b"@relation", "c.xml": b"<labels/>"},
+    )
     download(entry, resources / "tiny", str(tmp_path / "m"))
     source = read_json(resources / "tiny/source.json")
     found = [source[key] for key in ("format", "train", "test", "labels")]

@@ -33,8 +33,12 @@ def server():
 
 
 def entry_of(server):
-    """Return an entry like ALOI: two Vowpal Wabbit files with addresses, and a manual alternative."""
-    other = Dataset("tiny", train="a_train.svm", test="a_test.svm", format="svmlight", zero_based=False)
+    """Return an entry like ALOI: two Vowpal Wabbit files with addresses, and a manual
+    alternative.
+    """
+    other = Dataset(
+        "tiny", train="a_train.svm", test="a_test.svm", format="svmlight", zero_based=False
+    )
     urls = {name: f"{server.url}/far/{name}" for name in VW}
     parts = {"train": "a_train.vw", "test": "a_test.vw"}
     return Dataset("tiny", **parts, format="vw", zero_based=False, urls=urls, alternatives=[other])
@@ -60,7 +64,10 @@ def prepared(folder, server, place, files):
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_gives_the_same_dataset_in_every_place(tmp_path, server, layout):
     files = LAYOUTS[layout]
-    origins = {"mirror": f"{tmp_path}/a mirror/tiny", "manual": f"{tmp_path}/manual/resources/manual/tiny"}
+    origins = {
+        "mirror": f"{tmp_path}/a mirror/tiny",
+        "manual": f"{tmp_path}/manual/resources/manual/tiny",
+    }
     origins["address"] = f"{server.url}/m/tiny"
     if layout == "archive":
         del origins["address"]  # The files of a web address cannot be listed.
@@ -69,7 +76,9 @@ def test_every_layout_gives_the_same_dataset_in_every_place(tmp_path, server, la
     _, *downloaded = prepared(tmp_path, server, "download", {})
     alike = {str(rest) for _, *rest in found.values()}
     assert len(alike) == 1, "digest and numbers are equal"
-    assert (str(downloaded) in alike) == (layout in ("vw", "mixed", "archive")), "other files have another digest"
+    assert (str(downloaded) in alike) == (layout in ("vw", "mixed", "archive")), (
+        "other files have another digest"
+    )
 
 
 def test_compressed_copy_of_train_txt_stays_compressed(tmp_path):
@@ -89,7 +98,9 @@ def test_compressed_copy_of_train_txt_stays_compressed(tmp_path):
         ({"a.zip": b"<!DOCTYPE html>"}, ["a.zip: ", "HTML"]),
     ],
 )
-def test_incomplete_or_invalid_copies_of_a_dataset_are_refused(tmp_path, server, place, files, facts):
+def test_incomplete_or_invalid_copies_of_a_dataset_are_refused(
+    tmp_path, server, place, files, facts
+):
     with raises_with(XmlcError, *facts):
         prepared(tmp_path, server, place, files)
     assert not (tmp_path / place / "resources/tiny").exists()
@@ -108,8 +119,12 @@ def test_filter_is_copied_in_every_layout(tmp_path, place):
     entry = Dataset("tiny", filter="filter.txt")
     content = OWN | {"filter.txt": b"0 0\n"}
     files = {"a.zip": zip_of(content)} if place == "archive" else content
-    put(tmp_path / "mirror/tiny" if place == "mirror" else tmp_path / "resources/manual/tiny", files)
-    download(entry, tmp_path / "resources/tiny", str(tmp_path / "mirror") if place == "mirror" else None)
+    put(
+        tmp_path / "mirror/tiny" if place == "mirror" else tmp_path / "resources/manual/tiny", files
+    )
+    download(
+        entry, tmp_path / "resources/tiny", str(tmp_path / "mirror") if place == "mirror" else None
+    )
     prepare(entry, tmp_path / "resources/tiny", tmp_path / "data")
     assert Prepared(tmp_path / "data").left_out("test").toarray().tolist() == [[True, False]]
 
@@ -117,7 +132,9 @@ def test_filter_is_copied_in_every_layout(tmp_path, place):
 def test_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
     folder = put(tmp_path / "mirror/tiny", OWN)
     with raises_with(XmlcError, "filter.txt"):
-        download(Dataset("tiny", filter="filter.txt"), tmp_path / "resources/tiny", str(folder.parent))
+        download(
+            Dataset("tiny", filter="filter.txt"), tmp_path / "resources/tiny", str(folder.parent)
+        )
 
 
 def test_filter_of_every_true_label_is_refused(tmp_path):

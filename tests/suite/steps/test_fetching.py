@@ -1,4 +1,6 @@
-"""Test fetching of single files: retries, refusing or silent servers, broken transfers, and a fake Google Drive."""
+"""Test fetching of single files: retries, refusing or silent servers, broken transfers, and a fake
+Google Drive.
+"""
 
 import gzip
 import lzma
@@ -59,7 +61,11 @@ NO_ADDRESSES = ["http://", "http://a b/x", "http://[half/x"]
 
 @pytest.mark.parametrize("place", ["/loop", "/ftp", "/nowhere", *NO_ADDRESSES])
 def test_invalid_addresses_and_redirects_are_refused(server, tmp_path, place):
-    for path, location in {"/loop": "/loop", "/ftp": "ftp://localhost/x", "/nowhere": "http://[half"}.items():
+    for path, location in {
+        "/loop": "/loop",
+        "/ftp": "ftp://localhost/x",
+        "/nowhere": "http://[half",
+    }.items():
         server.files[path] = b""
         server.statuses[path] = [302] * 199
         server.headers[path] = {"Location": location}
@@ -91,12 +97,18 @@ def test_new_download_replaces_a_file_and_has_the_rights_of_other_files(server, 
 
 
 def chunked(content):
-    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (content[:100], content[100:], b""))
+    return b"".join(
+        b"%x\r\n%s\r\n" % (len(part), part) for part in (content[:100], content[100:], b"")
+    )
 
 
 GZ = gzip.compress(CONTENT, mtime=0)
 XZ = lzma.compress(CONTENT)
-LENGTH = {"length": {}, "no length": {"Content-Length": None}, "chunks": {"Transfer-Encoding": "chunked"}}
+LENGTH = {
+    "length": {},
+    "no length": {"Content-Length": None},
+    "chunks": {"Transfer-Encoding": "chunked"},
+}
 
 
 @pytest.mark.parametrize("length", LENGTH)

@@ -19,7 +19,9 @@ MIN_PROBABILITY = 0.001
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
-    """Return the same data with and without a filter, its pairs, and a model of each training split."""
+    """Return the same data with and without a filter, its pairs, and a model of each training
+    split.
+    """
     folder = tmp_path_factory.mktemp("filter")
     plain = Prepared(prepare_tiny(folder / "plain"))
     scores = FastXML(n_trees=3).fit(*plain.part("train")).predict_top_k(plain.part("test")[0], 8)[0]
@@ -29,7 +31,10 @@ def tiny(tmp_path_factory):
     text.write_text("".join(f"{i} {label}\n" for i, label in [*sorted(pairs), min(pairs)]))
     data = prepare_tiny(folder / "filtered", filter=text)
     parts = {"full": "train", "80": "fit"}
-    about = {split: train(folder / split, data, "fastxml", part, n_trees=3) for split, part in parts.items()}
+    about = {
+        split: train(folder / split, data, "fastxml", part, n_trees=3)
+        for split, part in parts.items()
+    }
     return about, plain, Prepared(data), pairs
 
 
@@ -50,10 +55,15 @@ def test_true_labels_lack_only_the_filtered_pairs(tiny):
     np.testing.assert_array_equal(after, expected)
     assert filtered.digest != plain.digest
     true = before.sum() - after.sum()
-    assert filtered.meta["notes"][0] == f"test set: measures ignore {len(pairs)} pairs, {true} of them true"
+    assert (
+        filtered.meta["notes"][0]
+        == f"test set: measures ignore {len(pairs)} pairs, {true} of them true"
+    )
     assert plain.left_out("test") is filtered.left_out("val") is None
     for part in ("train", "val"):
-        np.testing.assert_array_equal(plain.part(part)[1].toarray(), filtered.part(part)[1].toarray())
+        np.testing.assert_array_equal(
+            plain.part(part)[1].toarray(), filtered.part(part)[1].toarray()
+        )
 
 
 def test_rankings_skip_filtered_pairs(tiny, tmp_path):
@@ -68,8 +78,14 @@ def test_rankings_skip_filtered_pairs(tiny, tmp_path):
     labels = FastXML.load(about["full"][3]).predict_top_k(plain.part("test")[0], 8)[0]
     for k in (1, 3, 5):
         expected = plain_precision(Y, labels, pairs, k)
-        assert ranking.metrics[f"p@{k}"] == forest.rows[-1].metrics[f"p@{k}"] == pytest.approx(expected)
-        assert expected != pytest.approx(plain_precision(Y, labels, set(), k)), "filtered pairs change the precision"
+        assert (
+            ranking.metrics[f"p@{k}"]
+            == forest.rows[-1].metrics[f"p@{k}"]
+            == pytest.approx(expected)
+        )
+        assert expected != pytest.approx(plain_precision(Y, labels, set(), k)), (
+            "filtered pairs change the precision"
+        )
     assert read_json(tmp_path / "sweep.json")["rows"][0]["metrics"] == forest.rows[-1].metrics
 
 
@@ -97,11 +113,20 @@ def test_estimates_and_label_sets_lack_filtered_pairs(tiny, tmp_path):
     f = np.where(ones == 0, 1.0, 2 * both / np.maximum(ones, 1))
     assert ThresholdRecord.read(out / "sto.json").best.test["macro_f"] == pytest.approx(f.mean())
 
-    infer = ("--data", filtered.folder, "--training", about["80"][5], "--out", tmp_path / "inferred")
+    infer = (
+        "--data",
+        filtered.folder,
+        "--training",
+        about["80"][5],
+        "--out",
+        tmp_path / "inferred",
+    )
     assert run("infer", "--method", "h", *infer, "--from", spe) == 0
     predicted = expected >= 0.5
     wrong = (predicted != Y).mean()
-    assert InferenceRecord.read(tmp_path / "inferred/h.json").metrics["hamming_loss"] == pytest.approx(wrong)
+    assert InferenceRecord.read(tmp_path / "inferred/h.json").metrics[
+        "hamming_loss"
+    ] == pytest.approx(wrong)
 
 
 def test_inference_from_a_model_is_refused_for_filtered_data(tiny, tmp_path, capsys):

@@ -13,7 +13,12 @@ from xmlc.models import LdSM
 from xmlc.models.fastxml import FastXML
 from xmlc.suite.results.records.forest import ForestRecord
 from xmlc.suite.results.records.sweep import SweepRecord
-from xmlc.suite.steps.forest import EXEMPLARY, objectives_by_level, rank_by_first_trees, shape_of_trees
+from xmlc.suite.steps.forest import (
+    EXEMPLARY,
+    objectives_by_level,
+    rank_by_first_trees,
+    shape_of_trees,
+)
 from xmlc.suite.steps.prepared import Prepared
 
 fit = FastXML.fit
@@ -23,21 +28,29 @@ fit = FastXML.fit
 def trained(tmp_path):
     """Train a small forest.
 
-    Return the options and the folder of the forest, and a function that scores models of the same data.
+    Return the options and the folder of the forest, and a function that scores models of the same
+    data.
     """
     _, data, *_, record = train(tmp_path, prepare_tiny(tmp_path), "fastxml", n_trees=4)
     common = ("--data", data, "--training", record, "--out", tmp_path / "out.json")
     (X, Y), (X_test, Y_test) = (Prepared(data).part(part) for part in ("train", "test"))
 
     def score(**parameters):
-        return precision_and_ndcg(Y_test, FastXML(**parameters).fit(X, Y).predict_top_k(X_test, 5)[0])
+        return precision_and_ndcg(
+            Y_test, FastXML(**parameters).fit(X, Y).predict_top_k(X_test, 5)[0]
+        )
 
     return common, tmp_path, score
 
 
 def test_each_row_equals_a_smaller_forest(trained):
     common, folder, score = trained
-    assert run("forest", *common, "--model", folder / "model", "--trees", 3, "--trees", 1, "--trees", 9) == 0
+    assert (
+        run(
+            "forest", *common, "--model", folder / "model", "--trees", 3, "--trees", 1, "--trees", 9
+        )
+        == 0
+    )
     record = ForestRecord.read(folder / "out.json")
     assert [row.n_trees for row in record.rows] == [1, 3, 4]
     for row in record.rows:
@@ -63,7 +76,9 @@ def test_models_of_a_sweep_are_in_a_temporary_folder_next_to_its_record(trained,
     common, folder, _ = trained
     places = []
     before = sorted(folder.iterdir())
-    monkeypatch.setattr(FastXML, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
+    monkeypatch.setattr(
+        FastXML, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y)
+    )
     assert run("sweep", *common, "--hyperparameter", "max_leaf", "--value", 5, "--value", 60) == 0
     of_models = [place.parent for place in places if place]  # All other calls only compile kernels.
     assert len({*of_models}) == len(of_models) == 2

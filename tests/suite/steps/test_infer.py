@@ -101,12 +101,18 @@ def test_label_sets_are_inferred_from_estimates_of_the_test_set(tiny, coins, est
         Y_hat, expected = infer_sets(spe)
         found = record(tiny, method)
         expected_metrics = classification_metrics(Y, Y_hat)
-        assert {name: found["metrics"][name] for name in expected_metrics} == pytest.approx(expected_metrics)
+        assert {name: found["metrics"][name] for name in expected_metrics} == pytest.approx(
+            expected_metrics
+        )
         assert found["expected_f"] == pytest.approx(expected.mean())
         assert (found["finished"], found["samples"]) == (True, None)
     n = Y.shape[0]
     missed = Y.nnz - Y.multiply(spe > 0).nnz
-    told = {"min_probability": 0.2, "estimates_per_instance": spe.nnz / n, "missed_per_instance": missed / n}
+    told = {
+        "min_probability": 0.2,
+        "estimates_per_instance": spe.nnz / n,
+        "missed_per_instance": missed / n,
+    }
     assert found["estimates"] == told
     assert found["costs"]["estimate_ms_per_instance"] == 0.5
     assert found["costs"]["draw_ms_per_instance"] is None
@@ -121,7 +127,9 @@ def test_method_of_no_suite_is_refused(tiny, coins, capsys):
 
 
 def test_loss_by_minimum_probability_is_bounded_only_for_exact_maximizers(tiny, coins, estimates):
-    """By hand: min(mean missed, 2 kappa) plus the mean of E[F] missed / (labels + 2), or E[F] missed without labels."""
+    """By hand: min(mean missed, 2 kappa) plus the mean of E[F] missed / (labels + 2), or E[F]
+    missed without labels.
+    """
     assert infer_from(estimates, tiny, coins, "gfm", "h") == 0
     assert record(tiny, "h")["truncation_loss"] is None
     spe = load_csr(estimates, "test")
@@ -130,7 +138,9 @@ def test_loss_by_minimum_probability_is_bounded_only_for_exact_maximizers(tiny, 
     missed = (Y.toarray() & (spe.toarray() == 0)).sum(axis=1)
     sizes = Y_hat.toarray().sum(axis=1)
     linear = np.where(sizes > 0, expected * missed / (sizes + 2), expected * missed)
-    assert record(tiny, "gfm")["truncation_loss"] == pytest.approx(min(missed.mean(), 0.4) + linear.mean())
+    assert record(tiny, "gfm")["truncation_loss"] == pytest.approx(
+        min(missed.mean(), 0.4) + linear.mean()
+    )
 
 
 def test_joint_methods_use_samples_and_others_use_their_means(tiny, coins):
@@ -138,10 +148,14 @@ def test_joint_methods_use_samples_and_others_use_their_means(tiny, coins):
     assert infer(tiny, coins, "--method", "h", "--method", "gfm", "--samples", 30) == 0
     Y = Prepared(tiny[1]).part("test")[1]
     share = np.load(model / "share_.npy")[0]
-    samples = Samples(sparse.csr_array(np.random.default_rng(0).random((30 * Y.shape[0], Y.shape[1])) < share), 30)
+    samples = Samples(
+        sparse.csr_array(np.random.default_rng(0).random((30 * Y.shape[0], Y.shape[1])) < share), 30
+    )
     for method, (Y_hat, expected) in (("gfm", gfm(samples)), ("h", hamming(marginals_of(samples)))):
         found = record(tiny, method)
-        assert found["metrics"]["instance_f"] == pytest.approx(classification_metrics(Y, Y_hat)["instance_f"])
+        assert found["metrics"]["instance_f"] == pytest.approx(
+            classification_metrics(Y, Y_hat)["instance_f"]
+        )
         assert found["expected_f"] == pytest.approx(expected.mean())
         assert (found["samples"], found["estimates"], found["truncation_loss"]) == (30, None, None)
         assert found["costs"]["draw_ms_per_instance"] > 0

@@ -20,10 +20,25 @@ TRAINING = sparse.csr_array(np.tile(Y.toarray(), (2, 1)) & (np.arange(12) % 2 ==
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    matrices = {"val": SPE, "val-y": Y, "test": TEST, "test-y": Y_TEST, "training-y": TRAINING.astype(np.int8)}
+    matrices = {
+        "val": SPE,
+        "val-y": Y,
+        "test": TEST,
+        "test-y": Y_TEST,
+        "training-y": TRAINING.astype(np.int8),
+    }
     for name, matrix in matrices.items():
         sparse.save_npz(f"{name}.npz", matrix)
-    return ["--validation", "val.npz", "--truth", "val-y.npz", "--test", "test.npz", "--out", "sets"]
+    return [
+        "--validation",
+        "val.npz",
+        "--truth",
+        "val-y.npz",
+        "--test",
+        "test.npz",
+        "--out",
+        "sets",
+    ]
 
 
 def test_thresholds_label_sets_and_scores_equal_the_library(files, tmp_path, capsys):
@@ -31,7 +46,14 @@ def test_thresholds_label_sets_and_scores_equal_the_library(files, tmp_path, cap
     named = []
     for method in methods:
         named += ("--method", method)
-    more = ["--test-truth", "test-y.npz", "--training-truth", "training-y.npz", "--measure", "macro_f_present"]
+    more = [
+        "--test-truth",
+        "test-y.npz",
+        "--training-truth",
+        "training-y.npz",
+        "--measure",
+        "macro_f_present",
+    ]
     assert run("labels", *named, *files, *more) == 0
     scores = read_json("sets/measures.json")
     printed = capsys.readouterr().out
@@ -83,7 +105,10 @@ def test_invalid_file_is_named_and_nothing_is_written(files, tmp_path, capsys, n
     file.unlink()
     if matrix is not None:
         sparse.save_npz(file, matrix)
-    assert run("labels", "--method", "fta", "--method", "meuf", *files, "--test-truth", "test-y.npz") == 1
+    assert (
+        run("labels", "--method", "fta", "--method", "meuf", *files, "--test-truth", "test-y.npz")
+        == 1
+    )
     error = capsys.readouterr().err
     assert all(fact in error for fact in facts)
     assert not (tmp_path / "sets").exists()

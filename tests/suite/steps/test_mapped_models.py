@@ -1,7 +1,7 @@
 """Test that a step predicts with a model that is larger than the memory that the step may use.
 
-Models are mapped, so Linux takes back the pages of a model that the step does not read. This module is collected only
-if the memory of a program can be limited.
+Models are mapped, so Linux takes back the pages of a model that the step does not read. This module
+is collected only if the memory of a program can be limited.
 """
 
 import sys

@@ -26,7 +26,8 @@ ARFF += "@attribute y1 {0,1}\n@attribute y2 {0,1}\n@data\n"
 
 # The first 20 instances are the test set of `source`.
 UNTESTED = (
-    "1 of 6 labels have no instance in the test set. Macro-F counts such a label as 1 if it is not predicted (0/0 = 1)"
+    "1 of 6 labels have no instance in the test set. Macro-F counts such a label as 1 if it is "
+    "not predicted (0/0 = 1)"
 )
 
 
@@ -41,7 +42,10 @@ def source(folder, multilabel):
     X, Y = multilabel(50, 8, 6)
     save_repository(folder / "train.txt", X, Y)
     save_repository(folder / "test.txt.xz", X[:20], Y[:20])
-    write_json(folder / "source.json", {"format": "repository", "train": ["train.txt"], "test": ["test.txt.xz"]})
+    write_json(
+        folder / "source.json",
+        {"format": "repository", "train": ["train.txt"], "test": ["test.txt.xz"]},
+    )
     return folder
 
 
@@ -63,7 +67,12 @@ def test_parts_have_the_rows_of_the_files(tmp_path, source, multilabel):
     np.testing.assert_array_equal(X_fit.toarray(), X.toarray()[prepared.split])
     np.testing.assert_array_equal(Y_val.toarray(), Y.toarray()[~prepared.split])
     assert prepared.posteriors("test") is None
-    assert (prepared.meta["n_train"], prepared.meta["n_test"], prepared.meta["d"], prepared.meta["m"]) == (50, 20, 8, 6)
+    assert (
+        prepared.meta["n_train"],
+        prepared.meta["n_test"],
+        prepared.meta["d"],
+        prepared.meta["m"],
+    ) == (50, 20, 8, 6)
     with raises_with(XmlcError, "train, test, fit, val"):
         prepared.part("all")
 
@@ -73,7 +82,8 @@ def test_each_run_has_a_different_validation_set(tmp_path, source):
     masks = [Prepared(first.folder, run).split for run in range(4)]
     assert [int(mask.sum()) for mask in masks] == [40] * 4
     assert len({mask.tobytes() for mask in masks}) == 4
-    for number, mask in enumerate(masks):  # run 0 is the written split, and later runs increase its seed
+    # run 0 is the written split, and later runs increase its seed
+    for number, mask in enumerate(masks):
         np.testing.assert_array_equal(mask, fit_mask(50, 0.2, number))
     X_val, _ = Prepared(first.folder, 2).part("val")
     np.testing.assert_array_equal(X_val.toarray(), first.part("train")[0].toarray()[~masks[2]])
@@ -127,16 +137,33 @@ def test_each_invalid_line_of_a_filter_is_named(tmp_path, source):
 
 
 def test_differences_from_published_numbers_are_reported(tmp_path, source):
-    published = {"n_train": 50, "n_test": 21, "d": 8, "m": 6, "labels_per_instance": 99.0, "source": "a paper"}
+    published = {
+        "n_train": 50,
+        "n_test": 21,
+        "d": 8,
+        "m": 6,
+        "labels_per_instance": 99.0,
+        "source": "a paper",
+    }
     notes, prepared = run(tmp_path, source, Dataset("tiny", published=published))
-    assert [note.split(":")[0] for note in notes] == ["n_test", "labels_per_instance", UNTESTED.split(":")[0]]
+    assert [note.split(":")[0] for note in notes] == [
+        "n_test",
+        "labels_per_instance",
+        UNTESTED.split(":")[0],
+    ]
     assert prepared.meta["notes"] == notes
     other, _ = run(
-        tmp_path, source, Dataset("tiny", published=published | {"n_train": 51}, edition="the first edition")
+        tmp_path,
+        source,
+        Dataset("tiny", published=published | {"n_train": 51}, edition="the first edition"),
     )
-    assert other[3].startswith("the data differ from the first edition"), "the training instances differ"
+    assert other[3].startswith("the data differ from the first edition"), (
+        "the training instances differ"
+    )
     assert len(other) == len(notes) + 2
-    same, _ = run(tmp_path, source, Dataset("tiny", published=published, edition="the first edition"))
+    same, _ = run(
+        tmp_path, source, Dataset("tiny", published=published, edition="the first edition")
+    )
     assert same == notes, "a wrong published size of the test set is possible"
     assert differences({"labels_per_instance": 4.7924}, {"labels_per_instance": 4.79}) == [], (
         "the published number is rounded"
@@ -146,7 +173,8 @@ def test_differences_from_published_numbers_are_reported(tmp_path, source):
 
 def test_labels_without_instances_are_counted():
     train, test = (
-        sparse.csr_array(np.array(rows, dtype=bool)) for rows in ([[1, 1, 0, 0]], [[0, 1, 0, 0], [0, 1, 0, 0]])
+        sparse.csr_array(np.array(rows, dtype=bool))
+        for rows in ([[1, 1, 0, 0]], [[0, 1, 0, 0], [0, 1, 0, 0]])
     )
     assert absent_labels(test[:, [1]], test[:, [1]]) == []
     (note,) = absent_labels(train, test)
@@ -204,18 +232,23 @@ def test_errors_in_a_copy_name_its_source_folder(tmp_path, source):
         prepare(entry, copy, tmp_path / "data")
 
 
-@pytest.mark.parametrize("format", ["svmlight", "libsvm", "vw", "arff", "repository-two-files", "coordinates"])
+@pytest.mark.parametrize(
+    "format", ["svmlight", "libsvm", "vw", "arff", "repository-two-files", "coordinates"]
+)
 def test_every_format_gives_the_same_arrays(tmp_path, folder, format):
     texts = {
         "svmlight": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
         "libsvm": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
         "vw": {"train.txt": "1,2 | a:0.5 c:2\n | b:1\n", "test.txt": "2 | c\n"},
-        "arff": {"train.txt": ARFF + ".5,0,2,1,1\n0,1,0,0,0\n", "test.txt": ARFF + "{2 1,4 1}\n", "names.xml": XML},
+        "arff": {"train.txt": ARFF + ".5,0,2,1,1\n0,1,0,0,0\n", "test.txt": ARFF + "{2 1,4 1}\n",
+            "names.xml": XML},
         "repository-two-files": {
-            "X1": "2 3\n0:0.5 2:2\n1:1\n", "Y1": "2 2\n1:1 2:1\n\n", "X2": "1 3\n2:1\n", "Y2": "1 2\n2:1\n"
+            "X1": "2 3\n0:0.5 2:2\n1:1\n", "Y1": "2 2\n1:1 2:1\n\n", "X2": "1 3\n2:1\n",
+            "Y2": "1 2\n2:1\n"
         },
         "coordinates": {
-            "X1": "1\n1\n2\n", "C1": "1\n3\n2\n", "V1": ".5\n2\n1\n", "Y1": "1\n1\n", "L1": "1\n2\n",
+            "X1": "1\n1\n2\n", "C1": "1\n3\n2\n", "V1": ".5\n2\n1\n", "Y1": "1\n1\n",
+            "L1": "1\n2\n",
             "X2": "1\n", "C2": "3\n", "V2": "1\n", "Y2": "1\n", "L2": "2\n",
         },
     }  # fmt: skip
@@ -225,7 +258,9 @@ def test_every_format_gives_the_same_arrays(tmp_path, folder, format):
     names = {}
     for part, k in (("train", "1"), ("test", "2")):
         names[part] = tuple(name for name in texts[format] if name[1] == k)
-    entry = Dataset("set", format=format, zero_based=False, labels="names.xml" if format == "arff" else None)
+    entry = Dataset(
+        "set", format=format, zero_based=False, labels="names.xml" if format == "arff" else None
+    )
     _, prepared = run(tmp_path, folder, replace(entry, **names) if several else entry)
     X, Y = prepared.part("train")
     order = [0, 2, 1] if format == "vw" else [0, 1, 2]  # in order of appearance
@@ -258,19 +293,39 @@ def test_numeric_feature_names_are_column_numbers(tmp_path, folder):
     assert prepared.part("test")[0].toarray().tolist() == [[0, 0, 0, 6]]
     (folder / "test.txt").write_text("2 | word 3:6\n")
     _, prepared = run(tmp_path, folder, entry)
-    assert prepared.part("train")[0].toarray().tolist() == [[0.5, 2, 0], [0, 0, 1]], "both files are named"
+    assert prepared.part("train")[0].toarray().tolist() == [[0.5, 2, 0], [0, 0, 1]], (
+        "both files are named"
+    )
     assert prepared.part("test")[0].toarray().tolist() == [[6, 0, 0]]
 
 
 def test_command_prints_differences_and_writes_all_files(tmp_path, source, capsys):
     catalogue = tmp_path / "datasets.yaml"
-    catalogue.write_text("tiny: {url: 'http://localhost/x.zip', published: {n_train: 51, source: a paper}}\n")
+    catalogue.write_text(
+        "tiny: {url: 'http://localhost/x.zip', published: {n_train: 51, source: a paper}}\n"
+    )
     out = tmp_path / "data"
     statistics = tmp_path / "statistics.json"
-    main = ["tiny", "--source", source, "--out", out, "--statistics", statistics, "--catalogue", catalogue]
+    main = [
+        "tiny",
+        "--source",
+        source,
+        "--out",
+        out,
+        "--statistics",
+        statistics,
+        "--catalogue",
+        catalogue,
+    ]
     command.main([str(part) for part in main], standalone_mode=False)
     assert f"tiny: {UNTESTED}" in capsys.readouterr().err
-    assert {file.name for file in out.iterdir()} == {"train", "test", "split.npy", "meta.json", CHECKSUMS}
+    assert {file.name for file in out.iterdir()} == {
+        "train",
+        "test",
+        "split.npy",
+        "meta.json",
+        CHECKSUMS,
+    }
     assert read_json(statistics)["train"]["instances"] == 50
 
 
@@ -282,7 +337,9 @@ def test_command_prints_differences_and_writes_all_files(tmp_path, source, capsy
         ("vw", "1 | a\n0 | b c\n", "1 | b:3 new:2\n3 | a other new\n"),
     ],
 )
-def test_unseen_features_are_dropped_and_unseen_labels_are_kept(tmp_path, folder, format, train, test):
+def test_unseen_features_are_dropped_and_unseen_labels_are_kept(
+    tmp_path, folder, format, train, test
+):
     (folder / "train.txt").write_text(train)
     (folder / "test.txt").write_text(test)
     notes, prepared = run(tmp_path, folder, Dataset("set", format=format))
@@ -302,7 +359,10 @@ def test_matrices_of_different_widths_are_reported(tmp_path, folder, d_test):
     for name, matrix in ((name, np.eye(*size)) for name, size in sizes.items()):
         sparse.save_npz(folder / f"{name}.npz", sparse.csr_array(matrix))
     notes, prepared = run(tmp_path, folder)
-    assert notes[0] == f"test set: found {d_test} features, but 3 in the training set. Check the columns of both files"
+    assert notes[0] == (
+        f"test set: found {d_test} features, but 3 in the training set. Check the columns of "
+        "both files"
+    )
     assert prepared.part("test")[0].shape == (2, 3)
 
 
@@ -322,7 +382,8 @@ def test_split_files_of_the_repository_select_rows(tmp_path, folder):
     with raises_with(XmlcError, "te.txt:2:", "'2'"):
         run(tmp_path, folder, entry)
     (folder / "te.txt").write_text("2 2\n")
-    assert run(tmp_path, folder, entry)[1].digest != digest  # The lists of row numbers are part of the data.
+    # The lists of row numbers are part of the data.
+    assert run(tmp_path, folder, entry)[1].digest != digest
     (folder / "tr.txt").write_text("\n")
     with raises_with(XmlcError, "tr.txt"):
         run(tmp_path, folder, entry)

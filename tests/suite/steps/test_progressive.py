@@ -59,7 +59,9 @@ def test_rows_follow_the_shuffled_stream(written):
         t = row.instances
         accuracy = sum(hit[:t]) / t
         assert row.accuracy == accuracy
-        assert row.entropy_reduction == (pytest.approx(np.log2(accuracy / constant)) if accuracy else None)
+        assert row.entropy_reduction == (
+            pytest.approx(np.log2(accuracy / constant)) if accuracy else None
+        )
     assert (record.model, record.seed, record.hyperparameters) == ("last", 3, {})
     assert record.costs.cpu_seconds >= 0
 

@@ -13,7 +13,11 @@ from xmlc.models.oracle import Oracle
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.provenance.sources import forget_sources
 from xmlc.suite.results.records.base import DATASET_COLUMNS, Record, RecordedDataset
-from xmlc.suite.results.records.progressive import ProgressiveCosts, ProgressiveRecord, ProgressiveRow
+from xmlc.suite.results.records.progressive import (
+    ProgressiveCosts,
+    ProgressiveRecord,
+    ProgressiveRow,
+)
 from xmlc.suite.steps.run import Step, mean_of, predict_timed, step_to_train
 
 OWN = """
@@ -43,8 +47,11 @@ def settings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine_s.py").write_text(OWN)
     (tmp_path / "part_s.py").write_text("POWER = 1\n")
-    monkeypatch.delitem(sys.modules, "part_s", raising=False)  # An earlier test may have imported this module.
-    about = {"name": "tiny", "split": {"validation_share": 0.25}} | dict.fromkeys(DATASET_COLUMNS, 1)
+    # An earlier test may have imported this module.
+    monkeypatch.delitem(sys.modules, "part_s", raising=False)
+    about = {"name": "tiny", "split": {"validation_share": 0.25}} | dict.fromkeys(
+        DATASET_COLUMNS, 1
+    )
     prepared = SimpleNamespace(digest="f" * 64, meta=about)
 
     def settings_of_model(name, seed=0, **values):
@@ -73,14 +80,17 @@ def test_settings_of_custom_model_have_digests_of_code_and_files(settings, tmp_p
 def test_settings_of_estimates_have_digests_of_files_per_seed(settings, tmp_path):
     for name in ("tiny-0", "tiny-1"):
         (tmp_path / f"{name}.npz").write_text(name)
-    one, two = (settings("estimates", seed, test="{dataset}-{seed}.npz")["files"] for seed in (0, 1))
+    one, two = (
+        settings("estimates", seed, test="{dataset}-{seed}.npz")["files"] for seed in (0, 1)
+    )
     assert one != two
 
 
 def test_settings_of_custom_method_have_digest_of_its_code(settings, tmp_path):
     dataset = dict.fromkeys(DATASET_COLUMNS, 1) | {"digest": "", "name": "tiny"}
     about = Record(
-        dataset=RecordedDataset(**dataset), estimator="plt", model="m", hyperparameters={}, seed=0, split="full",
+        dataset=RecordedDataset(**dataset), estimator="plt", model="m", hyperparameters={}, seed=0,
+        split="full",
         settings={"files": "x"},
     )  # fmt: skip
     rows = (ProgressiveRow(instances=1, accuracy=1, entropy_reduction=None),)
@@ -88,7 +98,14 @@ def test_settings_of_custom_method_have_digest_of_its_code(settings, tmp_path):
     step = Step("infer", None, about, 1)
     found = []
     for code in (import_file("mine_s.py").sweep, mean_of, None):
-        step.write(ProgressiveRecord, tmp_path / "r.json", code=code, constant_accuracy=1, rows=rows, costs=costs)
+        step.write(
+            ProgressiveRecord,
+            tmp_path / "r.json",
+            code=code,
+            constant_accuracy=1,
+            rows=rows,
+            costs=costs,
+        )
         found.append(ProgressiveRecord.read(tmp_path / "r.json").settings)
     assert found[0].keys() == {"files", "method code"}
     assert found[1] == found[2] == {"files": "x"}
@@ -106,7 +123,9 @@ class Counts(SparseProbabilityEstimator):
 
 def test_prediction_is_timed_after_a_warm_up_on_few_rows():
     model = Counts()
-    rows, ms = predict_timed(model, X, lambda part: model.asked.append(part.shape[0]) or part.shape[0])
+    rows, ms = predict_timed(
+        model, X, lambda part: model.asked.append(part.shape[0]) or part.shape[0]
+    )
     assert (rows, model.asked) == (40, [WARM_UP_ROWS, 40])
     assert ms > 0
 

@@ -31,7 +31,16 @@ def test_trials_use_samples_of_each_part_and_separate_settings(data, tmp_path, m
     monkeypatch.setattr(tune, "MOST_VALIDATED", 11)
     stages = [[{"gamma": 0.1}, {"gamma": 1}], [{"epochs": 2}]]
     search = ("--stages", json.dumps(stages), "--trial-overrides", '{"arity": 4}', "--sample")
-    common = ("--data", data, "--estimator", "plt", "--parameters", '{"lam": 0.001, "arity": 2}', "--threads", 2)
+    common = (
+        "--data",
+        data,
+        "--estimator",
+        "plt",
+        "--parameters",
+        '{"lam": 0.001, "arity": 2}',
+        "--threads",
+        2,
+    )
     call(tune_command, *common, *search, "--out", tmp_path / "r.json")
     result = read_json(tmp_path / "r.json")
     assert (result["method"], result["budget"], result["space"]) == ("auto", 3, stages)
@@ -41,11 +50,15 @@ def test_trials_use_samples_of_each_part_and_separate_settings(data, tmp_path, m
     (X_val, Y_val) = Prepared(data).part("val", 11)
     assert (X.shape[0], X_val.shape[0]) == (50, 11)
     for trial in result["trials"]:
-        model = PLT(**{"lam": 0.001, "arity": 4} | trial["hyperparameters"], random_state=0).fit(X, Y)
+        model = PLT(**{"lam": 0.001, "arity": 4} | trial["hyperparameters"], random_state=0).fit(
+            X, Y
+        )
         assert trial["p@1"] == precision_at_k(Y_val, model.predict_top_k(X_val, 5)[0], 1)
 
 
-@pytest.mark.parametrize(("search", "expected"), [("exact", "certified"), ("certified", "certified"), ("beam", "beam")])
+@pytest.mark.parametrize(
+    ("search", "expected"), [("exact", "certified"), ("certified", "certified"), ("beam", "beam")]
+)
 def test_trials_search_trees_level_by_level(data, tmp_path, monkeypatch, search, expected):
     searches = []
     ranked = PLT.predict_top_k
@@ -55,7 +68,14 @@ def test_trials_search_trees_level_by_level(data, tmp_path, monkeypatch, search,
         return ranked(model, *given)
 
     monkeypatch.setattr(PLT, "predict_top_k", recorded)
-    given = ("--data", data, "--estimator", "plt", "--parameters", json.dumps({"arity": 2, "search": search}))
+    given = (
+        "--data",
+        data,
+        "--estimator",
+        "plt",
+        "--parameters",
+        json.dumps({"arity": 2, "search": search}),
+    )
     call(tune_command, *given, "--stages", '[[{"epochs": 1}]]', "--out", tmp_path / "r.json")
     assert searches == [expected]
     trial = read_json(tmp_path / "r.json")["trials"][0]
@@ -65,7 +85,10 @@ def test_trials_search_trees_level_by_level(data, tmp_path, monkeypatch, search,
     assert trial["p@1"] == precision_at_k(Y, ranked(model, X, 5)[0], 1)
 
 
-STAGES = [[{"S": "labels-per-instance", "alpha": 0.0}, {"S": 3, "alpha": 1.0}], [{"S": 5}, {"S": 3}, {"S": 40}]]
+STAGES = [
+    [{"S": "labels-per-instance", "alpha": 0.0}, {"S": 3, "alpha": 1.0}],
+    [{"S": 5}, {"S": 3}, {"S": 40}],
+]
 
 
 def tried(stages, worth, ties=False):
@@ -80,7 +103,11 @@ def tried(stages, worth, ties=False):
 
 
 def test_later_stages_start_from_best_of_all_earlier_ones():
-    stages = [[{"a": 1, "b": 1}, {"a": 2, "b": 1}, {"a": 3, "b": 1}], [{"b": 2}, {"b": 3}], [{"c": 0}]]
+    stages = [
+        [{"a": 1, "b": 1}, {"a": 2, "b": 1}, {"a": 3, "b": 1}],
+        [{"b": 2}, {"b": 3}],
+        [{"c": 0}],
+    ]
     found = tried(stages, lambda trial: -abs(trial["a"] - 2) + (trial["b"] == 2))
     assert found[3:] == [{"a": 2, "b": 2}, {"a": 2, "b": 3}, {"a": 2, "b": 2, "c": 0}]
 
@@ -110,10 +137,16 @@ def tune_stages(data, out, *arguments):
 
 
 def test_command_tries_all_stages(data, tmp_path):
-    result = tune_stages(data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--parameters", '{"beta": 1}')
+    result = tune_stages(
+        data, tmp_path / "r.json", "--stages", json.dumps(STAGES), "--parameters", '{"beta": 1}'
+    )
     prepared = Prepared(data)
     average = max(1, int(prepared.meta["labels_per_instance"] + 0.5))
-    assert (result["method"], result["budget"], result["space"]) == ("stages", len(result["trials"]), STAGES)
+    assert (result["method"], result["budget"], result["space"]) == (
+        "stages",
+        len(result["trials"]),
+        STAGES,
+    )
     (X, Y) = prepared.part("fit")
     (X_val, Y_val) = prepared.part("val")
     assert result["trials"][0]["hyperparameters"] == {"S": average, "alpha": 0.0}
@@ -134,9 +167,14 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
         for split in splits:
             X, Y = split.part("val")
             labels, _ = (
-                SparseWeightedNearestNeighbors(**trial["hyperparameters"]).fit(*split.part("fit")).predict_top_k(X, 5)
+                SparseWeightedNearestNeighbors(**trial["hyperparameters"])
+                .fit(*split.part("fit"))
+                .predict_top_k(X, 5)
             )
-            found += [[precision_at_k(Y[[i]], labels[[i]], k) for k in (1, 3, 5)] for i in range(X.shape[0])]
+            found += [
+                [precision_at_k(Y[[i]], labels[[i]], k) for k in (1, 3, 5)]
+                for i in range(X.shape[0])
+            ]
         assert [trial[f"p@{k}"] for k in (1, 3, 5)] == pytest.approx(np.mean(found, axis=0))
         scores.append(np.mean(found, axis=1))
     instances = np.unique(validated)
@@ -144,7 +182,8 @@ def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
     for i, j in itertools.combinations(range(len(trials)), 2):
         differences = scores[j] - scores[i] - np.mean(scores[j] - scores[i])
         sums = np.array([differences[validated == instance].sum() for instance in instances])
-        expected = np.std(sums, ddof=1) * np.sqrt(instances.size) / validated.size  # the sums have mean 0
+        # the sums have mean 0
+        expected = np.std(sums, ddof=1) * np.sqrt(instances.size) / validated.size
         assert trials[j]["paired_errors"][i] == pytest.approx(expected, abs=1e-6)
     assert [len(trial["paired_errors"]) for trial in trials] == [*range(len(trials))]
     assert result["best"] == trials[int(np.argmax([mean.mean() for mean in scores]))]
@@ -156,10 +195,24 @@ def test_search_can_start_from_best_of_another_search(data, tmp_path):
     before = tmp_path / "before.json"
     after = tmp_path / "after.json"
     tune_stages(data, before, "--stages", '[[{"S": 9, "alpha": 1.0}]]')
-    search = ("--data", data, "--estimator", "swnn", "--stages", '[[{"S": 1}]]', "--tuned", before, "--out", after)
+    search = (
+        "--data",
+        data,
+        "--estimator",
+        "swnn",
+        "--stages",
+        '[[{"S": 1}]]',
+        "--tuned",
+        before,
+        "--out",
+        after,
+    )
     call(tune_command, *search)
     result = read_json(after)
-    assert [trial["hyperparameters"] for trial in result["trials"]] == [{"S": 9, "alpha": 1.0}, {"S": 1, "alpha": 1.0}]
+    assert [trial["hyperparameters"] for trial in result["trials"]] == [
+        {"S": 9, "alpha": 1.0},
+        {"S": 1, "alpha": 1.0},
+    ]
     assert result["after"] == str(before)
 
 
@@ -176,7 +229,9 @@ def test_invalid_searches_are_refused_before_training(data, tmp_path):
         with raises_with(XmlcError, "found"):
             tune_stages(data, tmp_path / "r.json", "--space", space)
     with raises_with(XmlcError, "--tuned", "--stages"):
-        tune_stages(data, tmp_path / "r.json", "--space", '{"S": [1]}', "--tuned", tmp_path / "before.json")
+        tune_stages(
+            data, tmp_path / "r.json", "--space", '{"S": [1]}', "--tuned", tmp_path / "before.json"
+        )
     assert not (tmp_path / "r.json").exists()
 
 
@@ -188,7 +243,9 @@ def test_first_trial_is_the_given_one_and_all_are_in_the_space():
         assert all(trial[name] in values for trial in trials), name
 
 
-@pytest.mark.parametrize("given", [{**GIVEN, "gamma": 11.0}, {**GIVEN, "epochs": 10.5}, {"gamma": 1.0}])
+@pytest.mark.parametrize(
+    "given", [{**GIVEN, "gamma": 11.0}, {**GIVEN, "epochs": 10.5}, {"gamma": 1.0}]
+)
 def test_given_values_outside_the_space_are_not_tried(given):
     trials = trials_of("random", 3, given=given)
     assert len(trials) == 3

@@ -47,7 +47,9 @@ def binomial(m, prior=0.12):
 
 def chains(max_m):
     return st.integers(1, max_m).flatmap(
-        lambda m: st.lists(st.floats(0, 1), min_size=m * m, max_size=m * m).map(lambda p: np.reshape(p, (m, m)))
+        lambda m: st.lists(st.floats(0, 1), min_size=m * m, max_size=m * m).map(
+            lambda p: np.reshape(p, (m, m))
+        )
     )
 
 
@@ -93,7 +95,9 @@ def test_expected_f_equals_sum_over_all_vectors(conditionals, bits):
     m = len(conditionals)
     h = np.array([bits >> i & 1 for i in range(m)], dtype=bool)
     by_hand = sum(probability * f_of(y.astype(bool), h) for y, probability in joint(conditionals))
-    found = expected_f(sparse.csr_array(np.array([h, np.zeros(m, dtype=bool)])), exact_labels_by_size(conditionals))
+    found = expected_f(
+        sparse.csr_array(np.array([h, np.zeros(m, dtype=bool)])), exact_labels_by_size(conditionals)
+    )
     np.testing.assert_allclose(found[0], by_hand, atol=1e-12)
     np.testing.assert_allclose(found[1], exact_labels_by_size(conditionals).p_empty[0])
 
@@ -157,22 +161,40 @@ def test_printed_dependent_model_has_marginals_of_half_and_all_labels_as_optimum
 
 
 def test_samples_are_equal_for_any_number_of_threads_and_trials(simulated):
-    for name, model in simulate(seed=1, n_trials=20, sample_sizes=SIZES[:1], m=25, n_jobs=2).items():
+    for name, model in simulate(
+        seed=1, n_trials=20, sample_sizes=SIZES[:1], m=25, n_jobs=2
+    ).items():
         for method in COMPARED:
-            assert model["methods"][method]["mean"][0] == simulated[name]["methods"][method]["mean"][0]
+            assert (
+                model["methods"][method]["mean"][0] == simulated[name]["methods"][method]["mean"][0]
+            )
     few, many = (draw(dependent_labels(5), 4, n, 0, 9).Y.toarray() for n in (2, 3))
     assert (few == many[: 2 * 4]).all()
 
 
 def test_simulation_writes_one_record(tmp_path, monkeypatch):
-    small = {"AT_LEAST": 0.0, "TIMED_LABELS": (3, 4), "N_TRIALS": 3, "N_LABELS": 5, "ROUNDS": 1, "SEED": 2}
+    small = {
+        "AT_LEAST": 0.0,
+        "TIMED_LABELS": (3, 4),
+        "N_TRIALS": 3,
+        "N_LABELS": 5,
+        "ROUNDS": 1,
+        "SEED": 2,
+    }
     for name, value in small.items():
         monkeypatch.setattr(step, name, value)
     out = tmp_path / "simulation.json"
     step.command.main(["--out", str(out)], standalone_mode=False)
     record = json.loads(out.read_text())
-    assert (record["kind"], record["seed"], record["trials"], record["labels"]) == ("simulation", 2, 3, 5)
+    assert (record["kind"], record["seed"], record["trials"], record["labels"]) == (
+        "simulation",
+        2,
+        3,
+        5,
+    )
     assert list(record["models"]) == list(MODELS)
-    assert len(record["models"]["dependent"]["methods"]["gfm"]["mean"]) == len(record["sample_sizes"])
+    assert len(record["models"]["dependent"]["methods"]["gfm"]["mean"]) == len(
+        record["sample_sizes"]
+    )
     assert set(record["growth"]["samples"]["ms"]) == set(step.TIMED)
     assert {len(ms) for ms in record["growth"]["samples"]["ms"].values()} == {2}

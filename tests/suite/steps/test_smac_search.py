@@ -14,7 +14,9 @@ pytestmark = NEEDS_SMAC
 
 @pytest.mark.slow
 def test_smac_samples_near_the_optimum():
-    """After the initial design, SMAC tries points near the optimum, which random search seldom reaches."""
+    """After the initial design, SMAC tries points near the optimum, which random search seldom
+    reaches.
+    """
     worths = {method: sorted(map(hill, trials_of(method, 20))) for method in METHODS}
     assert worths["smac"][10] > worths["random"][10]
     assert worths["smac"][-1] >= hill(FIRST)
@@ -23,7 +25,12 @@ def test_smac_samples_near_the_optimum():
 def test_smac_ends_when_the_space_is_exhausted():
     space = {"solver": ["a", "b"], "arity": [2, 4]}
     trials = trials_of("smac", 12, space=space, given={}, worth=lambda trial: 0.5)
-    assert sorted((trial["arity"], trial["solver"]) for trial in trials) == [(2, "a"), (2, "b"), (4, "a"), (4, "b")]
+    assert sorted((trial["arity"], trial["solver"]) for trial in trials) == [
+        (2, "a"),
+        (2, "b"),
+        (4, "a"),
+        (4, "b"),
+    ]
 
 
 def test_smac_leaves_no_files_after_an_error(tmp_path, monkeypatch, capsys):

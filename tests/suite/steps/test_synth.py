@@ -14,7 +14,10 @@ from xmlc.data.synthetic.labels import SyntheticModel
 from xmlc.suite.files import sha256
 from xmlc.suite.steps.synth import command
 
-SIZES = "n_train: 300, n_test: 100, n_features: 60, n_labels: 20, labels_per_instance: 2.0, nonzeros: 9, seed: 3"
+SIZES = (
+    "n_train: 300, n_test: 100, n_features: 60, n_labels: 20, labels_per_instance: 2.0, nonzeros: "
+    "9, seed: 3"
+)
 
 
 def run(*arguments):
@@ -34,9 +37,20 @@ def test_files_have_rows_of_the_model_and_a_source(tmp_path):
         for read, drawn in zip(found, model.draw(*rows), strict=True):
             np.testing.assert_array_equal(read.toarray(), drawn.toarray())
     source = read_json(out / "source.json")
-    assert source.items() >= {"name": "toy", "origin": "synthetic", "format": "repository", "zero_based": True}.items()
+    assert (
+        source.items()
+        >= {
+            "name": "toy",
+            "origin": "synthetic",
+            "format": "repository",
+            "zero_based": True,
+        }.items()
+    )
     assert source["parameters"] == yaml.safe_load(f"{{{SIZES}, posteriors: true}}")
-    assert set(source["files"]) == {file.name for file in out.iterdir()} - {"source.json", "checksums.json"}
+    assert set(source["files"]) == {file.name for file in out.iterdir()} - {
+        "source.json",
+        "checksums.json",
+    }
     for name, facts in source["files"].items():
         assert facts == {"bytes": (out / name).stat().st_size, "sha256": sha256(out / name)}
     assert [folder.name for folder in out.parent.iterdir()] == ["toy"]
@@ -45,7 +59,10 @@ def test_files_have_rows_of_the_model_and_a_source(tmp_path):
 def test_large_dataset_can_be_simulated_with_a_share_of_its_instances(tmp_path):
     catalogue = tmp_path / "datasets.yaml"
     published = "{n_train: 1201, n_test: 300, d: 60, m: 20, labels_per_instance: 2.0, source: x}"
-    catalogue.write_text(f"wide: {{published: {published}, shape: {{nonzeros: 9}}}}\nplain: {{published: {published}}}")
+    catalogue.write_text(
+        f"wide: {{published: {published}, shape: {{nonzeros: 9}}}}\nplain: {{published: "
+        f"{published}}}"
+    )
     result = run("wide", "--one-in", 4, "--out", tmp_path / "wide", "--catalogue", catalogue)
     assert result.exit_code == 0, result.output
     model = SyntheticModel(60, 20, 2.0, 9, seed=0, posteriors=False)

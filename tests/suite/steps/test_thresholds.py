@@ -56,11 +56,18 @@ def test_calibration_error_is_measured_before_and_after(options, tmp_path):
     record = CalibrationRecord.read(out)
     prepared = Prepared(options[1], 0)
     spe = {part: load_csr(options[-1], part) for part in ("val", "test")}
-    isotonic = IsotonicCalibration().fit(spe["val"], prepared.part("val")[1]).transform(spe["test"]).toarray()
+    isotonic = (
+        IsotonicCalibration()
+        .fit(spe["val"], prepared.part("val")[1])
+        .transform(spe["test"])
+        .toarray()
+    )
     Y = prepared.part("test")[1]
     (labels, scores) = top_k_of(spe["test"], 5)
     # The labels stay the same even if calibration changes the order of estimates.
-    calibrated = np.where(labels < 0, 0, np.take_along_axis(isotonic, np.maximum(labels, 0), axis=1))
+    calibrated = np.where(
+        labels < 0, 0, np.take_along_axis(isotonic, np.maximum(labels, 0), axis=1)
+    )
     for k in (1, 3, 5):
         assert record.metrics[f"p@{k}"] == precision_at_k(Y, labels, k)
         assert record.metrics[f"ece@{k}"] == ece_at_k(Y, labels, scores, k)
@@ -74,7 +81,18 @@ def test_calibration_without_saved_estimates_is_refused(options, tmp_path, capsy
 
 
 def test_resampled_numbers_of_a_record_equal_measures_of_resampled_label_sets(options, tmp_path):
-    assert run("thresholds", "fta", *options, "--thresholds", tmp_path / "80", "--out", tmp_path / "out") == 0
+    assert (
+        run(
+            "thresholds",
+            "fta",
+            *options,
+            "--thresholds",
+            tmp_path / "80",
+            "--out",
+            tmp_path / "out",
+        )
+        == 0
+    )
     record = ThresholdRecord.read(tmp_path / "out/fta.json")
     (_, Y) = Prepared(options[1], 0).part("test")
     sets = apply_thresholds(load_csr(options[-1], "test"), np.load(tmp_path / "80/fta.npy"))
@@ -94,7 +112,9 @@ def test_method_without_labels_is_also_evaluated_with_model_of_all_training_data
     for split, part, folder in (("80", "fit", options[3]), ("full", "train", full / "model")):
         fitted = ExpectedF(prior=priors(Prepared(data, 0).part(part)[1]))
         fitted.fit(spe := load_estimator("plt", folder, 1).predict_proba(X, 0.001))
-        record = ThresholdRecord.read(tmp_path / ("80" if split == "80" else "whole") / "expected-f.json")
+        record = ThresholdRecord.read(
+            tmp_path / ("80" if split == "80" else "whole") / "expected-f.json"
+        )
         assert classification_metrics(Y, fitted.predict(spe)).items() <= record.best.test.items()
         assert (record.split, bool(record.best.validation)) == (split, split == "80")
     assert record.method_name == "expected-f-full"
@@ -103,7 +123,15 @@ def test_method_without_labels_is_also_evaluated_with_model_of_all_training_data
 def test_failing_custom_method_is_named(options, tmp_path, capsys):
     extension = tmp_path / "moody.py"
     extension.write_text(FAILING)
-    arguments = ("fta", "moody", *options, "--extension", extension, "--thresholds", tmp_path / "thresholds")
+    arguments = (
+        "fta",
+        "moody",
+        *options,
+        "--extension",
+        extension,
+        "--thresholds",
+        tmp_path / "thresholds",
+    )
     assert run("thresholds", *arguments, "--out", tmp_path / "out") == 1
     assert "method moody: ZeroDivisionError: a bad day" in capsys.readouterr().err
     assert not (tmp_path / "thresholds").exists()
@@ -113,6 +141,17 @@ def test_failing_custom_method_is_named(options, tmp_path, capsys):
 def test_folders_with_unrelated_files_are_not_overwritten(options, tmp_path, capsys):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis/thesis.tex").write_text("mine")
-    assert run("thresholds", "fta", *options, "--thresholds", tmp_path / "thesis", "--out", tmp_path / "out") == 1
+    assert (
+        run(
+            "thresholds",
+            "fta",
+            *options,
+            "--thresholds",
+            tmp_path / "thesis",
+            "--out",
+            tmp_path / "out",
+        )
+        == 1
+    )
     assert [file.name for file in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
     assert "thesis.tex" in capsys.readouterr().err

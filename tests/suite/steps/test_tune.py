@@ -30,8 +30,19 @@ def data(tmp_path):
 
 
 def tune(data, out, *arguments, space=SPACE, given=None, threads=1):
-    given = json.dumps({"tree": "random"} | ({"gamma": 0.02, "lam": 1e-5, "epochs": 2} if given is None else given))
-    common = ("--data", data, "--estimator", "plt", "--parameters", given, "--space", json.dumps(space))
+    given = json.dumps(
+        {"tree": "random"} | ({"gamma": 0.02, "lam": 1e-5, "epochs": 2} if given is None else given)
+    )
+    common = (
+        "--data",
+        data,
+        "--estimator",
+        "plt",
+        "--parameters",
+        given,
+        "--space",
+        json.dumps(space),
+    )
     call(tune_command, *common, "--threads", threads, "--out", out, *arguments)
     return read_json(out)
 
@@ -40,8 +51,15 @@ def tune(data, out, *arguments, space=SPACE, given=None, threads=1):
 def test_file_describes_the_search_which_does_not_use_the_test_set(data, tmp_path, method):
     shutil.rmtree(data / "test")
     given = {"tree": "random", "gamma": 0.02, "lam": 1e-5, "epochs": 2, "arity": 4}
-    result = tune(data, tmp_path / "1.json", "--method", method, "--budget", 6, "--seed", 5, given=given)
-    assert (result["method"], result["budget"], result["seed"], result["space"]) == (method, 6, 5, SPACE)
+    result = tune(
+        data, tmp_path / "1.json", "--method", method, "--budget", 6, "--seed", 5, given=given
+    )
+    assert (result["method"], result["budget"], result["seed"], result["space"]) == (
+        method,
+        6,
+        5,
+        SPACE,
+    )
     assert result["dataset"]["digest"] == Prepared(data).digest
     assert result["environment"]["threads"] == 1
     assert len(result["trials"]) == 6
@@ -53,8 +71,21 @@ def test_file_describes_the_search_which_does_not_use_the_test_set(data, tmp_pat
     (X, Y) = Prepared(data).part("fit")
     (X_val, Y_val) = Prepared(data).part("val")
     labels, _ = PLT(**given, random_state=5).fit(X, Y).predict_top_k(X_val, 5)
-    assert [first[f"p@{k}"] for k in (1, 3, 5)] == [precision_at_k(Y_val, labels, k) for k in (1, 3, 5)]
-    again = tune(data, tmp_path / "2.json", "--method", method, "--budget", 6, "--seed", 5, given=given, threads=2)
+    assert [first[f"p@{k}"] for k in (1, 3, 5)] == [
+        precision_at_k(Y_val, labels, k) for k in (1, 3, 5)
+    ]
+    again = tune(
+        data,
+        tmp_path / "2.json",
+        "--method",
+        method,
+        "--budget",
+        6,
+        "--seed",
+        5,
+        given=given,
+        threads=2,
+    )
     assert what(again) == what(result)
 
 
@@ -92,13 +123,19 @@ def test_training_prefers_best_values_to_given_ones(data, tmp_path):
     used = record["hyperparameters"]
     assert {name: used[name] for name in SPACE} == result["best"]["hyperparameters"]
     assert used["lam"] == 1e-4
-    assert record["tuning"] == {"method": "random", "budget": 4, "seed": 0, "p@1": result["best"]["p@1"]}
+    assert record["tuning"] == {
+        "method": "random",
+        "budget": 4,
+        "seed": 0,
+        "p@1": result["best"]["p@1"],
+    }
     record = train(data, tmp_path / "untuned", "--parameters", given)
     assert (record["hyperparameters"]["gamma"], record["tuning"]) == (9.0, None)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "fact"), [("estimator", "oracle", "oracle"), ("digest", "0" * 64, "000000000000")]
+    ("key", "value", "fact"),
+    [("estimator", "oracle", "oracle"), ("digest", "0" * 64, "000000000000")],
 )
 def test_result_of_another_search_is_refused(data, tmp_path, key, value, fact):
     file = tmp_path / "r.json"
@@ -110,13 +147,18 @@ def test_result_of_another_search_is_refused(data, tmp_path, key, value, fact):
     assert not (tmp_path / "x").exists()
 
 
-def test_models_of_trials_are_in_a_folder_next_to_the_result_and_deleted(data, tmp_path, monkeypatch):
+def test_models_of_trials_are_in_a_folder_next_to_the_result_and_deleted(
+    data, tmp_path, monkeypatch
+):
     places = []
     fit = PLT.fit
-    monkeypatch.setattr(PLT, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y))
+    monkeypatch.setattr(
+        PLT, "fit", lambda self, X, Y, **_: places.append(self._into) or fit(self, X, Y)
+    )
     out = tmp_path / "tuning/plt.json"
     stages = json.dumps([[{"epochs": 1}, {"epochs": 2}]])
-    call(tune_command, "--data", data, "--estimator", "plt", "--parameters", '{"tree": "random"}', "--stages", stages,
+    call(tune_command, "--data", data, "--estimator", "plt", "--parameters", '{"tree": "random"}',
+        "--stages", stages,
          "--splits", 3, "--out", out)  # fmt: skip
     of_models = [place.parent for place in places if place]  # All other calls only compile kernels.
     assert len({*of_models}) == len(of_models) == 2 * 3
@@ -126,13 +168,24 @@ def test_models_of_trials_are_in_a_folder_next_to_the_result_and_deleted(data, t
 
 def test_each_trial_is_a_line_on_standard_output(data, tmp_path):
     stages = ("--stages", json.dumps([[{"gamma": gamma} for gamma in (0.1, 1, 10)]]))
-    said = call(tune_command, "--data", data, "--estimator", "plt", *stages, "--out", tmp_path / "1.json")
+    said = call(
+        tune_command, "--data", data, "--estimator", "plt", *stages, "--out", tmp_path / "1.json"
+    )
     lines = [line for line in said.splitlines() if ": trial " in line]
-    assert [line.partition(" trials: ")[2].partition(":")[0] for line in lines] == ["trial 1", "trial 2", "trial 3"]
-    assert all(line.startswith("tune plt on tiny, at most 3 trials: ") and "gamma" in line for line in lines)
+    assert [line.partition(" trials: ")[2].partition(":")[0] for line in lines] == [
+        "trial 1",
+        "trial 2",
+        "trial 3",
+    ]
+    assert all(
+        line.startswith("tune plt on tiny, at most 3 trials: ") and "gamma" in line
+        for line in lines
+    )
 
 
-@pytest.mark.parametrize(("arity", "used"), [(2, 2), (3, 4), (5, 4), (163, 128), (182, 256), (256, 256)])
+@pytest.mark.parametrize(
+    ("arity", "used"), [(2, 2), (3, 4), (5, 4), (163, 128), (182, 256), (256, 256)]
+)
 def test_trial_of_kmeans_tree_has_a_power_of_two_as_arity(arity, used):
     trial = {"arity": arity, "epochs": 5}
     for model in (PLT(tree="kmeans"), Parabel()):

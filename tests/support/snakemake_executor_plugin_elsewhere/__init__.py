@@ -1,8 +1,8 @@
 """Simulate Kubernetes and clouds in an executor of Snakemake: no job sees the files of another job.
 
-Each job runs in a new empty folder, by Snakemake's command line for a machine without a shared file system. The job
-fetches the sources and inputs from the storage and stores the outputs there. Snakemake finds an executor on Python's
-path by its name.
+Each job runs in a new empty folder, by Snakemake's command line for a machine without a shared file
+system. The job fetches the sources and inputs from the storage and stores the outputs there.
+Snakemake finds an executor on Python's path by its name.
 """
 
 import os
@@ -17,7 +17,8 @@ common_settings = CommonSettings(
     non_local_exec=True,
     implies_no_shared_fs=True,
     job_deploy_sources=True,
-    auto_deploy_default_storage_provider=False,  # The plugin is already installed, as in an image of a container.
+    # The plugin is already installed, as in an image of a container.
+    auto_deploy_default_storage_provider=False,
 )
 
 
@@ -27,9 +28,14 @@ class Executor(RemoteExecutor):
     def run_job(self, job):
         folder = tempfile.mkdtemp(prefix="elsewhere-", dir=os.environ["ELSEWHERE"])
         with open(f"{folder}.log", "w") as log:
-            # Snakemake's command is a line for a shell, not a list of words. The line is safe, as only tests run it.
-            started = subprocess.Popen(self.format_job_exec(job), shell=True, cwd=folder, stdout=log, stderr=log)
-        self.report_job_submission(SubmittedJobInfo(job, external_jobid=folder, aux={"process": started}))
+            # Snakemake's command is a line for a shell, not a list of words. The line is safe, as
+            # only tests run it.
+            started = subprocess.Popen(
+                self.format_job_exec(job), shell=True, cwd=folder, stdout=log, stderr=log
+            )
+        self.report_job_submission(
+            SubmittedJobInfo(job, external_jobid=folder, aux={"process": started})
+        )
 
     async def check_active_jobs(self, active_jobs):
         for submitted in active_jobs:

@@ -1,4 +1,6 @@
-"""Read multi-label data in all formats in which the papers' datasets are distributed, and from sparse matrices."""
+"""Read multi-label data in all formats in which the papers' datasets are distributed, and from
+sparse matrices.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from xmlc.data.formats.rows import read_repository, read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.data.matrices import first_columns
 
-# The formats in WITHOUT_HEADER have no header. The largest feature id and label id in a file determine the numbers of
-# columns.
+# The formats in WITHOUT_HEADER have no header. The largest feature id and label id in a file
+# determine the numbers of columns.
 WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")
 IN_PAIRS = ("repository-two-files", "npz")  # Formats with separate files for features and labels.
 FORMATS = ("repository", *IN_PAIRS, "arff", *WITHOUT_HEADER)
@@ -34,48 +36,54 @@ def load(
     n_labels: int | None = None,
     vocabulary: dict[str, int] | None = None,
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read one file of multi-label data, plain or compressed (.gz, .xz, .bz2, recognized by content).
+    """Read one file of multi-label data, plain or compressed (.gz, .xz, .bz2, recognized by
+    content).
 
     Parameters
     ----------
     path : path
         The file. For ``repository-two-files`` and ``npz``, ``path`` is the file of features.
-    format : {"repository", "repository-two-files", "npz", "svmlight", "libsvm", "vw", "arff"}, optional
-        By default the format is detected if it is unambiguous. To read a dataset in five files (``coordinates``), use
-        `xmlc.data.formats.read_coordinates`.
+    format : {"repository", "repository-two-files", "npz", "svmlight", "libsvm", "vw", "arff"},
+    optional
+        By default the format is detected if it is unambiguous. To read a dataset in five files
+        (``coordinates``), use `xmlc.data.formats.read_coordinates`.
 
-        - ``repository`` has a header ``n d m``, then lines ``label,label feature:value ...`` with ids from 0. The line
-          of an instance without labels starts with a space.
-        - ``repository-two-files`` has one file of features and one file of labels, each with a header of two numbers.
-          In the file of labels, each value is 0 or 1.
-        - ``npz`` has one file of features and one file of labels, two sparse matrices that ``scipy.sparse.save_npz``
-          wrote.
-        - ``svmlight`` has rows as in ``repository``, but no header. The character ``#`` begins a comment.
-        - ``libsvm`` has rows as in ``svmlight``, but feature ids start from 1 and label ids from 0, as in LIBSVM's
-          multi-label datasets.
-        - ``vw`` is Vowpal Wabbit text, ``label,label | feature:value feature ...``. As in Vowpal Wabbit, a feature name
-          that is a whole number is the id of the feature. If feature names are not numbers, pass a ``vocabulary``.
-          Values of a repeated feature are added up, because repeated words are normal in texts. All formats except
-          ``vw`` refuse repeated features.
-        - ``arff`` means dense or sparse ARFF files. Mulan's XML file names the labels, or MEKA's header contains their
-          number. With ``@relation 'name: -C 6'``, the first six attributes are labels. With ``-C -6`` in the header,
-          the last six attributes are labels. The value of a label is 0 or 1, false or true, no or yes, in any case. A
-          nominal feature keeps its values if all its values are numbers. If all values are words that are allowed for
-          labels, such as no and yes, the values become 0 and 1. In all other nominal features, each value becomes its
-          position in the header.
+        - ``repository`` has a header ``n d m``, then lines ``label,label feature:value ...`` with
+          ids from 0. The line of an instance without labels starts with a space.
+        - ``repository-two-files`` has one file of features and one file of labels, each with a
+          header of two numbers. In the file of labels, each value is 0 or 1.
+        - ``npz`` has one file of features and one file of labels, two sparse matrices that
+          ``scipy.sparse.save_npz`` wrote.
+        - ``svmlight`` has rows as in ``repository``, but no header. The character ``#`` begins a
+          comment.
+        - ``libsvm`` has rows as in ``svmlight``, but feature ids start from 1 and label ids from 0,
+          as in LIBSVM's multi-label datasets.
+        - ``vw`` is Vowpal Wabbit text, ``label,label | feature:value feature ...``. As in Vowpal
+          Wabbit, a feature name that is a whole number is the id of the feature. If feature names
+          are not numbers, pass a ``vocabulary``. Values of a repeated feature are added up, because
+          repeated words are normal in texts. All formats except ``vw`` refuse repeated features.
+        - ``arff`` means dense or sparse ARFF files. Mulan's XML file names the labels, or MEKA's
+          header contains their number. With ``@relation 'name: -C 6'``, the first six attributes
+          are labels. With ``-C -6`` in the header, the last six attributes are labels. The value of
+          a label is 0 or 1, false or true, no or yes, in any case. A nominal feature keeps its
+          values if all its values are numbers. If all values are words that are allowed for labels,
+          such as no and yes, the values become 0 and 1. In all other nominal features, each value
+          becomes its position in the header.
     zero_based : bool
-        Whether label ids start from 0 rather than 1. In the format ``svmlight``, ``zero_based`` applies to feature ids,
-        too. The formats ``arff`` and ``npz`` have no ids.
+        Whether label ids start from 0 rather than 1. In the format ``svmlight``, ``zero_based``
+        applies to feature ids, too. The formats ``arff`` and ``npz`` have no ids.
     labels : path, optional
         The second file of ``repository-two-files``, ``npz`` and Mulan's ``arff``.
     n_features, n_labels : int, optional
-        The numbers of features d and of labels m, for formats without a header. By default the largest ids of a feature
-        and of a label in the file determine d and m. For a test file, pass d and m of the training file. If the test
-        file has features with ids of d or more, these features are dropped with a warning. If the test file has label
-        ids of m or more, an error is raised.
+        The numbers of features d and of labels m, for formats without a header. By default the
+        largest ids of a feature and of a label in the file determine d and m. For a test file, pass
+        d and m of the training file. If the test file has features with ids of d or more, these
+        features are dropped with a warning. If the test file has label ids of m or more, an error
+        is raised.
     vocabulary : dict, optional
-        Maps the feature names of ``vw`` to numbers. New names in the file are added to the dictionary, up to
-        ``n_features`` names. Pass the same dictionary, initially empty, for the training and the test file.
+        Maps the feature names of ``vw`` to numbers. New names in the file are added to the
+        dictionary, up to ``n_features`` names. Pass the same dictionary, initially empty, for the
+        training and the test file.
 
     Returns
     -------
@@ -87,7 +95,8 @@ def load(
     Raises
     ------
     XmlcError
-        The file cannot be read. Malformed lines are listed as ``file:line: found ..., expected ...``.
+        The file cannot be read. Malformed lines are listed as ``file:line: found ..., expected
+        ...``.
 
     Warns
     -----
@@ -100,13 +109,19 @@ def load(
     if labels is not None:
         second = checked_path(labels)
     format = format or detect_format(path)
-    if format not in FORMATS or format == "coordinates":  # `read_coordinates` reads the five files of coordinates.
-        raise XmlcError(f"{path}: found format {format!r}, expected one of {', '.join(FORMATS[:-1])}")
+    # `read_coordinates` reads the five files of coordinates.
+    if format not in FORMATS or format == "coordinates":
+        raise XmlcError(
+            f"{path}: found format {format!r}, expected one of {', '.join(FORMATS[:-1])}"
+        )
     if second is None and format in IN_PAIRS:
         expected = "one with labels. Set labels= to it."
         raise XmlcError(f"{path}: found no second file for format {format}, expected {expected}")
     if second is not None and format not in (*IN_PAIRS, "arff"):
-        raise XmlcError(f"{path}: found a second file {labels}, expected none for format {format}. Leave out labels=.")
+        raise XmlcError(
+            f"{path}: found a second file {labels}, expected none for format {format}. Leave out "
+            "labels=."
+        )
     if format == "repository":
         return read_repository(path, base)
     if format == "arff":
@@ -117,7 +132,9 @@ def load(
         else:
             X, Y = read_two_files(path, second, base)
         if X.shape[0] != Y.shape[0]:
-            raise XmlcError(f"{second}: found {Y.shape[0]} instances, expected {X.shape[0]} as in {path}")
+            raise XmlcError(
+                f"{second}: found {Y.shape[0]} instances, expected {X.shape[0]} as in {path}"
+            )
         return X, Y
     if format == "vw":
         X, Y = read_vw(path, zero_based, vocabulary, n_labels)
@@ -141,7 +158,8 @@ def detect_format(path: Path) -> str:
     head = read_bytes(path, 64)
     if not head:
         raise XmlcError(f"{path}: found an empty file, expected data")
-    if head.startswith(b"PK\x03\x04") and b".npy" in head:  # An npz file is a zip file whose first member ends in .npy.
+    # An npz file is a zip file whose first member ends in .npy.
+    if head.startswith(b"PK\x03\x04") and b".npy" in head:
         return "npz"
     line = first_line(path)
     numbers = words(line)
@@ -151,4 +169,7 @@ def detect_format(path: Path) -> str:
         return "arff"
     if looks_like_vw(line):
         return "vw"
-    raise XmlcError(f"{path}:1: found {line[:60]!r}, of no known format. Set format= to one of {', '.join(FORMATS)}")
+    raise XmlcError(
+        f"{path}:1: found {line[:60]!r}, of no known format. Set format= to one of "
+        f"{', '.join(FORMATS)}"
+    )

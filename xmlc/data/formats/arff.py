@@ -41,7 +41,9 @@ NUMERIC = ("numeric", "real", "integer")
 
 
 class Attribute(NamedTuple):
-    """Hold the name and the line number of an attribute, and the numeric codes of its values if it is nominal."""
+    """Hold the name and the line number of an attribute, and the numeric codes of its values if it
+    is nominal.
+    """
 
     name: str
     line: int
@@ -50,14 +52,18 @@ class Attribute(NamedTuple):
 
 
 def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
-    """Read an ARFF file. An XML file names the labels, or MEKA's header contains their number; see `load`.
+    """Read an ARFF file.
 
-    Labels and features are numbered in the order of the attributes. A nominal feature keeps its values if all its
-    values are numbers. If all values are words that are allowed for labels, such as no and yes, the values become 0 and
-    1. In all other nominal features, each value becomes its position in the declaration. If a sparse row lacks an
-    attribute, the attribute has the first value in its declaration, as the format defines. A missing value (``?``) is
-    an error, because ARFF does not define a value that replaces it. Blank lines are skipped, because the ARFF format
-    allows blank lines.
+    An XML file names the labels, or MEKA's header contains their number; see `load`.
+
+    Labels and features are numbered in the order of the attributes. A nominal feature keeps its
+    values if all its values are numbers. If all values are words that are allowed for labels, such
+    as no and yes, the values become 0 and
+    1. In all other nominal features, each value becomes its position in the declaration. If a
+       sparse row lacks an
+    attribute, the attribute has the first value in its declaration, as the format defines. A
+    missing value (``?``) is an error, because ARFF does not define a value that replaces it. Blank
+    lines are skipped, because the ARFF format allows blank lines.
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
@@ -75,7 +81,9 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
             return omitted | _sparse_row(text, attributes)
         cells = _cells(text)
         if len(cells) != len(attributes):
-            raise LineError(f"{len(cells)} values", f"{len(attributes)}. The line may be incomplete.")
+            raise LineError(
+                f"{len(cells)} values", f"{len(attributes)}. The line may be incomplete."
+            )
         return {i: _value(cell, attributes[i]) for i, cell in enumerate(cells)}
 
     rows = ((number, line) for number, line in lines if line.strip(BLANKS)[:1] not in ("", "%"))
@@ -86,11 +94,14 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
     table = stack_estimates(np.array(counts), np.array(ids), np.array(values), len(attributes))
     table.eliminate_zeros()
     columns = sparse.csc_array(table)
-    return sparse.csr_array(columns[:, ~is_label]), sparse.csr_array(columns[:, is_label].astype(bool))
+    return sparse.csr_array(columns[:, ~is_label]), sparse.csr_array(
+        columns[:, is_label].astype(bool)
+    )
 
 
 def check_alike(first: Path, second: Path, labels: Path | None) -> None:
-    """Raise an error if two files differ in their attributes, the attributes' order, the labels or the numeric codes.
+    """Raise an error if two files differ in their attributes, the attributes' order, the labels or
+    the numeric codes.
 
     Raises
     ------
@@ -101,8 +112,12 @@ def check_alike(first: Path, second: Path, labels: Path | None) -> None:
     others, _ = _header(second, labels)
     for attribute, other in zip_longest(attributes, others):
         if attribute is None or other is None:
-            raise XmlcError(f"{second}: found more or fewer attributes than in {first}, expected the same")
-        same_codes = all(attribute.codes.get(value, code) == code for value, code in other.codes.items())
+            raise XmlcError(
+                f"{second}: found more or fewer attributes than in {first}, expected the same"
+            )
+        same_codes = all(
+            attribute.codes.get(value, code) == code for value, code in other.codes.items()
+        )
         if attribute.name != other.name or attribute.is_label != other.is_label or not same_codes:
             found = f"{second}:{other.line}: found attribute {other.name!r}"
             expected = f"{attribute.name!r} with the same values and labels"
@@ -115,16 +130,22 @@ def _label_names(path: Path) -> set[str]:
         root = ElementTree.fromstring(content)
     # An unknown encoding raises LookupError or ValueError.
     except (ElementTree.ParseError, LookupError, ValueError) as error:
-        raise XmlcError(f"{path}: found no XML ({error}), expected <labels><label name=.../>...</labels>") from error
+        raise XmlcError(
+            f"{path}: found no XML ({error}), expected <labels><label name=.../>...</labels>"
+        ) from error
     labels = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
     names = {label.attrib["name"] for label in labels if "name" in label.attrib}
     if not names:
-        raise XmlcError(f"{path}: found no label names, expected <labels><label name=.../>...</labels>")
+        raise XmlcError(
+            f"{path}: found no label names, expected <labels><label name=.../>...</labels>"
+        )
     return names
 
 
 def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[tuple[int, str]]]:
-    """Return the attributes of an ARFF file, and an iterator over the file's lines after ``@data``."""
+    """Return the attributes of an ARFF file, and an iterator over the file's lines after
+    ``@data``.
+    """
     attributes: dict[str, Attribute] = {}
     declared: int | None = None
     lines = text_lines(path)
@@ -144,10 +165,15 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
             kind = match[2].strip(BLANKS)
         is_list = kind.startswith("{") and kind.endswith("}")
         if match is None or not (is_list or words(kind)[0].lower() in NUMERIC):
-            raise XmlcError(f"{path}:{number}: found {quoted(text)}, expected @attribute name numeric or {{a,b,...}}")
+            raise XmlcError(
+                f"{path}:{number}: found {quoted(text)}, expected @attribute name numeric or "
+                "{a,b,...}"
+            )
         name = _unquoted(match[1])
         if name in attributes:
-            raise XmlcError(f"{path}:{number}: found attribute {name!r} twice, expected each name once")
+            raise XmlcError(
+                f"{path}:{number}: found attribute {name!r} twice, expected each name once"
+            )
         codes = {}
         if is_list:
             try:
@@ -158,7 +184,9 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
     raise XmlcError(f"{path}: found no @data line, expected one. The file may be incomplete.")
 
 
-def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None) -> list[Attribute]:
+def _with_labels(
+    path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None
+) -> list[Attribute]:
     """Mark the attributes that are labels.
 
     An XML file names the labels, or they are the first (-C 6) or last (-C -6) attributes.
@@ -174,7 +202,9 @@ def _with_labels(path: Path, attributes: list[Attribute], labels: Path | None, d
         expected = f"@relation 'name: -C 6' (MEKA) or an XML file (Mulan). {remedy}"
         raise XmlcError(f"{path}: found no labels, expected {expected}")
     elif not 1 <= abs(declared) <= len(attributes):
-        raise XmlcError(f"{path}: found -C {declared} in @relation, expected 1 to {len(attributes)} labels")
+        raise XmlcError(
+            f"{path}: found -C {declared} in @relation, expected 1 to {len(attributes)} labels"
+        )
     elif declared > 0:
         names = {attribute.name for attribute in attributes[:declared]}
     else:

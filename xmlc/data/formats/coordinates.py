@@ -1,4 +1,6 @@
-"""Read datasets in five files, which list the positions and values of non-zeros, and the positions of labels."""
+"""Read datasets in five files, which list the positions and values of non-zeros, and the positions
+of labels.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,16 @@ import numpy as np
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.lines import LARGEST, LineError, MalformedLines, decimal, each_read, quoted, text_lines, whole
+from xmlc.data.formats.lines import (
+    LARGEST,
+    LineError,
+    MalformedLines,
+    decimal,
+    each_read,
+    quoted,
+    text_lines,
+    whole,
+)
 from xmlc.kernels.csr import CSR
 
 
@@ -19,16 +30,18 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
 
     In all five files, ids start from 1. The lines of the files may be in any order.
 
-    The authors of LdSM (ldsm2020) publish delicious in five such files, because their program reads this format.
+    The authors of LdSM (ldsm2020) publish delicious in five such files, because their program reads
+    this format.
 
     Parameters
     ----------
     files : sequence of Path
-        The first three files have one line for each non-zero of X. The first file contains the instance, the second
-        file the feature, and the third file the value. The fourth and fifth file have one line for each non-zero of Y:
-        the fourth file contains the instance, and the fifth file the label. An instance without features is missing
-        from the first three files. An instance without labels is missing from the fourth and fifth file. If the largest
-        instance number exceeds the number of lines, an error reports that the files are damaged.
+        The first three files have one line for each non-zero of X. The first file contains the
+        instance, the second file the feature, and the third file the value. The fourth and fifth
+        file have one line for each non-zero of Y: the fourth file contains the instance, and the
+        fifth file the label. An instance without features is missing from the first three files. An
+        instance without labels is missing from the fourth and fifth file. If the largest instance
+        number exceeds the number of lines, an error reports that the files are damaged.
 
     Returns
     -------
@@ -39,7 +52,8 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     Raises
     ------
     XmlcError
-        A line is not a valid number, files that belong together have different lengths, or a feature is repeated.
+        A line is not a valid number, files that belong together have different lengths, or a
+        feature is repeated.
     """
     rows, features, values, label_rows, labels = files
     row_ids = _column(rows, _id, np.int32)
@@ -58,11 +72,14 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     _check_once(features, row_ids, feature_ids)
     X = _matrix(numbers, row_ids, feature_ids, n_instances)
     X.eliminate_zeros()
-    return X, _matrix(np.ones(label_ids.size, dtype=np.int32), label_row_ids, label_ids, n_instances).astype(bool)
+    return X, _matrix(
+        np.ones(label_ids.size, dtype=np.int32), label_row_ids, label_ids, n_instances
+    ).astype(bool)
 
 
 def _column(path: Path, read: Callable[[str], float], dtype: type) -> np.ndarray:
-    numbers = array("d", each_read(MalformedLines(path), text_lines(path), read))  # All ids are exact in float64.
+    # All ids are exact in float64.
+    numbers = array("d", each_read(MalformedLines(path), text_lines(path), read))
     return np.asarray(numbers, dtype=dtype)
 
 
@@ -85,7 +102,11 @@ def _check_once(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:
     twice = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
     malformed = MalformedLines(path)
     for place in np.sort(order[1:][twice]).tolist():
-        malformed.add(place + 1, f"feature {columns[place]} of instance {rows[place]} twice", "each feature once")
+        malformed.add(
+            place + 1,
+            f"feature {columns[place]} of instance {rows[place]} twice",
+            "each feature once",
+        )
     malformed.raise_any()
 
 

@@ -1,9 +1,11 @@
-"""Read text files, plain or compressed, by blocks or lines. Parse numbers, and collect malformed lines.
+"""Read text files, plain or compressed, by blocks or lines.
 
-A decimal number consists of digits and a power of ten. If the digits and the power of ten are exact in double
-precision, one operation computes the number and rounds only once. The method of this function is the fast path of
-Clinger, "How to read floating point numbers accurately", PLDI 1990. If ``exact`` is false, the caller of
-`parse_decimal` has to parse the number by another method.
+Parse numbers, and collect malformed lines.
+
+A decimal number consists of digits and a power of ten. If the digits and the power of ten are exact
+in double precision, one operation computes the number and rounds only once. The method of this
+function is the fast path of Clinger, "How to read floating point numbers accurately", PLDI 1990. If
+``exact`` is false, the caller of `parse_decimal` has to parse the number by another method.
 """
 
 from __future__ import annotations
@@ -26,13 +28,15 @@ from xmlc.data.archives import open_plain
 T = TypeVar("T")
 BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-BLANKS = " \t\n\r\x0b\x0c"  # Only ASCII blanks separate words, because names may contain other spaces of Unicode.
+# Only ASCII blanks separate words, because names may contain other spaces of Unicode.
+BLANKS = " \t\n\r\x0b\x0c"
 LISTED = 20
-# Possessive quantifiers prevent backtracking. Backtracking takes quadratic time on long digit sequences that are no
-# number.
+# Possessive quantifiers prevent backtracking. Backtracking takes quadratic time on long digit
+# sequences that are no number.
 DECIMAL = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
-WHOLE = re.compile(r"\d{1,18}", re.ASCII)  # A number with more digits may exceed 64 bits, and is no valid id.
+# A number with more digits may exceed 64 bits, and is no valid id.
+WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 LARGEST = int(np.iinfo(np.int32).max)
 
 PLUS = 43
@@ -42,9 +46,11 @@ ZERO = 48
 NINE = 57
 UPPER_E = 69
 LOWER_E = 101
-EXACT_POWERS = np.array([float(10**k) for k in range(23)])  # Powers of ten up to 10^22 are exact in double precision.
+# Powers of ten up to 10^22 are exact in double precision.
+EXACT_POWERS = np.array([float(10**k) for k in range(23)])
 EXACT_MANTISSA = np.uint64(1 << 53)
-LARGEST_FLOAT32 = 3.4028235677973366e38  # The smallest number that rounds to infinity in single precision.
+# The smallest number that rounds to infinity in single precision.
+LARGEST_FLOAT32 = 3.4028235677973366e38
 
 
 def check_readable(path: Path) -> None:
@@ -67,7 +73,9 @@ def open_bytes(path: Path) -> BinaryIO:
 
 
 def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """Yield the content of a file in blocks that end with a newline. A missing newline at the end is added.
+    """Yield the content of a file in blocks that end with a newline.
+
+    A missing newline at the end is added.
 
     Raises
     ------
@@ -92,7 +100,10 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
-    """Return the content of a file, or only its first ``most`` bytes. The content must fit in memory."""
+    """Return the content of a file, or only its first ``most`` bytes.
+
+    The content must fit in memory.
+    """
     with open_bytes(path) as file:
         return file.read(most)
 
@@ -102,7 +113,10 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     lines = (line for block in line_blocks(path) for line in io.BytesIO(block))
     for number, line in enumerate(lines, start=1):
         # Invalid UTF-8 is escaped, because different names must remain different.
-        yield number, line.decode("utf-8", errors="backslashreplace").removesuffix("\n").removesuffix("\r")
+        yield (
+            number,
+            line.decode("utf-8", errors="backslashreplace").removesuffix("\n").removesuffix("\r"),
+        )
 
 
 def first_line(path: Path) -> str:
@@ -119,7 +133,9 @@ def words(text: str, most: int = -1) -> list[str]:
 
 
 class LineError(ValueError):
-    """Describe a malformed line by the text found, already quoted for messages, and the expected text."""
+    """Describe a malformed line by the text found, already quoted for messages, and the expected
+    text.
+    """
 
     def __init__(self, found: str, expected: str):
         super().__init__(f"found {found}, expected {expected}")
@@ -142,7 +158,10 @@ class MalformedLines:
         self.messages = list[str]()
 
     def add(self, line: int, found: str, expected: str) -> None:
-        """Add a malformed line to the collected lines. The argument ``line`` is the line's number, counted from 1."""
+        """Add a malformed line to the collected lines.
+
+        The argument ``line`` is the line's number, counted from 1.
+        """
         self.count += 1
         if len(self.messages) < LISTED:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
@@ -157,10 +176,14 @@ class MalformedLines:
             if self.count == 1:
                 found = "1 malformed line"
             messages = "\n".join(self.messages)
-            raise XmlcError(f"{self.path}: found {found}, nothing was read. Fix these lines:\n{messages}")
+            raise XmlcError(
+                f"{self.path}: found {found}, nothing was read. Fix these lines:\n{messages}"
+            )
 
 
-def each_read(malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]) -> Iterator[T]:
+def each_read(
+    malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]
+) -> Iterator[T]:
     """Strip and parse each line, and yield the value of each line.
 
     If some lines are malformed, raise one error after the last line.
@@ -183,7 +206,8 @@ def quoted(text: str) -> str:
 def decimal(text: str) -> float:
     """Return the value of a decimal number.
 
-    The texts ``1_000``, ``nan`` and ``0x1p3``, which Python can convert to numbers, are not allowed.
+    The texts ``1_000``, ``nan`` and ``0x1p3``, which Python can convert to numbers, are not
+    allowed.
 
     Raises
     ------
@@ -199,7 +223,9 @@ def decimal(text: str) -> float:
 
 
 def truth(text: str) -> bool:
-    """Return the value of a label as a bool. The valid texts are 0, 1, 1.0, and words such as true and no, in any case.
+    """Return the value of a label as a bool.
+
+    The valid texts are 0, 1, 1.0, and words such as true and no, in any case.
 
     Raises
     ------
@@ -241,7 +267,8 @@ def parse_integer(text, position, end):
     """
     value = np.int64(0)
     while position < end and ZERO <= text[position] <= NINE:
-        if value < 1 << 53:  # Stop at 2^53 to prevent an overflow, because no valid number is larger.
+        # Stop at 2^53 to prevent an overflow, because no valid number is larger.
+        if value < 1 << 53:
             value = value * 10 + (text[position] - ZERO)
         position += 1
     return value, position
@@ -264,7 +291,8 @@ def parse_decimal(text, position, end):
     next : int
         Position after the number, or ``position`` if there is none.
     exact : bool
-        Whether the digits and the power of ten are both exact in double precision, so that one operation rounds once.
+        Whether the digits and the power of ten are both exact in double precision, so that one
+        operation rounds once.
     """
     start = position
     negative = position < end and text[position] == MINUS
@@ -273,7 +301,9 @@ def parse_decimal(text, position, end):
     mantissa = np.uint64(0)
     digits = 0
     exponent = 0
-    step = 0  # The change of the exponent by each digit is 0 before the decimal point, and -1 after the point.
+    # The change of the exponent by each digit is 0 before the decimal point, and -1 after the
+    # point.
+    step = 0
     seen = False
     while position < end:
         if ZERO <= text[position] <= NINE:

@@ -26,14 +26,17 @@ def read_npz(features: Path, labels: Path) -> tuple[CSR, CSR]:
     Raises
     ------
     XmlcError
-        A file contains no sparse matrix, X contains a value that is not finite, or Y contains a value other than 0 and
-        1.
+        A file contains no sparse matrix, X contains a value that is not finite, or Y contains a
+        value other than 0 and 1.
     """
     return read_matrix(features, as_features), read_matrix(labels, as_labels)
 
 
 def read_matrix(path: Path, gate: Callable[[Any], CSR]) -> CSR:
-    """Read a matrix and return ``gate(matrix)``, which checks the matrix. Error messages begin with the file's path."""
+    """Read a matrix and return ``gate(matrix)``, which checks the matrix.
+
+    Error messages begin with the file's path.
+    """
     try:
         return gate(load_npz(path))
     except InvalidDataError as error:

@@ -1,8 +1,8 @@
 """Read sparse row formats: the repository format, its variant with two files, and SVMLight.
 
-A row is ``label,label feature:value feature:value ...``. The parser reads each byte of the file once, and writes 8
-bytes for each non-zero and 4 bytes for each label. If the ids in a row are not in ascending order, scipy sorts the
-entries of the row after the parsing.
+A row is ``label,label feature:value feature:value ...``. The parser reads each byte of the file
+once, and writes 8 bytes for each non-zero and 4 bytes for each label. If the ids in a row are not
+in ascending order, scipy sorts the entries of the row after the parsing.
 """
 
 from __future__ import annotations
@@ -55,12 +55,13 @@ NOT_FINITE = 8
 class RowFormat(NamedTuple):
     """Hold the properties in which row formats differ."""
 
-    #: Whether rows may begin with labels. If rows have no labels, an empty line is a row without entries.
+    #: Whether rows may begin with labels. If rows have no labels, an empty line is a row without
+    #: entries.
     with_labels: bool = True
     #: Whether ``#`` begins a comment. Lines that contain only a comment are not rows.
     comments: bool = False
-    #: The smallest feature id and the smallest label id (0 or 1), and the numbers of features and labels. Each id must
-    #: be less than the smallest id plus the number of columns.
+    #: The smallest feature id and the smallest label id (0 or 1), and the numbers of features and
+    #: labels. Each id must be less than the smallest id plus the number of columns.
     base: int = 0
     label_base: int = 0
     n_features: int = LARGEST
@@ -68,9 +69,13 @@ class RowFormat(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Hold the parser's results for one block. When the next block is parsed, the arrays are overwritten."""
+    """Hold the parser's results for one block.
 
-    #: The features of all rows (uint32), their values (float32), and the end of each row in both arrays (int64).
+    When the next block is parsed, the arrays are overwritten.
+    """
+
+    #: The features of all rows (uint32), their values (float32), and the end of each row in both
+    #: arrays (int64).
     ids: np.ndarray
     values: np.ndarray
     row_ends: np.ndarray
@@ -79,12 +84,12 @@ class Buffers(NamedTuple):
     label_ends: np.ndarray
     #: The line number of each row in the file, int64.
     row_lines: np.ndarray
-    #: Values that the kernel cannot compute exactly, int64 (h, 3). The columns are the value's index in ``values``, and
-    #: its start and end in the text.
+    #: Values that the kernel cannot compute exactly, int64 (h, 3). The columns are the value's
+    #: index in ``values``, and its start and end in the text.
     hard: np.ndarray
-    #: Malformed lines, int64 (e, 3). The columns are line number, error code, and position in the text (-1 for a blank
-    #: line). If a line has several errors, only the first error is stored. Blank lines are malformed only if a row
-    #: follows.
+    #: Malformed lines, int64 (e, 3). The columns are line number, error code, and position in the
+    #: text (-1 for a blank line). If a line has several errors, only the first error is stored.
+    #: Blank lines are malformed only if a row follows.
     errors: np.ndarray
 
     @classmethod
@@ -130,8 +135,8 @@ class _RowReader:
         self.n_rows = 0
         self._blank_line = -1
         self._buffers = Buffers.of(0)
-        # Six lists, each with one array per block: ids, values, labels, line numbers of rows, ids per row, labels per
-        # row.
+        # Six lists, each with one array per block: ids, values, labels, line numbers of rows, ids
+        # per row, labels per row.
         types = (np.uint32, np.float32, np.uint32, np.int64, np.int64, np.int64)
         self._parts = [[np.empty(0, dtype)] for dtype in types]
 
@@ -163,7 +168,8 @@ class _RowReader:
             self.malformed.add(line, quoted(found), _expectation(code, self.layout, self.column))
         self.malformed.count += max(n_errors - LISTED, 0)
         self.n_rows += n_rows
-        # After the first malformed line, no results are kept, and parsing goes on only to find more malformed lines.
+        # After the first malformed line, no results are kept, and parsing goes on only to find more
+        # malformed lines.
         if self.malformed.count == 0:
             lengths = np.diff(row_ends, prepend=0)
             label_counts = np.diff(buffers.label_ends[:n_rows], prepend=0)
@@ -206,20 +212,24 @@ class _RowReader:
         repeated = np.flatnonzero((np.diff(X.indices) == 0) & (np.diff(rows) == 0))
         found, firsts = np.unique(rows[repeated], return_index=True)
         for row, feature in zip(found, X.indices[repeated[firsts]] + self.layout.base):
-            self.malformed.add(lines[row], f"{self.column} {feature} twice", f"each {self.column} once")
+            self.malformed.add(
+                lines[row], f"{self.column} {feature} twice", f"each {self.column} once"
+            )
         self.malformed.raise_any()
 
 
 def read_repository(path: Path, label_base: int = 0) -> tuple[CSR, CSR]:
     """Read a file in the repository format, which begins with a header ``n d m``; see `load`."""
-    return _read_with_header(path, ("instances", "features", "labels"), RowFormat(label_base=label_base))
+    return _read_with_header(
+        path, ("instances", "features", "labels"), RowFormat(label_base=label_base)
+    )
 
 
 def read_rows(path: Path, base: int, label_base: int, n_labels: int | None) -> tuple[CSR, CSR]:
     """Read rows without a header, as in SVMLight and LIBSVM; see `load`.
 
-    Feature ids start from ``base``, and label ids start from ``label_base``. If ``n_labels`` is given, label ids must
-    be less than ``label_base`` plus ``n_labels``.
+    Feature ids start from ``base``, and label ids start from ``label_base``. If ``n_labels`` is
+    given, label ids must be less than ``label_base`` plus ``n_labels``.
     """
     layout = RowFormat(comments=True, base=base, label_base=label_base)
     if n_labels is not None:
@@ -246,7 +256,9 @@ def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[CSR, CS
     wrong = np.flatnonzero(Y.data != 1)
     lines, firsts = np.unique(np.searchsorted(Y.indptr, wrong, side="right") + 1, return_index=True)
     for line, entry in zip(lines.tolist(), wrong[firsts].tolist()):
-        malformed.add(line, f"'{Y.indices[entry] + base}:{Y.data[entry]:g}'", "0 or 1 as the value of a label")
+        malformed.add(
+            line, f"'{Y.indices[entry] + base}:{Y.data[entry]:g}'", "0 or 1 as the value of a label"
+        )
     malformed.raise_any()
     return X, Y.astype(bool)
 
@@ -262,11 +274,15 @@ def _read_with_header(path: Path, names: tuple[str, ...], layout: RowFormat) -> 
     for text in chain([block], blocks):
         reader.parse(text)
         if reader.n_rows > n_rows:
-            reader.malformed.add(n_rows + 2, f"instance {n_rows + 1}", f"{n_rows} instances as in line 1")
+            reader.malformed.add(
+                n_rows + 2, f"instance {n_rows + 1}", f"{n_rows} instances as in line 1"
+            )
             break
     if reader.n_rows < n_rows:
         expected = f"{n_rows} instances as in line 1. The file may be incomplete."
-        reader.malformed.add(reader.line, f"the end of the file after {reader.n_rows} instances", expected)
+        reader.malformed.add(
+            reader.line, f"the end of the file after {reader.n_rows} instances", expected
+        )
     return reader.matrices()
 
 
@@ -284,19 +300,25 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> CSR:
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     if ids.size <= LARGEST:
-        indptr = indptr.astype(np.int32)  # If ``indptr`` and ``ids`` had different types, scipy would copy ``ids``.
+        # If ``indptr`` and ``ids`` had different types, scipy would copy ``ids``.
+        indptr = indptr.astype(np.int32)
     return sparse.csr_array((data, ids.view(np.int32), indptr), shape=(lengths.size, n_columns))
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Concatenate the arrays in a list, and empty the list, so that the memory of its arrays is released."""
+    """Concatenate the arrays in a list, and empty the list, so that the memory of its arrays is
+    released.
+    """
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
 def _expectation(code: int, layout: RowFormat, column: str) -> str:
-    """Return the expected text for an error code, in words. ``column`` is the name of the ids before the colons."""
+    """Return the expected text for an error code, in words.
+
+    ``column`` is the name of the ids before the colons.
+    """
     first = layout.label_base
     hint = ""
     if first == 0:
@@ -390,7 +412,8 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
     count : int64
         Number of pairs already in ``ids`` and ``values``.
     hard, n_hard : int64 (h, 3), int64
-        Output buffer for values that the caller has to parse, and the number of values in the buffer.
+        Output buffer for values that the caller has to parse, and the number of values in the
+        buffer.
 
     Returns
     -------
@@ -463,7 +486,9 @@ def find_line(text, start, comments):
 
 @njit
 def note(errors, n_errors, line, code, position):
-    """Store a malformed line if the buffer has space. Return the number of malformed lines, including the stored line.
+    """Store a malformed line if the buffer has space.
+
+    Return the number of malformed lines, including the stored line.
 
     Parameters
     ----------
@@ -492,7 +517,8 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
     first_line : int
         Number of the block's first line in the file.
     blank_line : int
-        Line number of the first blank line after the last row so far, or -1 if no blank line follows this row.
+        Line number of the first blank line after the last row so far, or -1 if no blank line
+        follows this row.
     layout : RowFormat
     buffers : Buffers
         The buffers in which the results are stored. Each malformed line is stored as an empty row.
@@ -500,8 +526,8 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
     Returns
     -------
     n_rows, next_line, blank_line, n_hard, n_errors : int
-        ``n_errors`` may exceed the length of ``errors``. The number ``n_hard`` never exceeds the length of the array
-        ``hard``.
+        ``n_errors`` may exceed the length of ``errors``. The number ``n_hard`` never exceeds the
+        length of the array ``hard``.
     """
     ids = buffers.ids
     values = buffers.values
@@ -536,7 +562,9 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
                 at = line_start
                 code = 0
         if code == 0:
-            count, n_hard, at, code = parse_features(text, at, stop, layout, ids, values, count, hard, n_hard)
+            count, n_hard, at, code = parse_features(
+                text, at, stop, layout, ids, values, count, hard, n_hard
+            )
         if code != 0:
             n_errors = note(buffers.errors, n_errors, line, code, at)
             count = row_start

@@ -12,31 +12,47 @@ from pathlib import Path
 import numpy as np
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.formats.lines import BLANKS, DECIMAL, LARGEST, LineError, MalformedLines, decimal, quoted, text_lines
+from xmlc.data.formats.lines import (
+    BLANKS,
+    DECIMAL,
+    LARGEST,
+    LineError,
+    MalformedLines,
+    decimal,
+    quoted,
+    text_lines,
+)
 from xmlc.kernels.csr import CSR, stack_estimates
 
 ID = re.compile("0|[1-9][0-9]{0,9}")  # ID matches whole numbers.
-# HEAD matches the text before the first bar of a line. The first group of the regular expression contains the labels. A
-# tag either begins with ', or follows the labels without a space before the bar.
+# HEAD matches the text before the first bar of a line. The first group of the regular expression
+# contains the labels. A tag either begins with ', or follows the labels without a space before the
+# bar.
 HEAD = re.compile(
-    rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)('[^ \t]*[ \t]*)?",
+    rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)"
+    r"('[^ \t]*[ \t]*)?",
     re.ASCII,
 )
 BLANK = "an instance. Start the line of an instance without labels with |."
 
 
-def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_labels: int | None) -> tuple[CSR, CSR]:
-    """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see `load`.
+def read_vw(
+    path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_labels: int | None
+) -> tuple[CSR, CSR]:
+    """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see
+    `load`.
 
-    A feature is identified by its namespace and its name, and gets the next free number of ``vocabulary``. Without a
-    vocabulary, the name of a feature must be its number. As in Vowpal Wabbit, the default value is 1, and a namespace's
-    scale multiplies its values. If a feature is repeated, its values are added, because texts repeat words. The
-    importance and the tag of a line must be valid, but are ignored.
+    A feature is identified by its namespace and its name, and gets the next free number of
+    ``vocabulary``. Without a vocabulary, the name of a feature must be its number. As in Vowpal
+    Wabbit, the default value is 1, and a namespace's scale multiplies its values. If a feature is
+    repeated, its values are added, because texts repeat words. The importance and the tag of a line
+    must be valid, but are ignored.
 
     Raises
     ------
     XmlcError
-        Some lines are malformed, or a name is not a valid number although there is no ``vocabulary``.
+        Some lines are malformed, or a name is not a valid number although there is no
+        ``vocabulary``.
     """
     known: dict[str, int] = {}
     if vocabulary is not None:
@@ -81,7 +97,9 @@ def read_vw(path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_l
     n_features = max(known.values(), default=-1) + 1
     X = stack_estimates(np.array(counts), np.array(ids), np.array(values), n_features)
     X.eliminate_zeros()
-    return X, stack_estimates(np.array(label_counts), np.array(labels), np.ones(len(labels), dtype=bool), n_labels)
+    return X, stack_estimates(
+        np.array(label_counts), np.array(labels), np.ones(len(labels), dtype=bool), n_labels
+    )
 
 
 class NoIds(XmlcError):
@@ -91,8 +109,15 @@ class NoIds(XmlcError):
 def _number(place: str, key: str, known: dict[str, int]) -> int:
     """Convert a feature name to an integer. All features of a file must be in one namespace."""
     space, _, name = key.partition("|")
-    if not ID.fullmatch(name) or int(name) >= LARGEST or not next(iter(known), key).startswith(f"{space}|"):
-        expected = "numbers below 2^31 in one namespace. For names, pass vocabulary=, one dictionary for all files."
+    if (
+        not ID.fullmatch(name)
+        or int(name) >= LARGEST
+        or not next(iter(known), key).startswith(f"{space}|")
+    ):
+        expected = (
+            "numbers below 2^31 in one namespace. For names, pass vocabulary=, one dictionary for "
+            "all files."
+        )
         raise NoIds(f"{place}: found feature {quoted(key)}, expected {expected}")
     return int(name)
 
@@ -126,12 +151,15 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
             name, value = _weighted(token)
             key = f"{namespace}|{name}"
             pairs[key] = pairs.get(key, 0.0) + scale * value
-            # The sum or product of finite values can be infinite in single precision, so each resulting value is
-            # checked.
+            # The sum or product of finite values can be infinite in single precision, so each
+            # resulting value is checked.
             decimal(repr(pairs[key]))
     match = HEAD.fullmatch(head)
     if match is None:
-        expected = "label[,label] [importance [initial]] ['tag] at the start of the line, and a space before the bar"
+        expected = (
+            "label[,label] [importance [initial]] ['tag] at the start of the line, and a space "
+            "before the bar"
+        )
         raise LineError(quoted(head + "|"), expected)
     labels: set[int] = set()
     if match[1]:

@@ -9,7 +9,9 @@ DEMO = "demo"  # The name ``demo`` gets no mark, because every dataset of the de
 
 
 def is_made(source: object) -> bool:
-    """Return whether the content of a ``source.json`` describes data from `xmlc synth`, or a copy of such data."""
+    """Return whether the content of a ``source.json`` describes data from `xmlc synth`, or a copy
+    of such data.
+    """
     return isinstance(source, Mapping) and "synthetic" in (source.get("origin"), source.get("data"))
 
 

@@ -1,4 +1,6 @@
-"""What the generators of synthetic data share: sizes, frequent features, and labels drawn from posteriors."""
+"""What the generators of synthetic data share: sizes, frequent features, and labels drawn from
+posteriors.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,9 @@ def draw_with_posteriors(
     Parameters
     ----------
     draw_rows : callable
-        Function that takes the first row and the end of a block. It returns the number of features of each row, the
-        features and their values, and the number of posteriors of each row, their labels in ascending order and the
-        posteriors.
+        Function that takes the first row and the end of a block. It returns the number of features
+        of each row, the features and their values, and the number of posteriors of each row, their
+        labels in ascending order and the posteriors.
     seed : int
     rows : (start, end)
     shape : (n_features, n_labels)
@@ -60,7 +62,9 @@ def draw_with_posteriors(
     """
     start, end = rows
     if not 0 <= start < end:
-        raise XmlcError(f"found rows {start} to {end - 1}, expected a range from 0 with at least one row")
+        raise XmlcError(
+            f"found rows {start} to {end - 1}, expected a range from 0 with at least one row"
+        )
 
     def draw(first: int, last: int) -> tuple[np.ndarray, ...]:
         lengths, features, values, counts, labels, posteriors = draw_rows(first, last)
@@ -69,8 +73,12 @@ def draw_with_posteriors(
         positives = np.bincount(places[positive], minlength=last - first)
         return lengths, features, values, counts, labels, posteriors, positives, labels[positive]
 
-    tasks = [(start + first, start + last) for first, last in row_blocks(end - start, ROWS_PER_BLOCK)]
-    blocks = run_tasks(draw, tasks, n_jobs, [last - first for first, last in tasks], title=title, unit="rows")
+    tasks = [
+        (start + first, start + last) for first, last in row_blocks(end - start, ROWS_PER_BLOCK)
+    ]
+    blocks = run_tasks(
+        draw, tasks, n_jobs, [last - first for first, last in tasks], title=title, unit="rows"
+    )
     joined: Any = map(np.concatenate, zip(*blocks))
     lengths, features, values, counts, labels, posteriors, positives, drawn = joined
     X = stack_estimates(lengths, features.view(np.int32), values, shape[0])
@@ -98,7 +106,9 @@ def draw_labels(seed, rows, labels, posteriors):
 
 @njit
 def popular_feature(u, n_features):
-    """Map a uniform random number to a feature. Feature f has a probability proportional to about (f + 1) ** (-2/3).
+    """Map a uniform random number to a feature.
+
+    Feature f has a probability proportional to about (f + 1) ** (-2/3).
 
     Parameters
     ----------

@@ -1,8 +1,10 @@
-"""Generate synthetic multi-class data with few examples per class, similar to the few-shot tasks of oplt2021.
+"""Generate synthetic multi-class data with few examples per class, similar to the few-shot tasks of
+oplt2021.
 
-ALOI has a thousand objects, and each object is seen under 108 views. WikiPara has ten thousand pages, each with a few
-paragraphs. The generated data resemble ALOI and WikiPara in the numbers of classes, examples and features, and in the
-differences between the examples of a class. The generated data contain no data of ALOI and WikiPara.
+ALOI has a thousand objects, and each object is seen under 108 views. WikiPara has ten thousand
+pages, each with a few paragraphs. The generated data resemble ALOI and WikiPara in the numbers of
+classes, examples and features, and in the differences between the examples of a class. The
+generated data contain no data of ALOI and WikiPara.
 """
 
 from __future__ import annotations
@@ -23,20 +25,22 @@ from xmlc.kernels.float64 import cos, exp
 from xmlc.kernels.sums import in_turn
 
 ROWS_PER_BLOCK = 4096
-COLOUR_SHIFT = 0.01  # Largest shift of a colour due to the light, in either direction, as a share of the colour scale.
-NOISE = 0.2  # Each bin is its expected share times a uniform random number in 1 - NOISE .. 1 + NOISE.
+# Largest shift of a colour due to the light, in either direction, as a share of the colour scale.
+COLOUR_SHIFT = 0.01
+# Each bin is its expected share times a uniform random number in 1 - NOISE .. 1 + NOISE.
+NOISE = 0.2
 TOPIC_WORDS = 60
 TOPIC_SHARE = 0.25
-# Number of views of each object, as in ALOI. The first views turn the object, the next views turn the light, and the
-# last views change the colour of the light.
+# Number of views of each object, as in ALOI. The first views turn the object, the next views turn
+# the light, and the last views change the colour of the light.
 VIEWS = 108
 AZIMUTHS = 72
 DIRECTIONS = 24
 COLOURS = 12
 SURFACES = 5  # Number of surfaces of an object. Each surface has one colour.
 NUMBERS = 4  # Number of random numbers that describe a surface.
-# Visible share of a surface that faces away from the viewer. A surface that faces the viewer has the visible share
-# FROM_BEHIND + 1.
+# Visible share of a surface that faces away from the viewer. A surface that faces the viewer has
+# the visible share FROM_BEHIND + 1.
 FROM_BEHIND = 0.4
 BACKGROUND = 2e-3  # Minimum expected share of a bin, before the shares are scaled to the sum 1.
 
@@ -44,14 +48,15 @@ BACKGROUND = 2e-3  # Minimum expected share of a bin, before the shares are scal
 class ObjectViews:
     """Draw colour histograms of objects, each under 108 views. Each object is a class.
 
-    An object has five surfaces. Each surface has a colour, a width on the colour scale, a size and a direction. A
-    histogram is a sum of bumps, one for each visible surface. In 72 views the object is turned, in 24 views the light
-    is turned, and in 12 views all colours are shifted a little. Each bin of the histogram is multiplied by a random
-    number. Values of X are positive or 0, and most values are positive.
+    An object has five surfaces. Each surface has a colour, a width on the colour scale, a size and
+    a direction. A histogram is a sum of bumps, one for each visible surface. In 72 views the object
+    is turned, in 24 views the light is turned, and in 12 views all colours are shifted a little.
+    Each bin of the histogram is multiplied by a random number. Values of X are positive or 0, and
+    most values are positive.
 
-    Every random number depends only on (seed, object) or (seed, object, view). The rows of the dataset are all pairs of
-    object and view, in one random order. Therefore no pair of object and view occurs in both the training and the test
-    set.
+    Every random number depends only on (seed, object) or (seed, object, view). The rows of the
+    dataset are all pairs of object and view, in one random order. Therefore no pair of object and
+    view occurs in both the training and the test set.
 
     Parameters
     ----------
@@ -76,8 +81,8 @@ class ObjectViews:
         ----------
         start, end : int
         n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend on the number of
-            threads.
+            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend
+            on the number of threads.
 
         Returns
         -------
@@ -100,17 +105,22 @@ class ObjectViews:
         blocks = row_blocks(pairs.size, ROWS_PER_BLOCK)
         tasks = [(self.seed, pairs[first:last], self.n_features) for first, last in blocks]
         parts = run_tasks(draw_views, tasks, n_jobs, title="drawing views", unit="rows")
-        return sparse.csr_array(np.concatenate(parts)), _one_label(pairs // VIEWS, self.n_labels), None
+        return (
+            sparse.csr_array(np.concatenate(parts)),
+            _one_label(pairs // VIEWS, self.n_labels),
+            None,
+        )
 
 
 class ShortTexts:
     """Draw short texts, each about one of many topics, as counts of words.
 
-    Word f has a probability proportional to about (f + 1) ** (-2/3), as in `xmlc.data.synthetic.labels`. A topic has 60
-    special words. The special words of a topic are drawn with the same probabilities as all words. Therefore most
-    special words are frequent in all texts, and only a few distinguish the topic. A quarter of the words in a text come
-    from its topic. Text number i is about topic number i modulo m. Therefore n successive texts contain each of the m
-    topics about n / m times. Shuffle the rows before you stream them.
+    Word f has a probability proportional to about (f + 1) ** (-2/3), as in
+    `xmlc.data.synthetic.labels`. A topic has 60 special words. The special words of a topic are
+    drawn with the same probabilities as all words. Therefore most special words are frequent in all
+    texts, and only a few distinguish the topic. A quarter of the words in a text come from its
+    topic. Text number i is about topic number i modulo m. Therefore n successive texts contain each
+    of the m topics about n / m times. Shuffle the rows before you stream them.
 
     Parameters
     ----------
@@ -131,7 +141,10 @@ class ShortTexts:
         self.seed = seed
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, None]:
-        """Draw rows ``start .. end - 1``; see `ObjectViews.draw`. The values of X are counts of words."""
+        """Draw rows ``start .. end - 1``; see `ObjectViews.draw`.
+
+        The values of X are counts of words.
+        """
         common = (self.n_features, self.n_labels, self.nonzeros)
         blocks = row_blocks(end - start, ROWS_PER_BLOCK)
         tasks = [(self.seed, start + first, start + last, *common) for first, last in blocks]
@@ -154,7 +167,8 @@ def draw_views(seed, pairs, n_features):
     ----------
     seed : int64
     pairs : int64 (n,)
-        Each pair of object and view as one number: the object's number times `VIEWS`, plus the view's number.
+        Each pair of object and view as one number: the object's number times `VIEWS`, plus the
+        view's number.
     n_features : int64
         Number of bins d.
 
@@ -181,7 +195,9 @@ def draw_views(seed, pairs, n_features):
             centre = random_unit(key, NUMBERS * s) + moved
             width = 0.01 + 0.05 * random_unit(key, NUMBERS * s + 1)
             faces = 2 * math.pi * random_unit(key, NUMBERS * s + 2)
-            shown = (0.2 + random_unit(key, NUMBERS * s + 3)) * (FROM_BEHIND + max(cos(azimuth - faces), 0.0))
+            shown = (0.2 + random_unit(key, NUMBERS * s + 3)) * (
+                FROM_BEHIND + max(cos(azimuth - faces), 0.0)
+            )
             if lit_from_a_side:
                 shown *= 0.2 + max(cos(light - faces), 0.0)
             for f in range(n_features):
@@ -198,7 +214,9 @@ def draw_views(seed, pairs, n_features):
 
 @njit
 def draw_texts(seed, start, end, n_features, n_labels, n_words):
-    """Draw texts ``start .. end - 1`` as counts of words. Text i is about topic i modulo ``n_labels``.
+    """Draw texts ``start .. end - 1`` as counts of words.
+
+    Text i is about topic i modulo ``n_labels``.
 
     Parameters
     ----------
@@ -211,8 +229,8 @@ def draw_texts(seed, start, end, n_features, n_labels, n_words):
     lengths : int64 (n,)
         Number of distinct words in each text.
     words : int32, counts : float32
-        Words and their counts, concatenated over the texts. The words of each text are in ascending order. The time is
-        O(n_words log n_words) per text.
+        Words and their counts, concatenated over the texts. The words of each text are in ascending
+        order. The time is O(n_words log n_words) per text.
     """
     n = end - start
     lengths = np.zeros(n, dtype=np.int64)

@@ -9,7 +9,12 @@ import numpy as np
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.kernel_cache import njit
-from xmlc.data.synthetic.drawing import VALUE_STEPS, check_sizes, draw_with_posteriors, popular_feature
+from xmlc.data.synthetic.drawing import (
+    VALUE_STEPS,
+    check_sizes,
+    draw_with_posteriors,
+    popular_feature,
+)
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import sort, stable_order
 from xmlc.kernels.counter_random import Stream, random_below, random_unit, stream_key
@@ -17,7 +22,8 @@ from xmlc.kernels.csr import CSR
 from xmlc.kernels.sums import pairwise
 
 POSTERIOR_FLOOR = 1e-3
-CANDIDATES_PER_LABEL = 8  # Number of labels that an instance triggers, as a multiple of its number of true labels.
+# Number of labels that an instance triggers, as a multiple of its number of true labels.
+CANDIDATES_PER_LABEL = 8
 RANK_PENALTY = 0.35  # RANK_PENALTY times log(rank of a label) is subtracted from the label's logit.
 SAMPLE_ROWS = 2000
 MODIFIERS = 3
@@ -26,21 +32,22 @@ MODIFIERS = 3
 class SyntheticModel:
     """Draw instances, posteriors and labels from a known model.
 
-    An instance has about ``nonzeros`` features. Feature f has a probability proportional to (f + 1) ** (-2/3). Each
-    label has a few trigger features and three modifier features. If x has at least one trigger of label j, the
-    posterior of the label is
+    An instance has about ``nonzeros`` features. Feature f has a probability proportional to (f + 1)
+    ** (-2/3). Each label has a few trigger features and three modifier features. If x has at least
+    one trigger of label j, the posterior of the label is
 
         P(y_j = 1 | x) = sigmoid(sum of its triggers' and modifiers' weights times x - b_j - b)
 
-    The posterior is 0 if x has no trigger of label j, or if the formula gives less than 0.001. Each label j has its
-    constant b_j, whereas b is the same for all labels. Labels are drawn independently. The posteriors are exact,
-    because they define the data. Labels with larger ranks are rarer, because their triggers are rarer features and
-    their constants b_j are larger. Label frequencies therefore fall as a power of the rank. Bisection finds the value
-    of b for which the first 2000 instances have ``labels_per_instance`` labels on average.
+    The posterior is 0 if x has no trigger of label j, or if the formula gives less than 0.001. Each
+    label j has its constant b_j, whereas b is the same for all labels. Labels are drawn
+    independently. The posteriors are exact, because they define the data. Labels with larger ranks
+    are rarer, because their triggers are rarer features and their constants b_j are larger. Label
+    frequencies therefore fall as a power of the rank. Bisection finds the value of b for which the
+    first 2000 instances have ``labels_per_instance`` labels on average.
 
-    Every random number depends only on (seed, label) or (seed, row). Therefore a row does not depend on the block in
-    which it is drawn, or on the number of threads. Time and memory are linear in the numbers of non-zeros and stored
-    posteriors.
+    Every random number depends only on (seed, label) or (seed, row). Therefore a row does not
+    depend on the block in which it is drawn, or on the number of threads. Time and memory are
+    linear in the numbers of non-zeros and stored posteriors.
 
     Parameters
     ----------
@@ -48,8 +55,8 @@ class SyntheticModel:
     labels_per_instance : float
         Average number of labels of an instance.
     nonzeros : int
-        Average number of features drawn for an instance. If a feature is drawn twice for an instance, it is stored only
-        once.
+        Average number of features drawn for an instance. If a feature is drawn twice for an
+        instance, it is stored only once.
     seed : int
         Seed of all random numbers, not negative.
     posteriors : bool
@@ -58,7 +65,8 @@ class SyntheticModel:
     Raises
     ------
     XmlcError
-        A number is out of its range, or instances trigger too few labels for ``labels_per_instance``.
+        A number is out of its range, or instances trigger too few labels for
+        ``labels_per_instance``.
     """
 
     def __init__(
@@ -85,9 +93,13 @@ class SyntheticModel:
         features, weights, modifier_features, modifier_weights = drawn
         order = np.argsort(features.ravel(), kind="stable")
         labels = (order // n_triggers).astype(np.int32)
-        starts = np.concatenate(([0], np.cumsum(np.bincount(features.ravel(), minlength=n_features))))
+        starts = np.concatenate(
+            ([0], np.cumsum(np.bincount(features.ravel(), minlength=n_features)))
+        )
         bias = RANK_PENALTY * elementwise.log(np.arange(1, n_labels + 1))
-        self._model = LabelModel(starts, labels, weights.ravel()[order], modifier_features, modifier_weights, bias)
+        self._model = LabelModel(
+            starts, labels, weights.ravel()[order], modifier_features, modifier_weights, bias
+        )
         scores = draw_scored_rows(seed, 0, SAMPLE_ROWS, nonzeros, n_features, self._model)[-1]
         self.intercept = _intercept(scores, labels_per_instance * SAMPLE_ROWS)
 
@@ -97,11 +109,11 @@ class SyntheticModel:
         Parameters
         ----------
         start, end : int
-            Range of row numbers. For example, draw a training set from rows 0 .. a and a test set from rows a .. b of
-            the same model.
+            Range of row numbers. For example, draw a training set from rows 0 .. a and a test set
+            from rows a .. b of the same model.
         n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend on the number of
-            threads.
+            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend
+            on the number of threads.
 
         Returns
         -------
@@ -109,7 +121,8 @@ class SyntheticModel:
             Values are multiples of 1e-4.
         Y : csr_array of bool, shape (n, m)
         P : csr_array of float32, shape (n, m), or None
-            The posteriors, or None if ``posteriors`` is false. Posteriors that are not stored are 0.
+            The posteriors, or None if ``posteriors`` is false. Posteriors that are not stored are
+            0.
 
         Raises
         ------
@@ -117,7 +130,9 @@ class SyntheticModel:
             The range of rows is empty, or ``start`` is less than 0.
         """
         shape = (self.n_features, self.n_labels)
-        X, Y, P = draw_with_posteriors(self._draw_rows, self.seed, (start, end), shape, n_jobs, "drawing instances")
+        X, Y, P = draw_with_posteriors(
+            self._draw_rows, self.seed, (start, end), shape, n_jobs, "drawing instances"
+        )
         if self.posteriors:
             return X, Y, P
         return X, Y, None
@@ -133,7 +148,8 @@ class SyntheticModel:
 
 
 def _intercept(scores: np.ndarray, wanted: float) -> float:
-    """Return the intercept b for which the posteriors sigmoid(scores - b) sum to ``wanted``, found by bisection.
+    """Return the intercept b for which the posteriors sigmoid(scores - b) sum to ``wanted``, found
+    by bisection.
 
     Raises
     ------
@@ -158,7 +174,9 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
 
 
 class LabelModel(NamedTuple):
-    """Hold the parameters of the model that generates the labels. Trigger weights are stored by feature.
+    """Hold the parameters of the model that generates the labels.
+
+    Trigger weights are stored by feature.
 
     Attributes
     ----------
@@ -182,8 +200,9 @@ class LabelModel(NamedTuple):
 def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
     """Draw the triggers and the modifiers of each label.
 
-    Popular labels get popular features as triggers. The triggers of a label are near the feature that has the same
-    relative rank as the label. Label frequencies therefore follow a power law, as feature frequencies do.
+    Popular labels get popular features as triggers. The triggers of a label are near the feature
+    that has the same relative rank as the label. Label frequencies therefore follow a power law, as
+    feature frequencies do.
 
     Parameters
     ----------
@@ -221,8 +240,8 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
 def draw_row(seed, row, nonzeros, n_features, features, values):
     """Draw one instance, and return its number of features.
 
-    The number of drawn features is between half and one and a half times ``nonzeros``. If a feature is drawn several
-    times, it is stored only once.
+    The number of drawn features is between half and one and a half times ``nonzeros``. If a feature
+    is drawn several times, it is stored only once.
 
     Parameters
     ----------
@@ -241,7 +260,9 @@ def draw_row(seed, row, nonzeros, n_features, features, values):
     count = 0
     for i in range(draws):
         if i == 0 or drawn[i] != drawn[i - 1]:
-            steps = VALUE_STEPS // 10 + random_below(key, 1 + draws + i, VALUE_STEPS - VALUE_STEPS // 10 + 1)
+            steps = VALUE_STEPS // 10 + random_below(
+                key, 1 + draws + i, VALUE_STEPS - VALUE_STEPS // 10 + 1
+            )
             features[count] = drawn[i]
             values[count] = np.float32(steps / VALUE_STEPS)
             count += 1
@@ -250,7 +271,8 @@ def draw_row(seed, row, nonzeros, n_features, features, values):
 
 @njit
 def row_scores(features, values, model, dense, labels, scores):
-    """Compute the scores of the labels that an instance triggers, and return the number of these labels.
+    """Compute the scores of the labels that an instance triggers, and return the number of these
+    labels.
 
     A score is the logit of the posterior without the intercept that all labels share.
 
@@ -262,8 +284,8 @@ def row_scores(features, values, model, dense, labels, scores):
     dense : float32 (d,)
         Scratch array, all zero at the start and at the end.
     labels, scores : int32, float64
-        Output: the labels in ascending order, and their scores. `most_triggers` returns the size that the arrays
-        ``labels`` and ``scores`` need.
+        Output: the labels in ascending order, and their scores. `most_triggers` returns the size
+        that the arrays ``labels`` and ``scores`` need.
     """
     count = 0
     for k in range(features.size):
@@ -286,7 +308,9 @@ def row_scores(features, values, model, dense, labels, scores):
     for i in range(merged):
         scores[i] -= model.bias[labels[i]]
         for s in range(MODIFIERS):
-            scores[i] += model.modifier_weights[labels[i], s] * dense[model.modifier_features[labels[i], s]]
+            scores[i] += (
+                model.modifier_weights[labels[i], s] * dense[model.modifier_features[labels[i], s]]
+            )
     for k in range(features.size):
         dense[features[k]] = 0
     return merged
@@ -294,7 +318,8 @@ def row_scores(features, values, model, dense, labels, scores):
 
 @njit
 def most_triggers(features, model):
-    """Return the number of triggers of an instance's features, which is the size of the buffers for `row_scores`.
+    """Return the number of triggers of an instance's features, which is the size of the buffers for
+    `row_scores`.
 
     Parameters
     ----------
@@ -310,7 +335,8 @@ def most_triggers(features, model):
 
 @njit
 def draw_scored_rows(seed, start, end, nonzeros, n_features, model):
-    """Draw instances ``start .. end - 1``, and compute the scores of the labels that they trigger (`row_scores`).
+    """Draw instances ``start .. end - 1``, and compute the scores of the labels that they trigger
+    (`row_scores`).
 
     Parameters
     ----------
@@ -332,12 +358,16 @@ def draw_scored_rows(seed, start, end, nonzeros, n_features, model):
     dense = np.zeros(n_features, dtype=np.float32)
     filled = stored = 0
     for i in range(n):
-        lengths[i] = draw_row(seed, start + i, nonzeros, n_features, features[filled:], values[filled:])
+        lengths[i] = draw_row(
+            seed, start + i, nonzeros, n_features, features[filled:], values[filled:]
+        )
         own = slice(filled, filled + lengths[i])
         while stored + most_triggers(features[own], model) > labels.size:
             labels = np.concatenate((labels, np.empty_like(labels)))
             scores = np.concatenate((scores, np.empty_like(scores)))
-        counts[i] = row_scores(features[own], values[own], model, dense, labels[stored:], scores[stored:])
+        counts[i] = row_scores(
+            features[own], values[own], model, dense, labels[stored:], scores[stored:]
+        )
         filled += lengths[i]
         stored += counts[i]
     return (

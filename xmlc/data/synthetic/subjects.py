@@ -1,8 +1,9 @@
-"""Generate synthetic texts about several subjects, similar to the texts and labels of library catalogues.
+"""Generate synthetic texts about several subjects, similar to the texts and labels of library
+catalogues.
 
-The shapes of the distributions are those of real datasets (bibtex, tib-core-26k): the numbers of words and labels of a
-text, the frequencies of words and labels, and the share of words that are typical of a label. No text or label of a
-real dataset is used.
+The shapes of the distributions are those of real datasets (bibtex, tib-core-26k): the numbers of
+words and labels of a text, the frequencies of words and labels, and the share of words that are
+typical of a label. No text or label of a real dataset is used.
 """
 
 from __future__ import annotations
@@ -18,44 +19,51 @@ from xmlc.kernels.counter_random import Stream, random_unit, stream_key
 from xmlc.kernels.csr import CSR
 from xmlc.kernels.float64 import exp, log, log1p
 
-# The word with rank r, counted from 0, has a probability proportional to about 1 / (r + WORD_OFFSET), and the subject
-# with rank r one proportional to about 1 / (r + SUBJECT_OFFSET).
+# The word with rank r, counted from 0, has a probability proportional to about 1 / (r +
+# WORD_OFFSET), and the subject with rank r one proportional to about 1 / (r + SUBJECT_OFFSET).
 WORD_OFFSET = 10.0
 SUBJECT_OFFSET = 20.0
-SUBJECTS_PER_LABEL = 1.4  # Mean number of subjects of a text, as a multiple of its mean number of labels.
+# Mean number of subjects of a text, as a multiple of its mean number of labels.
+SUBJECTS_PER_LABEL = 1.4
 AREA = 25  # Number of subjects of an area.
 SAME_AREA = 0.8  # Share of a text's further subjects that are in the area of its first subject.
-# Probabilities that a text has a label for its first subject, for another subject, and for a broader subject.
+# Probabilities that a text has a label for its first subject, for another subject, and for a
+# broader subject.
 FIRST = 0.9
 FURTHER = 0.6
 BROADER = 0.2
-# Shares of the words in a text that are typical of its area and of its subjects. All other words are common words.
+# Shares of the words in a text that are typical of its area and of its subjects. All other words
+# are common words.
 AREA_SHARE = 0.1
 SUBJECT_SHARE = 0.3
 # Numbers of typical words.
 AREA_WORDS = 200
 SUBJECT_WORDS = 60
-FUNCTION_WORDS = 50  # Number of most frequent words, such as "the", which are typical of no subject.
-# A row's random numbers with counters below WORD_COUNTER determine sizes and subjects. Those from WORD_COUNTER on
-# determine words.
+# Number of most frequent words, such as "the", which are typical of no subject.
+FUNCTION_WORDS = 50
+# A row's random numbers with counters below WORD_COUNTER determine sizes and subjects. Those from
+# WORD_COUNTER on determine words.
 WORD_COUNTER = 1 << 31
 
 
 class SubjectTexts:
-    """Draw texts about several subjects, as weights of words, and labels that a cataloguer assigns to the subjects.
+    """Draw texts about several subjects, as weights of words, and labels that a cataloguer assigns
+    to the subjects.
 
-    Each subject has a label. The subject with rank r has a probability proportional to 1 / (r + 20), so most labels are
-    rare. Subjects belong to areas of 25 subjects. Within an area, the subjects form a tree, in which the parent of a
-    subject is broader and more frequent.
+    Each subject has a label. The subject with rank r has a probability proportional to 1 / (r +
+    20), so most labels are rare. Subjects belong to areas of 25 subjects. Within an area, the
+    subjects form a tree, in which the parent of a subject is broader and more frequent.
 
-    A text has a first subject, and more subjects that are mostly of the same area. A word of the text is typical of one
-    of the subjects (probability 0.3) or of the area (0.1), or it is one of all words, of which word r has a probability
-    proportional to 1 / (r + 10). Typical words are drawn once for each subject and area. The value of a word is
-    (1 + log count) times (1 + log((r + 10) / 10)), a tf-idf weight, and rows are scaled to length 1.
+    A text has a first subject, and more subjects that are mostly of the same area. A word of the
+    text is typical of one of the subjects (probability 0.3) or of the area (0.1), or it is one of
+    all words, of which word r has a probability proportional to 1 / (r + 10). Typical words are
+    drawn once for each subject and area. The value of a word is (1 + log count) times (1 + log((r +
+    10) / 10)), a tf-idf weight, and rows are scaled to length 1.
 
-    The cataloguer assigns the label of the first subject with probability 0.9, of each other subject with 0.6, and of
-    each subject's parent with 0.2, independently. The posteriors are the resulting probabilities of the labels, given
-    the subjects. A classifier sees only words, so it cannot reach them.
+    The cataloguer assigns the label of the first subject with probability 0.9, of each other
+    subject with 0.6, and of each subject's parent with 0.2, independently. The posteriors are the
+    resulting probabilities of the labels, given the subjects. A classifier sees only words, so it
+    cannot reach them.
 
     Every random number depends only on (seed, row), (seed, subject) or (seed, area).
 
@@ -66,13 +74,19 @@ class SubjectTexts:
     labels_per_instance : float
         Average number of labels of a text, approximately, because subjects of a text can coincide.
     nonzeros : int
-        Average number of words of a text. A word that is drawn twice for a text is stored only once.
+        Average number of words of a text. A word that is drawn twice for a text is stored only
+        once.
     seed : int
         Seed of all random numbers, not negative.
     """
 
     def __init__(
-        self, n_features: int, n_labels: int, labels_per_instance: float = 3.0, nonzeros: int = 100, seed: int = 0
+        self,
+        n_features: int,
+        n_labels: int,
+        labels_per_instance: float = 3.0,
+        nonzeros: int = 100,
+        seed: int = 0,
     ):
         check_sizes(n_features, n_labels, nonzeros, labels_per_instance)
         self.n_features = n_features
@@ -88,8 +102,8 @@ class SubjectTexts:
         ----------
         start, end : int
         n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend on the number of
-            threads.
+            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend
+            on the number of threads.
 
         Returns
         -------
@@ -108,14 +122,19 @@ class SubjectTexts:
         shape = (self.n_features, self.n_labels)
 
         def draw_rows(first: int, last: int) -> tuple[np.ndarray, ...]:
-            return draw_texts(self.seed, first, last, *shape, further_subjects, float(self.nonzeros))
+            return draw_texts(
+                self.seed, first, last, *shape, further_subjects, float(self.nonzeros)
+            )
 
-        return draw_with_posteriors(draw_rows, self.seed, (start, end), shape, n_jobs, "drawing texts")
+        return draw_with_posteriors(
+            draw_rows, self.seed, (start, end), shape, n_jobs, "drawing texts"
+        )
 
 
 @njit
 def frequent_rank(u, n, offset):
-    """Map a uniform random number to a rank from 0 to n - 1, with probabilities of about 1 / (rank + offset).
+    """Map a uniform random number to a rank from 0 to n - 1, with probabilities of about 1 / (rank
+    + offset).
 
     Parameters
     ----------
@@ -129,7 +148,8 @@ def frequent_rank(u, n, offset):
 
 @njit
 def random_count(key, counter, mean):
-    """Return a random number from 0 with the given mean, the sum of two numbers of a geometric distribution.
+    """Return a random number from 0 with the given mean, the sum of two numbers of a geometric
+    distribution.
 
     The numbers of words and of labels of real texts have this distribution.
 
@@ -174,14 +194,16 @@ def draw_subjects(key, count, n_labels, n_areas):
 
 @njit
 def assign_labels(subjects, n_areas, labels, posteriors):
-    """Compute the probabilities of the labels of a text, and return the number of labels whose probability is not 0.
+    """Compute the probabilities of the labels of a text, and return the number of labels whose
+    probability is not 0.
 
     Parameters
     ----------
     subjects : int64
     n_areas : int64
     labels, posteriors : int32, float32
-        Output: labels in ascending order, and their probabilities. Both have room for two labels of each subject.
+        Output: labels in ascending order, and their probabilities. Both have room for two labels of
+        each subject.
     """
     candidates = np.empty(2 * subjects.size, dtype=np.int64)
     probabilities = np.empty(2 * subjects.size, dtype=np.float64)
@@ -239,14 +261,17 @@ def draw_words(seed, key, subjects, n_areas, n_labels, n_features, words):
             position = (source - AREA_SHARE) / SUBJECT_SHARE
             topic = subjects[min(np.int64(subjects.size * position * position), subjects.size - 1)]
             n_typical = SUBJECT_WORDS
-        typical = random_unit(stream_key(seed, Stream.SYNTHETIC_LABEL.value + topic), np.int64(n_typical * u * u * u))
+        typical = random_unit(
+            stream_key(seed, Stream.SYNTHETIC_LABEL.value + topic), np.int64(n_typical * u * u * u)
+        )
         words[w] = rarest + frequent_rank(typical, n_features - rarest, WORD_OFFSET + rarest)
     sort(words)
 
 
 @njit
 def weigh_words(words, features, values):
-    """Compute the tf-idf weights of a text, scaled to length 1, and return the number of different words.
+    """Compute the tf-idf weights of a text, scaled to length 1, and return the number of different
+    words.
 
     Parameters
     ----------
@@ -264,7 +289,9 @@ def weigh_words(words, features, values):
         weights[count - 1] += 1.0
     squares = 0.0
     for f in range(count):
-        weights[f] = (1.0 + log(weights[f])) * (1.0 + log((features[f] + WORD_OFFSET) / WORD_OFFSET))
+        weights[f] = (1.0 + log(weights[f])) * (
+            1.0 + log((features[f] + WORD_OFFSET) / WORD_OFFSET)
+        )
         squares += weights[f] * weights[f]
     for f in range(count):
         values[f] = np.float32(np.rint(weights[f] / math.sqrt(squares) * VALUE_STEPS) / VALUE_STEPS)
@@ -287,7 +314,8 @@ def draw_texts(seed, start, end, n_features, n_labels, further_subjects, mean_wo
     -------
     lengths : int64 (n,), words : int32, values : float32
     candidates : int64 (n,), labels : int32, posteriors : float32
-        Number of labels of each text that have a positive probability, these labels, and their probabilities.
+        Number of labels of each text that have a positive probability, these labels, and their
+        probabilities.
     """
     n = end - start
     n_words = np.empty(n, dtype=np.int64)

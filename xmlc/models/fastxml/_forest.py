@@ -24,8 +24,9 @@ class BinaryForest(NamedTuple):
     roots : ndarray of int32, shape (n_trees,)
         Root of each tree: the number of an inner node, or ~l for leaf number l.
     children : ndarray of int32, shape (2 * n_inner,)
-        Children of each inner node. Index 2 t contains the child of inner node t on the negative side, and index
-        2 t + 1 the child on the positive side. A child is the number of an inner node, or ~l for leaf number l.
+        Children of each inner node. Index 2 t contains the child of inner node t on the negative
+        side, and index 2 t + 1 the child on the positive side. A child is the number of an inner
+        node, or ~l for leaf number l.
     weight_starts : ndarray of int64, shape (n_inner + 1,)
         Start of each inner node in ``features`` and ``weights``.
     features : ndarray of uint32, weights : ndarray of float32, shape (n_weights,)
@@ -35,18 +36,25 @@ class BinaryForest(NamedTuple):
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
         Start of each leaf in ``labels`` and ``counts``.
     labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf in ascending order, and the number of the leaf's instances with each label.
+        Labels of each leaf in ascending order, and the number of the leaf's instances with each
+        label.
     sizes : ndarray of uint32, shape (n_leaves,)
         Number of training instances of each leaf.
     """
 
     roots: Annotated[np.ndarray, Field("roots", np.int32, (None,), least=LEAF, below="inner")]
-    children: Annotated[np.ndarray, Field("children", np.int32, ("2 * inner",), least=LEAF, below="inner")]
-    weight_starts: Annotated[np.ndarray, Field("weight_starts", np.int64, ("inner + 1",), starts="weights")]
+    children: Annotated[
+        np.ndarray, Field("children", np.int32, ("2 * inner",), least=LEAF, below="inner")
+    ]
+    weight_starts: Annotated[
+        np.ndarray, Field("weight_starts", np.int64, ("inner + 1",), starts="weights")
+    ]
     features: Annotated[np.ndarray, Field("features", np.uint32, ("weights",), below="n_features")]
     weights: Annotated[np.ndarray, Field("weights", np.float32, ("weights",), within=FINITE)]
     biases: Annotated[np.ndarray, Field("biases", np.float32, ("inner",), within=FINITE)]
-    leaf_starts: Annotated[np.ndarray, Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries")]
+    leaf_starts: Annotated[
+        np.ndarray, Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries")
+    ]
     labels: Annotated[np.ndarray, Field("labels", np.uint32, ("entries",), below="n_labels")]
     counts: Annotated[np.ndarray, Field("counts", np.uint32, ("entries",), least=1, below=1 << 32)]
     sizes: Annotated[np.ndarray, Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32)]
@@ -62,26 +70,32 @@ class BinaryForest(NamedTuple):
         return int(self.roots.size)
 
     def first(self, n: int, /) -> Self:
-        """Return a forest of the first ``n`` trees. The new forest shares the arrays of this forest."""
+        """Return a forest of the first ``n`` trees.
+
+        The new forest shares the arrays of this forest.
+        """
         return self._replace(roots=self.roots[:n])
 
 
 @njit
 def divide(x, node, features, weights, bias, dense, moved):
-    """Order a node's instances by side, negative side first, and return the size of the negative side.
+    """Order a node's instances by side, negative side first, and return the size of the negative
+    side.
 
-    Training and prediction both call this function, so that a training instance reaches the same leaf in both.
+    Training and prediction both call this function, so that a training instance reaches the same
+    leaf in both.
 
     Parameters
     ----------
     x : KernelCSR
         All instances.
     node : uint32 (k,)
-        Instances of the node. The instances are reordered in place. Within each side, the instances keep their order.
+        Instances of the node. The instances are reordered in place. Within each side, the instances
+        keep their order.
     features : uint32, weights : float32, bias : float32
-        Sparse weights and bias of the node's classifier. An instance whose score is at least 0 goes to the positive
-        side, as in the published program. A score of exactly 0 is common, because an instance may have none of the
-        features and the bias may be 0.
+        Sparse weights and bias of the node's classifier. An instance whose score is at least 0 goes
+        to the positive side, as in the published program. A score of exactly 0 is common, because
+        an instance may have none of the features and the bias may be 0.
     dense : float32 (d,)
         Scratch array, all zero before and after the call.
     moved : uint32
@@ -89,8 +103,8 @@ def divide(x, node, features, weights, bias, dense, moved):
 
     Notes
     -----
-    The weights are first copied to the array ``dense``, which stays in the cache. Each non-zero of an instance takes
-    one read of 8 bytes from memory and one read of ``dense``.
+    The weights are first copied to the array ``dense``, which stays in the cache. Each non-zero of
+    an instance takes one read of 8 bytes from memory and one read of ``dense``.
     """
     x = unowned(x)
     for k in range(features.size):
@@ -101,8 +115,8 @@ def divide(x, node, features, weights, bias, dense, moved):
         i = node[place]
         ids, values = row_of_csr(x, i)
         is_positive = bias + sparse_dot(ids, values, dense) >= 0
-        # A branch would often be mispredicted, so the instance is written to both sides. The next instance overwrites
-        # the entry on the wrong side.
+        # A branch would often be mispredicted, so the instance is written to both sides. The next
+        # instance overwrites the entry on the wrong side.
         moved[n_positive] = i
         node[n_negative] = i
         n_positive += is_positive

@@ -24,7 +24,8 @@ class TreeSettings(NamedTuple):
     ideal: np.ndarray  # Result of `ideal_table` or `dcg_table`, int64.
     discounts: np.ndarray  # Result of `discount_table`, float64.
     max_leaf: int  # A node with at most this number of instances becomes a leaf.
-    labels_per_leaf: int  # A leaf keeps at most this number of labels, with the largest weighted counts.
+    # A leaf keeps at most this number of labels, with the largest weighted counts.
+    labels_per_leaf: int
     stopping: StoppingCriteria = StoppingCriteria()  # Stopping criteria of the logistic regression.
 
 
@@ -32,8 +33,8 @@ class TreeSettings(NamedTuple):
 def build_tree(x, y, work, settings, seed, tree):
     """Grow a binary tree.
 
-    The nodes of the tree are numbered in preorder. In this order, the child on the positive side precedes the child on
-    the negative side.
+    The nodes of the tree are numbered in preorder. In this order, the child on the positive side
+    precedes the child on the negative side.
 
     Parameters
     ----------
@@ -44,26 +45,29 @@ def build_tree(x, y, work, settings, seed, tree):
     settings : TreeSettings
         Settings for growing the tree.
     seed, tree : int
-        The random numbers of a node depend only on the seed, the number of the tree and the node's number in preorder.
+        The random numbers of a node depend only on the seed, the number of the tree and the node's
+        number in preorder.
 
     Returns
     -------
     children : list of int32
-        The root at index 0, then the children of each inner node. Index 2 t + 1 contains the child of inner node t on
-        the negative side. Index 2 t + 2 contains the child on the positive side. A child is the number of an inner
-        node, or ~l for leaf number l.
+        The root at index 0, then the children of each inner node. Index 2 t + 1 contains the child
+        of inner node t on the negative side. Index 2 t + 2 contains the child on the positive side.
+        A child is the number of an inner node, or ~l for leaf number l.
     inner : list of (uint32 (any,), float32 (any,), float32 (1,))
         Sparse weights of each inner node, in ascending order of features, and its bias.
     leaves : list of (uint32 (any,), uint32 (any,), uint32 (1,))
-        Labels of each leaf (ascending), number of the leaf's instances with each label, and number of all instances of
-        the leaf. ``inner`` and ``leaves`` begin with an extra entry without numbers.
+        Labels of each leaf (ascending), number of the leaf's instances with each label, and number
+        of all instances of the leaf. ``inner`` and ``leaves`` begin with an extra entry without
+        numbers.
     """
     key = stream_key(np.uint64(seed) ^ np.uint64(Stream.FASTXML_TREE.value), tree)
     children = [np.int32(0)]
     none = work.features[:0]
     inner = [(none, work.margins[:0], work.margins[:0])]
     leaves = [(none, none, none)]
-    # An entry of ``todo`` contains the start and end of a node in ``work.order``, and the node's index in ``children``.
+    # An entry of ``todo`` contains the start and end of a node in ``work.order``, and the node's
+    # index in ``children``.
     todo = [(0, x.indptr.size - 1, 0)]
     while len(todo) > 0:
         start, end, place = todo.pop()
@@ -90,14 +94,16 @@ def build_tree(x, y, work, settings, seed, tree):
 
 @njit
 def split_node(x, y, node, settings, key, work):
-    """Assign a node's instances to two sides by nDCG, and fit a classifier that separates the sides.
+    """Assign a node's instances to two sides by nDCG, and fit a classifier that separates the
+    sides.
 
     Finally, the instances of the node are ordered by the side that the classifier predicts.
 
     Returns
     -------
     n_negative : int
-        The instances ``node[:n_negative]`` go to the negative side. A node with an empty side becomes a leaf.
+        The instances ``node[:n_negative]`` go to the negative side. A node with an empty side
+        becomes a leaf.
     classifier : (uint32, float32, float32 (1,))
         Features and weights of the classifier, in ascending order of features, and its bias.
     """
@@ -108,7 +114,9 @@ def split_node(x, y, node, settings, key, work):
     for i in range(node.size):
         side[i] = 1 if random_bits(key, i) & np.uint64(1) else -1
     starts, labels, found = number_labels(y, node, work.label_counts)
-    partition_by_ndcg(starts, labels, settings.label_weights[found], settings.ideal, settings.discounts, side)
+    partition_by_ndcg(
+        starts, labels, settings.label_weights[found], settings.ideal, settings.discounts, side
+    )
     n_positive = 0
     for i in range(side.size):
         n_positive += side[i] > 0
@@ -116,23 +124,33 @@ def split_node(x, y, node, settings, key, work):
         none = np.empty(0, dtype=np.float32)
         return 0, (found[:0], none, none)
     share = n_positive / node.size
-    # The loss of an instance is multiplied by C and divided by the share of instances on the instance's side. As in the
-    # authors' program, C = 1.
+    # The loss of an instance is multiplied by C and divided by the share of instances on the
+    # instance's side. As in the authors' program, C = 1.
     costs = np.float32(1.0 / share), np.float32(1.0 / (1.0 - share))
     n_columns = gather_columns(x, node, side, costs, work)
     all_weights = np.empty(n_columns, dtype=np.float32)
     columns = KernelCSR(work.starts[: n_columns + 1], work.rows, work.values)
-    fit_logistic(columns, side, costs, settings.stopping, ~key, all_weights, work.margins[: node.size])
+    fit_logistic(
+        columns, side, costs, settings.stopping, ~key, all_weights, work.margins[: node.size]
+    )
     kept = np.flatnonzero(all_weights[:-1])
     kept = kept[stable_order(work.features[kept])]
     features = work.features[kept]
     weights = all_weights[kept]
     bias = all_weights[-1:].copy()
-    return divide(x, node, features, weights, bias[0], work.dense, work.moved), (features, weights, bias)
+    return divide(x, node, features, weights, bias[0], work.dense, work.moved), (
+        features,
+        weights,
+        bias,
+    )
 
 
-def grow_tree(x: KernelCSR, y: KernelCSR, n_features: int, settings: TreeSettings, seed: int, tree: int) -> Tree:
-    """Grow a tree, and return the arrays of a `BinaryForest` of this tree, some of them in parts."""
+def grow_tree(
+    x: KernelCSR, y: KernelCSR, n_features: int, settings: TreeSettings, seed: int, tree: int
+) -> Tree:
+    """Grow a tree, and return the arrays of a `BinaryForest` of this tree, some of them in
+    parts.
+    """
     work = new_workspace(x.indptr.size - 1, settings.label_weights.size, n_features, x.indices.size)
     children, inner, leaves = build_tree(x, y, work, settings, seed, tree)
     features, weights, biases = map(list, zip(*inner))

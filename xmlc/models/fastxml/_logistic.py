@@ -1,4 +1,6 @@
-"""Kernels that fit L1-regularised logistic regression by newGLMNET (Yuan, Ho and Lin, JMLR 2012)."""
+"""Kernels that fit L1-regularised logistic regression by newGLMNET (Yuan, Ho and Lin, JMLR
+2012).
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ class StoppingCriteria(NamedTuple):
     Attributes
     ----------
     tolerance : float
-        Training stops if the optimality conditions are nearly satisfied. Then the sum of their violations is at most
-        ``tolerance`` times the sum at w = 0.
+        Training stops if the optimality conditions are nearly satisfied. Then the sum of their
+        violations is at most ``tolerance`` times the sum at w = 0.
     newton_steps, passes, line_search_steps : int
-        Largest numbers of Newton steps, of coordinate-descent passes per Newton step, and of step sizes that are tried
-        per Newton step.
+        Largest numbers of Newton steps, of coordinate-descent passes per Newton step, and of step
+        sizes that are tried per Newton step.
     """
 
     tolerance: float = 0.01
@@ -37,14 +39,20 @@ class StoppingCriteria(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """The class, the margin and the derivatives of the loss of each of the n instances of a node."""
+    """The class, the margin and the derivatives of the loss of each of the n instances of a
+    node.
+    """
 
     side: np.ndarray  # Class of each instance, 1 or -1, int8 (n,).
-    costs: tuple[float, float]  # Factors of the loss of positive and of negative instances, float32.
+    # Factors of the loss of positive and of negative instances, float32.
+    costs: tuple[float, float]
     margins: np.ndarray  # Margin w.x_i of each instance, float32 (n,).
-    gradient: np.ndarray  # First derivative of each instance's loss with respect to its margin, float32 (n,).
-    curvature: np.ndarray  # Second derivative of each instance's loss with respect to its margin, float32 (n,).
-    along: np.ndarray  # Change of the margins, or of the first derivatives, by the Newton step, float32 (n,).
+    # First derivative of each instance's loss with respect to its margin, float32 (n,).
+    gradient: np.ndarray
+    # Second derivative of each instance's loss with respect to its margin, float32 (n,).
+    curvature: np.ndarray
+    # Change of the margins, or of the first derivatives, by the Newton step, float32 (n,).
+    along: np.ndarray
     terms: np.ndarray  # Scratch for the losses of the instances, float32 (n,).
 
 
@@ -65,8 +73,8 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     Parameters
     ----------
     columns : KernelCSR
-        The transposed instances: row j lists the instances with a non-zero in column j. The constant feature is one of
-        the columns.
+        The transposed instances: row j lists the instances with a non-zero in column j. The
+        constant feature is one of the columns.
     side, costs
         See `Sides`.
     stopping : StoppingCriteria
@@ -78,14 +86,15 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
 
     Notes
     -----
-    Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate descent updates only the
-    weights that are non-zero or violate the optimality conditions. After coordinate descent, the step is halved until
-    the objective decreases sufficiently. Each pass of coordinate descent visits the coordinates in a new random order.
-    With a fixed order of the coordinates, the fit at the root of a tree took three times as long on the datasets
-    delicious and tib-core-26k. With a fixed order of the coordinates, the forest also lost 0.4 points of P@3 on the
-    dataset bibtex. An update of a weight reads 12 bytes for each non-zero of the weight's column. If the weight
-    changes, the update reads 16 more bytes and writes 4 bytes for each non-zero. Arrays with one entry per instance
-    stay in the cache.
+    Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate
+    descent updates only the weights that are non-zero or violate the optimality conditions. After
+    coordinate descent, the step is halved until the objective decreases sufficiently. Each pass of
+    coordinate descent visits the coordinates in a new random order. With a fixed order of the
+    coordinates, the fit at the root of a tree took three times as long on the datasets delicious
+    and tib-core-26k. With a fixed order of the coordinates, the forest also lost 0.4 points of P@3
+    on the dataset bibtex. An update of a weight reads 12 bytes for each non-zero of the weight's
+    column. If the weight changes, the update reads 16 more bytes and writes 4 bytes for each
+    non-zero. Arrays with one entry per instance stay in the cache.
     """
     weights[:] = 0
     margins[:] = 0
@@ -107,7 +116,9 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
             break
         working = active[:n_active]
         step_key = stream_key(key, newton)
-        passes = descend(columns, sides, coordinates, working, precision * initial, stopping.passes, step_key)
+        passes = descend(
+            columns, sides, coordinates, working, precision * initial, stopping.passes, step_key
+        )
         if passes == 1:
             precision *= np.float32(0.25)
         loss = line_search(columns, sides, coordinates, working, stopping.line_search_steps, loss)
@@ -135,7 +146,9 @@ def logistic_loss(sides, size):
 
 @njit
 def margin_derivatives(sides):
-    """Write the first and second derivative of each instance's loss with respect to the instance's margin."""
+    """Write the first and second derivative of each instance's loss with respect to the instance's
+    margin.
+    """
     sides = unowned(sides)
     one = np.float32(1)
     for i in range(sides.side.size):
@@ -156,7 +169,8 @@ def margin_derivatives(sides):
 
 @njit
 def column_derivatives(columns, sides, coordinates, shrinkage):
-    """Write the first and second derivative of the loss with respect to each weight, and list the weights to update.
+    """Write the first and second derivative of the loss with respect to each weight, and list the
+    weights to update.
 
     Returns
     -------
@@ -188,7 +202,9 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
 
 @njit(inline="always")
 def violation_of(derivative, weight):
-    """Return the smallest magnitude of a subgradient with respect to one weight, which is zero at the optimum."""
+    """Return the smallest magnitude of a subgradient with respect to one weight, which is zero at
+    the optimum.
+    """
     one = np.float32(1)
     if weight > 0:
         return abs(derivative + one)
@@ -199,11 +215,13 @@ def violation_of(derivative, weight):
 
 @njit
 def descend(columns, sides, coordinates, active, precision, max_passes, key):
-    """Minimise the second-order model of the objective by coordinate descent, and return the number of passes.
+    """Minimise the second-order model of the objective by coordinate descent, and return the number
+    of passes.
 
-    The function writes the Newton step to ``coordinates``, and the change of each instance's first derivative to
-    ``along``. A pass skips a zero weight if its derivative is well inside the interval in which zero is optimal. When
-    the weights that are not skipped have converged, the next pass visits all weights again.
+    The function writes the Newton step to ``coordinates``, and the change of each instance's first
+    derivative to ``along``. A pass skips a zero weight if its derivative is well inside the
+    interval in which zero is optimal. When the weights that are not skipped have converged, the
+    next pass visits all weights again.
     """
     columns = unowned(columns)
     sides = unowned(sides)
@@ -224,7 +242,9 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
         while k < n_live:
             j = active[k]
             rows, values = row_of_csr(columns, j)
-            derivative = slopes[j] + np.float32(CURVATURE_SHIFT) * steps[j] + sparse_dot(rows, values, along)
+            derivative = (
+                slopes[j] + np.float32(CURVATURE_SHIFT) * steps[j] + sparse_dot(rows, values, along)
+            )
             weight = weights[j] + steps[j]
             if weight == 0 and abs(derivative) < one - shrinkage:
                 n_live -= 1
@@ -251,7 +271,9 @@ def descend(columns, sides, coordinates, active, precision, max_passes, key):
 
 @njit(inline="always")
 def coordinate_move(derivative, second, weight):
-    """Return the change of a weight w, clamped to -10 .. 10, that minimises the second-order model of loss plus |w|."""
+    """Return the change of a weight w, clamped to -10 .. 10, that minimises the second-order model
+    of loss plus |w|.
+    """
     one = np.float32(1)
     limit = np.float32(10)
     if derivative + one <= second * weight:
@@ -265,9 +287,11 @@ def coordinate_move(derivative, second, weight):
 
 @njit
 def line_search(columns, sides, coordinates, active, max_steps, loss):
-    """Change the weights by the first step size that decreases the objective sufficiently, and return the new loss.
+    """Change the weights by the first step size that decreases the objective sufficiently, and
+    return the new loss.
 
-    The tried step sizes begin with 1 and decrease. If all tried step sizes are too large, return -1.
+    The tried step sizes begin with 1 and decrease. If all tried step sizes are too large, return
+    -1.
     """
     columns = unowned(columns)
     sides = unowned(sides)

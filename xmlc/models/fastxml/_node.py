@@ -21,8 +21,10 @@ class Workspace(NamedTuple):
     margins: np.ndarray  # Margin of each instance of a node, float32 (n,).
     moved: np.ndarray  # Scratch for `divide`, uint32 (n,).
     dense: np.ndarray  # Weights of a node's classifier, float32 (d,), all zero between uses.
-    label_counts: np.ndarray  # Scratch with one entry per label, uint32 (m,), all zero between uses.
-    feature_counts: np.ndarray  # Scratch with one entry per feature, uint32 (d,), all zero between uses.
+    # Scratch with one entry per label, uint32 (m,), all zero between uses.
+    label_counts: np.ndarray
+    # Scratch with one entry per feature, uint32 (d,), all zero between uses.
+    feature_counts: np.ndarray
     bounds: np.ndarray  # Bounds of the loss's derivatives, float32 (d, 2), all zero between uses.
     features: np.ndarray  # Feature of each column of a node, uint32 (d + 1,), see `gather_columns`.
     starts: np.ndarray  # Start of each column in ``rows`` and ``values``, int64 (d + 2,).
@@ -31,7 +33,9 @@ class Workspace(NamedTuple):
 
 
 def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
-    """Return a `Workspace` of 8 nnz + 21 n + 28 d + 4 m bytes for n instances with nnz non-zeros."""
+    """Return a `Workspace` of 8 nnz + 21 n + 28 d + 4 m bytes for n instances with nnz
+    non-zeros.
+    """
     return Workspace(
         np.arange(n, dtype=np.uint32),
         np.empty(n, dtype=np.int8),
@@ -50,13 +54,15 @@ def new_workspace(n: int, m: int, d: int, nnz: int) -> Workspace:
 
 @njit
 def gather_columns(x, node, side, costs, work):
-    r"""Transpose the instances of a node and keep only the features whose weight can become non-zero.
+    r"""Transpose the instances of a node and keep only the features whose weight can become
+    non-zero.
 
-    A weight stays zero while the derivative of the loss has a magnitude of at most 1, the factor of the L1 norm. For
-    each feature, two sums bound the magnitudes of a positive and of a negative derivative. Instance i adds its cost
-    times \|x_ij\| to one of the two sums of feature j. The sign of x_ij and the class of instance i determine which of
-    the two sums of feature j grows. A feature is dropped if neither of its two sums exceeds 1. At a node with few
-    instances, most features are dropped.
+    A weight stays zero while the derivative of the loss has a magnitude of at most 1, the factor of
+    the L1 norm. For each feature, two sums bound the magnitudes of a positive and of a negative
+    derivative. Instance i adds its cost times \|x_ij\| to one of the two sums of feature j. The
+    sign of x_ij and the class of instance i determine which of the two sums of feature j grows. A
+    feature is dropped if neither of its two sums exceeds 1. At a node with few instances, most
+    features are dropped.
 
     Parameters
     ----------
@@ -74,16 +80,16 @@ def gather_columns(x, node, side, costs, work):
     Returns
     -------
     int
-        Number of columns p. ``work.features[:p]`` contains the features of the columns in the order of their first
-        appearance. The last column is the constant feature, which has number d. In ``work``, the
-        range ``starts[j] : starts[j + 1]`` of ``rows`` and ``values`` contains the instances of column j (as positions
-        in ``node``) and their values.
+        Number of columns p. ``work.features[:p]`` contains the features of the columns in the order
+        of their first appearance. The last column is the constant feature, which has number d. In
+        ``work``, the range ``starts[j] : starts[j + 1]`` of ``rows`` and ``values`` contains the
+        instances of column j (as positions in ``node``) and their values.
 
     Notes
     -----
-    The first pass over the instances reads 8 bytes per non-zero, and updates 12 bytes of scratch memory at a random
-    address. The second pass over the instances reads 8 bytes per non-zero, updates 4 bytes at a random address, and
-    writes 8 bytes.
+    The first pass over the instances reads 8 bytes per non-zero, and updates 12 bytes of scratch
+    memory at a random address. The second pass over the instances reads 8 bytes per non-zero,
+    updates 4 bytes at a random address, and writes 8 bytes.
     """
     x = unowned(x)
     work = unowned(work)
@@ -99,8 +105,8 @@ def gather_columns(x, node, side, costs, work):
         pull = costs[0] if side[i] > 0 else -costs[1]
         for k in range(ids.size):
             feature = ids[k]
-            # To avoid a branch, features that are not new are also written. The next feature to be written overwrites a
-            # feature that is not new.
+            # To avoid a branch, features that are not new are also written. The next feature to be
+            # written overwrites a feature that is not new.
             features[n_touched] = feature
             n_touched += counts[feature] == 0
             counts[feature] += np.uint32(1)
@@ -116,11 +122,12 @@ def gather_columns(x, node, side, costs, work):
         bounds[feature, 1] = 0.0
         if is_useful:
             size = counts[feature]
-            counts[feature] = end  # From here on, this entry of ``counts`` is the position of the feature's next value.
+            # From here on, this entry of ``counts`` is the position of the feature's next value.
+            counts[feature] = end
             work.starts[n_columns] = end
             end += size
-            # Dropped features move behind the kept features. The loop below sets the positions of dropped features to
-            # ``end``.
+            # Dropped features move behind the kept features. The loop below sets the positions of
+            # dropped features to ``end``.
             features[n_columns], features[i] = feature, features[n_columns]
             n_columns += 1
     for feature in features[n_columns:n_touched]:
@@ -160,7 +167,8 @@ def number_labels(y, node, numbers):
     Returns
     -------
     starts : int64 (k + 1,), labels : uint32
-        Label sets of the node's instances in CSR form. In ``labels``, each label is replaced by its new number.
+        Label sets of the node's instances in CSR form. In ``labels``, each label is replaced by its
+        new number.
     found : uint32
         The original label of each new number.
     """
@@ -184,23 +192,28 @@ def number_labels(y, node, numbers):
 
 @njit
 def distinct_labels(y, node, counts):
-    """Return the labels of a node's instances, ascending. Write the number of instances per label to ``counts``."""
+    """Return the labels of a node's instances, ascending.
+
+    Write the number of instances per label to ``counts``.
+    """
     y = unowned(y)
     total = np.int64(0)
     for i in node:
         total += y.indptr[i + 1] - y.indptr[i]
-    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)  # the extra entry receives labels that are not new
+    # the extra entry receives labels that are not new
+    found = np.empty(min(total, counts.size) + 1, dtype=np.uint32)
     n_found = 0
     for i in node:
         for label in row_of_csr(y, i)[0]:
             found[n_found] = label
             n_found += counts[label] == 0
             counts[label] += np.uint32(1)
-    # Sorting takes about log2(n) steps per label. If many labels are found, a scan of all labels is faster than
-    # sorting.
+    # Sorting takes about log2(n) steps per label. If many labels are found, a scan of all labels is
+    # faster than sorting.
     if 16 * n_found > counts.size:
         n_found = 0
-        for label in range(counts.size):  # this loop has no branch, because a branch would often be mispredicted
+        # this loop has no branch, because a branch would often be mispredicted
+        for label in range(counts.size):
             found[n_found] = label
             n_found += counts[label] > 0
         return found[:n_found]

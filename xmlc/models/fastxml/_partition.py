@@ -1,4 +1,6 @@
-"""Provide kernels that assign the instances of a node to two sides by nDCG (Prabhu and Varma, KDD 2014, Section 4)."""
+"""Provide kernels that assign the instances of a node to two sides by nDCG (Prabhu and Varma, KDD
+2014, Section 4).
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import unchecked_view, unowned
 
-# Gains are integers in units of 2**-16, so that adding and subtracting gains causes no rounding errors. Sums of gains
-# do not depend on the order of the instances, and equal sums are exactly equal.
+# Gains are integers in units of 2**-16, so that adding and subtracting gains causes no rounding
+# errors. Sums of gains do not depend on the order of the instances, and equal sums are exactly
+# equal.
 FIXED_POINT = 1 << 16
 # A sorting key of 64 bits contains a label (24 bits) and the label's score (40 bits).
 LABEL_BITS = 24
@@ -46,7 +49,8 @@ def dcg_table(size: int) -> np.ndarray:
 
 @njit
 def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
-    """Alternate between ranking labels on each side and moving instances to the side that ranks their labels better.
+    """Alternate between ranking labels on each side and moving instances to the side that ranks
+    their labels better.
 
     Parameters
     ----------
@@ -55,7 +59,8 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     weights : float32 (n_labels,)
         Gain of each label, either 1 or the label's inverse propensity.
     ideal : int64
-        `ideal_table` for nDCG, or `dcg_table` for DCG. ``ideal`` has more entries than the largest label set.
+        `ideal_table` for nDCG, or `dcg_table` for DCG. ``ideal`` has more entries than the largest
+        label set.
     discounts : float64
         At least n_labels discounts from `discount_table`.
     side : int8 (n,)
@@ -68,12 +73,15 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
     Notes
     -----
-    Each side ranks the labels by the sum of their gains over the side's instances. Among labels with equal sums, the
-    label with the smaller number ranks first. An instance whose labels both sides rank equally well stays on its side.
-    The loop ends if a round moves no instance, or improves the mean nDCG by less than 1e-6. A round reads 4 bytes for
-    each label of each instance. Arrays with one entry per label are read from the cache.
+    Each side ranks the labels by the sum of their gains over the side's instances. Among labels
+    with equal sums, the label with the smaller number ranks first. An instance whose labels both
+    sides rank equally well stays on its side. The loop ends if a round moves no instance, or
+    improves the mean nDCG by less than 1e-6. A round reads 4 bytes for each label of each instance.
+    Arrays with one entry per label are read from the cache.
     """
-    starts, labels, weights, ideal, discounts, side = unowned((starts, labels, weights, ideal, discounts, side))
+    starts, labels, weights, ideal, discounts, side = unowned(
+        (starts, labels, weights, ideal, discounts, side)
+    )
     negative, positive = sum_gains(starts, labels, ideal, side, weights.size)
     scale = score_scale(negative + positive, weights)
     here = np.empty(weights.size, dtype=np.int64)  # gain of each label's rank on the positive side
@@ -88,7 +96,10 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
         moved = choose_sides(starts, labels, here - there, ideal, side, negative, positive)
         value = 0.0
         for label in range(weights.size):
-            value += np.float64(positive[label]) * here[label] + np.float64(negative[label]) * there[label]
+            value += (
+                np.float64(positive[label]) * here[label]
+                + np.float64(negative[label]) * there[label]
+            )
         value /= float(FIXED_POINT) * FIXED_POINT * max(1, side.size)
         if moved == 0 or value - previous < GAIN_TOLERANCE:
             return value
@@ -97,7 +108,9 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
 @njit
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Return for the negative and the positive side the sum of ``ideal`` over each label's instances, int64."""
+    """Return for the negative and the positive side the sum of ``ideal`` over each label's
+    instances, int64.
+    """
     negative = np.zeros(n_labels, dtype=np.int64)
     positive = np.zeros(n_labels, dtype=np.int64)
     for i in range(side.size):
@@ -142,9 +155,10 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
 
     Notes
     -----
-    The sort is a stable radix sort by the difference between the largest score and each score. Each pass sorts by at
-    most 9 bits of the scores. In small nodes, scores have few bits and need few passes. The kernel counts the digits of
-    all passes while it builds the keys. The last pass of the sort writes gains instead of keys.
+    The sort is a stable radix sort by the difference between the largest score and each score. Each
+    pass sorts by at most 9 bits of the scores. In small nodes, scores have few bits and need few
+    passes. The kernel counts the digits of all passes while it builds the keys. The last pass of
+    the sort writes gains instead of keys.
     """
     least = np.int64(LARGEST_SCORE)
     largest = np.int64(0)
@@ -160,7 +174,13 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
     width = (bits + n_passes - 1) // n_passes
     count_digits(gains, largest, n_passes, width, keys, counts)
     for digit in range(n_passes - 1):
-        sort_by_digit(keys, digit, width, unchecked_view(counts, digit << width, (digit + 1) << width), scratch)
+        sort_by_digit(
+            keys,
+            digit,
+            width,
+            unchecked_view(counts, digit << width, (digit + 1) << width),
+            scratch,
+        )
         keys, scratch = unchecked_view(scratch, 0, scratch.size), unchecked_view(keys, 0, keys.size)
     shift = np.uint64(LABEL_BITS + (n_passes - 1) * width)
     ranks = unchecked_view(counts, (n_passes - 1) << width, n_passes << width)
@@ -173,7 +193,10 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
 
 @njit
 def count_digits(scores, largest, n_passes, width, keys, counts):
-    """Write the sorting key of each score. For each pass and digit, write the number of keys with a smaller digit."""
+    """Write the sorting key of each score.
+
+    For each pass and digit, write the number of keys with a smaller digit.
+    """
     size = 1 << width
     mask = np.uint64((1 << width) - 1)
     for place in range(n_passes * size):
@@ -208,7 +231,9 @@ def sort_by_digit(keys, digit, width, places, target):
 
 @njit
 def choose_sides(starts, labels, difference, ideal, side, negative, positive):
-    """Move each instance to the side on which its labels gain more, update the sums, and return the number of moves."""
+    """Move each instance to the side on which its labels gain more, update the sums, and return the
+    number of moves.
+    """
     moved = 0
     for i in range(side.size):
         own = unchecked_view(labels, starts[i], starts[i + 1])

@@ -33,7 +33,8 @@ from xmlc.models.fastxml._grow import TreeSettings, grow_tree
 from xmlc.models.fastxml._node import MOST_NONZEROS
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
-# The sum of all gains stays below this limit, so that int64 sums in units of 2**-16 cannot overflow.
+# The sum of all gains stays below this limit, so that int64 sums in units of 2**-16 cannot
+# overflow.
 LARGEST_GAIN = 2.0**46
 
 
@@ -42,62 +43,73 @@ Objective = Literal["ndcg", "dcg"]
 
 @hyperparameters
 class FastXML(AveragedForest):
-    """Train a forest of binary trees whose nodes separate instances by their labels (plt2016, Section 5.3).
+    """Train a forest of binary trees whose nodes separate instances by their labels (plt2016,
+    Section 5.3).
 
-    In training, each node assigns its instances to two sides. Each side ranks labels by their frequency on that side,
-    and the assignment maximises the nDCG of these rankings. The node learns a sparse linear classifier that separates
-    the sides. For each label, a leaf stores the share of the leaf's instances that have the label. The estimate of a
-    label is the mean of the label's shares in the leaves that an instance reaches. Most labels have the estimate 0. The
-    method is FastXML (Prabhu and Varma, KDD 2014). As in the authors' program, each node optimises nDCG only once,
-    starting from random sides. Each node fits its classifier only once, by L1-regularised logistic regression.
+    In training, each node assigns its instances to two sides. Each side ranks labels by their
+    frequency on that side, and the assignment maximises the nDCG of these rankings. The node learns
+    a sparse linear classifier that separates the sides. For each label, a leaf stores the share of
+    the leaf's instances that have the label. The estimate of a label is the mean of the label's
+    shares in the leaves that an instance reaches. Most labels have the estimate 0. The method is
+    FastXML (Prabhu and Varma, KDD 2014). As in the authors' program, each node optimises nDCG only
+    once, starting from random sides. Each node fits its classifier only once, by L1-regularised
+    logistic regression.
 
     Parameters
     ----------
     n_trees : int
         Number of trees. Trees differ only in their random numbers.
     max_leaf : int
-        A node with at most ``max_leaf`` instances is a leaf. A node is also a leaf if its classifier sends all
-        instances to one side.
+        A node with at most ``max_leaf`` instances is a leaf. A node is also a leaf if its
+        classifier sends all instances to one side.
     labels_per_leaf : int
         Largest number of labels kept in a leaf.
     objective : {"ndcg", "dcg"}
-        Measure that the sides of a node maximise. "ndcg" divides an instance's DCG by the DCG of the best ranking of
-        its labels, as FastXML does. "dcg" uses DCG without this division, as the program of PfastreXML does with
-        ``USE_IDCG`` false. With "dcg", instances with many labels have more influence than with "ndcg".
+        Measure that the sides of a node maximise. "ndcg" divides an instance's DCG by the DCG of
+        the best ranking of its labels, as FastXML does. "dcg" uses DCG without this division, as
+        the program of PfastreXML does with ``USE_IDCG`` false. With "dcg", instances with many
+        labels have more influence than with "ndcg".
     unit_norm : bool
-        Whether to scale each instance to Euclidean length 1. The published results of FastXML use unscaled features.
+        Whether to scale each instance to Euclidean length 1. The published results of FastXML use
+        unscaled features.
     propensity_weighted : bool
-        PfastreXML (Jain, Prabhu and Varma, KDD 2016): weight labels by the inverse of their propensity, both in
-        training and in rankings. The estimates of `predict_proba` are not weighted.
+        PfastreXML (Jain, Prabhu and Varma, KDD 2016): weight labels by the inverse of their
+        propensity, both in training and in rankings. The estimates of `predict_proba` are not
+        weighted.
     propensity_a, propensity_b : float
-        Parameters A and B of the propensities. The usual pairs A, B are (0.5, 0.4) for Wikipedia, (0.6, 2.6) for
-        Amazon, and (0.55, 1.5) for other datasets (`xmlc.metrics.propensity_parameters`).
+        Parameters A and B of the propensities. The usual pairs A, B are (0.5, 0.4) for Wikipedia,
+        (0.6, 2.6) for Amazon, and (0.55, 1.5) for other datasets
+        (`xmlc.metrics.propensity_parameters`).
     alpha : float
-        `predict_top_k` ranks labels by P**alpha * B**(1 - alpha), as in PfastreXML. P is the forest's score of a label.
-        B is the score that the tail classifiers give the label (`xmlc.models.tail_classifiers.TailClassifiers`). With
-        alpha 1, no tail classifiers are trained.
+        `predict_top_k` ranks labels by P**alpha * B**(1 - alpha), as in PfastreXML. P is the
+        forest's score of a label. B is the score that the tail classifiers give the label
+        (`xmlc.models.tail_classifiers.TailClassifiers`). With alpha 1, no tail classifiers are
+        trained.
     gamma : float
-        Steepness of the tail classifiers. The docstring of ``TailClassifiers`` relates gamma to the corresponding
-        setting of the authors' program.
+        Steepness of the tail classifiers. The docstring of ``TailClassifiers`` relates gamma to the
+        corresponding setting of the authors' program.
     random_state : int
         Seed of the initial random sides. Each tree uses different random numbers.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
-        -1 uses all cores. Large trees grow on fewer threads, so that together they take at most about 8 GB.
+        Number of threads. The result is bit-identical for any number of threads. None uses numba's
+        number of threads, -1 uses all cores. Large trees grow on fewer threads, so that together
+        they take at most about 8 GB.
 
     Attributes
     ----------
     forest_ : BinaryForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
-        Number of inner products computed for each instance in the last prediction. An instance needs one inner product
-        at each inner node that it passes in any tree. Thresholds do not change the number of inner products.
+        Number of inner products computed for each instance in the last prediction. An instance
+        needs one inner product at each inner node that it passes in any tree. Thresholds do not
+        change the number of inner products.
 
     Notes
     -----
-    Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest. Many estimates are
-    equal. Shares are summed in float64 and rounded once to float32, so that equal fractions become equal numbers.
-    Comparing an estimate with a threshold therefore gives the same result as in exact arithmetic.
+    Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest.
+    Many estimates are equal. Shares are summed in float64 and rounded once to float32, so that
+    equal fractions become equal numbers. Comparing an estimate with a threshold therefore gives the
+    same result as in exact arithmetic.
 
     Examples
     --------
@@ -109,7 +121,10 @@ class FastXML(AveragedForest):
     ([[0, 1]], array([[0.5, 0.5]], dtype=float32))
     """
 
-    FIELDS = (*forest_fields(BinaryForest), Field("label_weights", np.float32, ("n_labels",), within=(0, FINITE[1])))
+    FIELDS = (
+        *forest_fields(BinaryForest),
+        Field("label_weights", np.float32, ("n_labels",), within=(0, FINITE[1])),
+    )
     FOREST = BinaryForest
     _grow_tree = staticmethod(grow_tree)
     _find_leaves = staticmethod(find_leaf)
@@ -133,7 +148,9 @@ class FastXML(AveragedForest):
 
     def _prepare(self, X: sparse.csr_array, Y: sparse.csr_array) -> tuple[Any, ...]:
         if self.n_labels_ > 1 << LABEL_BITS:
-            raise InvalidDataError(f"Y: found {self.n_labels_} labels, expected at most {1 << LABEL_BITS}")
+            raise InvalidDataError(
+                f"Y: found {self.n_labels_} labels, expected at most {1 << LABEL_BITS}"
+            )
         if X.nnz > MOST_NONZEROS:
             raise InvalidDataError(f"X: found {X.nnz} non-zeros, expected at most {MOST_NONZEROS}")
         self.label_weights_ = np.ones(self.n_labels_, dtype=np.float32)
@@ -148,20 +165,26 @@ class FastXML(AveragedForest):
         x = self._kernel_form(X)
         y = kernel_csr(Y)
         discounts = discount_table(self.n_labels_)
-        ideal = (ideal_table if self.objective == "ndcg" else dcg_table)(int(np.diff(y.indptr).max(initial=0)) + 1)
-        settings = TreeSettings(self.label_weights_, ideal, discounts, int(self.max_leaf), int(self.labels_per_leaf))
+        ideal = (ideal_table if self.objective == "ndcg" else dcg_table)(
+            int(np.diff(y.indptr).max(initial=0)) + 1
+        )
+        settings = TreeSettings(
+            self.label_weights_, ideal, discounts, int(self.max_leaf), int(self.labels_per_leaf)
+        )
         return x, y, X.shape[1], settings, int(self.random_state)
 
     def _reranks(self) -> bool:
         return self.propensity_weighted or super()._reranks()
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Return PfastreXML's scores ``P**alpha * B**(1 - alpha)``. Here P is an estimate times the label's weight.
+        """Return PfastreXML's scores ``P**alpha * B**(1 - alpha)``.
 
-        In the paper, ``alpha * log P + (1 - alpha) * log B`` gives the same ranking. The scores of candidate labels are
-        positive. Labels that are no candidates have no stored score. A positive score below the smallest normal float32
-        number is replaced by this smallest number. The published program returns the same scores for the 1000 best
-        labels of each instance.
+        Here P is an estimate times the label's weight.
+
+        In the paper, ``alpha * log P + (1 - alpha) * log B`` gives the same ranking. The scores of
+        candidate labels are positive. Labels that are no candidates have no stored score. A
+        positive score below the smallest normal float32 number is replaced by this smallest number.
+        The published program returns the same scores for the 1000 best labels of each instance.
         """
         estimates.data *= self.label_weights_[estimates.indices]
         if self.tail_ is None:

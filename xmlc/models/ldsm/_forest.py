@@ -1,4 +1,6 @@
-"""The trees of an LdSM forest, and the way of instances through them (ldsm2020, Section 2 and Algorithms 4 and 5)."""
+"""The trees of an LdSM forest, and the way of instances through them (ldsm2020, Section 2 and
+Algorithms 4 and 5).
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,17 @@ class MultiwayForest(NamedTuple):
 
     All inner nodes of the forest are numbered from 0, and so are all leaves.
 
-    Within a tree, inner nodes are in the order in which they were split, so that parents precede their children.
+    Within a tree, inner nodes are in the order in which they were split, so that parents precede
+    their children.
 
     Attributes
     ----------
     inner_starts, tree_leaves : ndarray of int64, shape (n_trees + 1,)
         Number of the first inner node, and of the first leaf, of each tree.
     children : ndarray of int32, shape (n_inner, M)
-        Child in each direction: the number of an inner node, or ~l for leaf number l. The root of a tree is the tree's
-        first inner node. If a tree has no inner nodes, its root is its only leaf.
+        Child in each direction: the number of an inner node, or ~l for leaf number l. The root of a
+        tree is the tree's first inner node. If a tree has no inner nodes, its root is its only
+        leaf.
     levels : ndarray of int32, shape (n_inner,)
         Level of each inner node, 1 for a root.
     objectives : ndarray of float64, shape (n_inner, epochs)
@@ -43,21 +47,34 @@ class MultiwayForest(NamedTuple):
     leaf_starts : ndarray of int64, shape (n_leaves + 1,)
         Start of each leaf in ``labels`` and ``counts``.
     labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf, in no particular order, and the number of the leaf's instances with each label.
+        Labels of each leaf, in no particular order, and the number of the leaf's instances with
+        each label.
     sizes : ndarray of uint32, shape (n_leaves,)
         Number of training instances of each leaf.
     """
 
-    inner_starts: Annotated[np.ndarray, Field("inner_starts", np.int64, ("trees + 1",), starts="inner")]
-    tree_leaves: Annotated[np.ndarray, Field("tree_leaves", np.int64, ("trees + 1",), starts="leaves")]
-    children: Annotated[np.ndarray, Field("children", np.int32, ("inner", "arity"), least=LEAF, below="inner")]
+    inner_starts: Annotated[
+        np.ndarray, Field("inner_starts", np.int64, ("trees + 1",), starts="inner")
+    ]
+    tree_leaves: Annotated[
+        np.ndarray, Field("tree_leaves", np.int64, ("trees + 1",), starts="leaves")
+    ]
+    children: Annotated[
+        np.ndarray, Field("children", np.int32, ("inner", "arity"), least=LEAF, below="inner")
+    ]
     levels: Annotated[np.ndarray, Field("levels", np.int32, ("inner",))]
     objectives: Annotated[np.ndarray, Field("objectives", np.float64, ("inner", None))]
-    weight_starts: Annotated[np.ndarray, Field("weight_starts", np.int64, ("inner + 1",), starts="weights")]
+    weight_starts: Annotated[
+        np.ndarray, Field("weight_starts", np.int64, ("inner + 1",), starts="weights")
+    ]
     features: Annotated[np.ndarray, Field("features", np.uint32, ("weights",), below="n_features")]
-    weights: Annotated[np.ndarray, Field("weights", np.float32, ("weights", "arity"), within=FINITE)]
+    weights: Annotated[
+        np.ndarray, Field("weights", np.float32, ("weights", "arity"), within=FINITE)
+    ]
     biases: Annotated[np.ndarray, Field("biases", np.float32, ("inner", "arity"), within=FINITE)]
-    leaf_starts: Annotated[np.ndarray, Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries")]
+    leaf_starts: Annotated[
+        np.ndarray, Field("leaf_starts", np.int64, ("leaves + 1",), starts="entries")
+    ]
     labels: Annotated[np.ndarray, Field("labels", np.uint32, ("entries",), below="n_labels")]
     counts: Annotated[np.ndarray, Field("counts", np.uint32, ("entries",), least=1, below=1 << 32)]
     sizes: Annotated[np.ndarray, Field("sizes", np.uint32, ("leaves",), least=1, below=1 << 32)]
@@ -75,12 +92,19 @@ class MultiwayForest(NamedTuple):
         return int(self.inner_starts.size) - 1
 
     def first(self, n: int, /) -> Self:
-        """Return a forest of the first ``n`` trees, whose arrays are views of the arrays of this forest."""
+        """Return a forest of the first ``n`` trees, whose arrays are views of the arrays of this
+        forest.
+        """
         inner = int(self.inner_starts[n])
         leaves = int(self.tree_leaves[n])
         sizes = {"trees": n, "inner": inner, "leaves": leaves}
-        sizes |= {"weights": int(self.weight_starts[inner]), "entries": int(self.leaf_starts[leaves])}
-        ends = {field.name: length(str(field.shape[0]), 0, sizes) for field in fields_of(type(self))}
+        sizes |= {
+            "weights": int(self.weight_starts[inner]),
+            "entries": int(self.leaf_starts[leaves]),
+        }
+        ends = {
+            field.name: length(str(field.shape[0]), 0, sizes) for field in fields_of(type(self))
+        }
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
@@ -91,10 +115,10 @@ SENT = np.float32(0.5)  # an instance goes in each direction whose margin is at 
 def directions_of(ids, values, dense, biases, margins):
     """Return the directions in which an instance goes, as an integer with one bit per direction.
 
-    An instance goes in each direction whose margin is at least 1/2 (in Algorithms 4 and 5, greater than 1/2). If no
-    margin reaches 1/2, the instance goes in the direction with the largest margin. If several margins are the largest,
-    the instance goes in the first of their directions. ``margins``, float32 (M,), is overwritten with the margin of
-    each direction.
+    An instance goes in each direction whose margin is at least 1/2 (in Algorithms 4 and 5, greater
+    than 1/2). If no margin reaches 1/2, the instance goes in the direction with the largest margin.
+    If several margins are the largest, the instance goes in the first of their directions.
+    ``margins``, float32 (M,), is overwritten with the margin of each direction.
     """
     arity = biases.size
     for j in range(biases.size):
@@ -116,7 +140,8 @@ def directions_of(ids, values, dense, biases, margins):
 
 @njit
 def create_children(x, node, features, weights, biases, dense):
-    """Send the instances of a node to its children (Algorithm 4), both in training and in prediction.
+    """Send the instances of a node to its children (Algorithm 4), both in training and in
+    prediction.
 
     Parameters
     ----------
@@ -221,7 +246,8 @@ def leaves_of_row(x, forest, d):
 
 @njit
 def find_leaves(x, first, last, forest, tree, d):
-    """For each instance of a block, find all leaves that the instance reaches in one tree (GetLeaves of Algorithm 5).
+    """For each instance of a block, find all leaves that the instance reaches in one tree
+    (GetLeaves of Algorithm 5).
 
     Parameters
     ----------
@@ -247,8 +273,8 @@ def find_leaves(x, first, last, forest, tree, d):
 
     Notes
     -----
-    All instances of the block that reach a node are processed together, so that the node's weights are copied to a
-    dense array only once.
+    All instances of the block that reach a node are processed together, so that the node's weights
+    are copied to a dense array only once.
     """
     arity = forest.biases.shape[1]
     dense = np.zeros(d * arity, dtype=np.float32)

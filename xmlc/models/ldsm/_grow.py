@@ -18,9 +18,11 @@ from xmlc.models.ldsm._regressors import TreeSettings, train_regressors
 
 @njit
 def build_tree(x, y, settings, key, work):
-    """Grow a tree by Algorithm 1: split the leaf with the highest priority, or the newest of several such leaves.
+    """Grow a tree by Algorithm 1: split the leaf with the highest priority, or the newest of
+    several such leaves.
 
-    In contrast to the paper, a node stays a leaf if it has no two labels, or if its children do not divide it.
+    In contrast to the paper, a node stays a leaf if it has no two labels, or if its children do not
+    divide it.
 
     Parameters
     ----------
@@ -29,14 +31,16 @@ def build_tree(x, y, settings, key, work):
     settings : TreeSettings
         Hyperparameters.
     key : uint64
-        Stream of random numbers of the tree. The random numbers of a node also depend on its number.
+        Stream of random numbers of the tree. The random numbers of a node also depend on its
+        number.
     work : Workspace
         Scratch memory.
 
     Returns
     -------
     codes : list of int32
-        The position of each node in ``inner``, or ~l for position l in ``leaves``, in the order of creation.
+        The position of each node in ``inner``, or ~l for position l in ``leaves``, in the order of
+        creation.
     children : list of int64
         The nodes that are children of each inner node, M numbers for each.
     levels : list of int32
@@ -44,8 +48,8 @@ def build_tree(x, y, settings, key, work):
     inner : list of tuple
         The result of `train_regressors` for each inner node, in the order of the splits.
     leaves : list of tuple
-        The labels of each leaf, the number of instances with each label, and the number of instances.
-        ``inner`` and ``leaves`` begin with an extra entry without rows.
+        The labels of each leaf, the number of instances with each label, and the number of
+        instances. ``inner`` and ``leaves`` begin with an extra entry without rows.
     """
     root = np.arange(x.indptr.size - 1).astype(np.uint32)
     if settings.shuffled:
@@ -59,14 +63,17 @@ def build_tree(x, y, settings, key, work):
     inner = [(root[:0], none, none, np.zeros((0, settings.epochs), dtype=np.float64))]
     leaves = [(root[:0], root[:0], root[:0])]
     queue = [(-priority_of(y, root, work), 0)]
-    while len(queue) > 0 and len(nodes) < settings.max_nodes:  # "while Q is not empty and t < T_max"
+    # "while Q is not empty and t < T_max"
+    while len(queue) > 0 and len(nodes) < settings.max_nodes:
         priority, v = heappop(queue)  # "v <- Q.pop()"
         v = -v
         if priority == 0 or nodes[v].size < 2:
             continue
-        regressors = train_regressors(x, y, nodes[v], settings, stream_key(key, v), work)  # Algorithm 2
+        # Algorithm 2
+        regressors = train_regressors(x, y, nodes[v], settings, stream_key(key, v), work)
         features, weights, biases, _ = regressors
-        sent, starts = create_children(x, nodes[v], features, weights, biases[0], work.dense)  # Algorithm 4
+        # Algorithm 4
+        sent, starts = create_children(x, nodes[v], features, weights, biases[0], work.dense)
         if not divides(starts, nodes[v].size):
             continue
         codes[v] = len(levels)
@@ -74,7 +81,8 @@ def build_tree(x, y, settings, key, work):
         inner.append(regressors)
         for m in range(settings.arity):  # "for m in ch"
             child = sent[starts[m] : starts[m + 1]].copy()
-            heappush(queue, (-priority_of(y, child, work), -len(nodes)))  # "Q.push(ch[m], priority)"
+            # "Q.push(ch[m], priority)"
+            heappush(queue, (-priority_of(y, child, work), -len(nodes)))
             children.append(len(nodes))
             nodes.append(child)
             codes.append(np.int32(LEAF))
@@ -88,10 +96,14 @@ def build_tree(x, y, settings, key, work):
     return codes, children, levels, inner, leaves
 
 
-def grow_tree(x: KernelCSR, y: KernelCSR, d: int, m: int, settings: TreeSettings, seed: int, tree: int) -> Tree:
-    """Grow tree number ``tree``, and return the arrays of a `MultiwayForest` of this tree, some of them in parts.
+def grow_tree(
+    x: KernelCSR, y: KernelCSR, d: int, m: int, settings: TreeSettings, seed: int, tree: int
+) -> Tree:
+    """Grow tree number ``tree``, and return the arrays of a `MultiwayForest` of this tree, some of
+    them in parts.
 
-    In addition to the `Workspace`, a growing tree takes 4 bytes for each pair of a leaf and one of its instances.
+    In addition to the `Workspace`, a growing tree takes 4 bytes for each pair of a leaf and one of
+    its instances.
     """
     key = stream_key(np.int64(seed ^ Stream.LDSM_TREE), np.int64(tree))
     work = new_workspace(x, y, d, m, settings.arity, settings.adaptive)
@@ -101,7 +113,9 @@ def grow_tree(x: KernelCSR, y: KernelCSR, d: int, m: int, settings: TreeSettings
     return {
         "inner_starts": np.array([0, len(levels)]),
         "tree_leaves": np.array([0, len(leaves) - 1]),
-        "children": np.array(codes, dtype=np.int32)[np.array(children, dtype=np.int64).reshape(-1, settings.arity)],
+        "children": np.array(codes, dtype=np.int32)[
+            np.array(children, dtype=np.int64).reshape(-1, settings.arity)
+        ],
         "levels": np.array(levels, dtype=np.int32),
         "weight_starts": np.cumsum([part.size for part in features]),
         "leaf_starts": np.cumsum([part.size for part in labels]),
@@ -121,7 +135,9 @@ def divides(starts, n):
 
 @njit
 def priority_of(y, node, work):
-    """Return the priority of Algorithm 1: the sum of a node's label histogram minus the histogram's maximum."""
+    """Return the priority of Algorithm 1: the sum of a node's label histogram minus the histogram's
+    maximum.
+    """
     total = np.int64(0)
     largest = np.int64(0)
     for count in label_histogram(y, node, work)[1]:
@@ -132,7 +148,9 @@ def priority_of(y, node, work):
 
 @njit
 def label_histogram(y, node, work):
-    """Return the labels of a node in order of first appearance, and the number of instances per label, uint32."""
+    """Return the labels of a node in order of first appearance, and the number of instances per
+    label, uint32.
+    """
     n_found = 0
     y = unowned(y)
     counts_of_labels = unowned(work).label_numbers

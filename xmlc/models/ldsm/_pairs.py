@@ -1,10 +1,10 @@
 """Kernels that train two regressors at a time, in whole vector registers.
 
-For two regressors, the four numbers of a feature are adjacent in memory: two weights, then two sums of squared
-gradients. These 16 bytes form a slot, which costs one load and one store per non-zero. Four separate arrays would
-cost four loads and four stores per non-zero. The slots of four features fill a vector register of 16 lanes. The
-register contains the four lanes of `xmlc.kernels.sums` for both regressors. The results of the kernels are therefore
-bit-identical to `sparse_dot` and `dot`.
+For two regressors, the four numbers of a feature are adjacent in memory: two weights, then two sums
+of squared gradients. These 16 bytes form a slot, which costs one load and one store per non-zero.
+Four separate arrays would cost four loads and four stores per non-zero. The slots of four features
+fill a vector register of 16 lanes. The register contains the four lanes of `xmlc.kernels.sums` for
+both regressors. The results of the kernels are therefore bit-identical to `sparse_dot` and `dot`.
 """
 
 from __future__ import annotations
@@ -23,23 +23,29 @@ SUM_LANES = 4
 
 
 def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
-    """Return a kernel that makes one step with both regressors, and returns `dot` of the values and the new weights.
+    """Return a kernel that makes one step with both regressors, and returns `dot` of the values and
+    the new weights.
 
     The kernel takes these arguments:
 
     - ids : uint32, the features of an instance, each at most once
     - values : float32, the values of these features
     - slots : float32, flat, the slots of all features, updated
-    - first, second : float32, the slopes of the loss with respect to the margins of the two regressors
+    - first, second : float32, the slopes of the loss with respect to the margins of the two
+      regressors
     - rate : float32, the learning rate of both regressors
 
-    For each non-zero, the kernel reads 8 bytes sequentially, and reads and writes a slot of 16 bytes.
+    For each non-zero, the kernel reads 8 bytes sequentially, and reads and writes a slot of 16
+    bytes.
     """
 
     @intrinsic
     def kernel(typing_context, ids, values, slots, first, second, rate):
         def generate(context, builder, signature, arguments):
-            arrays = [context.make_array(signature.args[i])(context, builder, arguments[i]) for i in range(3)]
+            arrays = [
+                context.make_array(signature.args[i])(context, builder, arguments[i])
+                for i in range(3)
+            ]
             ids, values, slots = arrays
             kind = ids.nitems.type
             slot = Vectors(builder, SLOT)
@@ -49,7 +55,9 @@ def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
                 slopes = builder.insert_element(slopes, arguments[3 + side], ir.IntType(32)(side))
 
             def picked(a: Any, b: Any, lanes: list[int]) -> Any:
-                return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes))
+                return builder.shuffle_vector(
+                    a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
+                )
 
             def joined(parts: list[Any]) -> Any:
                 while len(parts) > 1:
@@ -61,11 +69,15 @@ def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
                 return picked(vector, vector, list(range(SLOT * number, SLOT * (number + 1))))
 
             def advance(k: Any, n: int, total: Any) -> None:
-                """Make the step for the non-zeros k .. k + n - 1, and add each weight times its value to ``total``."""
+                """Make the step for the non-zeros k .. k + n - 1, and add each weight times its
+                value to ``total``.
+                """
                 wide = Vectors(builder, SLOT * n)
                 lanes = range(wide.width)
                 few = Vectors(builder, n)
-                numbers = [index_at(builder, ids.data, builder.add(k, kind(i)), kind) for i in range(n)]
+                numbers = [
+                    index_at(builder, ids.data, builder.add(k, kind(i)), kind) for i in range(n)
+                ]
                 places = [builder.gep(table, [number]) for number in numbers]
                 old = joined([slot.load(place) for place in places])
                 own = few.load(few.at(values.data, k))
@@ -78,7 +90,9 @@ def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
                     if step == "adaptive":
                         gradient = builder.fmul(slope, value)
                         squares = builder.fadd(old, builder.fmul(gradient, gradient))
-                        inverse = wide.inverse_sqrt(picked(squares, squares, [lane | 2 for lane in lanes]))
+                        inverse = wide.inverse_sqrt(
+                            picked(squares, squares, [lane | 2 for lane in lanes])
+                        )
                         change = builder.fmul(builder.fmul(rate, gradient), inverse)
                     else:
                         change = builder.fmul(builder.fmul(rate, slope), value)
@@ -88,7 +102,9 @@ def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
                         slot.store(slot_of(new, i), place)
                 builder.store(builder.fadd(builder.load(total), builder.fmul(new, value)), total)
 
-            sums = cgutils.alloca_once_value(builder, Vectors(builder, SLOT * SUM_LANES).constant(0.0))
+            sums = cgutils.alloca_once_value(
+                builder, Vectors(builder, SLOT * SUM_LANES).constant(0.0)
+            )
             whole = builder.and_(ids.nitems, kind(~3))
             with cgutils.for_range_slice(builder, kind(0), whole, kind(SUM_LANES), kind) as (k, _):
                 advance(k, SUM_LANES, sums)
@@ -105,10 +121,11 @@ def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
     return kernel
 
 
-#: ``no_step`` only returns the margins. ``adaptive_step`` makes a step of normalised adaptive gradient, and
-#: ``plain_step`` one of stochastic gradient descent. A slope of 0 leaves a regressor unchanged. An adaptive step
-#: subtracts rate * g_i / sqrt(sum of g_i ** 2 over all steps) from weight i, with g_i = slope * x_i and x scaled to
-#: -1 .. 1 (Ross, Mineiro and Langford, 2013, Algorithm 2). A plain step subtracts rate * slope * x_i from weight i.
+#: ``no_step`` only returns the margins. ``adaptive_step`` makes a step of normalised adaptive
+#: gradient, and ``plain_step`` one of stochastic gradient descent. A slope of 0 leaves a regressor
+#: unchanged. An adaptive step subtracts rate * g_i / sqrt(sum of g_i ** 2 over all steps) from
+#: weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013,
+#: Algorithm 2). A plain step subtracts rate * slope * x_i from weight i.
 no_step = _pair_kernel("none")
 adaptive_step = _pair_kernel("adaptive")
 plain_step = _pair_kernel("plain")

@@ -1,33 +1,36 @@
 """Train regularised logistic regressions with kernels that process eight labels in parallel.
 
-The training set of a label has n instances x_i with targets y_i in {0, 1} and weights v_i. The classifier of the label
-uses only the first ``width`` features. For C > 0 the kernels minimise
+The training set of a label has n instances x_i with targets y_i in {0, 1} and weights v_i. The
+classifier of the label uses only the first ``width`` features. For C > 0 the kernels minimise
 
     f(w, b) = |w|^2 / 2 + C sum_i v_i log(1 + exp(-s_i z_i)),  z_i = x_i w + b,  s_i = 2 y_i - 1
 
-by truncated Newton, in which conjugate gradients (CG) find the steps (C.-J. Lin, R. C. Weng, S. S. Keerthi, *Trust
-Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). In contrast to the paper, a line search
-replaces the trust region. The optimisation method has these properties:
+by truncated Newton, in which conjugate gradients (CG) find the steps (C.-J. Lin, R. C. Weng, S. S.
+Keerthi, *Trust Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). In
+contrast to the paper, a line search replaces the trust region. The optimisation method has these
+properties:
 
-* The constant b is eliminated from the Newton system. This elimination centres each feature: it subtracts the mean of
-  the feature under the weights d_i = v_i p_i (1 - p_i). Without centring, a feature that is scaled but not shifted
-  could be nearly parallel to the constant feature.
-* The preconditioner of CG for feature k is 1 + C sum_i d_i v_k. Here v_k is the variance of the feature. For features
-  scaled to variance 1, the preconditioner is a constant. On the dataset enron, CG with the exact diagonal as its
-  preconditioner needs 50 % more matrix products.
-* A product of the Newton matrix with a vector takes one pass over X, for both X p and X^T u. Eight labels share one
-  pass over X (see `multiply_row`). The labels that are trained in parallel occupy eight lanes, and each lane has its
-  own phase. A lane starts the next label when its present label is solved for all values of C.
-* An exact Newton step by Cholesky decomposition would take d^3 / 3 operations, as many as hundreds to thousands of
-  products of the Newton matrix with a vector. A Newton step by CG needs only 5 to 100 products of the Newton matrix
-  with a vector.
+* The constant b is eliminated from the Newton system. This elimination centres each feature: it
+  subtracts the mean of the feature under the weights d_i = v_i p_i (1 - p_i). Without centring, a
+  feature that is scaled but not shifted could be nearly parallel to the constant feature.
+* The preconditioner of CG for feature k is 1 + C sum_i d_i v_k. Here v_k is the variance of the
+  feature. For features scaled to variance 1, the preconditioner is a constant. On the dataset
+  enron, CG with the exact diagonal as its preconditioner needs 50 % more matrix products.
+* A product of the Newton matrix with a vector takes one pass over X, for both X p and X^T u. Eight
+  labels share one pass over X (see `multiply_row`). The labels that are trained in parallel occupy
+  eight lanes, and each lane has its own phase. A lane starts the next label when its present label
+  is solved for all values of C.
+* An exact Newton step by Cholesky decomposition would take d^3 / 3 operations, as many as hundreds
+  to thousands of products of the Newton matrix with a vector. A Newton step by CG needs only 5 to
+  100 products of the Newton matrix with a vector.
 
-The squared Newton decrement is twice the predicted decrease of f in the next step. Training of a label ends when the
-squared Newton decrement is below `TOLERANCE` times f. The kernels compare the squared Newton decrement with this limit
-before and after CG. Before CG, |gradient|^2 is an upper bound of the squared decrement, because no eigenvalue of the
-matrix of second derivatives is below 1. After CG, the squared Newton decrement is known. If the squared Newton
-decrement is small enough after CG, the present Newton step is the last. The tolerance is relative to f, and much larger
-than rounding errors.
+The squared Newton decrement is twice the predicted decrease of f in the next step. Training of a
+label ends when the squared Newton decrement is below `TOLERANCE` times f. The kernels compare the
+squared Newton decrement with this limit before and after CG. Before CG, |gradient|^2 is an upper
+bound of the squared decrement, because no eigenvalue of the matrix of second derivatives is below
+1. After CG, the squared Newton decrement is known. If the squared Newton decrement is small enough
+after CG, the present Newton step is the last. The tolerance is relative to f, and much larger than
+rounding errors.
 """
 
 from __future__ import annotations
@@ -41,27 +44,37 @@ from xmlc.kernels.arrays import row_of, row_of_csr
 from xmlc.kernels.float64 import exp, log, log1p, softplus
 from xmlc.models.linear._row_products import LANES, add_row, multiply_row
 
-TOLERANCE = 1e-20  # The training of a label ends when the squared Newton decrement, relative to f, is below this limit.
-SAFE = 1e-11  # Below this squared Newton decrement, relative to f, rounding hides the decrease of f. Steps stay whole.
-SUFFICIENT = 1e-4  # A Newton step is halved if the ratio of actual to predicted decrease of f is below this limit.
+# The training of a label ends when the squared Newton decrement, relative to f, is below this
+# limit.
+TOLERANCE = 1e-20
+# Below this squared Newton decrement, relative to f, rounding hides the decrease of f. Steps stay
+# whole.
+SAFE = 1e-11
+# A Newton step is halved if the ratio of actual to predicted decrease of f is below this limit.
+SUFFICIENT = 1e-4
 MAX_STEPS = 100  # Newton steps for a label and a value of C
 MAX_PRODUCTS = 2000  # products of CG in a Newton step
 MAX_HALVINGS = 50  # of a Newton step
 
-IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)  # Each lane is in one of these five phases, see `Lanes`.
+# Each lane is in one of these five phases, see `Lanes`.
+IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)
 
 
 class Problem(NamedTuple):
-    """A training set in the form that the solver uses, for all labels and all cross-validation folds."""
+    """A training set in the form that the solver uses, for all labels and all cross-validation
+    folds.
+    """
 
     indptr: np.ndarray  # Start of each row in ``indices``, int64 (n + 1,).
     indices: np.ndarray  # Features of the non-zeros in CSR order, uint32 (nnz,).
     data: np.ndarray  # Scaled values of the non-zeros, float64 (nnz,).
-    label_rows: np.ndarray  # Ascending instances of each label, int64 (the row indices of the label matrix in CSC).
+    # Ascending instances of each label, int64 (the row indices of the label matrix in CSC).
+    label_rows: np.ndarray
     label_starts: np.ndarray  # Start of each label in ``label_rows``, int64 (m + 1,).
     scale: np.ndarray  # Factor by which each column was multiplied, float64 (width,).
     variances: np.ndarray  # Variance of each column after scaling, float64 (width,).
-    widths: np.ndarray  # Number of first columns that the classifier of each label uses, int64 (m,).
+    # Number of first columns that the classifier of each label uses, int64 (m,).
+    widths: np.ndarray
     importance: np.ndarray  # Weight of each instance's loss, float64 (n,).
 
 
@@ -70,8 +83,10 @@ class Solution(NamedTuple):
 
     weights: np.ndarray  # Weights of each label for the last C, float64 (labels, width).
     constants: np.ndarray  # Constant of each label for the last C, float64 (labels,).
-    losses: np.ndarray  # Mean held-out logistic loss, NaN without held-out instances, float64 (labels, values of C).
-    decrements: np.ndarray  # Largest final squared Newton decrement of any C, relative to f, float64 (labels,).
+    # Mean held-out logistic loss, NaN without held-out instances, float64 (labels, values of C).
+    losses: np.ndarray
+    # Largest final squared Newton decrement of any C, relative to f, float64 (labels,).
+    decrements: np.ndarray
 
 
 class ByRow(NamedTuple):
@@ -100,39 +115,45 @@ class ByColumn(NamedTuple):
     residuals: np.ndarray  # Residual r of CG, at first the negative gradient.
     steps: np.ndarray  # Newton step that CG has found so far.
     means: np.ndarray  # Mean of the feature, weighted by the curvatures.
-    inverses: np.ndarray  # Inverse of the preconditioner, or 0 for a feature that the label does not use.
+    # Inverse of the preconditioner, or 0 for a feature that the label does not use.
+    inverses: np.ndarray
 
 
 class Lanes(NamedTuple):
-    """Arrays of shape (8,) with one number per lane, such as the lane's label, the index of its C, and its phase.
+    """Arrays of shape (8,) with one number per lane, such as the lane's label, the index of its C,
+    and its phase.
 
-    The phase determines the sum that the next pass over the rows computes for the lane. After each pass over the rows,
-    `solve_labels` calls a function that changes the phase of each lane::
+    The phase determines the sum that the next pass over the rows computes for the lane. After each
+    pass over the rows, `solve_labels` calls a function that changes the phase of each lane::
 
         phase      computed in the pass         after the pass     -> next phase
 
         IDLE       nothing, waits for a label   begin_label        -> GRADIENT
         GRADIENT   the gradient of the loss     keeps it           -> MEANS
-        MEANS      the means of the features    start_newton_step  -> CONJUGATE, or SOLVED at the minimum
-        CONJUGATE  the matrix times a direction conjugate          -> CONJUGATE, until the step is found, then
-                                                take_newton_step   -> GRADIENT, or SOLVED at the minimum
-        SOLVED     nothing, left at once        begin_path         -> GRADIENT for the next C, else IDLE
+        MEANS      the means of the features    start_newton_step  -> CONJUGATE, or SOLVED
+        CONJUGATE  the matrix times a direction conjugate          -> CONJUGATE, or the step:
+                                                take_newton_step   -> GRADIENT, or SOLVED
+        SOLVED     nothing, left at once        begin_path         -> GRADIENT, or IDLE
 
-    `take_newton_step` also computes residuals and curvatures at the new weights. The setup of a Newton system therefore
-    takes only two passes, in the phases GRADIENT and MEANS. Each CG step takes one further pass over the rows in the
-    phase CONJUGATE.
+    A label is SOLVED at its minimum. Then its next C begins with GRADIENT, if there is one.
 
-    Kernels receive the state of all lanes as ``by_row``, ``by_column`` and ``lanes``, and update these arrays in place.
-    The argument ``lane`` is the index of one lane.
+    `take_newton_step` also computes residuals and curvatures at the new weights. The setup of a
+    Newton system therefore takes only two passes, in the phases GRADIENT and MEANS. Each CG step
+    takes one further pass over the rows in the phase CONJUGATE.
+
+    Kernels receive the state of all lanes as ``by_row``, ``by_column`` and ``lanes``, and update
+    these arrays in place. The argument ``lane`` is the index of one lane.
     """
 
     phase: np.ndarray  # Phase of the lane, int64.
     item: np.ndarray  # Index of the lane's label in the list of labels, int64.
     place: np.ndarray  # Index of the present C among the ascending values of C, int64.
     n_steps: np.ndarray  # Number of Newton steps so far, int64.
-    n_products: np.ndarray  # Number of products that CG has computed in the present Newton step, int64.
+    # Number of products that CG has computed in the present Newton step, int64.
+    n_products: np.ndarray
     width: np.ndarray  # Number of features that the label uses, int64.
-    C: np.ndarray  # Present value of C, float64. All following fields of this class are float64, too.
+    # Present value of C, float64. All following fields of this class are float64, too.
+    C: np.ndarray
     constant: np.ndarray
     square: np.ndarray  # Squared norm of the weights.
     loss: np.ndarray
@@ -147,7 +168,11 @@ class Lanes(NamedTuple):
 
 
 def solve_path(
-    problem: Problem, labels: np.ndarray, grid: np.ndarray, rows: np.ndarray, held_out: np.ndarray | None = None
+    problem: Problem,
+    labels: np.ndarray,
+    grid: np.ndarray,
+    rows: np.ndarray,
+    held_out: np.ndarray | None = None,
 ) -> Solution:
     """Minimise f for some labels and ascending values of C.
 
@@ -167,7 +192,9 @@ def solve_path(
     """
     d = problem.scale.size
     weights = np.zeros((labels.size, d))
-    solution = Solution(weights, np.zeros(labels.size), np.full(grid.shape, np.nan), np.zeros(labels.size))
+    solution = Solution(
+        weights, np.zeros(labels.size), np.full(grid.shape, np.nan), np.zeros(labels.size)
+    )
     lanes = Lanes(*np.zeros((6, LANES), dtype=np.int64), *np.zeros((12, LANES)))
     by_row = ByRow(*cache_lines(6, rows.size))
     by_column = ByColumn(*cache_lines(7, d))
@@ -178,7 +205,10 @@ def solve_path(
 
 
 def cache_lines(n_arrays: int, size: int) -> np.ndarray:
-    """Return zeros, float64 (n_arrays, size, 8). Each row of 8 numbers is aligned with a cache line."""
+    """Return zeros, float64 (n_arrays, size, 8).
+
+    Each row of 8 numbers is aligned with a cache line.
+    """
     numbers = np.zeros((n_arrays * size + 1) * LANES)
     start = -(numbers.ctypes.data // numbers.itemsize) % LANES
     return numbers[start : start + n_arrays * size * LANES].reshape(n_arrays, size, LANES)
@@ -203,7 +233,9 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
         for lane in range(LANES):
             if lanes.phase[lane] == IDLE and n_begun < labels.size:
                 lanes.item[lane] = n_begun
-                begin_label(problem, labels[n_begun], grid[n_begun, 0], rows, by_row, by_column, lanes, lane)
+                begin_label(
+                    problem, labels[n_begun], grid[n_begun, 0], rows, by_row, by_column, lanes, lane
+                )
                 n_begun += 1
         pass_over(problem, rows, by_row, by_column, lanes)
         conjugate(by_row, by_column, lanes)
@@ -214,7 +246,10 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
                 lanes.phase[lane] = MEANS
             elif lanes.phase[lane] == MEANS:
                 start_newton_step(problem.variances, by_row, by_column, lanes, lane)
-            is_found = lanes.remaining[lane] <= lanes.target[lane] or lanes.n_products[lane] >= MAX_PRODUCTS
+            is_found = (
+                lanes.remaining[lane] <= lanes.target[lane]
+                or lanes.n_products[lane] >= MAX_PRODUCTS
+            )
             if lanes.phase[lane] == CONJUGATE and is_found:
                 take_newton_step(by_row, by_column, lanes, lane)
             if lanes.phase[lane] == SOLVED:
@@ -222,7 +257,9 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
                 place = lanes.place[lane]
                 solution.decrements[item] = max(solution.decrements[item], lanes.decrement[lane])
                 if held_out.size:
-                    solution.losses[item, place] = mean_loss(problem, labels[item], held_out, by_column, lanes, lane)
+                    solution.losses[item, place] = mean_loss(
+                        problem, labels[item], held_out, by_column, lanes, lane
+                    )
                 if place + 1 < grid.shape[1]:
                     begin_path(lanes, lane, place + 1, grid[item, place + 1])
                 else:
@@ -244,7 +281,8 @@ def sides_of(problem, label):
 
 @njit(error_model="numpy")
 def begin_label(problem, label, C, rows, by_row, by_column, lanes, lane):
-    """Start a label in a lane, with weights 0 and a constant that would be optimal if all instances had equal weights.
+    """Start a label in a lane, with weights 0 and a constant that would be optimal if all instances
+    had equal weights.
 
     Parameters
     ----------
@@ -299,7 +337,8 @@ def begin_path(lanes, lane, place, C):
 
 @njit(error_model="numpy")
 def pass_over(problem, rows, by_row, by_column, lanes):
-    """Make one pass over the matrix, and compute the row products and the sums that each lane needs in its phase.
+    """Make one pass over the matrix, and compute the row products and the sums that each lane needs
+    in its phase.
 
     Parameters
     ----------
@@ -309,7 +348,8 @@ def pass_over(problem, rows, by_row, by_column, lanes):
     by_row, by_column, lanes
         State of the lanes. The pass writes ``by_row.products`` and ``by_column.sums``.
     """
-    in_phase = np.zeros((SOLVED + 1, LANES))  # 1 in the row of the lane's phase, because a branch would be slow
+    # 1 in the row of the lane's phase, because a branch would be slow
+    in_phase = np.zeros((SOLVED + 1, LANES))
     for lane in range(LANES):
         in_phase[lanes.phase[lane], lane] = 1.0
     multiples = np.zeros(LANES)
@@ -321,7 +361,9 @@ def pass_over(problem, rows, by_row, by_column, lanes):
         for lane in range(LANES):
             product = products[lane] - lanes.centre[lane]
             products[lane] = product
-            bent = by_row.curvatures[i, lane] * (in_phase[CONJUGATE, lane] * product + in_phase[MEANS, lane])
+            bent = by_row.curvatures[i, lane] * (
+                in_phase[CONJUGATE, lane] * product + in_phase[MEANS, lane]
+            )
             multiples[lane] = bent + in_phase[GRADIENT, lane] * by_row.residuals[i, lane]
         add_row(columns, values, multiples, by_column.sums)
 
@@ -402,10 +444,12 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
     lanes.remaining[lane] = remaining
     lanes.gain[lane] = 0.0
     lanes.n_products[lane] = 0
-    # Far from the solution, CG reduces the norm of the residual to a tenth. Near the solution, CG reduces the residual
-    # further, so that Newton's method converges quadratically. CG also ends when the residual is below the tolerance,
-    # because a smaller residual would not help.
-    lanes.target[lane] = max(min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective)
+    # Far from the solution, CG reduces the norm of the residual to a tenth. Near the solution, CG
+    # reduces the residual further, so that Newton's method converges quadratically. CG also ends
+    # when the residual is below the tolerance, because a smaller residual would not help.
+    lanes.target[lane] = max(
+        min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective
+    )
     lanes.phase[lane] = CONJUGATE
 
 
@@ -475,7 +519,8 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
             margin = -score
         e = exp(-abs(margin))
         share = 1.0 / (1.0 + e)
-        # This formula for the probability of the wrong class is accurate even if the probability is small.
+        # This formula for the probability of the wrong class is accurate even if the probability is
+        # small.
         wrong = share
         if margin >= 0.0:
             wrong = e * share
@@ -493,7 +538,8 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
 
 @njit(error_model="numpy")
 def mean_loss(problem, label, rows, by_column, lanes, lane):
-    """Return the weighted mean logistic loss of a lane's present solution on the instances ``rows``.
+    """Return the weighted mean logistic loss of a lane's present solution on the instances
+    ``rows``.
 
     Parameters
     ----------

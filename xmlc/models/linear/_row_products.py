@@ -1,10 +1,10 @@
 """Products of a sparse row with eight vectors, as eight parallel float64 sums.
 
-The kernels
-read the matrix once for eight vectors. The eight factors for a non-zero are consecutive in memory, and the eight sums
-stay in a register. On an AMD EPYC with AVX-512, each of the two kernels takes 1.1 ns per non-zero for eight vectors,
-and 0.7 ns for a single vector. No operation combines the numbers of different lanes. Each multiplication and each
-addition is rounded separately, and all sums have a fixed order. The results of a lane are therefore bit-identical on
+The kernels read the matrix once for eight vectors. The eight factors for a non-zero are consecutive
+in memory, and the eight sums stay in a register. On an AMD EPYC with AVX-512, each of the two
+kernels takes 1.1 ns per non-zero for eight vectors, and 0.7 ns for a single vector. No operation
+combines the numbers of different lanes. Each multiplication and each addition is rounded
+separately, and all sums have a fixed order. The results of a lane are therefore bit-identical on
 any processor and for any labels in the other lanes.
 """
 
@@ -25,8 +25,9 @@ LANES = 8  # This is the number of labels that a kernel trains in parallel.
 def multiply_row(typing_context, columns, values, vectors, products):
     """Write the inner products of one sparse row with eight vectors to ``products``.
 
-    Each inner product has two partial sums, over the non-zeros at even and at odd positions of the row. An addition to
-    one partial sum does not wait for the previous addition to the other partial sum.
+    Each inner product has two partial sums, over the non-zeros at even and at odd positions of the
+    row. An addition to one partial sum does not wait for the previous addition to the other partial
+    sum.
 
     Parameters
     ----------

@@ -13,7 +13,8 @@ from xmlc.models.linear.label_logistic import LabelLogistic, linear_scores
 
 
 class BinaryRelevance(LabelLogistic):
-    """Estimate each label independently by regularised logistic regression: binary relevance (gfm2011, Section 4).
+    """Estimate each label independently by regularised logistic regression: binary relevance
+    (gfm2011, Section 4).
 
     See `xmlc.models.linear.label_logistic.LabelLogistic` for the parameters and attributes.
 
@@ -30,15 +31,20 @@ class BinaryRelevance(LabelLogistic):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the probability estimates that are strictly greater than ``threshold``.
 
-        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the result.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the
+        result.
         """
         X = self._instances(X)
         thresholds = self._label_thresholds(threshold)
-        above = self._by_blocks(X, self.n_labels_, lambda scores, first: sigmoids_above(scores, thresholds))
+        above = self._by_blocks(
+            X, self.n_labels_, lambda scores, first: sigmoids_above(scores, thresholds)
+        )
         counts, labels, estimates = above
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _rank_row(
+        self, x: KernelCSR, k: int, label_weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         scores = linear_scores(*x, self.weights_.T, self.constants_)
         _, labels, estimates = sigmoids_above(scores, self._label_thresholds(0.0))
         return top_k_of_row(labels, estimates, k, label_weights)
@@ -46,7 +52,8 @@ class BinaryRelevance(LabelLogistic):
 
 @njit
 def sigmoids_above(scores, thresholds):
-    """Return the estimates sigmoid(score) that are strictly greater than the thresholds of their labels.
+    """Return the estimates sigmoid(score) that are strictly greater than the thresholds of their
+    labels.
 
     Estimates are rounded to float32 before they are compared with thresholds.
 

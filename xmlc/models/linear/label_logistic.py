@@ -1,4 +1,6 @@
-"""Train one regularised logistic regression per label, for binary relevance and classifier chains."""
+"""Train one regularised logistic regression per label, for binary relevance and classifier
+chains.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,11 @@ from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, Solution
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 SURE = 30.0  # the score of a label that all training instances have
 NEVER = -1000.0  # the score of a label that no training instance has
-# A model has at most this number of weights, so that a float64 array of the weights takes at most 2 GB.
+# A model has at most this number of weights, so that a float64 array of the weights takes at most 2
+# GB.
 MAX_WEIGHTS = 250_000_000
-CELLS = 4_000_000  # This is the largest number of scores or drawn values that one task of a prediction computes.
+# This is the largest number of scores or drawn values that one task of a prediction computes.
+CELLS = 4_000_000
 # A task has four labels for each of the eight lanes, so that lanes seldom wait for other lanes.
 LABELS_PER_TASK = 32
 
@@ -39,45 +43,48 @@ LABELS_PER_TASK = 32
 class LabelLogistic(SparseProbabilityEstimator):
     """The base class of estimators that train an L2-regularised logistic regression for each label.
 
-    Truncated Newton steps in float64 solve each regression to a tight optimum (see `xmlc.models.linear._logistic`). The
-    result is bit-identical on any processor and any number of threads.
+    Truncated Newton steps in float64 solve each regression to a tight optimum (see
+    `xmlc.models.linear._logistic`). The result is bit-identical on any processor and any number of
+    threads.
 
     Parameters
     ----------
     C : float or None
-        Weight of the loss, relative to half the squared norm of a label's weight vector. The constant is not
-        regularised. With None, C is the value in ``C_grid`` with the smallest mean log loss in cross-validation, as in
-        gfm2011 (Section 4).
+        Weight of the loss, relative to half the squared norm of a label's weight vector. The
+        constant is not regularised. With None, C is the value in ``C_grid`` with the smallest mean
+        log loss in cross-validation, as in gfm2011 (Section 4).
     C_grid : sequence of float
-        Candidate values of C, ascending. Relative to the loss, the squared norm has the weight 1 / (2 C). For each
-        default value of C, the weight 1 / (2 C) is a power of ten.
+        Candidate values of C, ascending. Relative to the loss, the squared norm has the weight 1 /
+        (2 C). For each default value of C, the weight 1 / (2 C) is a power of ten.
     folds : int
         Number of folds of the cross-validation, 3 in gfm2011.
     common : bool
-        With True, one C is chosen for all labels, by the mean of the labels' losses. With False, a separate C is chosen
-        for each label.
+        With True, one C is chosen for all labels, by the mean of the labels' losses. With False, a
+        separate C is chosen for each label.
     standardize : bool
-        Scale each feature to standard deviation 1 in the training set before training. The stored weights apply to
-        unscaled features. gfm2011 does not mention scaling, but the results for BR in gfm2011 match scaled features.
+        Scale each feature to standard deviation 1 in the training set before training. The stored
+        weights apply to unscaled features. gfm2011 does not mention scaling, but the results for BR
+        in gfm2011 match scaled features.
     random_state : int
         Seed of the random folds for cross-validation.
     n_jobs : int or None
-        Number of threads in training and prediction. The result does not depend on the number of threads.
+        Number of threads in training and prediction. The result does not depend on the number of
+        threads.
 
     Attributes
     ----------
     weights_ : ndarray of float32, shape (m, d)
     constants_ : ndarray of float32, shape (m,)
     C_ : ndarray of float64, shape (m,)
-        The C of each label. C is NaN for a label that all or no training instances have, because such a label is not
-        trained.
+        The C of each label. C is NaN for a label that all or no training instances have, because
+        such a label is not trained.
     losses_ : ndarray of float64, shape (m, folds, len(C_grid))
-        Log loss of each label on each fold, stored only with C=None. A log loss is NaN if all or none of the instances
-        in the other folds have the label.
+        Log loss of each label on each fold, stored only with C=None. A log loss is NaN if all or
+        none of the instances in the other folds have the label.
     decrements_ : ndarray of float64, shape (m,)
-        Squared Newton decrement of each label at the end of training, relative to the objective. The squared Newton
-        decrement is twice the decrease of the objective that a further Newton step would bring. The decrement of a
-        label that is not trained is NaN.
+        Squared Newton decrement of each label at the end of training, relative to the objective.
+        The squared Newton decrement is twice the decrease of the objective that a further Newton
+        step would bring. The decrement of a label that is not trained is NaN.
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = (
@@ -99,22 +106,28 @@ class LabelLogistic(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train one logistic regression for each label. If the hyperparameter C is None, choose C first.
+        """Train one logistic regression for each label.
 
-        The weight of an instance multiplies its loss in training and in the choice of C. The standard deviations of
-        features are weighted, too. An instance of weight w has the same effect as w equal rows, except that the
-        cross-validation folds differ.
+        If the hyperparameter C is None, choose C first.
+
+        The weight of an instance multiplies its loss in training and in the choice of C. The
+        standard deviations of features are weighted, too. An instance of weight w has the same
+        effect as w equal rows, except that the cross-validation folds differ.
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for the parameters.
 
         Raises
         ------
         XmlcError
-            A hyperparameter is out of its range, or there would be more than ``MAX_WEIGHTS`` weights.
+            A hyperparameter is out of its range, or there would be more than ``MAX_WEIGHTS``
+            weights.
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         if self.n_labels_ * self.n_features_in_ > MAX_WEIGHTS:
-            found = f"{type(self).__name__}: found {self.n_labels_} labels x {self.n_features_in_} features"
+            found = (
+                f"{type(self).__name__}: found {self.n_labels_} labels x {self.n_features_in_} "
+                "features"
+            )
             expected = f"at most {MAX_WEIGHTS} weights. Use a tree, such as xmlc.models.PLT."
             raise InvalidDataError(f"{found}, expected {expected}")
         problem = self._problem(X, Y, weights)
@@ -131,21 +144,31 @@ class LabelLogistic(SparseProbabilityEstimator):
     def _choose(self, problem: Problem) -> np.ndarray:
         """Choose the C of each label by cross-validation, and store the held-out losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
-        fold_of = random_permutation(problem.importance.size, self.random_state, Stream.LOGISTIC_FOLD) % self.folds
+        fold_of = (
+            random_permutation(problem.importance.size, self.random_state, Stream.LOGISTIC_FOLD)
+            % self.folds
+        )
         self.losses_ = np.full((self.n_labels_, self.folds, grid.size), np.nan)
 
         def keep(fold: int, labels: np.ndarray, solution: Solution) -> None:
             self.losses_[labels, fold] = solution.losses
 
         sets = [fold_of != fold for fold in range(self.folds)]
-        self._solve(problem, sets, np.tile(grid, (self.n_labels_, 1)), keep, f"{type(self).__name__}: C")
+        self._solve(
+            problem, sets, np.tile(grid, (self.n_labels_, 1)), keep, f"{type(self).__name__}: C"
+        )
         return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
-        """Train the classifier of each label. A classifier has one weight per column of ``problem``."""
+        """Train the classifier of each label.
+
+        A classifier has one weight per column of ``problem``.
+        """
         everywhere = np.ones(problem.importance.size, dtype=bool)
         self.weights_ = np.zeros((self.n_labels_, problem.scale.size), dtype=np.float32)
-        self.constants_ = np.where(positives(problem, everywhere) > 0, SURE, NEVER).astype(np.float32)
+        self.constants_ = np.where(positives(problem, everywhere) > 0, SURE, NEVER).astype(
+            np.float32
+        )
         self.decrements_ = np.full(self.n_labels_, np.nan)
 
         def keep(_: int, labels: np.ndarray, solution: Solution) -> None:
@@ -156,7 +179,10 @@ class LabelLogistic(SparseProbabilityEstimator):
         self._solve(problem, [everywhere], self.C_[:, np.newaxis], keep, type(self).__name__)
         unsolved = int((self.decrements_ > TOLERANCE).sum())
         if unsolved:
-            found = f"{unsolved} of {self.n_labels_} labels did not converge in {MAX_STEPS} Newton steps"
+            found = (
+                f"{unsolved} of {self.n_labels_} labels did not converge in {MAX_STEPS} Newton "
+                "steps"
+            )
             advice = "(see decrements_). Use a smaller C or standardize=True."
             warnings.warn(f"{type(self).__name__}: {found} {advice}", RuntimeWarning, stacklevel=3)
 
@@ -168,10 +194,11 @@ class LabelLogistic(SparseProbabilityEstimator):
         keep: Callable[[int, np.ndarray, Solution], None],
         title: str,
     ) -> None:
-        """Train all labels on each of some sets of instances, bool (n,), with the values of C in ``grid``, (m, values).
+        """Train all labels on each of some sets of instances, bool (n,), with the values of C in
+        ``grid``, (m, values).
 
-        The numbers of a set and of some labels, and the labels' `Solution`, are passed to ``keep``. Losses are computed
-        on the instances outside the set.
+        The numbers of a set and of some labels, and the labels' `Solution`, are passed to ``keep``.
+        Losses are computed on the instances outside the set.
         """
 
         def solve(number: int, labels: np.ndarray) -> None:
@@ -186,19 +213,24 @@ class LabelLogistic(SparseProbabilityEstimator):
         run_tasks(solve, tasks, self.n_jobs, costs, title=title, unit="labels")
 
     def _split_weights(self) -> None:
-        """Take the weights of labels out of ``weights_``, if labels are features of later labels."""
+        """Take the weights of labels out of ``weights_``, if labels are features of later
+        labels.
+        """
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
         """Return a training set as a `Problem` for the solver."""
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]), weights)
 
     def _by_blocks(
-        self, X: sparse.csr_array, cells_per_row: int, use: Callable[[np.ndarray, int], tuple[np.ndarray, ...]]
+        self,
+        X: sparse.csr_array,
+        cells_per_row: int,
+        use: Callable[[np.ndarray, int], tuple[np.ndarray, ...]],
     ) -> list[np.ndarray]:
         """Call ``use(scores, first)`` for each block of instances, and join the results.
 
-        The argument ``scores``, float64 (n, m), contains the linear scores of the n instances ``first .. first + n -
-        1``.
+        The argument ``scores``, float64 (n, m), contains the linear scores of the n instances
+        ``first .. first + n - 1``.
         """
         weights = np.ascontiguousarray(self.weights_.T)
 
@@ -212,28 +244,30 @@ class LabelLogistic(SparseProbabilityEstimator):
 
 
 def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
-    """Return for each label the index in ``C_grid`` of the value with the smallest mean loss over the folds.
+    """Return for each label the index in ``C_grid`` of the value with the smallest mean loss over
+    the folds.
 
     Parameters
     ----------
     losses : ndarray of float64, shape (m, folds, size of the grid)
-        Log loss on each fold. The log loss of a label on a fold is NaN if the label could not be trained on the other
-        folds.
+        Log loss on each fold. The log loss of a label on a fold is NaN if the label could not be
+        trained on the other folds.
     common : bool
         Whether to choose one C for all labels, by the mean of the labels' losses.
 
     Returns
     -------
     ndarray of int64, shape (m,)
-        Index of the best C for each label. A label without losses gets the index 0, which means the strongest
-        regularisation.
+        Index of the best C for each label. A label without losses gets the index 0, which means the
+        strongest regularisation.
     """
     known = ~np.isnan(losses)
     sums = sum(np.where(known, losses, 0.0).transpose(1, 0, 2))
     means = sums / np.maximum(np.count_nonzero(known, axis=1), 1)
     if not common:
         return means.argmin(axis=1)
-    # For a common C, each label's mean loss has the same weight, even if the label has no loss in some folds.
+    # For a common C, each label's mean loss has the same weight, even if the label has no loss in
+    # some folds.
     return np.full(len(losses), sum(means).argmin())
 
 
@@ -252,9 +286,9 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     Returns
     -------
     list of ndarray
-        The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many negatives need the most
-        steps, and come first in each task. The last label of a task has to take little time, because the other lanes
-        are then idle.
+        The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many
+        negatives need the most steps, and come first in each task. The last label of a task has to
+        take little time, because the other lanes are then idle.
     """
     counts = positives(problem, training)
     rarer = np.minimum(counts, int(training.sum()) - counts)
@@ -282,7 +316,8 @@ def make_problem(
     X : canonical CSR, shape (n, d)
         Features.
     Y : canonical boolean CSR, shape (n, m)
-        Label sets. If any of ``widths`` exceeds d, the labels are also used as features, in the columns from d on.
+        Label sets. If any of ``widths`` exceeds d, the labels are also used as features, in the
+        columns from d on.
     standardize : bool
         Whether to scale all columns to standard deviation 1.
     label_scale : float
@@ -316,30 +351,35 @@ def make_problem(
 
 
 def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
-    """Return the number of positives of each label among some instances, given by ``among``, bool (n,)."""
+    """Return the number of positives of each label among some instances, given by ``among``, bool
+    (n,).
+    """
     counted = np.concatenate(([0], np.cumsum(among[problem.label_rows])))
     return np.diff(counted[problem.label_starts])
 
 
 def spreads(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weighted variance of each column, and the factor that scales the column to standard deviation 1.
+    """Return the weighted variance of each column, and the factor that scales the column to
+    standard deviation 1.
 
-    The divisor of a variance is the larger of n - 1 and n / 2. Here n is the sum of the instance weights. Constant
-    columns have the factor 1.
+    The divisor of a variance is the larger of n - 1 and n / 2. Here n is the sum of the instance
+    weights. Constant columns have the factor 1.
 
-    Features are scaled but not shifted, so that they stay sparse. A shift of a feature would only change the constant
-    of the regression, which is not regularised.
+    Features are scaled but not shifted, so that they stay sparse. A shift of a feature would only
+    change the constant of the regression, which is not regularised.
     """
     n = math.fsum(importance)
     own = np.repeat(importance, np.diff(X.indptr))
 
     def sums(values: np.ndarray) -> np.ndarray:
-        return np.bincount(X.indices, weights=values, minlength=X.shape[1])  # `bincount` adds in a fixed order
+        # `bincount` adds in a fixed order
+        return np.bincount(X.indices, weights=values, minlength=X.shape[1])
 
     means = sums(own * X.data) / n
     squares = sums(own * (X.data * X.data)) / n
     deviations = X.data - means[X.indices]
-    # A sparse entry that is not stored is 0, so its squared deviation from the mean is the squared mean.
+    # A sparse entry that is not stored is 0, so its squared deviation from the mean is the squared
+    # mean.
     total = sums(own * (deviations * deviations)) + (n - sums(own)) * means * means
     variances = total / max(n - 1, n / 2)
     # The computed variance of a constant feature may differ from 0 because of rounding errors.
@@ -363,7 +403,8 @@ def linear_scores(indptr, indices, data, weights, constants):
     data : float32 (nnz,)
         Value of each non-zero.
     weights : float32 (d, m)
-        Weight of each feature for each label. For a single instance, a view of the transposed array is fast enough.
+        Weight of each feature for each label. For a single instance, a view of the transposed array
+        is fast enough.
     constants : float32 (m,)
         Constant of each label.
     """

@@ -1,3 +1,5 @@
 """Provide the sparse weighted nearest-neighbour method (swnn2018)."""
 
-from xmlc.models.nearest.estimator import SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors
+from xmlc.models.nearest.estimator import (
+    SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors,
+)

@@ -1,10 +1,13 @@
-"""Compute upper bounds of a query's similarities to all instances of a block (`bound_block`). Kernels.
+"""Compute upper bounds of a query's similarities to all instances of a block (`bound_block`).
 
-For each rare feature, the index has a list of postings. A posting contains an instance and the instance's value of the
-feature. `add_postings` adds the product of this value and the query's value to an integer sum of the instance. Frequent
-features have no postings, because most postings would belong to them. Words of 64 bits contain the frequent features of
-an instance. `bound_frequent` counts those that the instance shares with the query, and bounds their inner product.
-`bound_chunk` makes an upper bound of the similarity of the sum and the bound.
+Kernels.
+
+For each rare feature, the index has a list of postings. A posting contains an instance and the
+instance's value of the feature. `add_postings` adds the product of this value and the query's value
+to an integer sum of the instance. Frequent features have no postings, because most postings would
+belong to them. Words of 64 bits contain the frequent features of an instance. `bound_frequent`
+counts those that the instance shares with the query, and bounds their inner product. `bound_chunk`
+makes an upper bound of the similarity of the sum and the bound.
 """
 
 from __future__ import annotations
@@ -21,34 +24,43 @@ from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS, NeighbourIndex
 
 CHUNK = 1024  # The counts and products of 1024 instances fit into the level-1 cache.
-# `add_terms` computes 64 terms at once. The constant is an int64, because numba gives a plain int another type.
+# `add_terms` computes 64 terms at once. The constant is an int64, because numba gives a plain int
+# another type.
 TERMS = np.int64(64)
-SUM_UNIT = 2.0**-30  # Integer sums of postings have the unit 2**-30. The lowest bits of a sum count the sum's postings.
+# Integer sums of postings have the unit 2**-30. The lowest bits of a sum count the sum's postings.
+SUM_UNIT = 2.0**-30
 FLAT = 3  # The second line of `concave_lines` is exact for 3 or 4 shared features.
 SMALLEST_NORMAL = 2.0**-126  # Smaller positive float32 numbers have fewer digits.
 GROUP = 16  # A group of 16 bounds fills one cache line.
 POWERS = 4096  # The table of J**beta divides the range of the Jaccard similarity J into 4096 steps.
-# `ROUNDING` bounds the float32 error of adding up terms whose sum is at most 1, and then adding three such sums.
+# `ROUNDING` bounds the float32 error of adding up terms whose sum is at most 1, and then adding
+# three such sums.
 ROUNDING = 1e-6
-# All operations that `ROUNDING` does not cover are exact. Because no bound is NaN and signs of zeros do not matter,
-# these compiler flags make a minimum a single instruction.
+# All operations that `ROUNDING` does not cover are exact. Because no bound is NaN and signs of
+# zeros do not matter, these compiler flags make a minimum a single instruction.
 NO_NAN_NO_SIGN = {"nnan", "nsz"}
-SLACK = np.float32(1 + 1e-5)  # A bound times this factor covers the float32 error of a few products.
+# A bound times this factor covers the float32 error of a few products.
+SLACK = np.float32(1 + 1e-5)
 
 
 class SearchScratch(NamedTuple):
     """Hold the scratch memory of one thread, whose allocation takes longer than a search."""
 
-    query: np.ndarray  # Values of the query's features by place, float32 (d,), all zero between queries.
-    words: np.ndarray  # Bits of the query's frequent features, uint64 (W,), all zero between queries.
+    # Values of the query's features by place, float32 (d,), all zero between queries.
+    query: np.ndarray
+    # Bits of the query's frequent features, uint64 (W,), all zero between queries.
+    words: np.ndarray
     lines: np.ndarray  # Result of `concave_lines` for each word of the query, float32 (W, 4).
     lists: np.ndarray  # Posting lists of the query's features, int64 (number of lists,).
     factors: np.ndarray  # Factor for the postings of each list, float32 (number of lists,).
-    sums: np.ndarray  # Sum of postings of each instance, int32 (block of instances,), all zero between blocks.
-    bounds: np.ndarray  # Upper bounds of similarities, float32 (block of instances, padded to full chunks).
+    # Sum of postings of each instance, int32 (block of instances,), all zero between blocks.
+    sums: np.ndarray
+    # Upper bounds of similarities, float32 (block of instances, padded to full chunks).
+    bounds: np.ndarray
     maxima: np.ndarray  # Largest bound of each group of bounds, float32 (groups of a block,).
     groups: np.ndarray  # Scratch for numbers of groups, int64 (groups of a block + 1,).
-    candidates: np.ndarray  # Scratch for numbers of candidate instances, int64 (block of instances + 1,).
+    # Scratch for numbers of candidate instances, int64 (block of instances + 1,).
+    candidates: np.ndarray
     votes: np.ndarray  # Votes for each label, float64 (m,), all zero between instances.
     seen: np.ndarray  # Scratch for labels that have votes, uint32 (m + 1,).
 
@@ -77,7 +89,8 @@ def search_scratch(index: NeighbourIndex, n_labels: int) -> SearchScratch:
 
 @lru_cache
 def powers_of(beta: float) -> np.ndarray | None:
-    """Return upper bounds of J**beta for each step of J, float32 (POWERS + 1,), or None if beta is 0 or 1.
+    """Return upper bounds of J**beta for each step of J, float32 (POWERS + 1,), or None if beta is
+    0 or 1.
 
     With None, numba compiles no code for powers.
     """
@@ -90,10 +103,12 @@ def powers_of(beta: float) -> np.ndarray | None:
 class Query(NamedTuple):
     """Hold a query and the numbers that kernels derive from the query once per search."""
 
-    # The query's value of the feature in each place, float32 (d,), 0 if the query lacks the feature.
+    # The query's value of the feature in each place, float32 (d,), 0 if the query lacks the
+    # feature.
     values: np.ndarray
     words: np.ndarray  # Bits of the query's frequent features, uint64 (W,).
-    # Lines from `concave_lines` for each word, float32 (W, 4). The row of a word that is 0 is invalid.
+    # Lines from `concave_lines` for each word, float32 (W, 4). The row of a word that is 0 is
+    # invalid.
     lines: np.ndarray
     lists: np.ndarray  # Posting lists of the query's features, int64.
     factors: np.ndarray  # Factor for the postings of each list in ``lists``, float32.
@@ -105,7 +120,10 @@ class Query(NamedTuple):
 
 @njit(inline="always")
 def open_query(features, values, index, scratch):
-    """Return the `Query` with the given features and values. Its arrays are views of ``scratch``."""
+    """Return the `Query` with the given features and values.
+
+    Its arrays are views of ``scratch``.
+    """
     laid_out = scratch.query
     words = scratch.words
     n_frequent = words.size * WORD_BITS
@@ -135,15 +153,18 @@ def open_query(features, values, index, scratch):
     error = np.float32(error + n_lists * (count_mask + 3) * SUM_UNIT)
     lists = unchecked_view(scratch.lists, 0, n_lists)
     factors = unchecked_view(scratch.factors, 0, n_lists)
-    return Query(laid_out, words, scratch.lines, lists, factors, features.size, largest, error, count_mask)
+    return Query(
+        laid_out, words, scratch.lines, lists, factors, features.size, largest, error, count_mask
+    )
 
 
 @njit(inline="always")
 def bound_block(query, block, n_rows, index, scratch, beta, powers):
-    """Write an upper bound of the query's similarity to each instance of a block to ``scratch.bounds``.
+    """Write an upper bound of the query's similarity to each instance of a block to
+    ``scratch.bounds``.
 
-    The largest bound of each group goes to ``scratch.maxima``, and the sums of postings to ``scratch.sums``. Bounds are
-    padded with zeros to full chunks.
+    The largest bound of each group goes to ``scratch.maxima``, and the sums of postings to
+    ``scratch.sums``. Bounds are padded with zeros to full chunks.
     """
     terms = np.empty(TERMS, dtype=np.int32)
     counts = np.empty(CHUNK, dtype=np.int32)
@@ -171,13 +192,16 @@ def bound_block(query, block, n_rows, index, scratch, beta, powers):
 
 @njit
 def concave_lines(values, lines):
-    """Write three linear functions of c to ``lines``, which bound the Euclidean length of any c of the 64 values.
+    """Write three linear functions of c to ``lines``, which bound the Euclidean length of any c of
+    the 64 values.
 
-    Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the intercept of the line
-    through the lengths for c = FLAT and c = FLAT + 1. Entry 3 is the Euclidean length of all values, a constant bound.
+    Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the
+    intercept of the line through the lengths for c = FLAT and c = FLAT + 1. Entry 3 is the
+    Euclidean length of all values, a constant bound.
 
-    The largest length of c values is the root of the sum of the c largest squares, which is concave in c. A line
-    through the largest lengths for c and c + 1 values is therefore an upper bound for any whole number of values.
+    The largest length of c values is the root of the sum of the c largest squares, which is concave
+    in c. A line through the largest lengths for c and c + 1 values is therefore an upper bound for
+    any whole number of values.
     """
     squares = np.zeros(WORD_BITS + FLAT + 1)
     n = 0
@@ -215,7 +239,8 @@ def length_of(total):
 def not_subnormal(bound):
     """Return a bound, increased to `SMALLEST_NORMAL` if it is positive and smaller.
 
-    The rounding of a smaller number to float32 can make it smaller by more than `length_of` has increased it.
+    The rounding of a smaller number to float32 can make it smaller by more than `length_of` has
+    increased it.
     """
     if bound > 0:
         return max(bound, SMALLEST_NORMAL)
@@ -226,10 +251,10 @@ def not_subnormal(bound):
 def add_postings(query, starts, postings, terms, sums):
     """Add the postings of the query's lists to the sums of a block.
 
-    One integer addition updates both the sum of an instance and its number of postings. The 4 bytes of a posting are
-    multiplied as one integer. The instance's number in the lower half of a posting changes the value by less than one
-    step. `ROUNDING` covers the float32 error of the products. The starts of all lists are prefetched before the first
-    list is read.
+    One integer addition updates both the sum of an instance and its number of postings. The 4 bytes
+    of a posting are multiplied as one integer. The instance's number in the lower half of a posting
+    changes the value by less than one step. `ROUNDING` covers the float32 error of the products.
+    The starts of all lists are prefetched before the first list is read.
 
     Parameters
     ----------
@@ -255,7 +280,9 @@ def add_postings(query, starts, postings, terms, sums):
         factor = query.factors[k]
         whole = start + (end - start) // TERMS * TERMS
         for here in range(start, whole, TERMS):
-            add_terms(unchecked_view(postings, here, here + TERMS), TERMS, factor, keep_bits, terms, sums)
+            add_terms(
+                unchecked_view(postings, here, here + TERMS), TERMS, factor, keep_bits, terms, sums
+            )
         add_terms(unchecked_view(postings, whole, end), end - whole, factor, keep_bits, terms, sums)
 
 
@@ -275,11 +302,12 @@ def add_terms(postings, n, factor, keep_bits, terms, sums):
 def bound_frequent(query, start, end, words, lengths, counts, products):
     """Count the frequent features that a query shares with each instance of a chunk.
 
-    The kernel also bounds the inner product over the shared frequent features. Within one word, Cauchy's inequality
-    bounds the inner product by the product of two lengths. The first length is the Euclidean length of the instance's
-    features in the word. The second length bounds the Euclidean length of the shared features in the query
-    (`concave_lines`). The inner loop compiles to vector instructions. Per instance, the loop uses 8 bytes of scratch
-    memory, and 10 bytes of the index for each word.
+    The kernel also bounds the inner product over the shared frequent features. Within one word,
+    Cauchy's inequality bounds the inner product by the product of two lengths. The first length is
+    the Euclidean length of the instance's features in the word. The second length bounds the
+    Euclidean length of the shared features in the query (`concave_lines`). The inner loop compiles
+    to vector instructions. Per instance, the loop uses 8 bytes of scratch memory, and 10 bytes of
+    the index for each word.
     """
     for i in range(end - start):
         counts[i] = 0
@@ -308,19 +336,21 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
 
     Entries of ``bounds`` after the last instance become 0.
 
-    An instance's inner product with the query is at most the sum of its postings plus a bound for the frequent
-    features. The bound for the frequent features is the smaller of the result of `bound_frequent` and a second bound.
-    The second bound is the number of shared frequent features times the largest magnitudes of query and instance. The
-    second bound is tight if all values of the frequent features are equal. The similarity bound is 0 for an instance
-    that shares no feature with the query or whose similarity is negative. The loop compiles to vector instructions.
+    An instance's inner product with the query is at most the sum of its postings plus a bound for
+    the frequent features. The bound for the frequent features is the smaller of the result of
+    `bound_frequent` and a second bound. The second bound is the number of shared frequent features
+    times the largest magnitudes of query and instance. The second bound is tight if all values of
+    the frequent features are equal. The similarity bound is 0 for an instance that shares no
+    feature with the query or whose similarity is negative. The loop compiles to vector
+    instructions.
 
     Parameters
     ----------
     query : Query
         Query that is compared with the instances of the chunk.
     sums : int32, sizes : uint16, largests : uint16
-        The sum of postings of each instance of the chunk, and its entries in ``sizes`` and ``largest`` of
-        `NeighbourIndex`.
+        The sum of postings of each instance of the chunk, and its entries in ``sizes`` and
+        ``largest`` of `NeighbourIndex`.
     counts, products
         Results of `bound_frequent`.
     beta : float
@@ -346,9 +376,11 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
             if beta == 1.0:
                 factor = jaccard
         else:
-            # Because stored sizes are capped at 65,535, ``jaccard`` could exceed 1 for an instance with more features.
+            # Because stored sizes are capped at 65,535, ``jaccard`` could exceed 1 for an instance
+            # with more features.
             factor = powers[np.int32(min(jaccard, one) * np.float32(POWERS))]
         bound = max(product * factor * SLACK, np.float32(0))
-        bounds[i] = bound if shared > 0 else np.float32(0)  # the compiler makes no vectors of an if statement
+        # the compiler makes no vectors of an if statement
+        bounds[i] = bound if shared > 0 else np.float32(0)
     for i in range(sizes.size, bounds.size):
         bounds[i] = 0

@@ -1,4 +1,7 @@
-"""Build the index of a training set. The search for the nearest instances of a query reads this index."""
+"""Build the index of a training set.
+
+The search for the nearest instances of a query reads this index.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +21,25 @@ from xmlc.kernels.stored import Field
 MOST_WORDS = 16
 WORD_BITS = 64
 POSTING_STEPS = 32767  # A posting stores a value as a signed 16-bit multiple of the feature's step.
-# The number of an instance within its block fits into 16 bits. The sums and bounds of a block (512 KB) fit into a
-# level-2 cache.
+# The number of an instance within its block fits into 16 bits. The sums and bounds of a block (512
+# KB) fit into a level-2 cache.
 BLOCK_ROWS = 1 << 16
 # A block has at most 2**32 - 1 postings, because the starts of lists are uint32.
 MOST_POSTINGS = np.iinfo(np.uint32).max
-LENGTH_STEPS = 65000  # Lengths up to 1 (plus a rounding error) are stored as 16-bit multiples of 1 / 65,000.
+# Lengths up to 1 (plus a rounding error) are stored as 16-bit multiples of 1 / 65,000.
+LENGTH_STEPS = 65000
 
 
 class NeighbourIndex(NamedTuple):
-    """Hold the index of a training set. Instances have unit length, and are stored by row and by feature.
+    """Hold the index of a training set.
 
-    The place of a feature is its rank by document frequency, most frequent first. If frequencies are equal, the feature
-    with the smaller number is first. With W = ``words.shape[0]``, the features in the first 64 W places are called
-    *frequent*. Each instance has W words of 64 bits, with one bit for each frequent feature. Every feature that is not
-    frequent has a list of postings in each block of instances.
+    Instances have unit length, and are stored by row and by feature.
+
+    The place of a feature is its rank by document frequency, most frequent first. If frequencies
+    are equal, the feature with the smaller number is first. With W = ``words.shape[0]``, the
+    features in the first 64 W places are called *frequent*. Each instance has W words of 64 bits,
+    with one bit for each frequent feature. Every feature that is not frequent has a list of
+    postings in each block of instances.
 
     Attributes
     ----------
@@ -49,7 +56,8 @@ class NeighbourIndex(NamedTuple):
     words : ndarray of uint64, shape (W, n)
         Bit b of ``words[w, i]`` is set if instance i has the feature in place 64 w + b.
     lengths : ndarray of uint16, shape (W, n)
-        Euclidean length of each instance's features in each word, in units of 1 / 65,000, rounded up.
+        Euclidean length of each instance's features in each word, in units of 1 / 65,000, rounded
+        up.
     largest : ndarray of uint16, shape (n,)
         Largest magnitude of each instance's frequent features, in units of 1 / 65,000, rounded up.
     steps : ndarray of float32, shape (n_lists,)
@@ -59,8 +67,8 @@ class NeighbourIndex(NamedTuple):
     block_starts : ndarray of int64, shape (n_blocks,)
         Start of each block in ``postings``.
     postings : ndarray of uint32, shape (nnz of the features with lists,)
-        A posting contains the instance's number in the block (lower 16 bits) and the feature's value in steps, rounded
-        down (upper 16 bits, signed).
+        A posting contains the instance's number in the block (lower 16 bits) and the feature's
+        value in steps, rounded down (upper 16 bits, signed).
     block_rows : int
         Number of instances per block, at most 65,536. The last block may have fewer instances.
     """
@@ -68,14 +76,17 @@ class NeighbourIndex(NamedTuple):
     places: Annotated[np.ndarray, Field("places", np.uint32, ("n_features",), below="n_features")]
     row_starts: Annotated[np.ndarray, Field("row_starts", np.int64, ("n + 1",), starts="values")]
     row_places: Annotated[
-        np.ndarray, Field("row_places", np.uint32, ("values",), below="n_features", ascending="row_starts")
+        np.ndarray,
+        Field("row_places", np.uint32, ("values",), below="n_features", ascending="row_starts"),
     ]
     row_values: Annotated[np.ndarray, Field("row_values", np.float32, ("values",), within=(-2, 2))]
     sizes: Annotated[np.ndarray, Field("sizes", np.uint16, ("n",))]
     words: Annotated[np.ndarray, Field("words", np.uint64, ("words", "n"))]
     lengths: Annotated[np.ndarray, Field("lengths", np.uint16, ("words", "n"))]
     largest: Annotated[np.ndarray, Field("largest", np.uint16, ("n",))]
-    steps: Annotated[np.ndarray, Field("steps", np.float32, ("lists",), within=(0, 2 / POSTING_STEPS))]
+    steps: Annotated[
+        np.ndarray, Field("steps", np.float32, ("lists",), within=(0, 2 / POSTING_STEPS))
+    ]
     list_starts: Annotated[np.ndarray, Field("list_starts", np.uint32, ("blocks", "lists + 1"))]
     block_starts: Annotated[np.ndarray, Field("block_starts", np.int64, ("blocks",))]
     postings: Annotated[np.ndarray, Field("postings", np.uint32, (None,))]
@@ -83,7 +94,8 @@ class NeighbourIndex(NamedTuple):
 
 
 def check_index(index: NeighbourIndex) -> None:
-    """Check what the fields of `NeighbourIndex` cannot say, so that the search stays inside of its arrays.
+    """Check what the fields of `NeighbourIndex` cannot say, so that the search stays inside of its
+    arrays.
 
     Raises
     ------
@@ -102,22 +114,35 @@ def check_index(index: NeighbourIndex) -> None:
     if np.unique(index.places).size < index.places.size:
         raise Malformed("places", "found two features in one place")
     if (starts[:, 0] != 0).any() or (starts[:, 1:] < starts[:, :-1]).any():
-        raise Malformed("list_starts", "found starts that do not begin with 0 or decrease, expected ascending starts")
-    if not np.array_equal(index.block_starts, ends - starts[:, -1]) or index.postings.size != ends[-1]:
+        raise Malformed(
+            "list_starts",
+            "found starts that do not begin with 0 or decrease, expected ascending starts",
+        )
+    if (
+        not np.array_equal(index.block_starts, ends - starts[:, -1])
+        or index.postings.size != ends[-1]
+    ):
         raise Malformed("postings", f"found {index.postings.size} postings, expected {ends[-1]}")
     lengths = np.diff(index.row_starts)
     for block, (start, end) in enumerate(row_blocks(n, index.block_rows)):
         words = np.ascontiguousarray(index.words[:, start:end].T)
         n_frequent = np.unpackbits(words.view(np.uint8), axis=1).sum(axis=1, dtype=np.int64)
         if (n_frequent > lengths[start:end]).any():
-            raise Malformed("words", f"found an instance of block {block} with more frequent features than features")
+            raise Malformed(
+                "words",
+                f"found an instance of block {block} with more frequent features than features",
+            )
         postings = index.postings[index.block_starts[block] : ends[block]]
         if (postings & np.uint32(0xFFFF)).max(initial=0) >= end - start:
-            raise Malformed("postings", f"found an instance beyond the {end - start} instances of block {block}")
+            raise Malformed(
+                "postings", f"found an instance beyond the {end - start} instances of block {block}"
+            )
         give_back(postings)
 
 
-def build_index(X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS) -> NeighbourIndex:
+def build_index(
+    X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS
+) -> NeighbourIndex:
     """Return the index of a training set, whose instances have unit length and no stored zeros.
 
     Parameters
@@ -125,8 +150,8 @@ def build_index(X: sparse.csr_array, n_words: int | None = None, block_rows: int
     X : csr_array of float32, shape (n, d)
         Instances.
     n_words : int, optional
-        Number W of 64-bit words per instance, which contain the frequent features. The default is the result of
-        `words_that_pay`.
+        Number W of 64-bit words per instance, which contain the frequent features. The default is
+        the result of `words_that_pay`.
     block_rows : int
         Number of instances per block.
     """
@@ -144,8 +169,8 @@ def build_index(X: sparse.csr_array, n_words: int | None = None, block_rows: int
         n_words = words_that_pay(frequencies[order], n)
     first = min(n_words * WORD_BITS, d)
     listed = order[first : np.count_nonzero(frequencies)]
-    # Because of the factor 1 + 1e-6, rounding never makes the quotient of a value and its step larger than
-    # POSTING_STEPS.
+    # Because of the factor 1 + 1e-6, rounding never makes the quotient of a value and its step
+    # larger than POSTING_STEPS.
     steps = magnitudes[listed] * np.float32((1 + 1e-6) / POSTING_STEPS)
     row_places = np.empty_like(x.indices)
     row_values = np.empty_like(x.data)
@@ -163,7 +188,9 @@ def build_index(X: sparse.csr_array, n_words: int | None = None, block_rows: int
         list_starts.append((starts - starts[0]).astype(np.uint32))
         unit = np.repeat(steps.astype(np.float64), np.diff(starts))
         # If a step underflows to 0, the value is too small for a posting and is rounded to 0.
-        in_steps = np.divide(by_place.data[starts[0] :], unit, out=np.zeros_like(unit), where=unit > 0)
+        in_steps = np.divide(
+            by_place.data[starts[0] :], unit, out=np.zeros_like(unit), where=unit > 0
+        )
         whole = np.floor(in_steps).astype(np.int32).view(np.uint32)
         postings.append(whole << np.uint32(16) | by_place.indices[starts[0] :].astype(np.uint32))
     ends = np.cumsum([lists.size for lists in postings])
@@ -194,10 +221,10 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
     ``frequencies`` must be in descending order.
 
-    Each additional word costs every query one read per instance. Each additional word also saves every query the
-    postings of 64 features. The function assumes that features are as frequent in queries as in training instances. In
-    measurements, cost and saving of a word were equal if the root mean square of its 64 document frequencies was 10 %
-    of the instances.
+    Each additional word costs every query one read per instance. Each additional word also saves
+    every query the postings of 64 features. The function assumes that features are as frequent in
+    queries as in training instances. In measurements, cost and saving of a word were equal if the
+    root mean square of its 64 document frequencies was 10 % of the instances.
     """
     n_words = 0
     while n_words < MOST_WORDS:
@@ -210,7 +237,9 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
 @njit
 def describe_features(features, values, frequencies, magnitudes):
-    """Count the instances of each feature, and find the largest magnitude of the feature's values."""
+    """Count the instances of each feature, and find the largest magnitude of the feature's
+    values.
+    """
     for p in range(features.size):
         feature = features[p]
         frequencies[feature] += 1
@@ -219,14 +248,16 @@ def describe_features(features, values, frequencies, magnitudes):
 
 @njit
 def describe_rows(row_starts, row_places, row_values, words, lengths, largest):
-    """Write the words, lengths and largest magnitudes of the frequent features (see `NeighbourIndex`).
+    """Write the words, lengths and largest magnitudes of the frequent features (see
+    `NeighbourIndex`).
 
     Parameters
     ----------
     row_starts, row_places, row_values
         Rows of the index. Only the frequent features at the start of a row are read.
     words : uint64 (W, n), lengths : uint16 (W, n), largest : uint16 (n,)
-        All zero before the call, then overwritten with the arrays of `NeighbourIndex` that have these names.
+        All zero before the call, then overwritten with the arrays of `NeighbourIndex` that have
+        these names.
     """
     for i in range(largest.size):
         magnitude = np.float32(0)

@@ -17,9 +17,22 @@ from xmlc.core.kernel_cache import njit
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import row_of, unchecked_view
-from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, kernel_csr, stack_estimates, without_zeros
+from xmlc.kernels.csr import (
+    NO_WEIGHTS,
+    KernelCSR,
+    Matrix,
+    kernel_csr,
+    stack_estimates,
+    without_zeros,
+)
 from xmlc.kernels.domains import N_JOBS, PASSES, NumberRange, whole
-from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters, param
+from xmlc.kernels.estimator import (
+    Hyperparameters,
+    check_hyperparameters,
+    check_value,
+    hyperparameters,
+    param,
+)
 from xmlc.kernels.heaps import insert_best
 from xmlc.kernels.stored import FINITE, Field, fields_of
 from xmlc.kernels.top_k import scaled
@@ -31,7 +44,8 @@ from xmlc.models.nearest._index import NeighbourIndex, build_index, check_index
 from xmlc.models.nearest._search import nearest_instances
 
 ROWS_PER_TASK = 128
-#: Number of instances that decide between beta 0 and beta 1, so that P@1 has a standard error of half a point.
+#: Number of instances that decide between beta 0 and beta 1, so that P@1 has a standard error of
+#: half a point.
 INSTANCES_FOR_BETA = 10_000
 LEAST_SIMILARITY = 1e-300  # All positive float32 numbers are greater than 1e-300.
 
@@ -44,35 +58,38 @@ EXPONENT_OR_NONE = NumberRange(0, 1e4, none=True)
 class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     """Estimate labels from weighted nearest neighbours in sparse data (swnn2018, Section 3).
 
-    For an instance x, the S most similar training instances x_i vote for their labels. The vote of x_i has the weight
-    Sim(x, x_i)**alpha with ::
+    For an instance x, the S most similar training instances x_i vote for their labels. The vote of
+    x_i has the weight Sim(x, x_i)**alpha with ::
 
         Sim(x, x_i) = J(x, x_i)**beta * <x, x_i> / (|x| |x_i|)
 
-    J is the Jaccard similarity of the two sets of features (Section 3.3). Only instances with a positive similarity
-    vote. If two instances are equally similar to x, the instance with the smaller number counts as nearer. The estimate
-    of a label is the label's share of the sum of all votes (with the weights V_i of Section 3.5). Training builds an
-    index and chooses beta.
+    J is the Jaccard similarity of the two sets of features (Section 3.3). Only instances with a
+    positive similarity vote. If two instances are equally similar to x, the instance with the
+    smaller number counts as nearer. The estimate of a label is the label's share of the sum of all
+    votes (with the weights V_i of Section 3.5). Training builds an index and chooses beta.
 
-    An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w. With sample
-    weights, the nearest instances vote, up to a total weight of S. If the total weight would exceed S, the weight of
-    the farthest voting instance is reduced. With integer weights, the model is the same as for a training set with
-    repeated rows (``numpy.repeat``), except for the choice of beta. With integer weights, the choice of beta excludes
-    all copies of an instance from its neighbours. Even if weights are below 1, there are at most S neighbours.
+    An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w.
+    With sample weights, the nearest instances vote, up to a total weight of S. If the total weight
+    would exceed S, the weight of the farthest voting instance is reduced. With integer weights, the
+    model is the same as for a training set with repeated rows (``numpy.repeat``), except for the
+    choice of beta. With integer weights, the choice of beta excludes all copies of an instance from
+    its neighbours. Even if weights are below 1, there are at most S neighbours.
 
-    The search is exact. The search skips an instance only if an upper bound of the instance's similarity is below the
-    S-th best similarity. Similarities are float32 and bit-identical on any number of threads.
+    The search is exact. The search skips an instance only if an upper bound of the instance's
+    similarity is below the S-th best similarity. Similarities are float32 and bit-identical on any
+    number of threads.
 
     Parameters
     ----------
     S : int
         Number of neighbours.
     alpha : float
-        Exponent of the similarity in the votes, at least 0. With alpha 0, all neighbours have equal votes.
+        Exponent of the similarity in the votes, at least 0. With alpha 0, all neighbours have equal
+        votes.
     beta : float or None
-        Exponent of the Jaccard similarity, at least 0. With beta 0, the similarity is the cosine similarity. None
-        selects beta 0 if its P@1 exceeds the P@1 of beta 1, and beta 1 otherwise. P@1 is measured on up to 10,000
-        training instances, none of which is its own neighbour.
+        Exponent of the Jaccard similarity, at least 0. With beta 0, the similarity is the cosine
+        similarity. None selects beta 0 if its P@1 exceeds the P@1 of beta 1, and beta 1 otherwise.
+        P@1 is measured on up to 10,000 training instances, none of which is its own neighbour.
     n_jobs : int, optional
         Number of threads, see `xmlc.core.threads.resolve_threads`.
 
@@ -80,16 +97,17 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     ----------
     index_ : NeighbourIndex
         Index of the training instances, by row and by feature.
-    label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of positives,)
+    label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of
+    positives,)
         Label sets of the training instances, as in the arrays of a CSR matrix.
     row_weights_ : ndarray of float32, shape (n,), or None
         Weights of the training instances, or None if all weights are 1.
     beta_ : float
         The given beta, or the beta that training chose.
     inner_products_ : ndarray of int64, shape (number of queries,)
-        For each query of the last prediction, the number of training instances whose similarity was computed. Each
-        similarity requires an inner product of two sparse rows. Instances that the search skips because of their bound
-        are not counted.
+        For each query of the last prediction, the number of training instances whose similarity was
+        computed. Each similarity requires an inner product of two sparse rows. Instances that the
+        search skips because of their bound are not counted.
 
     Examples
     --------
@@ -125,7 +143,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each instance, such as its number of copies. Instances of weight 0 are left out.
+            Weight of each instance, such as its number of copies. Instances of weight 0 are left
+            out.
 
         Raises
         ------
@@ -134,7 +153,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         if X.shape[0] > np.iinfo(np.int32).max:
-            raise InvalidDataError(f"X: found {X.shape[0]} training instances, expected fewer than 2**31")
+            raise InvalidDataError(
+                f"X: found {X.shape[0]} training instances, expected fewer than 2**31"
+            )
         self.index_ = build_index(self._unit(X))
         labels = kernel_csr(Y)
         self.label_starts_ = labels.indptr
@@ -150,19 +171,26 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Select beta 0 or beta 1 by P@1 on a sample. No instance of the sample is its own neighbour."""
+        """Select beta 0 or beta 1 by P@1 on a sample.
+
+        No instance of the sample is its own neighbour.
+        """
         rows = sample(X.shape[0], INSTANCES_FOR_BETA)
         hits = {}
         model = copy(self).set_params(S=min(self.S + 1, X.shape[0]))
-        model._remember_names(X)  # ``X`` has no column names, so the copied model must not expect column names.
+        # ``X`` has no column names, so the copied model must not expect column names.
+        model._remember_names(X)
         for beta in (0.0, 1.0):
             numbers, similarities = model.set_params(beta=beta).neighbours(X[rows])
             others = numbers != rows[:, None]
-            # If more than S other instances equal an instance, the instance may be missing from its own neighbours. If
-            # the search did not find the instance itself, the farthest neighbour is removed instead.
+            # If more than S other instances equal an instance, the instance may be missing from its
+            # own neighbours. If the search did not find the instance itself, the farthest neighbour
+            # is removed instead.
             others[others.all(axis=1), -1] = False
             shape = (rows.size, -1)
-            found = self._ranked(numbers[others].reshape(shape), similarities[others].reshape(shape), 1)
+            found = self._ranked(
+                numbers[others].reshape(shape), similarities[others].reshape(shape), 1
+            )
             hits[beta] = are_right(found[0], Y[rows])
         weights = None
         if self.row_weights_ is not None:
@@ -185,8 +213,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Returns
         -------
         numbers : ndarray of int32, shape (n, S)
-            Neighbours, nearest first. If two instances are equally similar, the instance with the smaller number is
-            first. -1 marks missing neighbours.
+            Neighbours, nearest first. If two instances are equally similar, the instance with the
+            smaller number is first. -1 marks missing neighbours.
         similarities : ndarray of float32, shape (n, S)
             Similarity of each neighbour in ``numbers``, 0 for a missing neighbour.
         """
@@ -195,7 +223,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return np.pad(numbers, missing, constant_values=-1), np.pad(similarities, missing)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``. The estimate of a label is its share of the votes.
+        """Return the estimates strictly greater than ``threshold``.
+
+        The estimate of a label is its share of the votes.
 
         Parameters
         ----------
@@ -217,7 +247,9 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _above(
         self, numbers: np.ndarray, similarities: np.ndarray, thresholds: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the number of labels whose share of the votes exceeds their threshold, these labels and shares."""
+        """Return the number of labels whose share of the votes exceeds their threshold, these
+        labels and shares.
+        """
         starts = self.label_starts_
         sizes = np.where(numbers >= 0, starts[numbers + 1] - starts[numbers], 0).sum(axis=1)
         most = int(np.minimum(sizes, self.n_labels_).sum())
@@ -230,19 +262,30 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         n = counts.sum()
         return counts, labels[:n], shares[:n]
 
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(
+        self, X: Matrix, k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return, for each instance, the k labels with the most votes.
 
-        Parameters and results are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
+        Parameters and results are documented in
+        `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
-        use = partial(self._ranked, k=self._check_k(k), label_weights=self._label_weights(label_weights))
+        use = partial(
+            self._ranked, k=self._check_k(k), label_weights=self._label_weights(label_weights)
+        )
         labels, scores = self._by_tasks(X, use, "ranking")
         return labels, scores
 
     def _ranked(
-        self, numbers: np.ndarray, similarities: np.ndarray, k: int, label_weights: np.ndarray = NO_WEIGHTS
+        self,
+        numbers: np.ndarray,
+        similarities: np.ndarray,
+        k: int,
+        label_weights: np.ndarray = NO_WEIGHTS,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels with the largest weighted shares of the neighbours' votes, and these shares."""
+        """Return the k labels with the largest weighted shares of the neighbours' votes, and these
+        shares.
+        """
         labels = np.full((len(numbers), k), -1, dtype=np.int32)
         scores = np.zeros((len(numbers), k), dtype=np.float32)
         votes = self._votes(numbers, similarities)
@@ -250,14 +293,18 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             top_labels(*votes, scratch.votes, scratch.seen, label_weights, labels, scores)
         return labels, scores
 
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _rank_row(
+        self, x: KernelCSR, k: int, label_weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         check_hyperparameters(self)  # `set_params` may have changed the values after training
         x = nonzero(unit_row(x))  # Scaling may round values to 0.
         _, numbers, similarities = self._nearest(x, 0, 1)
         return self._ranked(numbers, similarities, k, label_weights)
 
     def _by_tasks(self, X: Matrix, use: Callable[..., Any], title: str) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of each block of instances, pass them to ``use``, and stack the results of ``use``."""
+        """Find the neighbours of each block of instances, pass them to ``use``, and stack the
+        results of ``use``.
+        """
         check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))
 
@@ -268,30 +315,47 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         blocks = row_blocks(x.indptr.size - 1, ROWS_PER_TASK) or [(0, 0)]
         costs = [end - start for start, end in blocks]
         results = run_tasks(work, blocks, self.n_jobs, costs, title=title, unit="instances")
-        self.inner_products_, *stacked = (np.concatenate(part) for part in zip(*results, strict=True))
+        self.inner_products_, *stacked = (
+            np.concatenate(part) for part in zip(*results, strict=True)
+        )
         return tuple(stacked)
 
-    def _nearest(self, x: KernelCSR, start: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _nearest(
+        self, x: KernelCSR, start: int, end: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find the neighbours of instances ``start .. end - 1``.
 
-        Return the numbers of inner products, and the neighbours N(1; x), ..., N(S; x) of Section 3.3 of the paper with
-        their similarities Sim.
+        Return the numbers of inner products, and the neighbours N(1; x), ..., N(S; x) of Section
+        3.3 of the paper with their similarities Sim.
         """
         beta = self.beta
         if beta is None:
             beta = self.beta_
-        numbers = np.full((end - start, min(int(self.S), self.index_.sizes.size)), -1, dtype=np.int32)
+        numbers = np.full(
+            (end - start, min(int(self.S), self.index_.sizes.size)), -1, dtype=np.int32
+        )
         similarities = np.zeros(numbers.shape, dtype=np.float32)
         n_products = np.zeros(end - start, dtype=np.int64)
         with self._scratch() as scratch:
             nearest_instances(
-                x, start, self.index_, scratch, float(beta), powers_of(beta), numbers, similarities, n_products
+                x,
+                start,
+                self.index_,
+                scratch,
+                float(beta),
+                powers_of(beta),
+                numbers,
+                similarities,
+                n_products,
             )
         return n_products, numbers, similarities
 
     @contextmanager
     def _scratch(self) -> Iterator[SearchScratch]:
-        """Lend scratch memory to a thread. It is reused, because allocation takes longer than a search."""
+        """Lend scratch memory to a thread.
+
+        It is reused, because allocation takes longer than a search.
+        """
         try:
             scratch = self._idle.pop()
         except IndexError:
@@ -300,9 +364,11 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self._idle.append(scratch)
 
     def _votes(self, numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the arguments of `vote`: neighbours, the weights of their votes, and the label sets.
+        """Return the arguments of `vote`: neighbours, the weights of their votes, and the label
+        sets.
 
-        Votes are divided by the vote of the nearest neighbour, so that they neither overflow nor all underflow.
+        Votes are divided by the vote of the nearest neighbour, so that they neither overflow nor
+        all underflow.
         """
         similarities = similarities.astype(np.float64)
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
@@ -317,11 +383,16 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return numbers, weights, self.label_starts_, self.labels_
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
-        """Scale instances to unit length, and drop stored zeros and values that scaling rounds to zero."""
+        """Scale instances to unit length, and drop stored zeros and values that scaling rounds to
+        zero.
+        """
         return without_zeros(unit_rows(without_zeros(X), self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a pickle, without the large scratch memory. Predictions allocate new scratch memory."""
+        """Return the state for a pickle, without the large scratch memory.
+
+        Predictions allocate new scratch memory.
+        """
         state = vars(self).copy()
         if "_idle" in state:
             state["_idle"] = []
@@ -361,7 +432,8 @@ def nonzero(x: KernelCSR) -> KernelCSR:
 
 @njit
 def vote(neighbours, weights, label_starts, labels, votes, seen):
-    """Sum the votes for each label in float64, from the nearest to the farthest neighbour (f(x) in Section 3.3).
+    """Sum the votes for each label in float64, from the nearest to the farthest neighbour (f(x) in
+    Section 3.3).
 
     Parameters
     ----------
@@ -392,10 +464,12 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
         if i < 0:
             break
         total += weights[r]
-        # Without the lower limit 1e-300, a label would be listed twice if its first vote underflowed to zero.
+        # Without the lower limit 1e-300, a label would be listed twice if its first vote
+        # underflowed to zero.
         weight = max(weights[r], 1e-300)
         for label in unchecked_view(labels, label_starts[i], label_starts[i + 1]):
-            # Because a branch would often be mispredicted, the label is always written, but counted only if it is new.
+            # Because a branch would often be mispredicted, the label is always written, but counted
+            # only if it is new.
             seen[n_seen] = label
             n_seen += votes[label] == 0
             votes[label] += weight
@@ -403,13 +477,17 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
 
 
 @njit(error_model="numpy")
-def list_shares(neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates):
-    """List for each instance the labels whose share of the votes exceeds the label's threshold, in no particular order.
+def list_shares(
+    neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates
+):
+    """List for each instance the labels whose share of the votes exceeds the label's threshold, in
+    no particular order.
 
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
-        As in `vote`, but ``neighbours`` and ``weights`` have one row for each of n instances, (n, S).
+        As in `vote`, but ``neighbours`` and ``weights`` have one row for each of n instances, (n,
+        S).
     thresholds : float32 (m,)
         Threshold of each label.
     counts : int64 (n,)
@@ -421,7 +499,9 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
     """
     n_found = 0
     for i in range(neighbours.shape[0]):
-        n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
+        n_seen, total = vote(
+            row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen
+        )
         for label in unchecked_view(seen, 0, n_seen):
             estimate = np.float32(votes[label] / total)
             votes[label] = 0
@@ -434,7 +514,9 @@ def list_shares(neighbours, weights, label_starts, labels, votes, seen, threshol
 
 @njit(error_model="numpy")
 def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_weights, best, scores):
-    """Find the k labels with the largest weighted shares of the votes. Labels with equal shares are in ascending order.
+    """Find the k labels with the largest weighted shares of the votes.
+
+    Labels with equal shares are in ascending order.
 
     Parameters
     ----------
@@ -448,7 +530,9 @@ def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_wei
         All zero before the call. Receives the score of each label in ``best``.
     """
     for i in range(neighbours.shape[0]):
-        n_seen, total = vote(row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen)
+        n_seen, total = vote(
+            row_of(neighbours, i), row_of(weights, i), label_starts, labels, votes, seen
+        )
         for label in unchecked_view(seen, 0, n_seen):
             score = scaled(np.float32(votes[label] / total), label_weights, label)
             votes[label] = 0

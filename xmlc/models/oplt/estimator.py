@@ -29,7 +29,13 @@ from xmlc.kernels.domains import (
     one_of,
     whole,
 )
-from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters, check_value, hyperparameters, param
+from xmlc.kernels.estimator import (
+    Hyperparameters,
+    check_hyperparameters,
+    check_value,
+    hyperparameters,
+    param,
+)
 from xmlc.kernels.frames import check_names, column_names
 from xmlc.kernels.stored import Field
 from xmlc.kernels.unit_length import unit_row, unit_rows
@@ -72,75 +78,88 @@ Growth = Literal["paper", "program"]
 
 @hyperparameters
 class OPLT(SparseProbabilityEstimator):
-    """Learn an online probabilistic label tree (oplt2021) from a stream whose labels need not be known in advance.
+    """Learn an online probabilistic label tree (oplt2021) from a stream whose labels need not be
+    known in advance.
 
-    The label tree grows with every new label. Each node has a classifier. A node that a later label may extend also has
-    an auxiliary classifier, which is trained on the node's positive instances. The classifiers of new nodes start as
-    copies or inverses of the auxiliary classifier. At any time, all node classifiers are therefore the same as if
-    learning had begun with the current tree (oplt2021, Definition 1). The node classifiers are bit-identical to the
-    node classifiers of `PLT` with ``solver="adagrad"`` on the current tree.
+    The label tree grows with every new label. Each node has a classifier. A node that a later label
+    may extend also has an auxiliary classifier, which is trained on the node's positive instances.
+    The classifiers of new nodes start as copies or inverses of the auxiliary classifier. At any
+    time, all node classifiers are therefore the same as if learning had begun with the current tree
+    (oplt2021, Definition 1). The node classifiers are bit-identical to the node classifiers of
+    `PLT` with ``solver="adagrad"`` on the current tree.
 
-    `partial_fit` accepts matrices with more columns than earlier matrices, and learns the new features and labels.
+    `partial_fit` accepts matrices with more columns than earlier matrices, and learns the new
+    features and labels.
 
-    Because of Definition 1, `fit` can learn in two phases. The first phase finds the final tree, one node after the
-    other, and holds only the classifiers of one node's children in memory. The policy "random" needs no classifiers. In
-    the second phase, the classifiers of the final tree are trained as in `PLT`. Both phases use all threads, except
-    for the choices of the root. `fit` builds the arrays for `partial_fit` only if ``online`` is set. The resulting
-    weights are bit-identical with and without ``online``.
+    Because of Definition 1, `fit` can learn in two phases. The first phase finds the final tree,
+    one node after the other, and holds only the classifiers of one node's children in memory. The
+    policy "random" needs no classifiers. In the second phase, the classifiers of the final tree are
+    trained as in `PLT`. Both phases use all threads, except for the choices of the root. `fit`
+    builds the arrays for `partial_fit` only if ``online`` is set. The resulting weights are
+    bit-identical with and without ``online``.
 
     Parameters
     ----------
     policy : {"best_greedy", "random"}
-        The way to find the node that the new labels of an instance extend (oplt2021, Algorithm 8). "best_greedy"
-        descends to the child that fits the instance and has few leaves. "random" descends to a random child.
+        The way to find the node that the new labels of an instance extend (oplt2021, Algorithm 8).
+        "best_greedy" descends to the child that fits the instance and has few leaves. "random"
+        descends to a random child.
     alpha : float
-        Only for "best_greedy": the weight of the tree's balance in the choice of a child, from 0 to 1. With
-        ``alpha=0``, a child is chosen only by its fit to the instance. With ``alpha=1``, a child is chosen only by the
-        balance of the tree.
+        Only for "best_greedy": the weight of the tree's balance in the choice of a child, from 0 to
+        1. With ``alpha=0``, a child is chosen only by its fit to the instance. With ``alpha=1``, a
+        child is chosen only by the balance of the tree.
     balance : {"ratio", "printed"}
-        Only for "best_greedy": the measure of balance for a child c of node v. "ratio" is ``log(|L_v| / (|Ch(v)|
-        |L_c|))``, the difference of two logarithms, as in the authors' program. "printed" is ``log(|L_v| / |Ch(v)|) /
-        |L_c|``, as in the paper. In a tree with many leaves, the measure "printed" is near 0 for all children, so it
-        hardly balances the tree.
+        Only for "best_greedy": the measure of balance for a child c of node v. "ratio" is
+        ``log(|L_v| / (|Ch(v)| |L_c|))``, the difference of two logarithms, as in the authors'
+        program. "printed" is ``log(|L_v| / |Ch(v)|) / |L_c|``, as in the paper. In a tree with many
+        leaves, "printed" is near 0 for all children, so it hardly balances the tree.
     growth : {"paper", "program"}
-        The way in which a new label extends the tree. "paper" follows Algorithm 8. "program" follows the authors'
-        program (napkinXC 0.7), which makes chains of nodes if b > 2 (see ``xmlc.models.oplt.growth``).
+        The way in which a new label extends the tree. "paper" follows Algorithm 8. "program"
+        follows the authors' program (napkinXC 0.7), which makes chains of nodes if b > 2 (see
+        ``xmlc.models.oplt.growth``).
     arity : int
         The largest number of children of an inner node, b in the paper.
     max_leaf : int
-        The largest number of children of a node whose children are all leaves, b_max in the paper. b_max is at least b.
-        The paper uses b_max = 100, and b_max = 10 for few-shot multi-class data.
+        The largest number of children of a node whose children are all leaves, b_max in the paper.
+        b_max is at least b. The paper uses b_max = 100, and b_max = 10 for few-shot multi-class
+        data.
     gamma : float or None
-        The step size of AdaGrad for a weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far).
-        With None, gamma is 1 as in the paper. If gamma = 0.3 improves P@1, `fit` selects gamma = 0.3. P@1 is
-        cross-validated on up to 4,000 training instances.
+        The step size of AdaGrad for a weight is gamma / sqrt(eps + the sum of the weight's squared
+        derivatives so far). With None, gamma is 1 as in the paper. If gamma = 0.3 improves P@1,
+        `fit` selects gamma = 0.3. P@1 is cross-validated on up to 4,000 training instances.
     eps : float
         The constant in the step size of AdaGrad, see ``gamma``. The paper uses eps = 0.01.
     epochs : int
-        Number of passes that `fit` makes over the training set. The paper uses at most three passes.
+        Number of passes that `fit` makes over the training set. The paper uses at most three
+        passes.
     warm_start : float or None
-        The share of the instances from which `fit` builds the first tree, by balanced 2-means over the labels of these
-        instances. `fit` makes all passes over these instances, and then all passes over the other instances, whose new
-        labels extend the tree. The variant OPLT-W of the paper uses ``warm_start=0.1`` (Section 5.1). ``warm_start`` is
-        not available with ``growth="program"``. With several passes, `fit` copies each instance once for each pass.
+        The share of the instances from which `fit` builds the first tree, by balanced 2-means over
+        the labels of these instances. `fit` makes all passes over these instances, and then all
+        passes over the other instances, whose new labels extend the tree. The variant OPLT-W of the
+        paper uses ``warm_start=0.1`` (Section 5.1). ``warm_start`` is not available with
+        ``growth="program"``. With several passes, `fit` copies each instance once for each pass.
     first_max_leaf : int or None
-        Only with ``warm_start``: the largest number of labels below the last split of the first tree. With None, it is
-        ``max_leaf``. The authors' script for OPLT-W uses 50.
+        Only with ``warm_start``: the largest number of labels below the last split of the first
+        tree. With None, it is ``max_leaf``. The authors' script for OPLT-W uses 50.
     weight_threshold : "auto", float or None
-        In `fit`, weights w with abs(w) <= weight_threshold are dropped as soon as they are trained. The weights that
-        are not dropped are stored in a sparse format, as in `PLT`. The authors' program uses the threshold 0.1 when it
-        saves a model. With None, all weights are kept. "auto" selects 0.1 or None, as in `PLT`. A model
-        that can learn more keeps all weights: with "auto", `partial_fit` and `fit` with ``online=True`` drop none.
+        In `fit`, weights w with abs(w) <= weight_threshold are dropped as soon as they are trained.
+        The weights that are not dropped are stored in a sparse format, as in `PLT`. The authors'
+        program uses the threshold 0.1 when it saves a model. With None, all weights are kept.
+        "auto" selects 0.1 or None, as in `PLT`. A model that can learn more keeps all weights: with
+        "auto", `partial_fit` and `fit` with ``online=True`` drop none.
     online : bool
-        Whether `fit` keeps the arrays that `partial_fit` needs, and learns in one phase. With ``online=True``, `fit`
-        needs several times as much memory as without, and ``weight_threshold`` must be "auto" or None.
+        Whether `fit` keeps the arrays that `partial_fit` needs, and learns in one phase. With
+        ``online=True``, `fit` needs several times as much memory as without, and
+        ``weight_threshold`` must be "auto" or None.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
-        Seed of the order of the instances in `fit`, of the random policy, and of the tree of ``warm_start``.
+        Seed of the order of the instances in `fit`, of the random policy, and of the tree of
+        ``warm_start``.
     n_jobs : int or None
         Number of threads for `fit` and prediction, see `xmlc.core.threads.resolve_threads`.
-        Learning from a stream uses one thread, because each instance changes the model for the next instance.
+        Learning from a stream uses one thread, because each instance changes the model for the next
+        instance.
 
     Attributes
     ----------
@@ -151,7 +170,8 @@ class OPLT(SparseProbabilityEstimator):
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
         Depth of the deepest leaf (the root has depth 0), and number of nodes, leaves included.
     n_instances_ : int
-        Number of instances learned so far. If `fit` makes several passes, each pass counts all instances again.
+        Number of instances learned so far. If `fit` makes several passes, each pass counts all
+        instances again.
     gamma_ : float
         Given or selected value of ``gamma``.
     weight_threshold_ : float or None
@@ -159,13 +179,15 @@ class OPLT(SparseProbabilityEstimator):
 
     Notes
     -----
-    After `fit`, a model is as large as a `PLT` with the same tree. A model that learns from a stream keeps all weights
-    and is two to three times as large as a `PLT` that does so: it has a weight of 8 to 12 bytes for each node and each
-    feature of the instances that reached the node's parent. The children of a node share one row of weights for each
-    feature. Each node has a hash table that maps a feature to its row of weights, so one look-up serves all children.
-    To learn an instance, OPLT makes one look-up for each positive node and each non-zero, and moves 24 bytes per child
-    of the node. The first prediction after learning copies the weights into a form that is faster to search. The copy
-    that is faster to search takes 4 bytes for each pair of a node and a feature.
+    After `fit`, a model is as large as a `PLT` with the same tree. A model that learns from a
+    stream keeps all weights and is two to three times as large as a `PLT` that does so: it has a
+    weight of 8 to 12 bytes for each node and each feature of the instances that reached the node's
+    parent. The children of a node share one row of weights for each feature. Each node has a hash
+    table that maps a feature to its row of weights, so one look-up serves all children. To learn an
+    instance, OPLT makes one look-up for each positive node and each non-zero, and moves 24 bytes
+    per child of the node. The first prediction after learning copies the weights into a form that
+    is faster to search. The copy that is faster to search takes 4 bytes for each pair of a node and
+    a feature.
 
     Examples
     --------
@@ -197,14 +219,16 @@ class OPLT(SparseProbabilityEstimator):
     random_state: int = param(SEED, default=0)
     n_jobs: int | None = param(N_JOBS, default=None)
 
-    # A model that cannot learn more instances has no `OnlineTree`, but only the PLT. Of an `OnlineTree`, the PLT is a
-    # copy for predictions, which is discarded when the model learns more instances.
+    # A model that cannot learn more instances has no `OnlineTree`, but only the PLT. Of an
+    # `OnlineTree`, the PLT is a copy for predictions, which is discarded when the model learns more
+    # instances.
     _model = cast("OnlineTree | None", None)
     _plt = cast("PLT | None", None)
     n_instances_ = 0
 
     MODEL_FORMAT = 4
-    # An `OnlineTree` is stored with these fields. A model without one has the fields of a stored `PLT`.
+    # An `OnlineTree` is stored with these fields. A model without one has the fields of a stored
+    # `PLT`.
     FIELDS = (
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
@@ -215,17 +239,20 @@ class OPLT(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Forget all learned instances and learn a training set, with the same random order in all passes.
+        """Forget all learned instances and learn a training set, with the same random order in all
+        passes.
 
-        After `fit`, `partial_fit` can continue only if ``online`` is set. Parameters and errors are documented in
-        `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        After `fit`, `partial_fit` can continue only if ``online`` is set. Parameters and errors are
+        documented in `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         X, Y = self._training_data(X, Y)
         x = self._bounded(X, X.shape[0] * self.epochs)
         order = random_permutation(X.shape[0], self.random_state, Stream.PLT_ORDER)
         chosen = 1.0
         if self.gamma is None:
-            chosen = cross_validated(lambda gamma: self.unfitted().set_params(gamma=gamma), chosen, 0.3, X, Y)
+            chosen = cross_validated(
+                lambda gamma: self.unfitted().set_params(gamma=gamma), chosen, 0.3, X, Y
+            )
         y = kernel_csr(Y)
         self._start(chosen)
         settings = self._settings()
@@ -247,7 +274,8 @@ class OPLT(SparseProbabilityEstimator):
         tree = final_tree(x, y, self.n_features_in_, stream, settings, given, self.n_jobs)
         visits = order
         solver = AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
-        if first.size > 0 and rest.size > 0:  # a single pass over a list in which each instance occurs several times
+        # a single pass over a list in which each instance occurs several times
+        if first.size > 0 and rest.size > 0:
             visits = np.concatenate([first_passes, np.tile(rest, self.epochs)])
             solver = solver._replace(epochs=1)
         threshold = threshold_of(self.weight_threshold, self.unit_norm)
@@ -270,13 +298,18 @@ class OPLT(SparseProbabilityEstimator):
         self._begin_learning()
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree | None:
-        """Return a tree by balanced 2-means over the labels of some instances. Without labels, return None."""
+        """Return a tree by balanced 2-means over the labels of some instances.
+
+        Without labels, return None.
+        """
         labels = np.unique(Y.indices)
         if labels.size == 0:
             return None
         max_leaf = self.first_max_leaf or self.max_leaf
         representations = label_representations(X, Y[:, labels], self.n_jobs)
-        return kmeans_tree(representations, self.arity, max_leaf, self.random_state, self.n_jobs).over(labels)
+        return kmeans_tree(
+            representations, self.arity, max_leaf, self.random_state, self.n_jobs
+        ).over(labels)
 
     def partial_fit(self, X: Matrix, Y: Matrix) -> Self:
         """Learn further instances in the order of the rows of X (oplt2021, Algorithm 3).
@@ -284,24 +317,29 @@ class OPLT(SparseProbabilityEstimator):
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Instances. If X is a data frame, it must have the same columns as the first data frame, in the same order.
+            Instances. If X is a data frame, it must have the same columns as the first data frame,
+            in the same order.
         Y : sparse or dense boolean array, shape (n, m)
-            Label sets of the instances. X and Y may have more or fewer columns than in earlier calls. If Y is a data
-            frame, its columns for new labels must follow the columns for the earlier labels.
+            Label sets of the instances. X and Y may have more or fewer columns than in earlier
+            calls. If Y is a data frame, its columns for new labels must follow the columns for the
+            earlier labels.
 
         Raises
         ------
         XmlcError
-            A value in the data or a hyperparameter is out of range. The error is also raised if `fit` has learned
-            without ``online``, or if a hyperparameter of the tree or its training has changed since learning began.
+            A value in the data or a hyperparameter is out of range. The error is also raised if
+            `fit` has learned without ``online``, or if a hyperparameter of the tree or its training
+            has changed since learning began.
         """
         self._learn_stream(X, Y)
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Rank the labels of each new instance, and then learn the instance (progressive validation).
+        """Rank the labels of each new instance, and then learn the instance (progressive
+        validation).
 
-        Progressive validation is from Blum, Kalai and Langford (COLT 1999), see oplt2021, Section 5.2.
+        Progressive validation is from Blum, Kalai and Langford (COLT 1999), see oplt2021, Section
+        5.2.
 
         Returns
         -------
@@ -317,7 +355,8 @@ class OPLT(SparseProbabilityEstimator):
         return {"gamma": self.gamma_, "weight_threshold": self.weight_threshold_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the probability estimates above a threshold for the labels seen so far (plt2016, Algorithm 4).
+        """Return the probability estimates above a threshold for the labels seen so far (plt2016,
+        Algorithm 4).
 
         Parameters
         ----------
@@ -329,21 +368,25 @@ class OPLT(SparseProbabilityEstimator):
         Returns
         -------
         csr_array of float32, shape (n, m)
-            Sparse probability estimates with sorted indices. The call sets ``inner_products_`` to the number of inner
-            products computed for each instance.
+            Sparse probability estimates with sorted indices. The call sets ``inner_products_`` to
+            the number of inner products computed for each instance.
         """
         X = self._instances(X)
         thresholds = self._label_thresholds(threshold)
         if self.labels_.size == 0:
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
             none = np.zeros(0, dtype=np.int32)
-            return stack_estimates(self.inner_products_, none, none.astype(np.float32), self.n_labels_)
+            return stack_estimates(
+                self.inner_products_, none, none.astype(np.float32), self.n_labels_
+            )
         plt = self._scaled_plt()
         spe = plt.predict_proba(X, thresholds)
         self.inner_products_ = plt.inner_products_
         return spe
 
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(
+        self, X: Matrix, k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels of each instance, best first, and their estimates.
 
         If there are fewer than k labels, the rest of a row is -1.
@@ -358,7 +401,9 @@ class OPLT(SparseProbabilityEstimator):
         self.inner_products_ = plt.inner_products_
         return ranking
 
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _rank_row(
+        self, x: KernelCSR, k: int, label_weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         if self._plt is None and self.labels_.size == 0:
             return super()._rank_row(x, k, label_weights)
         if self.unit_norm:
@@ -374,7 +419,10 @@ class OPLT(SparseProbabilityEstimator):
             None of the instances learned so far has a label.
         """
         if self.labels_.size == 0:
-            raise XmlcError("OPLT: found no label in the instances so far. Call partial_fit with labelled instances.")
+            raise XmlcError(
+                "OPLT: found no label in the instances so far. Call partial_fit with labelled "
+                "instances."
+            )
         plt = self._scaled_plt().set_params(unit_norm=self.unit_norm)
         for name in ("all_labelled_", "label_counts_", "n_counted_"):
             setattr(plt, name, getattr(self, name))
@@ -414,13 +462,18 @@ class OPLT(SparseProbabilityEstimator):
         return np.array([n_nodes], dtype=np.int64)
 
     def _learn_stream(self, X: Matrix, Y: Matrix, k: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Check new data, update the numbers of features and labels, and learn the instances as in `_learn`."""
+        """Check new data, update the numbers of features and labels, and learn the instances as in
+        `_learn`.
+        """
         check_hyperparameters(self)
         self.check_together()
         has_begun = self._is_fitted()
         if has_begun and self._model is None:
             what_to_do = "Call fit with online=True, or use partial_fit from the start."
-            raise XmlcError(f"OPLT: a model that fit trained without online=True cannot learn more. {what_to_do}")
+            raise XmlcError(
+                "OPLT: a model that fit trained without online=True cannot learn more. "
+                f"{what_to_do}"
+            )
         self._go_on_learning()
         given = X
         labels = column_names(Y)
@@ -449,10 +502,13 @@ class OPLT(SparseProbabilityEstimator):
         return self._learn(x, kernel_csr(Y), np.arange(X.shape[0]), k=k)
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
-        """Return the instances in X as arrays for the kernels. Raise an error if values in X could cause an overflow.
+        """Return the instances in X as arrays for the kernels.
 
-        A step of AdaGrad changes a weight by at most about five times gamma. The number of steps therefore gives a
-        bound on all sums before learning begins. After an error, the model is unchanged.
+        Raise an error if values in X could cause an overflow.
+
+        A step of AdaGrad changes a weight by at most about five times gamma. The number of steps
+        therefore gives a bound on all sums before learning begins. After an error, the model is
+        unchanged.
         """
         x = self._kernel_form(X)
         largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
@@ -466,8 +522,8 @@ class OPLT(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Learn the rows with the numbers ``order`` one by one.
 
-        Return the k labels that rank best for each row before the row is learned, and their estimates. After an
-        interruption, the model has learned the first rows, and can learn more.
+        Return the k labels that rank best for each row before the row is learned, and their
+        estimates. After an interruption, the model has learned the first rows, and can learn more.
         """
         assert self._model is not None, "a model without an online tree cannot learn more instances"
         self._plt = None
@@ -481,7 +537,9 @@ class OPLT(SparseProbabilityEstimator):
             while n_learned < order.size:
                 start = n_learned
                 part = order[: start + INSTANCES_PER_CALL]
-                n_learned = learn_rows(x, y, part, start, self._model, settings, longest, ranking, scores)
+                n_learned = learn_rows(
+                    x, y, part, start, self._model, settings, longest, ranking, scores
+                )
                 self._model = grown(self._model)
                 self.n_instances_ = int(self._model.counters[N_LEARNED])
                 progress.update(n_learned - start)
@@ -504,11 +562,19 @@ class OPLT(SparseProbabilityEstimator):
         """Raise an InvalidParameterError if hyperparameters contradict one another."""
         found = ""
         if self.arity > self.max_leaf:
-            found = f"found arity={self.arity}, max_leaf={self.max_leaf}, expected arity <= max_leaf"
+            found = (
+                f"found arity={self.arity}, max_leaf={self.max_leaf}, expected arity <= max_leaf"
+            )
         elif self.growth == "program" and self.warm_start is not None:
-            found = f"found warm_start={self.warm_start} with growth='program', expected warm_start=None"
+            found = (
+                f"found warm_start={self.warm_start} with growth='program', expected "
+                "warm_start=None"
+            )
         elif self.first_max_leaf is not None and self.warm_start is None:
-            found = f"found first_max_leaf={self.first_max_leaf} with warm_start=None, expected first_max_leaf=None"
+            found = (
+                f"found first_max_leaf={self.first_max_leaf} with warm_start=None, expected "
+                "first_max_leaf=None"
+            )
         elif self.online and self.weight_threshold not in (None, "auto"):
             threshold = f"weight_threshold={self.weight_threshold} with online=True"
             found = f"found {threshold}, expected weight_threshold='auto' or None"
@@ -531,7 +597,8 @@ class OPLT(SparseProbabilityEstimator):
             assert self._model is not None
             nodes = frozen(self._model)
             plt = self._plt_of(nodes, LabelTree.from_children(nodes.children, nodes.label))
-            self._plt = plt  # only the complete PLT is stored, because other threads may use it at once
+            # only the complete PLT is stored, because other threads may use it at once
+            self._plt = plt
         return plt
 
     def _plt_of(self, nodes: TreeWeights, tree: LabelTree) -> PLT:
@@ -552,7 +619,8 @@ class OPLT(SparseProbabilityEstimator):
     def _instances(self, X: Matrix) -> sparse.csr_array:
         """Check and scale the instances in X, and return a matrix with ``n_features_in_`` columns.
 
-        Features beyond the first ``n_features_in_`` are left out, because the model has no weights for these features.
+        Features beyond the first ``n_features_in_`` are left out, because the model has no weights
+        for these features.
         """
         self._check_fitted()
         self._check_names(X)
@@ -561,7 +629,9 @@ class OPLT(SparseProbabilityEstimator):
             X = unit_rows(X)
         if X.shape[1] > self.n_features_in_:
             return X[:, : self.n_features_in_]
-        return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features_in_))
+        return sparse.csr_array(
+            (X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features_in_)
+        )
 
     def _for_requests(self, **params: Any) -> Self:
         if self._is_fitted() and self.labels_.size:
@@ -569,7 +639,9 @@ class OPLT(SparseProbabilityEstimator):
         return super()._for_requests(**params)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a pickle: copies of all arrays that learning changes, but no PLT that can be rebuilt."""
+        """Return the state for a pickle: copies of all arrays that learning changes, but no PLT
+        that can be rebuilt.
+        """
         state = vars(self).copy()
         if self._model is not None:
             state["_model"] = OnlineTree(*(array.copy() for array in trimmed_tree(self._model)))
@@ -579,7 +651,9 @@ class OPLT(SparseProbabilityEstimator):
     def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:
         if self._model is not None:
             return trimmed_tree(self._model)._asdict(), self._selected()
-        return self._kept_plt().nodes_._asdict(), {"instances": self.n_instances_} | self._selected()
+        return self._kept_plt().nodes_._asdict(), {
+            "instances": self.n_instances_
+        } | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         self.gamma_ = float(meta["gamma"])
@@ -589,7 +663,9 @@ class OPLT(SparseProbabilityEstimator):
             check_value(type(self), name, value)
         self._begin_learning()
         if "instances" in meta:
-            self._plt = self._plt_of(*weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_))
+            self._plt = self._plt_of(
+                *weights_from_state(arrays, {}, self.n_features_in_, self.n_labels_)
+            )
             self.n_instances_ = int(meta["instances"])
         else:
             self._check_arrays(arrays)

@@ -1,13 +1,16 @@
-"""Find the tree that a whole stream grows, one node after the other. `OPLT.fit` does so instead of learning the stream.
+"""Find the tree that a whole stream grows, one node after the other.
 
-Each node sends new labels to its children. Its choices depend on the classifiers of its children and on the instances
-and labels that reach the node, but not on other nodes. The nodes of a level are therefore treated one by one, or on
-several threads, and memory holds only the classifiers of the children of one node per thread. By Definition 1 of
-oplt2021, these classifiers are the same as if all children had existed from the beginning, so auxiliary classifiers are
-not needed. The tree is bit-identical to the tree that `OPLT.partial_fit` grows.
+`OPLT.fit` does so instead of learning the stream.
 
-`choose_children` is the loop over the instances (Algorithms 3 and 4). `child_by_paper` chooses as Algorithm 8 of
-oplt2021 does, and `child_by_program` as the authors' program does.
+Each node sends new labels to its children. Its choices depend on the classifiers of its children
+and on the instances and labels that reach the node, but not on other nodes. The nodes of a level
+are therefore treated one by one, or on several threads, and memory holds only the classifiers of
+the children of one node per thread. By Definition 1 of oplt2021, these classifiers are the same as
+if all children had existed from the beginning, so auxiliary classifiers are not needed. The tree is
+bit-identical to the tree that `OPLT.partial_fit` grows.
+
+`choose_children` is the loop over the instances (Algorithms 3 and 4). `child_by_paper` chooses as
+Algorithm 8 of oplt2021 does, and `child_by_program` as the authors' program does.
 """
 
 from __future__ import annotations
@@ -37,13 +40,17 @@ NONZEROS_PER_TASK = 1 << 20  # Approximate number of non-zeros in a group of sma
 CHOOSER = np.dtype(
     [
         ("depth", np.int64),  # The root has depth 0.
-        ("n_children", np.int64),  # Number of children, or 0 while all labels are children of the node itself.
+        # Number of children, or 0 while all labels are children of the node itself.
+        ("n_children", np.int64),
         ("followed", np.int64),  # The child that the instance's next new labels follow, or NONE.
         # The following fields are only used for the authors' program.
         ("degree", np.int64),  # The number of children of a group, leaves included.
-        ("n_pushed", np.int64),  # The number of labels that have been pushed down below the first child.
-        ("is_first", np.int64),  # Has the value 1 if the instance begins a group, which may then exceed max_leaf.
-        ("is_deep", np.int64),  # Has the value 1 if the instance has extended ``followed`` by two nodes.
+        # The number of labels that have been pushed down below the first child.
+        ("n_pushed", np.int64),
+        # Has the value 1 if the instance begins a group, which may then exceed max_leaf.
+        ("is_first", np.int64),
+        # Has the value 1 if the instance has extended ``followed`` by two nodes.
+        ("is_deep", np.int64),
     ]
 )
 
@@ -62,8 +69,8 @@ class Level(NamedTuple):
     is_leaf : bool (n_nodes,)
         Whether a node is a leaf.
     begins_group : bool (n_nodes,)
-        Whether all new labels of the first instance become children of the node, even if they are more than max_leaf.
-        Only trees of the authors' program have such nodes.
+        Whether all new labels of the first instance become children of the node, even if they are
+        more than max_leaf. Only trees of the authors' program have such nodes.
     """
 
     depth: int
@@ -120,9 +127,9 @@ def final_tree(
 ) -> LabelTree:
     """Return the tree that grows if the rows with the numbers ``order`` are learned one by one.
 
-    The time is linear in the number of non-zeros that reach the inner nodes. Peak memory is about 20 bytes for each
-    entry of ``order``, four bytes for each positive node of its instance on one level, and for each thread the
-    classifiers of the children of one node.
+    The time is linear in the number of non-zeros that reach the inner nodes. Peak memory is about
+    20 bytes for each entry of ``order``, four bytes for each positive node of its instance on one
+    level, and for each thread the classifiers of the children of one node.
 
     Parameters
     ----------
@@ -139,9 +146,11 @@ def final_tree(
     n_jobs : int or None
         Number of threads, see `xmlc.core.threads.resolve_threads`.
     """
-    visited = np.full(y.indptr.size - 1, NEVER)  # position in ``order`` of the first visit to each row
+    # position in ``order`` of the first visit to each row
+    visited = np.full(y.indptr.size - 1, NEVER)
     np.minimum.at(visited, order, np.arange(order.size))
-    arrival = np.full(int(y.indices.max()) + 1, NEVER)  # position in ``order`` of the first instance of each label
+    # position in ``order`` of the first instance of each label
+    arrival = np.full(int(y.indices.max()) + 1, NEVER)
     np.minimum.at(arrival, y.indices, np.repeat(visited, np.diff(y.indptr)))
     place = np.arange(arrival.size)
     if given is not None:  # its labels come first, in the order of its leaves
@@ -164,14 +173,30 @@ def final_tree(
                 choose_given(choices, level, given)
             nodes = choosing_nodes(choices, level, settings)
             # Block v + 1 contains the positions in ``visits`` of the instances that reach node v.
-            reach = reach_of(y, order[visits], choices.node_of, np.full(n_nodes, NONE, dtype=np.int32))
+            reach = reach_of(
+                y, order[visits], choices.node_of, np.full(n_nodes, NONE, dtype=np.int32)
+            )
             nonzeros = count_nonzeros(x.indptr, reach)
             nodes = nodes[np.argsort(-nonzeros[nodes + 1], kind="stable")]  # costly nodes first
             tasks = []
             costs = []
             for begin, end in cost_blocks(nonzeros[nodes + 1], NONZEROS_PER_TASK):
                 own = nodes[begin:end]
-                tasks.append((x, y, n_features, nonzeros, reach, visits, arrival, level, own, settings, choices))
+                tasks.append(
+                    (
+                        x,
+                        y,
+                        n_features,
+                        nonzeros,
+                        reach,
+                        visits,
+                        arrival,
+                        level,
+                        own,
+                        settings,
+                        choices,
+                    )
+                )
                 costs.append(float(nonzeros[own + 1].sum()))
             run_tasks(choose_children, tasks, n_jobs, costs, progress=progress)
             visits = visits[np.unique(reach.block_positions[reach.block_starts[1] :])]
@@ -182,7 +207,9 @@ def final_tree(
 
 
 def choose_given(choices: Choices, level: Level, given: LabelTree) -> None:
-    """Send the labels of the given tree to the same children as there, below nodes that have inner children there."""
+    """Send the labels of the given tree to the same children as there, below nodes that have inner
+    children there.
+    """
     depth = given.depth
     node = np.flatnonzero(given.label != NONE)
     label = given.label[node]
@@ -194,14 +221,19 @@ def choose_given(choices: Choices, level: Level, given: LabelTree) -> None:
     parent = np.full(choices.node_of.size, NONE)
     parent[label[known]] = given.parent[node[known]]
     choices.child_of[label[known]] = (node - given.children[given.parent[node]])[known]
-    first = parent[level.labels[level.starts[:-1]]]  # labels of the given tree are the first of a node
+    # labels of the given tree are the first of a node
+    first = parent[level.labels[level.starts[:-1]]]
     choices.n_children[:] = np.where(first == NONE, 0, np.diff(given.children)[first])
 
 
 def choosing_nodes(choices: Choices, level: Level, settings: GrowthSettings) -> np.ndarray:
-    """Return the nodes of a level whose labels are too many to be children of the node, and note them as choosing."""
+    """Return the nodes of a level whose labels are too many to be children of the node, and note
+    them as choosing.
+    """
     is_program_root = settings.program and level.depth == 0
-    chooses = (np.diff(level.starts) > settings.max_leaf) | (choices.n_children > 0) | is_program_root
+    chooses = (
+        (np.diff(level.starts) > settings.max_leaf) | (choices.n_children > 0) | is_program_root
+    )
     nodes = np.flatnonzero(chooses & ~level.is_leaf)
     for node in nodes.tolist():
         choices.node_of[level.labels[level.starts[node] : level.starts[node + 1]]] = node
@@ -234,7 +266,9 @@ def next_level(level: Level, choices: Choices, is_program: bool) -> tuple[np.nda
 
 
 @njit
-def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, nodes, settings, choices):
+def choose_children(
+    x, y, n_features, nonzeros, reach, visits, arrival, level, nodes, settings, choices
+):
     """Choose a child for each label of the given nodes, in the order in which the labels arrive.
 
     Parameters
@@ -250,7 +284,8 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
     visits : int64
         Position of each instance of ``reach`` in the stream.
     arrival : int64 (n_labels,)
-        Position in the stream of the first instance of each label, or ``BEFORE`` for a label of the given tree.
+        Position in the stream of the first instance of each label, or ``BEFORE`` for a label of the
+        given tree.
     level : Level
         The nodes of the level.
     nodes : int64
@@ -258,12 +293,14 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
     settings : GrowthSettings
         Settings that determine how the tree grows.
     choices : Choices
-        The choices, which the function writes for the given nodes and their labels. The choices for labels of the given
-        tree are given.
+        The choices, which the function writes for the given nodes and their labels. The choices for
+        labels of the given tree are given.
     """
     local = np.empty(n_features, dtype=np.uint32)
     # With b > 2, only the root of a tree of the program chooses between its children.
-    learns = not settings.random and not (settings.program and settings.arity > 2 and level.depth > 0)
+    learns = not settings.random and not (
+        settings.program and settings.arity > 2 and level.depth > 0
+    )
     state = np.zeros(1, dtype=CHOOSER)
     for v in nodes:
         labels = level.labels[level.starts[v] : level.starts[v + 1]]
@@ -279,11 +316,14 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
         width = max(node.n_children, min(np.int64(settings.arity), labels.size))
         padded = padded_size(width)
         scores = np.zeros(padded, dtype=np.float32)
-        children = Children(np.zeros(width, dtype=np.int64), np.full(width, NONE, dtype=np.int64), scores)
+        children = Children(
+            np.zeros(width, dtype=np.int64), np.full(width, NONE, dtype=np.int64), scores
+        )
         if learns:
             _, features = list_features(x, reach, np.full(1, v + 1), nonzeros, n_features)
             rows = gather_rows(x, reach.order[positions], features, local)
-            weights = np.zeros((1 + features.size) * 2 * padded, dtype=np.float32)  # with sums of squared derivatives
+            # with sums of squared derivatives
+            weights = np.zeros((1 + features.size) * 2 * padded, dtype=np.float32)
             targets = np.zeros(padded, dtype=np.uint8)
         done = 0
         while done < labels.size and arrival[labels[done]] == BEFORE:
@@ -313,7 +353,9 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
                     if choices.node_of[label] == v:
                         targets[choices.child_of[label]] = 1
                 logistic_derivatives(scores, targets)
-                adagrad_to_rows(ids, values, scores, settings.rate, settings.eps, weights, 2 * padded)
+                adagrad_to_rows(
+                    ids, values, scores, settings.rate, settings.eps, weights, 2 * padded
+                )
         choices.child_of[labels[: node.n_pushed]] = 0
         choices.n_children[v] = node.n_children
 
@@ -322,10 +364,11 @@ def choose_children(x, y, n_features, nonzeros, reach, visits, arrival, level, n
 def child_by_paper(node, children, key, settings):
     """Return the child of a node that a new label goes to, by Algorithm 8 of oplt2021.
 
-    A node whose children are all leaves gets up to max_leaf leaves. The next label pushes the leaves down below a first
-    inner child, and begins a second child. Each further label extends the only child that is a leaf (line 8), or begins
-    a new child, until there are b children. From then on, the policy chooses a child. All later labels of an instance
-    follow the instance's first label.
+    A node whose children are all leaves gets up to max_leaf leaves. The next label pushes the
+    leaves down below a first inner child, and begins a second child. Each further label extends the
+    only child that is a leaf (line 8), or begins a new child, until there are b children. From then
+    on, the policy chooses a child. All later labels of an instance follow the instance's first
+    label.
 
     Parameters
     ----------
@@ -359,14 +402,16 @@ def child_by_paper(node, children, key, settings):
 
 @njit
 def child_by_program(node, children, key, n_labels, settings):
-    """Return the child of a node that a new label goes to, by `xmlc.models.oplt.growth.extend_by_program`.
+    """Return the child of a node that a new label goes to, by
+    `xmlc.models.oplt.growth.extend_by_program`.
 
-    A group keeps its labels as leaves until it is full. Then it gets two inner children. With b > 2, the node remains a
-    group, and gets more leaves. A node that is no group chooses a child by the policy, as the root does once b
-    instances have begun groups. If the chosen child is a full group, the label goes to its first sibling with space, if
-    there is one.
+    A group keeps its labels as leaves until it is full. Then it gets two inner children. With b >
+    2, the node remains a group, and gets more leaves. A node that is no group chooses a child by
+    the policy, as the root does once b instances have begun groups. If the chosen child is a full
+    group, the label goes to its first sibling with space, if there is one.
 
-    The parameters are as in `child_by_paper`, and ``n_labels`` is the number of labels that the node has.
+    The parameters are as in `child_by_paper`, and ``n_labels`` is the number of labels that the
+    node has.
     """
     sizes = children.sizes
     rooms = children.rooms
@@ -378,7 +423,8 @@ def child_by_program(node, children, key, n_labels, settings):
             if node.n_children == 0:
                 return np.int64(0)
             return np.int64(node.degree - 1)
-        # The labels of the full group move below its first child. The second child gets the new label.
+        # The labels of the full group move below its first child. The second child gets the new
+        # label.
         sizes[0] = n_labels
         rooms[0] = node.degree
         sizes[1] = 1
@@ -415,7 +461,9 @@ def child_by_program(node, children, key, n_labels, settings):
 
 @njit
 def child_by_policy(node, children, key, settings):
-    """Return a random child, or the first child with the largest score (lines 3 to 6 of Algorithm 8 of oplt2021)."""
+    """Return a random child, or the first child with the largest score (lines 3 to 6 of Algorithm 8
+    of oplt2021).
+    """
     if settings.random:
         return random_below(key, node.depth, node.n_children)
     sizes = children.sizes
@@ -423,7 +471,9 @@ def child_by_policy(node, children, key, settings):
     best = np.int64(0)
     best_score = -np.inf
     for child in range(node.n_children):
-        score = fit_and_balance(children.scores[child], sizes[child], n_leaves, node.n_children, settings)
+        score = fit_and_balance(
+            children.scores[child], sizes[child], n_leaves, node.n_children, settings
+        )
         if score > best_score:
             best = np.int64(child)
             best_score = score

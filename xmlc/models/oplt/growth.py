@@ -1,8 +1,9 @@
 """Start an online tree and add labels to it (oplt2021, Algorithms 2, 5, 6 and 8). Kernels.
 
-`selected` is the policy, Algorithm 8. `add_leaf`, `push_down` and `extend_leaf` are the three variants of Figure 1,
-which InsertNode (Algorithm 5) and AddLeaf (Algorithm 6) make up. `extend_by_program` grows the trees of the authors'
-program. A node keeps an auxiliary classifier only if a later label can extend the node.
+`selected` is the policy, Algorithm 8. `add_leaf`, `push_down` and `extend_leaf` are the three
+variants of Figure 1, which InsertNode (Algorithm 5) and AddLeaf (Algorithm 6) make up.
+`extend_by_program` grows the trees of the authors' program. A node keeps an auxiliary classifier
+only if a later label can extend the node.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 from xmlc.kernels.float32 import sigmoid
 from xmlc.kernels.float64 import log
-from xmlc.models.oplt.rows import copy_auxiliary, copy_block, open_block, row_size, score_block, slots_of, widen
+from xmlc.models.oplt.rows import (
+    copy_auxiliary,
+    copy_block,
+    open_block,
+    row_size,
+    score_block,
+    slots_of,
+    widen,
+)
 from xmlc.models.oplt.tree import (
     ABOVE,
     N_LEARNED,
@@ -37,11 +46,13 @@ from xmlc.models.trees import LabelTree
 
 @njit
 def selected(tree, ids, values, scratch, settings):
-    """Return the node that is extended by the next new label of an instance (A_policy, Algorithm 8).
+    """Return the node that is extended by the next new label of an instance (A_policy, Algorithm
+    8).
 
-    The paper descends from nodes with b children of which at least one is not a leaf. Here, these are the nodes without
-    auxiliary classifier, which may have more than b children if they belong to a given initial tree. On each level, the
-    policy "best_greedy" computes the scores of one block, and the policy "random" draws one random number.
+    The paper descends from nodes with b children of which at least one is not a leaf. Here, these
+    are the nodes without auxiliary classifier, which may have more than b children if they belong
+    to a given initial tree. On each level, the policy "best_greedy" computes the scores of one
+    block, and the policy "random" draws one random number.
     """
     nodes = tree.nodes
     counters = tree.counters
@@ -82,7 +93,9 @@ def best_child(tree, v, ids, values, scratch, settings):
     best_score = -np.inf
     while child != NONE:
         linear_score = scores[nodes[child].column]
-        score = fit_and_balance(linear_score, nodes[child].n_leaves, node.n_leaves, node.degree, settings)
+        score = fit_and_balance(
+            linear_score, nodes[child].n_leaves, node.n_leaves, node.degree, settings
+        )
         if score > best_score:
             best = child
             best_score = score
@@ -94,10 +107,10 @@ def best_child(tree, v, ids, values, scratch, settings):
 def fit_and_balance(linear_score, size, n_leaves, degree, settings):
     """Return the score of a child c of v for the policy "best_greedy" (oplt2021, Section 4.2).
 
-    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term of the score measures how
-    well the instance fits the child. The second term of the score is positive if c has fewer leaves than the average
-    child of v. If ``settings.printed`` is true, the second term is alpha log(|L_v| / |Ch(v)|) / |L_c|, as printed in
-    the paper.
+    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term of the
+    score measures how well the instance fits the child. The second term of the score is positive if
+    c has fewer leaves than the average child of v. If ``settings.printed`` is true, the second term
+    is alpha log(|L_v| / |Ch(v)|) / |L_c|, as printed in the paper.
 
     Parameters
     ----------
@@ -139,17 +152,20 @@ def add_leaf(tree, v, label, settings):
 
 @njit
 def push_down(tree, v, label, settings):
-    """Move all children of v below a new child of v, and append a leaf (variant 2 in Figure 1 c)."""
+    """Move all children of v below a new child of v, and append a leaf (variant 2 in Figure 1
+    c).
+    """
     column = insert_node(tree, v, settings)
     open_block(tree, append_leaf(tree, v, label, column), 1, 1, SMALLEST_TABLE)
 
 
 @njit
 def extend_leaf(tree, v, label):
-    """Turn a leaf into the parent of two leaves, for the old label and the new label (variant 3 in Figure 1 d).
+    """Turn a leaf into the parent of two leaves, for the old label and the new label (variant 3 in
+    Figure 1 d).
 
-    A leaf's block holds only the leaf's auxiliary classifier. Each row of the leaf's block has space for two additional
-    classifiers.
+    A leaf's block holds only the leaf's auxiliary classifier. Each row of the leaf's block has
+    space for two additional classifiers.
     """
     node = tree.nodes[v]
     old = new_node(tree, node.label)
@@ -163,10 +179,12 @@ def extend_leaf(tree, v, label):
 
 @njit
 def insert_node(tree, v, settings):
-    """Insert a node between v and the children of v, and return the column of v's block for another child of v.
+    """Insert a node between v and the children of v, and return the column of v's block for another
+    child of v.
 
-    See Algorithm 5. The new node gets the whole block of v. Its classifier is a copy of v's auxiliary classifier. So is
-    the classifier that the block of v keeps as its auxiliary classifier if ``arity`` is above 2.
+    See Algorithm 5. The new node gets the whole block of v. Its classifier is a copy of v's
+    auxiliary classifier. So is the classifier that the block of v keeps as its auxiliary classifier
+    if ``arity`` is above 2.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)
@@ -191,13 +209,17 @@ def insert_node(tree, v, settings):
 
 @njit
 def extends_inner(degree, leaf_children, settings):
-    """Return whether a later label may extend an inner node with a given degree and number of leaf children."""
+    """Return whether a later label may extend an inner node with a given degree and number of leaf
+    children.
+    """
     return leaf_children == degree or degree < settings.arity
 
 
 @njit
 def extends_leaf(parent):
-    """Return whether a later label may extend a leaf of ``parent``, which needs a child that is not a leaf."""
+    """Return whether a later label may extend a leaf of ``parent``, which needs a child that is not
+    a leaf.
+    """
     return parent.leaf_children < parent.degree
 
 
@@ -205,17 +227,18 @@ def extends_leaf(parent):
 def extend_by_program(tree, v, label, settings):
     """Add a label as the authors' program (napkinXC 0.7) does.
 
-    The program collects new leaves in groups. A group is an inner node that has an auxiliary classifier.
+    The program collects new leaves in groups. A group is an inner node that has an auxiliary
+    classifier.
 
-    * For each of the first b instances with new labels, a group with all new labels of the instance is added below the
-      root.
-    * For later instances, the policy descends from the root to a group. New leaves are added to the group until it has
-      b_max children, even if some children are not leaves.
+    * For each of the first b instances with new labels, a group with all new labels of the instance
+      is added below the root.
+    * For later instances, the policy descends from the root to a group. New leaves are added to the
+      group until it has b_max children, even if some children are not leaves.
     * If the group is full, the label is added to the first sibling that is a group with space.
-    * If no sibling has space, all children of the group move below one new node. A second new node, a group that
-      contains the new leaf, is placed next to the first new node. After the move, the full group has only the two new
-      nodes as children. If b = 2, the full group loses its auxiliary classifier. If b > 2, the full group remains a
-      group.
+    * If no sibling has space, all children of the group move below one new node. A second new node,
+      a group that contains the new leaf, is placed next to the first new node. After the move, the
+      full group has only the two new nodes as children. If b = 2, the full group loses its
+      auxiliary classifier. If b > 2, the full group remains a group.
     """
     if v != ROOT and has_room(tree, v, settings):
         append_leaf(tree, v, label, new_column(tree, v, True))
@@ -235,7 +258,8 @@ def extend_by_program(tree, v, label, settings):
 def has_room(tree, group, settings):
     """Return whether a group has space for one more leaf.
 
-    If one of the first b instances creates a group, the group has space for all new labels of the instance.
+    If one of the first b instances creates a group, the group has space for all new labels of the
+    instance.
     """
     node = tree.nodes[group]
     is_first = node.parent == ROOT and node.stamp == NONE
@@ -244,7 +268,10 @@ def has_room(tree, group, settings):
 
 @njit
 def sibling_with_room(tree, v, settings):
-    """Return the first sibling of v that is a group with space for a leaf. If v has no sibling with space, return v."""
+    """Return the first sibling of v that is a group with space for a leaf.
+
+    If v has no sibling with space, return v.
+    """
     nodes = tree.nodes
     sibling = np.int64(nodes[nodes[v].parent].first_child)
     while sibling != NONE:
@@ -258,8 +285,8 @@ def sibling_with_room(tree, v, settings):
 def new_column(tree, v, keeps_auxiliary):
     """Return the index of the column for a new child in block v.
 
-    The classifier of the new child is a copy of the auxiliary classifier. If the auxiliary classifier is not kept, the
-    new child takes over the column of the auxiliary classifier.
+    The classifier of the new child is a copy of the auxiliary classifier. If the auxiliary
+    classifier is not kept, the new child takes over the column of the auxiliary classifier.
     """
     node = tree.nodes[v]
     if keeps_auxiliary:
@@ -276,7 +303,9 @@ def new_column(tree, v, keeps_auxiliary):
 
 @njit
 def append_leaf(tree, v, label, column):
-    """Append a new leaf to the children of v, count the leaf in all nodes above, and return the leaf."""
+    """Append a new leaf to the children of v, count the leaf in all nodes above, and return the
+    leaf.
+    """
     leaf = new_node(tree, label)
     append_child(tree, v, leaf, column)
     above = np.int64(v)
@@ -288,7 +317,10 @@ def append_leaf(tree, v, label, column):
 
 @njit
 def append_child(tree, v, child, column):
-    """Append a node to the children of v. ``column`` is the column of v's block with the classifier of the child."""
+    """Append a node to the children of v.
+
+    ``column`` is the column of v's block with the classifier of the child.
+    """
     nodes = tree.nodes
     if nodes[v].degree == 0:
         nodes[v].first_child = child
@@ -325,8 +357,8 @@ def new_node(tree, label):
 def has_capacity_to_extend(tree, v):
     """Return whether the arrays have the capacity to extend node v by a label.
 
-    To extend v, at most three nodes and a few small, empty blocks are created. In addition, either a block with as many
-    rows as the block of v is created, or the block of v gets two new columns.
+    To extend v, at most three nodes and a few small, empty blocks are created. In addition, either
+    a block with as many rows as the block of v is created, or the block of v gets two new columns.
     """
     node = tree.nodes[v]
     of_row = slots_of(row_size(node.width + 2)) + 1
@@ -347,7 +379,9 @@ def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> On
     tree = with_labels(empty_online_tree(), int(label.max()) + 1)
     tree.counters[NODES_WANTED] = label.size + 1
     of_table = slots_of(1 << SMALLEST_TABLE) + 1
-    tree.counters[SLOTS_WANTED] = 8 + sum(slots_of(row_size(n + 1)) + 1 + of_table for n in np.diff(children).tolist())
+    tree.counters[SLOTS_WANTED] = 8 + sum(
+        slots_of(row_size(n + 1)) + 1 + of_table for n in np.diff(children).tolist()
+    )
     tree = grown(tree)
     plant_given(tree, children, label, settings)
     return tree

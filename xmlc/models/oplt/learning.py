@@ -1,7 +1,8 @@
 """Learn a stream, one instance after the other (oplt2021, Algorithms 3, 4 and 7).
 
-`learn_rows` is Algorithm 3, `update_tree` Algorithm 4, and `update_classifiers` Algorithm 7. All three stop if the
-arrays of the tree are full. Then `OPLT` extends the arrays and continues at the same instance.
+`learn_rows` is Algorithm 3, `update_tree` Algorithm 4, and `update_classifiers` Algorithm 7. All
+three stop if the arrays of the tree are full. Then `OPLT` extends the arrays and continues at the
+same instance.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from xmlc.models.plt.solvers import logistic_derivatives
 
 @njit
 def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
-    """Learn the rows ``order[start:]`` one by one, and rank the k best labels for each row before the row is learned.
+    """Learn the rows ``order[start:]`` one by one, and rank the k best labels for each row before
+    the row is learned.
 
     Parameters
     ----------
@@ -60,8 +62,8 @@ def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
     Returns
     -------
     int
-        Position in ``order`` from which to continue. If the returned position is not the end of ``order``, the arrays
-        are full: extend the arrays by `grown`, and call the function again.
+        Position in ``order`` from which to continue. If the returned position is not the end of
+        ``order``, the arrays are full: extend the arrays by `grown`, and call the function again.
     """
     x = unowned(x)
     y = unowned(y)
@@ -71,7 +73,8 @@ def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
     for position in range(start, order.size):  # line 1 of Algorithm 3
         ids, values = row_of_csr(x, order[position])
         labels, _ = row_of_csr(y, order[position])
-        # If an earlier call stopped at this row, it has ranked labels for the row, and may have added new ones.
+        # If an earlier call stopped at this row, it has ranked labels for the row, and may have
+        # added new ones.
         if ranking.shape[1] > 0 and counters[SELECTED_FOR] != counters[N_LEARNED]:
             rank_labels(tree, ids, values, scratch, ranking[position], estimates[position])
         if not update_tree(tree, ids, values, labels, scratch, settings):  # line 2
@@ -86,7 +89,8 @@ def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
 def update_tree(tree, ids, values, labels, scratch, settings):
     """Extend the tree by the new labels of an instance (Algorithm 4, and Figure 1).
 
-    Return False if the arrays are full. Then a later call for the same instance adds the remaining labels.
+    Return False if the arrays are full. Then a later call for the same instance adds the remaining
+    labels.
     """
     root = tree.nodes[ROOT]
     for label in labels:  # line 1
@@ -113,21 +117,23 @@ def update_tree(tree, ids, values, labels, scratch, settings):
 def update_classifiers(tree, ids, values, labels, scratch, settings):
     """Update the classifiers of the children of all positive nodes with one instance (Algorithm 7).
 
-    The target is 1 for the classifiers of positive children and for auxiliary classifiers, and 0 for the classifiers of
-    negative children. The steps are bit-identical to the steps of `xmlc.models.plt.solvers.adagrad`. An update moves 24
-    bytes per non-zero and column, and takes one look-up per non-zero and block. Return False if the arrays are full.
+    The target is 1 for the classifiers of positive children and for auxiliary classifiers, and 0
+    for the classifiers of negative children. The steps are bit-identical to the steps of
+    `xmlc.models.plt.solvers.adagrad`. An update moves 24 bytes per non-zero and column, and takes
+    one look-up per non-zero and block. Return False if the arrays are full.
     """
     n_positives = mark_positives(tree, labels, scratch.positives)  # line 1
     positives = unchecked_view(scratch.positives, 0, n_positives)
     if not has_capacity_to_learn(tree, positives, ids.size):
         return False
-    # Fields of the tree are read once for all blocks. A call per block with the tree as an argument would take a tenth
-    # of the training time of a binary tree.
+    # Fields of the tree are read once for all blocks. A call per block with the tree as an argument
+    # would take a tenth of the training time of a binary tree.
     nodes = tree.nodes
     rows = tree.rows
     entries = tree.rows.view(np.uint64)
     targets = scratch.targets
-    slots = unchecked_view(scratch.slots, 0, ids.size + 1)  # first the constant feature, then the instance's
+    # first the constant feature, then the instance's
+    slots = unchecked_view(scratch.slots, 0, ids.size + 1)
     own_values = unchecked_view(scratch.values, 0, ids.size + 1)
     own_values[0] = 1
     for k in range(ids.size):
@@ -166,10 +172,12 @@ def update_classifiers(tree, ids, values, labels, scratch, settings):
 
 @njit
 def mark_positives(tree, labels, positives):
-    """Find the nodes with z_v = 1 (equation (1)) for an instance, and link the positive children of each node.
+    """Find the nodes with z_v = 1 (equation (1)) for an instance, and link the positive children of
+    each node.
 
-    The function writes the positive nodes to ``positives``, int32, and returns their number. The node above the root
-    always counts as positive. The running time of the function is linear in the number of positive nodes.
+    The function writes the positive nodes to ``positives``, int32, and returns their number. The
+    node above the root always counts as positive. The running time of the function is linear in the
+    number of positive nodes.
     """
     nodes = tree.nodes
     mark = tree.counters[MARK] + 1
@@ -198,7 +206,9 @@ def mark_positives(tree, labels, positives):
 
 @njit
 def has_capacity_to_learn(tree, positives, n_features):
-    """Return whether there is capacity for a row of each feature of an instance in the blocks of all positive nodes."""
+    """Return whether there is capacity for a row of each feature of an instance in the blocks of
+    all positive nodes.
+    """
     slots = np.int64(0)
     for v in positives:
         node = tree.nodes[v]

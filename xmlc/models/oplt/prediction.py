@@ -1,4 +1,6 @@
-"""Convert an online tree to a PLT, and rank labels for one instance of a stream by the current tree. Kernels."""
+"""Convert an online tree to a PLT, and rank labels for one instance of a stream by the current
+tree. Kernels.
+"""
 
 from __future__ import annotations
 
@@ -109,10 +111,12 @@ def fill_weights(tree, parents, plt):
 
 @njit
 def rank_labels(tree, ids, values, scratch, ranking, estimates):
-    """Find the labels with the largest estimates for one instance, best first. `rank_key` defines the order of ties.
+    """Find the labels with the largest estimates for one instance, best first.
 
-    The search is best-first. The estimate of a node is at most the estimate of its parent, so the search reaches the
-    best leaves first.
+    `rank_key` defines the order of ties.
+
+    The search is best-first. The estimate of a node is at most the estimate of its parent, so the
+    search reaches the best leaves first.
 
     Parameters
     ----------
@@ -123,8 +127,8 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
     scratch : OnlineScratch
         Buffers for one instance.
     ranking : int32 (k,), estimates : float32 (k,)
-        On return, the ranked labels and their estimates. If there are fewer than k labels, the rest of ``ranking`` is
-        NONE, and the rest of ``estimates`` is 0.
+        On return, the ranked labels and their estimates. If there are fewer than k labels, the rest
+        of ``ranking`` is NONE, and the rest of ``estimates`` is 0.
     """
     nodes = tree.nodes
     n_found = 0
@@ -132,7 +136,8 @@ def rank_labels(tree, ids, values, scratch, ranking, estimates):
     estimates[:] = 0.0
     if nodes[ROOT].n_leaves == 0:
         return
-    queue = [-rank_key(np.int32(ABOVE), np.float32(1.0))]  # keys are negated because heapq pops the smallest
+    # keys are negated because heapq pops the smallest
+    queue = [-rank_key(np.int32(ABOVE), np.float32(1.0))]
     while len(queue) > 0 and n_found < ranking.size:
         key = -heappop(queue)
         v = np.int64(key_number(key))

@@ -1,14 +1,15 @@
 """Manage the blocks of an online tree, their rows of weights and their hash tables. Kernels.
 
-A block holds the weights of one node's children, in one row per feature. The block's hash table maps each feature to
-its row. All rows and hash tables of a tree are in one array, within which they are allocated and freed. A table is
-allocated like a row. Free rows of the same size form a linked list, so that the allocation of a row or table takes
-constant time. The links of the lists are stored in the free rows.
+A block holds the weights of one node's children, in one row per feature. The block's hash table
+maps each feature to its row. All rows and hash tables of a tree are in one array, within which they
+are allocated and freed. A table is allocated like a row. Free rows of the same size form a linked
+list, so that the allocation of a row or table takes constant time. The links of the lists are
+stored in the free rows.
 
-A hash table is a range of 2**bits uint64 entries, and uses open addressing with linear probing. The upper half of an
-entry is the key, which is a feature. The lower half of an entry is the slot of the feature's row. No row has the slot
-0, so an entry with the value 0 is empty. The authors' program uses Robin Hood hashing (oplt2021, Section 5), which
-allows fuller tables.
+A hash table is a range of 2**bits uint64 entries, and uses open addressing with linear probing. The
+upper half of an entry is the key, which is a feature. The lower half of an entry is the slot of the
+feature's row. No row has the slot 0, so an entry with the value 0 is empty. The authors' program
+uses Robin Hood hashing (oplt2021, Section 5), which allows fuller tables.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from xmlc.models.oplt.tree import SLOT, SLOTS_USED
 class OnlineScratch(NamedTuple):
     """Hold buffers for one instance."""
 
-    slots: np.ndarray  # Slots of the constant feature and the instance's features in a block, uint32.
+    # Slots of the constant feature and the instance's features in a block, uint32.
+    slots: np.ndarray
     values: np.ndarray  # Values of these features, float32.
     scores: np.ndarray  # Scores of siblings, float32.
     targets: np.ndarray  # Targets of siblings, uint8.
@@ -37,7 +39,8 @@ class OnlineScratch(NamedTuple):
 @njit
 def empty_row_scratch(max_nonzeros, tree):
     """Return an `OnlineScratch` for instances with at most ``max_nonzeros`` non-zeros."""
-    padded = row_size(tree.leaves.size + 1)  # a node has at most one child per label, and one auxiliary classifier
+    # a node has at most one child per label, and one auxiliary classifier
+    padded = row_size(tree.leaves.size + 1)
     slots = np.empty(max_nonzeros + 1, dtype=np.uint32)
     values = np.empty(max_nonzeros + 1, dtype=np.float32)
     scores = np.empty(padded, dtype=np.float32)
@@ -78,7 +81,8 @@ def table_at(tree, slot, bits):
 
 @njit
 def make_rows(tree, v, ids, slots, n_new):
-    """Create a row of zeros for each of the ``n_new`` features in ``ids`` whose slot, in ``slots[1:]``, is 0.
+    """Create a row of zeros for each of the ``n_new`` features in ``ids`` whose slot, in
+    ``slots[1:]``, is 0.
 
     The arrays of the tree must have capacity for the new rows.
     """
@@ -105,10 +109,11 @@ def make_rows(tree, v, ids, slots, n_new):
 
 @njit
 def score_block(tree, v, ids, values, scratch):
-    """Return the linear score of each column of a block for one instance, float32 (padded,), as a view of ``scratch``.
+    """Return the linear score of each column of a block for one instance, float32 (padded,), as a
+    view of ``scratch``.
 
-    The function makes one look-up for each non-zero. For each non-zero whose feature has a row in the block, the
-    function reads 4 bytes per column.
+    The function makes one look-up for each non-zero. For each non-zero whose feature has a row in
+    the block, the function reads 4 bytes per column.
     """
     node = tree.nodes[v]
     table = hash_table_of(tree, v)
@@ -131,17 +136,21 @@ def score_block(tree, v, ids, values, scratch):
 
 @njit
 def copy_auxiliary(tree, v, first, middle, end):
-    """Copy block v's auxiliary classifier, which is in column 0, to columns ``first .. middle - 1``.
+    """Copy block v's auxiliary classifier, which is in column 0, to columns ``first .. middle -
+    1``.
 
-    The function also writes the inverse of the auxiliary classifier to columns ``middle .. end - 1``. The copies follow
-    lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of Algorithm 6 (oplt2021).
+    The function also writes the inverse of the auxiliary classifier to columns ``middle .. end -
+    1``. The copies follow lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of
+    Algorithm 6 (oplt2021).
     """
     node = tree.nodes[v]
     padded = np.int64(node.padded)
     copy_first_column(tree.rows, node.bias, padded, first, middle, end)
     for entry in hash_table_of(tree, v):
         if entry != 0:
-            copy_first_column(tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, first, middle, end)
+            copy_first_column(
+                tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, first, middle, end
+            )
 
 
 @njit
@@ -158,7 +167,8 @@ def copy_first_column(rows, slot, padded, first, middle, end):
 
 @njit
 def copy_block(tree, v, source, width, auxiliary, n_columns):
-    """Create a block for node v with the features of the block of ``source``, and with copies of its first columns.
+    """Create a block for node v with the features of the block of ``source``, and with copies of
+    its first columns.
 
     ``source`` is a record of a node. It must not be the record of v in the tree.
     """
@@ -171,7 +181,9 @@ def copy_block(tree, v, source, width, auxiliary, n_columns):
     for entry in table_at(tree, source.table, source.table_bits):
         if entry != 0:
             slot = take_row(tree, wider)
-            copy_columns(tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, slot, wider, n_columns)
+            copy_columns(
+                tree.rows, np.int64(entry & np.uint64(0xFFFFFFFF)), padded, slot, wider, n_columns
+            )
             insert_slot(table, node.table_bits, entry >> np.uint64(32), slot)
     node.n_features = source.n_features
 
@@ -192,7 +204,9 @@ def widen(tree, v, width):
 
 @njit
 def copy_columns(rows, source, padded, target, wider, n_columns):
-    """Copy the first columns of the row at slot ``source`` to the row at slot ``target``, which may be wider."""
+    """Copy the first columns of the row at slot ``source`` to the row at slot ``target``, which may
+    be wider.
+    """
     old = source * SLOT
     new = target * SLOT
     for column in range(n_columns):
@@ -202,7 +216,9 @@ def copy_columns(rows, source, padded, target, wider, n_columns):
 
 @njit
 def row_size(width):
-    """Return the number of columns to allocate for ``width`` columns: a power of two that is at least 4."""
+    """Return the number of columns to allocate for ``width`` columns: a power of two that is at
+    least 4.
+    """
     padded = np.int64(4)
     while padded < width:
         padded *= 2
@@ -211,16 +227,19 @@ def row_size(width):
 
 @njit
 def slots_of(padded):
-    """Return the number of slots that a row takes for the weights and sums of squares of ``padded`` siblings."""
+    """Return the number of slots that a row takes for the weights and sums of squares of ``padded``
+    siblings.
+    """
     return 2 * padded // SLOT
 
 
 @njit
 def take_row(tree, padded):
-    """Allocate a row of zeros for ``padded`` siblings, or an empty table of ``padded`` entries, and return its slot.
+    """Allocate a row of zeros for ``padded`` siblings, or an empty table of ``padded`` entries, and
+    return its slot.
 
-    The tree must have capacity for one slot more than the row takes. A row that is allocated for the first time is
-    already zero.
+    The tree must have capacity for one slot more than the row takes. A row that is allocated for
+    the first time is already zero.
     """
     size = slots_of(padded)
     kind = lowest_bit(np.uint64(padded))
@@ -240,7 +259,9 @@ def take_row(tree, padded):
 
 @njit
 def give_row(tree, padded, slot):
-    """Free the row for ``padded`` siblings, or the table of ``padded`` entries, at ``slot``, for later use."""
+    """Free the row for ``padded`` siblings, or the table of ``padded`` entries, at ``slot``, for
+    later use.
+    """
     kind = lowest_bit(np.uint64(padded))
     tree.rows.view(np.uint32)[slot * SLOT] = tree.free_rows[kind]
     tree.free_rows[kind] = slot
@@ -250,8 +271,8 @@ def give_row(tree, padded, slot):
 def slot_of(table, bits, feature):
     """Return the index of a feature's entry in a table of 2**bits entries.
 
-    If the feature has no entry, the result is the index of the empty entry in which the feature belongs. The search for
-    the entry begins at the index that Fibonacci hashing gives.
+    If the feature has no entry, the result is the index of the empty entry in which the feature
+    belongs. The search for the entry begins at the index that Fibonacci hashing gives.
     """
     wanted = np.uint64(feature)
     index = (wanted * GOLDEN) >> np.uint64(64 - bits)
@@ -274,7 +295,9 @@ def insert_slot(table, bits, feature, slot):
 
 @njit
 def bits_for(n_features, bits):
-    """Return the smallest b >= ``bits`` such that ``n_features`` fill at most two thirds of a table of 2**b entries."""
+    """Return the smallest b >= ``bits`` such that ``n_features`` fill at most two thirds of a table
+    of 2**b entries.
+    """
     while 3 * n_features > 2 << bits:
         bits += 1
     return bits

@@ -1,4 +1,6 @@
-"""Check a stored online tree, so that kernels stay inside its arrays when it predicts or learns more."""
+"""Check a stored online tree, so that kernels stay inside its arrays when it predicts or learns
+more.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,15 @@ LARGEST_TABLE = 40  # A table of 2**40 entries would take 8 TB.
 
 
 def check_tree(tree: OnlineTree, n_features: int, program: bool = False) -> None:
-    """Check what the fields of an `OnlineTree` cannot say. ``program`` is described in `GrowthSettings`.
+    """Check what the fields of an `OnlineTree` cannot say.
+
+    ``program`` is described in `GrowthSettings`.
 
     Raises
     ------
     Malformed
-        The nodes are not a tree, a row or table lies outside of the arrays or overlaps another one, a node that may be
-        extended has no block, or a counter disagrees with the arrays.
+        The nodes are not a tree, a row or table lies outside of the arrays or overlaps another one,
+        a node that may be extended has no block, or a counter disagrees with the arrays.
     """
     nodes = tree.nodes
     n_nodes = nodes.size
@@ -45,26 +49,44 @@ def check_tree(tree: OnlineTree, n_features: int, program: bool = False) -> None
         or not max(counters[SELECTED_FOR], 0) <= counters[N_LEARNED]
         or any(counters[NODES_WANTED:])
     ):
-        raise Malformed("counters", f"found {counters}, expected counts of {sizes} nodes and numbers in rows")
+        raise Malformed(
+            "counters", f"found {counters}, expected counts of {sizes} nodes and numbers in rows"
+        )
     parent = nodes["parent"]
-    if n_nodes < 2 or parent[ABOVE] != NONE or not ((parent[1:] >= 0) & (parent[1:] < n_nodes)).all():
+    if (
+        n_nodes < 2
+        or parent[ABOVE] != NONE
+        or not ((parent[1:] >= 0) & (parent[1:] < n_nodes)).all()
+    ):
         raise Malformed("nodes", "found a parent that is no node")
     if np.flatnonzero(parent == ABOVE).tolist() != [ROOT] or nodes["auxiliary"][ABOVE] != 0:
         raise Malformed("nodes", "found a tree with another root")
     used = np.zeros(tree.rows.size // SLOT, dtype=np.bool_)
     faulty = faulty_links(tree, program) | ~blocks_fit(tree, n_features, used)
     if faulty.any():
-        message = f"found node {faulty.argmax()} in disagreement with its children or its block of weights"
+        message = (
+            f"found node {faulty.argmax()} in disagreement with its children or its block of "
+            "weights"
+        )
         raise Malformed("nodes", message)
     selected = nodes[counters[SELECTED]]
-    if counters[SELECTED_FOR] == counters[N_LEARNED] and selected["auxiliary"] == 0 and selected["leaf_children"] != 1:
-        raise Malformed("counters", f"found node {counters[SELECTED]} selected, which no label extends")
+    if (
+        counters[SELECTED_FOR] == counters[N_LEARNED]
+        and selected["auxiliary"] == 0
+        and selected["leaf_children"] != 1
+    ):
+        raise Malformed(
+            "counters", f"found node {counters[SELECTED]} selected, which no label extends"
+        )
     if not free_rows_fit(tree, used):
         raise Malformed("free_rows", "found a free row that is in use or lies outside of the rows")
 
 
 def faulty_links(tree: OnlineTree, program: bool) -> np.ndarray:
-    """Return which nodes differ from what the parents and labels say. Siblings are in the order of their numbers."""
+    """Return which nodes differ from what the parents and labels say.
+
+    Siblings are in the order of their numbers.
+    """
     nodes = tree.nodes
     n_nodes = nodes.size
     label = nodes["label"]
@@ -83,7 +105,14 @@ def faulty_links(tree: OnlineTree, program: bool) -> np.ndarray:
     expected["leaf_children"] = np.bincount(of, label[child] != NONE, n_nodes)
     expected["n_leaves"] = np.bincount(of, nodes["n_leaves"][child], n_nodes) + (label != NONE)
     faulty = above != ABOVE
-    for name in ("next_sibling", "first_child", "last_child", "degree", "leaf_children", "n_leaves"):
+    for name in (
+        "next_sibling",
+        "first_child",
+        "last_child",
+        "degree",
+        "leaf_children",
+        "n_leaves",
+    ):
         faulty |= nodes[name] != expected[name]
     degree = nodes["degree"]
     is_leaf = label != NONE
@@ -94,20 +123,24 @@ def faulty_links(tree: OnlineTree, program: bool) -> np.ndarray:
     faulty[is_known] |= tree.leaves[label[is_known]] != np.flatnonzero(is_known)
     faulty |= np.count_nonzero(is_leaf) != np.count_nonzero(tree.leaves != NONE)
     faulty[1:] |= (nodes["column"][1:] < 0) | (nodes["column"][1:] >= nodes["width"][parent[1:]])
-    is_end = (degree == 0) & (nodes["auxiliary"] == 0)  # the policy does not descend from such a node, and not to it
+    # the policy does not descend from such a node, and not to it
+    is_end = (degree == 0) & (nodes["auxiliary"] == 0)
     faulty[1:] |= is_end[1:] & (nodes["auxiliary"][parent[1:]] == 0)
     if not program:  # the policy goes on to the only leaf among the children of a node
         is_bare = is_end & (parent != ABOVE)
-        faulty |= is_bare & ((nodes["leaf_children"][parent] < degree[parent]) | (degree[parent] == 1))
+        faulty |= is_bare & (
+            (nodes["leaf_children"][parent] < degree[parent]) | (degree[parent] == 1)
+        )
     return faulty
 
 
 @njit
 def blocks_fit(tree, n_features, used):
-    """Return for each node whether its rows and its table are its own, and the table is right and has an empty entry.
+    """Return for each node whether its rows and its table are its own, and the table is right and
+    has an empty entry.
 
-    A node may have no block if it has no children and no auxiliary classifier. The slots of all rows and tables are
-    marked in ``used``.
+    A node may have no block if it has no children and no auxiliary classifier. The slots of all
+    rows and tables are marked in ``used``.
     """
     fits = np.zeros(tree.nodes.size, dtype=np.bool_)
     widest = row_size(tree.leaves.size + 1)  # as in `empty_row_scratch`
@@ -118,11 +151,19 @@ def blocks_fit(tree, n_features, used):
         if padded == 0:
             fits[v] = node.degree == 0 and node.auxiliary == 0
             continue
-        if padded < 4 or padded > widest or padded & (padded - 1) != 0 or node.width < 0 or node.width > padded:
+        if (
+            padded < 4
+            or padded > widest
+            or padded & (padded - 1) != 0
+            or node.width < 0
+            or node.width > padded
+        ):
             continue
         if node.auxiliary not in (0, 1) or bits < SMALLEST_TABLE or bits > LARGEST_TABLE:
             continue
-        if not use_slots(used, node.bias, padded) or not use_slots(used, node.table, np.int64(1) << bits):
+        if not use_slots(used, node.bias, padded) or not use_slots(
+            used, node.table, np.int64(1) << bits
+        ):
             continue
         table = hash_table_of(tree, v)
         n_filled = 0
@@ -138,7 +179,9 @@ def blocks_fit(tree, n_features, used):
 
 @njit
 def use_slots(used, slot, padded):
-    """Mark the slots of a row for ``padded`` siblings as used, and return whether they exist and were not in use."""
+    """Mark the slots of a row for ``padded`` siblings as used, and return whether they exist and
+    were not in use.
+    """
     size = slots_of(padded)
     if slot < 1 or slot > used.size - size:
         return False
@@ -151,7 +194,9 @@ def use_slots(used, slot, padded):
 
 @njit
 def free_rows_fit(tree, used):
-    """Return whether the free rows exist and overlap neither one another nor the ``used`` slots, which are updated."""
+    """Return whether the free rows exist and overlap neither one another nor the ``used`` slots,
+    which are updated.
+    """
     links = tree.rows.view(np.uint32)
     for kind in range(tree.free_rows.size):
         slot = np.int64(tree.free_rows[kind])

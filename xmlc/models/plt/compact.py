@@ -21,7 +21,10 @@ Auto = Literal["auto"]
 
 
 class DenseBlocks(NamedTuple):
-    """Hold the dense weights of some contiguous blocks. The fields have the same meaning as in `NodeWeights`."""
+    """Hold the dense weights of some contiguous blocks.
+
+    The fields have the same meaning as in `NodeWeights`.
+    """
 
     feature_starts: np.ndarray
     features: np.ndarray
@@ -30,14 +33,18 @@ class DenseBlocks(NamedTuple):
 
 
 def sibling_type(degrees: np.ndarray) -> type:
-    """Return the dtype of sibling numbers, uint16 or uint32, for blocks with ``degrees`` siblings."""
+    """Return the dtype of sibling numbers, uint16 or uint32, for blocks with ``degrees``
+    siblings.
+    """
     if degrees.max(initial=1) <= LARGEST_UINT16_DEGREE:
         return np.uint16
     return np.uint32
 
 
 def threshold_of(given: float | Auto | None, unit_norm: bool) -> float | Auto | None:
-    """Return the threshold to train with. "auto" presumes instances of unit length, and otherwise keeps all weights."""
+    """Return the threshold to train with. "auto" presumes instances of unit length, and otherwise
+    keeps all weights.
+    """
     if given == "auto" and not unit_norm:
         return None
     return given
@@ -51,7 +58,8 @@ def append_rows(
     sibling_type: type,
     n_jobs: int | None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Append the dense weights with absolute values above a threshold to the arrays of `CompactNodeWeights`.
+    """Append the dense weights with absolute values above a threshold to the arrays of
+    `CompactNodeWeights`.
 
     Parameters
     ----------
@@ -71,8 +79,8 @@ def append_rows(
     Returns
     -------
     list of pairs of ndarray of int64
-        Two arrays for each range of contiguous blocks: the number of features and the number of weights that each block
-        keeps.
+        Two arrays for each range of contiguous blocks: the number of features and the number of
+        weights that each block keeps.
 
     Raises
     ------
@@ -82,19 +90,29 @@ def append_rows(
     blocks = cost_blocks(np.diff(dense.weight_starts), WEIGHTS_PER_TASK)
     counts = []
     tasks = [(dense, degrees, np.float32(threshold), *block) for block in blocks]
-    for n_features, n_weights, features, row_starts, siblings, weights in run_tasks(rows_above, tasks, n_jobs):
+    for n_features, n_weights, features, row_starts, siblings, weights in run_tasks(
+        rows_above, tasks, n_jobs
+    ):
         if n_weights.max(initial=0) > LARGEST_BLOCK:
             expected = f"expected at most {LARGEST_BLOCK}. Raise weight_threshold or lower arity."
-            raise InvalidDataError(f"PLT: found {n_weights.max()} weights in the children of one node, {expected}")
+            raise InvalidDataError(
+                f"PLT: found {n_weights.max()} weights in the children of one node, {expected}"
+            )
         siblings = siblings.astype(sibling_type)
-        appendable.append(features=features, row_starts=row_starts, siblings=siblings, weights=weights)
+        appendable.append(
+            features=features, row_starts=row_starts, siblings=siblings, weights=weights
+        )
         counts.append((n_features, n_weights))
     return counts
 
 
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) -> bool:
-    """Return whether sparse rows of the weights above a threshold take fewer bytes than the dense blocks."""
-    _, _, features, _, _, weights = rows_above(dense, degrees, np.float32(threshold), 0, degrees.size)
+    """Return whether sparse rows of the weights above a threshold take fewer bytes than the dense
+    blocks.
+    """
+    _, _, features, _, _, weights = rows_above(
+        dense, degrees, np.float32(threshold), 0, degrees.size
+    )
     # a stored weight takes ``entry`` bytes, and a sparse row takes ``row`` bytes in addition
     entry = 4 + np.dtype(sibling_type(degrees)).itemsize
     row = 8
@@ -103,7 +121,9 @@ def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) 
 
 
 def starts_of(counts: np.ndarray) -> np.ndarray:
-    """Return the starts of consecutive ranges with the lengths ``counts``, and the end of the last range."""
+    """Return the starts of consecutive ranges with the lengths ``counts``, and the end of the last
+    range.
+    """
     return np.concatenate(([0], np.cumsum(counts)))
 
 
@@ -162,4 +182,11 @@ def rows_above(dense, degrees, threshold, start, end):
                 n_features[block - start] += 1
         counts[block - start] = count - first
     starts = row_starts[: row + end - start]
-    return n_features, counts, features[:row].copy(), starts.copy(), siblings[:count].copy(), kept[:count].copy()
+    return (
+        n_features,
+        counts,
+        features[:row].copy(),
+        starts.copy(),
+        siblings[:count].copy(),
+        kept[:count].copy(),
+    )

@@ -29,7 +29,13 @@ from xmlc.kernels.domains import (
     one_of,
     whole,
 )
-from xmlc.kernels.estimator import Hyperparameters, InvalidParameterError, check_value, hyperparameters, param
+from xmlc.kernels.estimator import (
+    Hyperparameters,
+    InvalidParameterError,
+    check_value,
+    hyperparameters,
+    param,
+)
 from xmlc.kernels.unit_length import unit_row
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import cross_validated
@@ -48,137 +54,163 @@ Tree = Literal["random", "kmeans"]
 SolverName = Literal["sgd", "adagrad", "batch"]
 SearchMethod = Literal["certified", "beam", "exact"]
 
-# Maps a number of labels to the usual arity of k-means trees with at most this number of labels, and 128 above
-# (docs/models.md): the smallest of 16, 32, 64 and 128 that gives the fewest levels, so that the lowest inner nodes do
-# not have only a few labels (see `largest_leaf`).
+# Maps a number of labels to the usual arity of k-means trees with at most this number of labels,
+# and 128 above (docs/models.md): the smallest of 16, 32, 64 and 128 that gives the fewest levels,
+# so that the lowest inner nodes do not have only a few labels (see `largest_leaf`).
 USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
 SMALL_ARITY = 16
-LARGEST_OF_SGD = 18_000  # with more labels, an arity above 16 makes SGD three times as slow for little gain
-# For the solver "sgd", C has a fixed default. For the solver "batch", C is selected from two candidates, which depend
-# on the loss. The first candidate for C is used unless cross-validation shows that the second candidate is better.
+# with more labels, an arity above 16 makes SGD three times as slow for little gain
+LARGEST_OF_SGD = 18_000
+# For the solver "sgd", C has a fixed default. For the solver "batch", C is selected from two
+# candidates, which depend on the loss. The first candidate for C is used unless cross-validation
+# shows that the second candidate is better.
 SGD_C = 3.0
 BATCH_C = {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
 # These are the names of the hyperparameters for which `fit` selects values.
 SELECTED = ("C", "arity", "weight_threshold")
 # `PLT.for_ranking` replaces the default values of some hyperparameters by the following values.
-RANKING: Any = {"solver": "batch", "loss": "squared_hinge", "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05}
-MOST_COPIES = 16  # This is the largest number of visits to an instance of large weight in one pass of SGD or AdaGrad.
+RANKING: Any = {
+    "solver": "batch",
+    "loss": "squared_hinge",
+    "hinge_power": 3,
+    "tol": 0.03,
+    "weight_threshold": 0.05,
+}
+# This is the largest number of visits to an instance of large weight in one pass of SGD or AdaGrad.
+MOST_COPIES = 16
 ROWS_PER_BATCH = 8192  # This is the largest number of instances in one batch of a search.
 
 
 @hyperparameters
 class PLT(SparseProbabilityEstimator):
-    """Train a probabilistic label tree with a linear classifier in each node (plt2016, Sections 5.1-5.2).
+    """Train a probabilistic label tree with a linear classifier in each node (plt2016, Sections
+    5.1-5.2).
 
-    The classifier of node t estimates P(z_t = 1 | z_parent = 1, x). A label's estimate is the product of the estimates
-    of all nodes on its path from the root (plt2016, equation (9)). The root has a classifier too. The root's classifier
-    treats an instance without labels as a negative example. By default, nodes are trained by two-phase stochastic
-    gradient descent with L2 regularisation (plt2016, Appendix B).
+    The classifier of node t estimates P(z_t = 1 | z_parent = 1, x). A label's estimate is the
+    product of the estimates of all nodes on its path from the root (plt2016, equation (9)). The
+    root has a classifier too. The root's classifier treats an instance without labels as a negative
+    example. By default, nodes are trained by two-phase stochastic gradient descent with L2
+    regularisation (plt2016, Appendix B).
 
-    Among the tested settings, the defaults rank labels best on average over ten datasets (docs/models.md). plt2016 uses
-    ``tree="random"`` and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
+    Among the tested settings, the defaults rank labels best on average over ten datasets
+    (docs/models.md). plt2016 uses ``tree="random"`` and searches ``arity``, ``lam``, ``gamma`` and
+    ``epochs`` for each dataset.
 
-    The hyperparameters from ``arity`` to ``label_features`` configure the tree. The hyperparameters from ``solver`` to
-    ``epochs`` configure the training of the nodes. ``search`` and ``beam`` configure the search for the best labels.
-    ``weight_threshold``, ``hash_bits`` and ``max_samples`` limit the memory.
+    The hyperparameters from ``arity`` to ``label_features`` configure the tree. The hyperparameters
+    from ``solver`` to ``epochs`` configure the training of the nodes. ``search`` and ``beam``
+    configure the search for the best labels. ``weight_threshold``, ``hash_bits`` and
+    ``max_samples`` limit the memory.
 
     Parameters
     ----------
     arity : int or None
-        Degree b of the tree. For a "kmeans" tree, the degree has to be a power of two. With None, a "random" tree has
-        degree 16. The default degree of a "kmeans" tree depends on the number of labels with a training instance. The
-        default degree is 16 for up to 6,400 labels and 32 for up to 18,000 labels. For more than 18,000 labels, the
-        default degree is 16, except with solver "batch". With solver "batch", the default degree is 64 for up to 51,000
-        labels and 128 for up to 144,000 labels. With solver "batch" and more than 144,000 labels, the default degree is
-        between 32 and 128. The default degrees avoid inner nodes with only a few leaves.
+        Degree b of the tree. For a "kmeans" tree, the degree has to be a power of two. With None, a
+        "random" tree has degree 16. The default degree of a "kmeans" tree depends on the number of
+        labels with a training instance. The default degree is 16 for up to 6,400 labels and 32 for
+        up to 18,000 labels. For more than 18,000 labels, the default degree is 16, except with
+        solver "batch". With solver "batch", the default degree is 64 for up to 51,000 labels and
+        128 for up to 144,000 labels. With solver "batch" and more than 144,000 labels, the default
+        degree is between 32 and 128. The default degrees avoid inner nodes with only a few leaves.
     tree : {"random", "kmeans"}
-        Shape of the tree. "random" is a complete tree over the labels in random order (plt2016, Section 6). "kmeans"
-        groups similar labels by hierarchical balanced 2-means over their instances (Parabel, Prabhu et al., WWW 2018;
-        `xmlc.models.trees.kmeans.kmeans_tree`).
+        Shape of the tree. "random" is a complete tree over the labels in random order (plt2016,
+        Section 6). "kmeans" groups similar labels by hierarchical balanced 2-means over their
+        instances (Parabel, Prabhu et al., WWW 2018; `xmlc.models.trees.kmeans.kmeans_tree`).
     max_leaf : int or None
-        Only for a "kmeans" tree: a group of at most this many labels is not split further. If a group is not split, its
-        labels become the children of one node. Parabel uses ``max_leaf=100``. With ``max_leaf=None``, the depth of the
-        tree depends on the number of labels. With ``max_leaf=None``, each of the lowest inner nodes has about 100
-        labels, and at most 100 sqrt(arity) labels (`xmlc.models.trees.kmeans.largest_leaf`).
+        Only for a "kmeans" tree: a group of at most this many labels is not split further. If a
+        group is not split, its labels become the children of one node. Parabel uses
+        ``max_leaf=100``. With ``max_leaf=None``, the depth of the tree depends on the number of
+        labels. With ``max_leaf=None``, each of the lowest inner nodes has about 100 labels, and at
+        most 100 sqrt(arity) labels (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
-        Only for a "kmeans" tree: the largest number of features that represent a label. For each label, the features
-        with the largest weights are kept. ``label_features`` limits the memory for building the tree
-        (`xmlc.models.trees.representations.label_representations`). With None, a label is represented by all features
-        of its instances, or by as many as fit into 8 GB.
+        Only for a "kmeans" tree: the largest number of features that represent a label. For each
+        label, the features with the largest weights are kept. ``label_features`` limits the memory
+        for building the tree (`xmlc.models.trees.representations.label_representations`). With
+        None, a label is represented by all features of its instances, or by as many as fit into 8
+        GB.
     solver : {"sgd", "adagrad", "batch"}
-        Training algorithm of the nodes. "sgd" is two-phase SGD. "adagrad" is AdaGrad without regularisation (oplt2021).
-        "batch" is dual coordinate descent with L2 regularisation, as in Parabel and napkinXC. "adagrad" and "batch"
-        need exact weights (``hash_bits=None``).
+        Training algorithm of the nodes. "sgd" is two-phase SGD. "adagrad" is AdaGrad without
+        regularisation (oplt2021). "batch" is dual coordinate descent with L2 regularisation, as in
+        Parabel and napkinXC. "adagrad" and "batch" need exact weights (``hash_bits=None``).
     loss : {"logistic", "squared_hinge"}
-        The loss that solver "batch" minimises. With the squared hinge loss, scores lie between 0 and 1 and rank the
-        labels, but they do not estimate probabilities.
+        The loss that solver "batch" minimises. With the squared hinge loss, scores lie between 0
+        and 1 and rank the labels, but they do not estimate probabilities.
     hinge_power : int
-        The power p for the loss "squared_hinge". The score of a node with the linear score s is exp(-max(0, 1 - s)**p).
-        Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near their margin get higher scores than with 2.
-        In a deep tree, higher scores of nodes near the margin improve the lower ranks of a ranking.
+        The power p for the loss "squared_hinge". The score of a node with the linear score s is
+        exp(-max(0, 1 - s)**p). Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near
+        their margin get higher scores than with 2. In a deep tree, higher scores of nodes near the
+        margin improve the lower ranks of a ranking.
     C : float or None
-        Weight of the loss, relative to half the squared length of a node's weight vector. ``C`` is used by the solver
-        "batch", and by SGD if ``lam`` is None. With ``C=None``, SGD uses C = 3, and the solver "batch" selects C from
-        two candidates by cross-validation on up to 4,000 training instances. The two candidates for C are 3 and 10 for
-        the logistic loss, and 1 and 0.3 for the squared hinge loss. The second candidate for C is selected if it
-        improves P@1.
+        Weight of the loss, relative to half the squared length of a node's weight vector. ``C`` is
+        used by the solver "batch", and by SGD if ``lam`` is None. With ``C=None``, SGD uses C = 3,
+        and the solver "batch" selects C from two candidates by cross-validation on up to 4,000
+        training instances. The two candidates for C are 3 and 10 for the logistic loss, and 1 and
+        0.3 for the squared hinge loss. The second candidate for C is selected if it improves P@1.
     tol : float
-        Solver "batch" stops training a node when no dual variable of the node moves by more than tol * C in a pass. For
-        an instance with a weight below 1, the limit tol * C is multiplied by the weight.
+        Solver "batch" stops training a node when no dual variable of the node moves by more than
+        tol * C in a pass. For an instance with a weight below 1, the limit tol * C is multiplied by
+        the weight.
     lam : float or None
-        Only for SGD: the regularisation parameter lambda. Lambda also regularises the weight of the constant feature.
-        With None, lambda is 1 / (C n). In 1 / (C n), the number n is the number of training instances, or the sum of
-        their weights. With ``lam=None``, SGD minimises the same objective for the root as the solver "batch".
+        Only for SGD: the regularisation parameter lambda. Lambda also regularises the weight of the
+        constant feature. With None, lambda is 1 / (C n). In 1 / (C n), the number n is the number
+        of training instances, or the sum of their weights. With ``lam=None``, SGD minimises the
+        same objective for the root as the solver "batch".
     gamma : float
-        Initial step size. SGD: the size of a node's step t is gamma / (1 + lam * gamma * t) (plt2016, Appendix B). The
-        first step has t = 0. The paper does not specify the value of t in the first step. The authors' program counts
-        the steps from t = 1. To imitate the authors' program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the
-        step size of a weight is gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses
-        gamma = 1.
+        Initial step size. SGD: the size of a node's step t is gamma / (1 + lam * gamma * t)
+        (plt2016, Appendix B). The first step has t = 0. The paper does not specify the value of t
+        in the first step. The authors' program counts the steps from t = 1. To imitate the authors'
+        program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the step size of a weight is
+        gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses gamma
+        = 1.
     eps : float
         Only for AdaGrad: the constant eps in the step size, see ``gamma``.
     epochs : int
-        Number of passes over the training set. SGD and AdaGrad visit the instances in one random order for all nodes
-        and passes (the paper does not specify the order). Solver "batch" makes at most ``epochs`` passes, each in a new
-        random order. Parabel uses ``epochs=20``.
+        Number of passes over the training set. SGD and AdaGrad visit the instances in one random
+        order for all nodes and passes (the paper does not specify the order). Solver "batch" makes
+        at most ``epochs`` passes, each in a new random order. Parabel uses ``epochs=20``.
     search : {"certified", "beam", "exact"}
-        Search algorithm of `predict_top_k`. "certified" starts with a beam search. "certified" then searches below each
-        node that is outside the beam and could lead to one of the best labels. "certified" is the fastest exact search.
-        "beam" is a beam search only, as in Parabel. After a beam search, ``certified_`` marks the instances whose
-        ranking is provably exact. "exact" is best-first search (plt2016, Section 5.2), which computes the fewest inner
-        products. If the weights are hashed, the search is always best-first search.
+        Search algorithm of `predict_top_k`. "certified" starts with a beam search. "certified" then
+        searches below each node that is outside the beam and could lead to one of the best labels.
+        "certified" is the fastest exact search. "beam" is a beam search only, as in Parabel. After
+        a beam search, ``certified_`` marks the instances whose ranking is provably exact. "exact"
+        is best-first search (plt2016, Section 5.2), which computes the fewest inner products. If
+        the weights are hashed, the search is always best-first search.
     beam : int
-        Width of the beam: the number of inner nodes to expand on each level. `predict_top_k` expands at least k inner
-        nodes on each level. Parabel uses ``beam=10``.
+        Width of the beam: the number of inner nodes to expand on each level. `predict_top_k`
+        expands at least k inner nodes on each level. Parabel uses ``beam=10``.
     weight_threshold : "auto", float or None
-        Weights w with abs(w) <= weight_threshold are dropped right after training. The weights that are not dropped are
-        stored in a sparse format. With a weight threshold, memory never holds all weights at once, neither in training
-        nor in the model. Parabel uses ``weight_threshold=0.1``. With None, all weights are kept. "auto" selects the
-        threshold 0.1 for models of more than 33 million weights, and for smaller models if they take fewer bytes with
-        this threshold. "auto" keeps all weights if ``unit_norm`` is False or ``hash_bits`` is set.
+        Weights w with abs(w) <= weight_threshold are dropped right after training. The weights that
+        are not dropped are stored in a sparse format. With a weight threshold, memory never holds
+        all weights at once, neither in training nor in the model. Parabel uses
+        ``weight_threshold=0.1``. With None, all weights are kept. "auto" selects the threshold 0.1
+        for models of more than 33 million weights, and for smaller models if they take fewer bytes
+        with this threshold. "auto" keeps all weights if ``unit_norm`` is False or ``hash_bits`` is
+        set.
     hash_bits : int or None
-        With None, each node has its own exact weights. With ``hash_bits=k``, each pair (node, feature) is hashed to a
-        sign and to one of 2**k weights. All nodes share the 2**k weights (plt2016, Section 6, uses 2**30 weights). With
-        ``hash_bits``, the memory for weights does not depend on the number of nodes. Hashing has three disadvantages:
-        collisions, a cache miss per weight, and training on one thread. Nodes that share weights cannot be trained in
+        With None, each node has its own exact weights. With ``hash_bits=k``, each pair (node,
+        feature) is hashed to a sign and to one of 2**k weights. All nodes share the 2**k weights
+        (plt2016, Section 6, uses 2**30 weights). With ``hash_bits``, the memory for weights does
+        not depend on the number of nodes. Hashing has three disadvantages: collisions, a cache miss
+        per weight, and training on one thread. Nodes that share weights cannot be trained in
         parallel.
     max_samples : float or None
-        The share of the instances on which the model is trained. The training instances are drawn at random, see
-        ``random_state``. The tree, too, is built only from the drawn instances, and has only the labels of these
-        instances. To train the IPLT of oplt2021 (Appendix G) on a sample, also set the solver and the tree as in the
-        paper. With the same seed, ``warm_start`` of `OPLT` uses the same sample.
+        The share of the instances on which the model is trained. The training instances are drawn
+        at random, see ``random_state``. The tree, too, is built only from the drawn instances, and
+        has only the labels of these instances. To train the IPLT of oplt2021 (Appendix G) on a
+        sample, also set the solver and the tree as in the paper. With the same seed, ``warm_start``
+        of `OPLT` uses the same sample.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
         Seed of the tree and of the order of the instances.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number of threads. None uses numba's number of threads,
-        -1 uses all cores.
+        Number of threads. The result is bit-identical for any number of threads. None uses numba's
+        number of threads, -1 uses all cores.
 
     Attributes
     ----------
     tree_ : LabelTree
-        Tree over the labels with at least one training instance. Labels without a training instance have no estimate.
+        Tree over the labels with at least one training instance. Labels without a training instance
+        have no estimate.
     C_ : float
         Given or selected value of ``C``.
     arity_ : int
@@ -190,26 +222,29 @@ class PLT(SparseProbabilityEstimator):
     inner_products_ : ndarray of int64, shape (n,)
         Number of node classifiers evaluated for each instance in the last prediction.
     certified_ : ndarray of bool, shape (n,), or None
-        For each instance, whether the beam search alone proves that the last ranking is exact. The ranking is exact if
-        each node outside the beam has a smaller estimate than the k-th label. ``certified_`` is None if the last
-        ranking did not use a beam search.
+        For each instance, whether the beam search alone proves that the last ranking is exact. The
+        ranking is exact if each node outside the beam has a smaller estimate than the k-th label.
+        ``certified_`` is None if the last ranking did not use a beam search.
 
     Notes
     -----
-    oplt2021 (Section 5) compares OPLT with IPLT. IPLT is this estimator with ``solver="adagrad", tree="kmeans",
-    arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel is this estimator with
-    ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1, epochs=20, weight_threshold=0.1,
-    search="beam"``. The ensemble of Parabel trees is `xmlc.models.Parabel`.
+    oplt2021 (Section 5) compares OPLT with IPLT. IPLT is this estimator with ``solver="adagrad",
+    tree="kmeans", arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel
+    is this estimator with ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1,
+    epochs=20, weight_threshold=0.1, search="beam"``. The ensemble of Parabel trees is
+    `xmlc.models.Parabel`.
 
-    Without hashing, weights take memory for each inner node and each feature of the instances that reach the node. Each
-    pair of a node and a feature takes 4 bytes for each child of the node, plus 4 bytes. A synthetic dataset in the
-    shape of Amazon-670K has 490,449 instances with 70 non-zeros each, and 670,091 labels. A model of the synthetic
-    dataset takes 19 GB with ``arity=16`` and ``max_leaf=100``. With the default ``max_leaf`` instead of 100, the tree
-    has one level less and the model is larger.
+    Without hashing, weights take memory for each inner node and each feature of the instances that
+    reach the node. Each pair of a node and a feature takes 4 bytes for each child of the node, plus
+    4 bytes. A synthetic dataset in the shape of Amazon-670K has 490,449 instances with 70 non-zeros
+    each, and 670,091 labels. A model of the synthetic dataset takes 19 GB with ``arity=16`` and
+    ``max_leaf=100``. With the default ``max_leaf`` instead of 100, the tree has one level less and
+    the model is larger.
 
-    `fit` keeps one copy of the model's weights in memory. `fit_to_disk` keeps 128 MB of weights in memory and writes
-    the other weights to the model's files. Predictions read the model's files as needed and are fastest if the files
-    fit in memory. If the files do not fit in memory, set ``weight_threshold`` or ``hash_bits``.
+    `fit` keeps one copy of the model's weights in memory. `fit_to_disk` keeps 128 MB of weights in
+    memory and writes the other weights to the model's files. Predictions read the model's files as
+    needed and are fastest if the files fit in memory. If the files do not fit in memory, set
+    ``weight_threshold`` or ``hash_bits``.
 
     Examples
     --------
@@ -241,7 +276,8 @@ class PLT(SparseProbabilityEstimator):
     beam: int = param(whole(1, MANY), default=10)
     # Memory.
     weight_threshold: float | Auto | None = param(WEIGHT_THRESHOLD, default="auto")
-    hash_bits: int | None = param(whole(1, 34, none=True), default=None)  # a table of 2**34 weights takes 64 GB
+    # a table of 2**34 weights takes 64 GB
+    hash_bits: int | None = param(whole(1, 34, none=True), default=None)
     max_samples: float | None = param(POSITIVE_SHARE_OR_NONE, default=None)
     # Most estimators have the following hyperparameters.
     unit_norm: bool = param(FLAG, default=True)
@@ -254,11 +290,12 @@ class PLT(SparseProbabilityEstimator):
 
         The scores of the estimator do not estimate probabilities.
 
-        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03, weight_threshold=0.05)``.
-        The estimator has the squared hinge loss of Parabel, but the default arity of `PLT`. The hyperparameters were
-        selected by P@1 and P@5 on validation data (``results/published/tuning/ranking.csv``). The validation data are
-        from six datasets, from samples of the dataset tib-core-26k, and from synthetic datasets. If you need
-        probabilities, label sets or thresholds, use `PLT` with its defaults.
+        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03,
+        weight_threshold=0.05)``. The estimator has the squared hinge loss of Parabel, but the
+        default arity of `PLT`. The hyperparameters were selected by P@1 and P@5 on validation data
+        (``results/published/tuning/ranking.csv``). The validation data are from six datasets, from
+        samples of the dataset tib-core-26k, and from synthetic datasets. If you need probabilities,
+        label sets or thresholds, use `PLT` with its defaults.
 
         Parameters
         ----------
@@ -278,18 +315,25 @@ class PLT(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the tree (plt2016, Algorithm 3).
 
-        A sample weight multiplies the loss of its instance in each node. With ``tree="kmeans"``, the sample weight also
-        multiplies the instance's features in the sums that represent labels. With solver "batch", a row of integer
-        weight w gives the same objective as w equal rows. SGD and AdaGrad visit a row of weight 2 twice in a pass, and
-        a row of weight 2.5 three times with shorter steps. Integer weights up to 16 give the same model as rows
-        repeated by ``numpy.repeat``. The cross-validation for C applies the sample weights to training and to P@1.
+        A sample weight multiplies the loss of its instance in each node. With ``tree="kmeans"``,
+        the sample weight also multiplies the instance's features in the sums that represent labels.
+        With solver "batch", a row of integer weight w gives the same objective as w equal rows. SGD
+        and AdaGrad visit a row of weight 2 twice in a pass, and a row of weight 2.5 three times
+        with shorter steps. Integer weights up to 16 give the same model as rows repeated by
+        ``numpy.repeat``. The cross-validation for C applies the sample weights to training and to
+        P@1.
 
         Parameters and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         return self._train(*self._weighted_data(X, Y, sample_weight), Appendable(self._into))
 
     def _train(
-        self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray, appendable: Appendable, title: str = TITLE
+        self,
+        X: sparse.csr_array,
+        Y: sparse.csr_array,
+        weights: np.ndarray,
+        appendable: Appendable,
+        title: str = TITLE,
     ) -> Self:
         """Train the tree on data that were checked before. The progress display shows ``title``."""
         self.n_features_in_ = X.shape[1]
@@ -313,22 +357,30 @@ class PLT(SparseProbabilityEstimator):
         if self.hash_bits is None:
             threshold = threshold_of(self.weight_threshold, self.unit_norm)
             training = (order, solver, threshold, self.n_jobs, appendable, title, importance)
-            self.nodes_, self.weight_threshold_ = train_nodes(x, y, X.shape[1], self.tree_, *training)
+            self.nodes_, self.weight_threshold_ = train_nodes(
+                x, y, X.shape[1], self.tree_, *training
+            )
         else:
-            self.nodes_ = train_hashed(x, y, self.tree_, order, solver, self.hash_bits, self.random_state, importance)
+            self.nodes_ = train_hashed(
+                x, y, self.tree_, order, solver, self.hash_bits, self.random_state, importance
+            )
             check_finite((self.nodes_.table, self.nodes_.bias))
         return self
 
     def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the row numbers in the order in which a pass visits the rows, and the weight of each visit.
+        """Return the row numbers in the order in which a pass visits the rows, and the weight of
+        each visit.
 
-        SGD and AdaGrad visit a row of weight 2 twice in a pass, as if the row were repeated. No row is visited more
-        than 16 times in a pass. The steps for a row are longer if the weight of the row exceeds the number of visits.
-        If the mean weight exceeds 16, all weights are scaled down to a mean of 16.
+        SGD and AdaGrad visit a row of weight 2 twice in a pass, as if the row were repeated. No row
+        is visited more than 16 times in a pass. The steps for a row are longer if the weight of the
+        row exceeds the number of visits. If the mean weight exceeds 16, all weights are scaled down
+        to a mean of 16.
         """
         copies = np.ones_like(weights)
         if self.solver != "batch":
-            weights = weights / np.float32(max(1.0, math.fsum(weights) / weights.size / MOST_COPIES))
+            weights = weights / np.float32(
+                max(1.0, math.fsum(weights) / weights.size / MOST_COPIES)
+            )
             copies = np.clip(np.ceil(weights), 1, MOST_COPIES)
         rows = np.repeat(np.arange(weights.size), copies.astype(np.int64))
         order = rows[random_permutation(rows.size, self.random_state, Stream.PLT_ORDER)]
@@ -339,9 +391,11 @@ class PLT(SparseProbabilityEstimator):
         return {name: vars(self)[f"{name}_"] for name in SELECTED if f"{name}_" in vars(self)}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the probability estimates that are greater than a threshold (plt2016, Algorithm 4).
+        """Return the probability estimates that are greater than a threshold (plt2016, Algorithm
+        4).
 
-        Parameters and result are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
+        Parameters and result are documented in
+        `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
         x = self._kernel_form(self._instances(X))
         thresholds = self.tree_.node_thresholds(self._label_thresholds(threshold))
@@ -349,18 +403,24 @@ class PLT(SparseProbabilityEstimator):
         counts, labels, estimates, self.inner_products_ = found
         return stack_estimates(counts, labels, estimates, self.n_labels_)
 
-    def predict_top_k(self, X: Matrix, k: int, label_weights: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance. With ``search="beam"`` the ranking is approximate.
+    def predict_top_k(
+        self, X: Matrix, k: int, label_weights: ArrayLike | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k most probable labels of each instance.
 
-        "certified" and "exact" give the same exact ranking. "exact" is best-first search (plt2016, Section 5.2), which
-        evaluates the fewest classifiers. "certified" evaluates more classifiers, but takes less time because it
-        evaluates a whole level at a time. The call sets ``certified_``, which marks the instances whose ranking by the
-        beam search is provably exact. The call also sets ``inner_products_``, the number of classifiers evaluated for
-        each instance.
+        With ``search="beam"`` the ranking is approximate.
 
-        ``label_weights`` also guide the search. The search expands a node only if a label below the node may be among
-        the k best. The score of a label below a node is at most the node's estimate times the largest label weight
-        below the node. A node is never expanded if all labels below the node have weight 0.
+        "certified" and "exact" give the same exact ranking. "exact" is best-first search (plt2016,
+        Section 5.2), which evaluates the fewest classifiers. "certified" evaluates more
+        classifiers, but takes less time because it evaluates a whole level at a time. The call sets
+        ``certified_``, which marks the instances whose ranking by the beam search is provably
+        exact. The call also sets ``inner_products_``, the number of classifiers evaluated for each
+        instance.
+
+        ``label_weights`` also guide the search. The search expands a node only if a label below the
+        node may be among the k best. The score of a label below a node is at most the node's
+        estimate times the largest label weight below the node. A node is never expanded if all
+        labels below the node have weight 0.
 
         Parameters
         ----------
@@ -370,20 +430,24 @@ class PLT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first, then -1 if there are fewer than k labels. The order of labels with equal scores is
-            defined by ``xmlc.kernels.top_k.rank_key``.
+            Labels, best first, then -1 if there are fewer than k labels. The order of labels with
+            equal scores is defined by ``xmlc.kernels.top_k.rank_key``.
         scores : ndarray of float32, shape (n, k)
-            Estimates of the labels in ``labels``, multiplied by the label weights if given. The score of a missing
-            label is 0.
+            Estimates of the labels in ``labels``, multiplied by the label weights if given. The
+            score of a missing label is 0.
         """
         x = self._kernel_form(self._instances(X))
         k = self._check_k(k)
-        labels, scores, *facts = self._ranked(x, k, self._label_weights(label_weights), self.search, "ranking")
+        labels, scores, *facts = self._ranked(
+            x, k, self._label_weights(label_weights), self.search, "ranking"
+        )
         *certified, self.inner_products_ = facts
         self.certified_ = certified[0] if certified else None
         return labels, scores
 
-    def _rank_row(self, x: KernelCSR, k: int, label_weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _rank_row(
+        self, x: KernelCSR, k: int, label_weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         if self.unit_norm:
             x = unit_row(x)
         search = self.search
@@ -392,12 +456,15 @@ class PLT(SparseProbabilityEstimator):
         labels, scores, *_ = self._ranked(x, k, label_weights, search, "")
         return labels, scores
 
-    def _beam_estimates(self, x: KernelCSR, title: str, thresholds: np.ndarray | None) -> tuple[np.ndarray, ...]:
+    def _beam_estimates(
+        self, x: KernelCSR, title: str, thresholds: np.ndarray | None
+    ) -> tuple[np.ndarray, ...]:
         """Estimate the probabilities of all labels that a beam search reaches.
 
-        `xmlc.models.Parabel` averages the estimates over its trees. With ``search="beam"``, the search expands the
-        ``beam`` best inner nodes of each level. With any other ``search``, all inner nodes are expanded. The result
-        contains every label below the expanded nodes, except labels whose estimate is rounded to 0.
+        `xmlc.models.Parabel` averages the estimates over its trees. With ``search="beam"``, the
+        search expands the ``beam`` best inner nodes of each level. With any other ``search``, all
+        inner nodes are expanded. The result contains every label below the expanded nodes, except
+        labels whose estimate is rounded to 0.
 
         Parameters
         ----------
@@ -406,8 +473,8 @@ class PLT(SparseProbabilityEstimator):
         title : str
             See `_searched`.
         thresholds : ndarray of float32, shape (m,), optional
-            The result contains only labels whose estimates exceed their thresholds. A node is left out of the beam if
-            its estimate is at most the threshold of every label below the node.
+            The result contains only labels whose estimates exceed their thresholds. A node is left
+            out of the beam if its estimate is at most the threshold of every label below the node.
 
         Returns
         -------
@@ -428,9 +495,13 @@ class PLT(SparseProbabilityEstimator):
             return float(self.C)
         if self.solver != "batch":
             return SGD_C
-        return cross_validated(lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y, weights)
+        return cross_validated(
+            lambda C: self.unfitted().set_params(C=C), *BATCH_C[self.loss], X, Y, weights
+        )
 
-    def _label_tree(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> LabelTree:
+    def _label_tree(
+        self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray
+    ) -> LabelTree:
         """Return a tree over the labels that have a training instance.
 
         If no label has a training instance, the tree is over all labels.
@@ -444,10 +515,14 @@ class PLT(SparseProbabilityEstimator):
         if labels.size < self.n_labels_:
             Y = Y[:, labels]
         representations = label_representations(X, Y, self.n_jobs, self.label_features, weights)
-        return kmeans_tree(representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs).over(labels)
+        return kmeans_tree(
+            representations, self.arity_, self.max_leaf, self.random_state, self.n_jobs
+        ).over(labels)
 
     def _solver(self, n: float) -> Solver:
-        """Return the solver and its settings for n instances, or for instances whose weights sum to n."""
+        """Return the solver and its settings for n instances, or for instances whose weights sum to
+        n.
+        """
         if self.solver == "sgd":
             lam = self.lam
             if lam is None:
@@ -456,7 +531,9 @@ class PLT(SparseProbabilityEstimator):
         if self.solver == "adagrad":
             return AdaGrad(float(self.gamma), float(self.eps), int(self.epochs))
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PLT_PASSES)))
-        return DualDescent(self.C_, float(self.tol), int(self.epochs), self.loss == "squared_hinge", key)
+        return DualDescent(
+            self.C_, float(self.tol), int(self.epochs), self.loss == "squared_hinge", key
+        )
 
     def check_together(self) -> None:
         """Raise an InvalidParameterError if hyperparameters contradict one another."""
@@ -469,13 +546,20 @@ class PLT(SparseProbabilityEstimator):
             found = f"weight_threshold={self.weight_threshold} with hash_bits={self.hash_bits}"
             raise InvalidParameterError(f"found {found}, expected weight_threshold='auto' or None")
 
-    def _ranked(self, x: KernelCSR, k: int, label_weights: np.ndarray, search: str, title: str) -> tuple[Any, ...]:
-        """Return the best labels of each instance, their scores, ``certified_`` (if any) and ``inner_products_``."""
-        check_value(type(self), "search", search)  # users may change ``search`` and ``beam`` after training
+    def _ranked(
+        self, x: KernelCSR, k: int, label_weights: np.ndarray, search: str, title: str
+    ) -> tuple[Any, ...]:
+        """Return the best labels of each instance, their scores, ``certified_`` (if any) and
+        ``inner_products_``.
+        """
+        # users may change ``search`` and ``beam`` after training
+        check_value(type(self), "search", search)
         largest = self.tree_.largest_below(label_weights)
         if search == "exact" or isinstance(self.nodes_, HashedWeights):
             return self._searched(rank_best_first, x, title, k, largest)
-        return self._searched(rank_by_levels, x, title, k, largest, max(self._beam(), k), search == "certified")
+        return self._searched(
+            rank_by_levels, x, title, k, largest, max(self._beam(), k), search == "certified"
+        )
 
     def _beam(self) -> int:
         """Return the number of inner nodes that a search expands on each level."""
@@ -496,8 +580,8 @@ class PLT(SparseProbabilityEstimator):
         x : KernelCSR
             The instances.
         title : str
-            Title in the progress display. If ``title`` is empty, the kernel processes all instances in one call on the
-            present thread.
+            Title in the progress display. If ``title`` is empty, the kernel processes all instances
+            in one call on the present thread.
         *arguments
             Further arguments of the kernel.
         """
@@ -507,7 +591,9 @@ class PLT(SparseProbabilityEstimator):
             longest = int(np.diff(x.indptr).max())
         shape = (self.n_features_in_, longest, self.tree_.max_degree)
         if not title:
-            found: tuple[np.ndarray, ...] = kernel(x, 0, n, self.nodes_, self._link(), *arguments, shape)
+            found: tuple[np.ndarray, ...] = kernel(
+                x, 0, n, self.nodes_, self._link(), *arguments, shape
+            )
             return found
         # if there are no instances, an empty batch determines the dtypes of the result
         blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]
@@ -517,7 +603,9 @@ class PLT(SparseProbabilityEstimator):
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
     def _link(self) -> int:
-        """Return the link function from linear scores to estimates, as a number for `estimate_scores`."""
+        """Return the link function from linear scores to estimates, as a number for
+        `estimate_scores`.
+        """
         if (self.solver, self.loss) == ("batch", "squared_hinge"):
             return int(self.hinge_power)
         return LOGISTIC_LINK
@@ -530,14 +618,16 @@ class PLT(SparseProbabilityEstimator):
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        # The given hyperparameters replace selected values that were not stored (in a tree of another estimator, or in
-        # a model of an earlier version).
+        # The given hyperparameters replace selected values that were not stored (in a tree of
+        # another estimator, or in a model of an earlier version).
         for name in SELECTED:
             value = meta.get(name, getattr(self, name))
             check_value(type(self), name, value)
             setattr(self, f"{name}_", value)
         seed = {name: number for name, number in meta.items() if name not in SELECTED}
-        self.nodes_, self.tree_ = weights_from_state(arrays, seed, self.n_features_in_, self.n_labels_)
+        self.nodes_, self.tree_ = weights_from_state(
+            arrays, seed, self.n_features_in_, self.n_labels_
+        )
 
 
 def usual_arity(tree: str | None, solver: str | None, n_labels: float) -> int:

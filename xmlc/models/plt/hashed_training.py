@@ -57,7 +57,9 @@ def train_hashed(
     stamp = np.full(n_nodes, -1, dtype=np.int64)
     leaf = tree.leaf
     for epoch in range(solver.epochs):
-        hashed_pass(x, y, importance, order, leaf, tree.parent, nodes, solver, steps_done, stamp, epoch)
+        hashed_pass(
+            x, y, importance, order, leaf, tree.parent, nodes, solver, steps_done, stamp, epoch
+        )
     return nodes
 
 
@@ -65,10 +67,10 @@ def train_hashed(
 def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
     """Make one pass over the training set, instance by instance, from the root down.
 
-    The pass is Algorithm 3 of plt2016, run as an online learner. The table slots for a node and an instance are in
-    different cache lines. The kernel therefore prefetches the slots for the next node before the step for the current
-    node. With 2**28 slots, prefetching makes a pass 1.4 times as fast on one thread of an Intel Xeon. A pass with
-    prefetching takes 20 ns per slot.
+    The pass is Algorithm 3 of plt2016, run as an online learner. The table slots for a node and an
+    instance are in different cache lines. The kernel therefore prefetches the slots for the next
+    node before the step for the current node. With 2**28 slots, prefetching makes a pass 1.4 times
+    as fast on one thread of an Intel Xeon. A pass with prefetching takes 20 ns per slot.
 
     Parameters
     ----------
@@ -87,8 +89,8 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
     solver : Sgd
         Settings of two-phase SGD.
     steps_done : float64 (n_nodes,)
-        For each node, the sum of the weights of the instances that have updated the node so far. The pass adds the
-        weight of each instance to the sums.
+        For each node, the sum of the weights of the instances that have updated the node so far.
+        The pass adds the weight of each instance to the sums.
     stamp : int64 (n_nodes,)
         Scratch array, filled with -1 at the start of training.
     epoch : int
@@ -111,11 +113,22 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
         for inner in positives[:count]:
             for child in range(nodes.children[inner], nodes.children[inner + 1]):
                 ask_for_slots(ids, values, nodes, child, slots[1 - now], signed[1 - now])
-                hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
+                hashed_step(
+                    slots[now],
+                    signed[now],
+                    nodes,
+                    solver,
+                    importance[position],
+                    steps_done,
+                    node,
+                    target,
+                )
                 node = child
                 now = 1 - now
                 target = np.float32(stamp[child] == mark)
-        hashed_step(slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target)
+        hashed_step(
+            slots[now], signed[now], nodes, solver, importance[position], steps_done, node, target
+        )
 
 
 @njit
@@ -142,7 +155,9 @@ def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
     (gamma, lam, _) = solver
     weight = np.float64(weight)
     gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])
-    step = np.float32(nodes.scale[node] * gamma_t * weight) * (slots_estimate(slots, signed, nodes, node) - target)
+    step = np.float32(nodes.scale[node] * gamma_t * weight) * (
+        slots_estimate(slots, signed, nodes, node) - target
+    )
     nodes.bias[node] -= step
     for k in range(slots.size):
         nodes.table[slots[k]] -= signed[k] * step

@@ -16,9 +16,9 @@ from xmlc.kernels.float32 import fma
 def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores):
     """Compute the linear scores of all siblings for one instance, from the sparse rows of a block.
 
-    The result is bit-identical to `dense_scores` with the same weights, because a missing weight would add zero. The
-    kernel first prefetches the start of each row. Sparse rows differ in length, so the processor cannot predict the end
-    of a row, and would wait there without prefetching.
+    The result is bit-identical to `dense_scores` with the same weights, because a missing weight
+    would add zero. The kernel first prefetches the start of each row. Sparse rows differ in length,
+    so the processor cannot predict the end of a row, and would wait there without prefetching.
 
     Parameters
     ----------
@@ -71,7 +71,8 @@ def clear_features(features, scratch):
     """Clear the feature set of a `Scratch`, given the ``features`` in the set."""
     words = scratch.words
     six = np.uint32(6)
-    if 8 * features.size > words.size:  # eight contiguous words are cleared as fast as one word at a random place
+    # eight contiguous words are cleared as fast as one word at a random place
+    if 8 * features.size > words.size:
         words[:] = 0
         return
     for feature in features:
@@ -82,9 +83,10 @@ def clear_features(features, scratch):
 def find_marked(ids, values, words, ranks, out_ids, out_values):
     """Find the features of an instance that are in the feature set of a `Scratch`.
 
-    The feature set takes 12 bytes per 64 features of the data, so it fits into the first-level cache for up to about
-    200,000 features. The kernel writes every feature to the result. The next feature overwrites a feature that is not
-    in the set. A branch that skips features outside the set would be unpredictable and therefore slower.
+    The feature set takes 12 bytes per 64 features of the data, so it fits into the first-level
+    cache for up to about 200,000 features. The kernel writes every feature to the result. The next
+    feature overwrites a feature that is not in the set. A branch that skips features outside the
+    set would be unpredictable and therefore slower.
 
     Parameters
     ----------
@@ -122,10 +124,11 @@ def find_marked(ids, values, words, ranks, out_ids, out_values):
 def match_features(ids, values, features, out_ids, out_values):
     """Find the features of an instance that are in a block, by binary search.
 
-    Each step of the binary search halves the search range for every feature of the instance. The searches for different
-    features are independent and have no branches, so the processor neither waits nor mispredicts. On an AMD EPYC, a
-    step takes 0.7 ns per feature of the instance. A search that starts at the result for the previous feature needs
-    fewer comparisons but takes 8 to 60 ns per feature, because its branches are unpredictable.
+    Each step of the binary search halves the search range for every feature of the instance. The
+    searches for different features are independent and have no branches, so the processor neither
+    waits nor mispredicts. On an AMD EPYC, a step takes 0.7 ns per feature of the instance. A search
+    that starts at the result for the previous feature needs fewer comparisons but takes 8 to 60 ns
+    per feature, because its branches are unpredictable.
 
     Parameters
     ----------
@@ -136,9 +139,11 @@ def match_features(ids, values, features, out_ids, out_values):
     features : uint32
         Features of the block, ascending.
     out_ids : uint32
-        On return, the index in the block of each found feature. ``out_ids`` must be at least as long as ``ids``.
+        On return, the index in the block of each found feature. ``out_ids`` must be at least as
+        long as ``ids``.
     out_values : float32
-        On return, the values of the found features. ``out_values`` must be at least as long as ``ids``.
+        On return, the values of the found features. ``out_values`` must be at least as long as
+        ``ids``.
 
     Returns
     -------
@@ -177,10 +182,11 @@ def are_first(features):
 
 @njit
 def mark_if_it_pays(features, n_lookups, scratch):
-    """Mark a block's features if marking is faster than a binary search for each of ``n_lookups`` look-ups.
+    """Mark a block's features if marking is faster than a binary search for each of ``n_lookups``
+    look-ups.
 
-    On an AMD EPYC, marking and clearing the features of the block take 1.3 ns each. The look-up of a marked feature
-    takes 1.4 ns. A binary search takes 0.7 ns per halving of the search range.
+    On an AMD EPYC, marking and clearing the features of the block take 1.3 ns each. The look-up of
+    a marked feature takes 1.4 ns. A binary search takes 0.7 ns per halving of the search range.
 
     Parameters
     ----------
@@ -194,7 +200,8 @@ def mark_if_it_pays(features, n_lookups, scratch):
     Returns
     -------
     bool
-        Whether the features were marked. If the features were marked, the caller has to call `clear_features`.
+        Whether the features were marked. If the features were marked, the caller has to call
+        `clear_features`.
     """
     halvings = 0
     size = features.size
@@ -209,7 +216,8 @@ def mark_if_it_pays(features, n_lookups, scratch):
 
 @njit(forceinline=True)
 def find_features(x, row, features, marked, scratch):
-    """Return the features that an instance and a block have in common, as indices in the block, and their values.
+    """Return the features that an instance and a block have in common, as indices in the block, and
+    their values.
 
     Parameters
     ----------

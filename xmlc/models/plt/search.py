@@ -1,14 +1,16 @@
-"""Search a label tree for labels above thresholds, or for the best labels, exactly or by beam search. Kernels.
+"""Search a label tree for labels above thresholds, or for the best labels, exactly or by beam
+search. Kernels.
 
-`estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. The pairs (instance, node)
-of a level are sorted by node. The search therefore reads the weights of a node's children only once for a batch of
-instances. One look-up of a feature serves all children of a node (masked sparse chunk multiplication, Etter et al., WWW
-2022). `rank_best_first` processes one instance after the other. All searches return bit-identical estimates, whatever
-the size of the batches.
+`estimate_by_levels` and `rank_by_levels` descend level by level with many instances at once. The
+pairs (instance, node) of a level are sorted by node. The search therefore reads the weights of a
+node's children only once for a batch of instances. One look-up of a feature serves all children of
+a node (masked sparse chunk multiplication, Etter et al., WWW 2022). `rank_best_first` processes one
+instance after the other. All searches return bit-identical estimates, whatever the size of the
+batches.
 
-All searches sort nodes by a key, an integer that combines a node's estimate and its number. Keys are computed by
-`xmlc.kernels.top_k.rank_key`, which also defines the order of equal estimates. If labels have weights, a key contains
-the estimate times the node's scale (`scale_of`).
+All searches sort nodes by a key, an integer that combines a node's estimate and its number. Keys
+are computed by `xmlc.kernels.top_k.rank_key`, which also defines the order of equal estimates. If
+labels have weights, a key contains the estimate times the node's scale (`scale_of`).
 """
 
 from __future__ import annotations
@@ -48,8 +50,8 @@ class Pairs(NamedTuple):
 def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     """Find the k labels with the largest estimates, best first, for instances ``start .. end - 1``.
 
-    This best-first search is Algorithm 4 of plt2016 with a priority queue (Section 5.2, last paragraph but one). No
-    other exact search evaluates fewer node classifiers.
+    This best-first search is Algorithm 4 of plt2016 with a priority queue (Section 5.2, last
+    paragraph but one). No other exact search evaluates fewer node classifiers.
 
     Parameters
     ----------
@@ -75,14 +77,18 @@ def rank_best_first(x, start, end, nodes, link, k, largest, shape):
     opened = no_pairs(np.int64(1))  # the present instance and the node to expand
     for row in range(n_rows):
         best = row_of(leaves, row)
-        queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]  # line 1; keys are negated because heapq pops the smallest
-        while len(queue) > 0 and -queue[0] > best[-1]:  # line 2; tau is the estimate of the k-th best leaf (line 4)
+        # line 1; keys are negated because heapq pops the smallest
+        queue = [-rank_key(ABOVE_ROOT, np.float32(1.0))]
+        # line 2; tau is the estimate of the k-th best leaf (line 4)
+        while len(queue) > 0 and -queue[0] > best[-1]:
             key = -heappop(queue)  # line 3
             if bound_of(key, largest, label) <= best[-1]:
                 continue
             opened.rows[0] = row
             opened.keys[0] = key
-            first, estimates = expand(x, opened, np.int64(0), nodes, link, largest, scratch, inner_products)
+            first, estimates = expand(
+                x, opened, np.int64(0), nodes, link, largest, scratch, inner_products
+            )
             own = row_of(estimates, 0)
             for c in range(own.size):  # lines 5 to 9
                 key = rank_key(first + c, own[c])
@@ -113,21 +119,22 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     link : int
         See `xmlc.models.plt.weights.estimate_scores`.
     thresholds : float32 (n_nodes,)
-        Threshold of each node. The search expands an inner node, or reports a leaf, if the node's estimate exceeds the
-        node's threshold.
+        Threshold of each node. The search expands an inner node, or reports a leaf, if the node's
+        estimate exceeds the node's threshold.
     beam : int
-        The largest number of nodes to expand per level and instance. With ``EVERY_NODE``, the search expands all nodes.
+        The largest number of nodes to expand per level and instance. With ``EVERY_NODE``, the
+        search expands all nodes.
     shape : tuple of int
-        The number of features, the largest number of non-zeros in an instance, and the largest number of children of a
-        node.
+        The number of features, the largest number of non-zeros in an instance, and the largest
+        number of children of a node.
 
     Returns
     -------
     counts : int64 (end - start,)
         Number of labels found per instance.
     labels : int32
-        The found labels of one instance after another. The labels of an instance are in the order of the leaves in the
-        tree.
+        The found labels of one instance after another. The labels of an instance are in the order
+        of the leaves in the tree.
     estimates : float32
         Estimates of the labels in ``labels``.
     inner_products : int64 (end - start,)
@@ -144,14 +151,18 @@ def estimate_by_levels(x, start, end, nodes, link, thresholds, beam, shape):
     frontier = root_frontier(n_rows)
     while frontier.rows.size > 0:
         met = no_pairs(4 * n_rows)  # the inner nodes of the next level
-        # A literal 0 would have another type than np.int64, and numba would compile the called kernels twice.
+        # A literal 0 would have another type than np.int64, and numba would compile the called
+        # kernels twice.
         begin = np.int64(0)
         while begin < frontier.rows.size:
-            first, estimates = expand(x, frontier, begin, nodes, link, no_weights, scratch, inner_products)
+            first, estimates = expand(
+                x, frontier, begin, nodes, link, no_weights, scratch, inner_products
+            )
             rows = unchecked_view(frontier.rows, begin, begin + estimates.shape[0])
             found = with_capacity(found, estimates.size)
             met = with_capacity(met, estimates.size)
-            # The loop reads no fields of tuples, because each read of a field would update a reference count.
+            # The loop reads no fields of tuples, because each read of a field would update a
+            # reference count.
             found_rows, found_keys, _ = found
             met_rows, met_keys, _ = met
             n_found = found.size[0]
@@ -189,11 +200,12 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
 
     If ``certifies`` is true, the result is an exact ranking.
 
-    The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps the k best leaves.
-    The search omits a node whose estimate is at most the estimate of the k-th best leaf, because no leaf below the node
-    can be better. If ``certifies`` is true, a second search expands the omitted nodes whose estimate is at least the
-    estimate of the k-th best leaf. The search for omitted nodes goes level by level, like the beam search. No node is
-    expanded twice for the same instance.
+    The beam search expands the ``beam`` best inner nodes of each instance on each level and keeps
+    the k best leaves. The search omits a node whose estimate is at most the estimate of the k-th
+    best leaf, because no leaf below the node can be better. If ``certifies`` is true, a second
+    search expands the omitted nodes whose estimate is at least the estimate of the k-th best leaf.
+    The search for omitted nodes goes level by level, like the beam search. No node is expanded
+    twice for the same instance.
 
     Parameters
     ----------
@@ -202,8 +214,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     k : int
         Number of labels to rank.
     largest : float64 (n_nodes,) or (0,)
-        The largest weight of a label below each node (`xmlc.models.trees.LabelTree.largest_below`). The array is empty
-        if labels have no weights.
+        The largest weight of a label below each node (`xmlc.models.trees.LabelTree.largest_below`).
+        The array is empty if labels have no weights.
     beam : int
         Number of inner nodes to expand per level and instance.
     certifies : bool
@@ -216,7 +228,8 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     estimates : float32 (end - start, k)
         The estimate of each label times the label's weight, or 0 for a missing label.
     by_beam : bool (end - start,)
-        For each instance, whether the beam search alone has provably found the k best labels in the right order.
+        For each instance, whether the beam search alone has provably found the k best labels in the
+        right order.
     inner_products : int64 (end - start,)
         Number of node classifiers evaluated per instance.
     """
@@ -226,36 +239,43 @@ def rank_by_levels(x, start, end, nodes, link, k, largest, beam, certifies, shap
     scratch = scratch_for(n_rows, shape)
     leaves = np.full((n_rows, k), FREE, np.int64)
     inner_products = np.zeros(n_rows, np.int64)
-    # Literals would have other types than np.int64, and numba would compile the called kernels twice.
+    # Literals would have other types than np.int64, and numba would compile the called kernels
+    # twice.
     left = no_pairs(np.int64(0))
     width = np.int64(beam)
     frontier = root_frontier(n_rows)
     while frontier.rows.size > 0:
         beams = np.full((n_rows, width), FREE, np.int64)
-        left = rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_products, beams, left)
+        left = rank_level(
+            x, frontier, nodes, link, largest, scratch, leaves, inner_products, beams, left
+        )
         left = with_capacity(left, beams.size)
         frontier = nodes_of_beams(beams, leaves, left)
-    # An estimate is a product of factors up to 1, so no leaf scores more than a node above the leaf. With label
-    # weights, no leaf below a node scores more than the node's estimate times the largest label weight below the node.
+    # An estimate is a product of factors up to 1, so no leaf scores more than a node above the
+    # leaf. With label weights, no leaf below a node scores more than the node's estimate times the
+    # largest label weight below the node.
     by_beam = np.full(n_rows, True)
     for i in range(left.size[0]):
         if key_estimate(left.keys[i]) >= key_estimate(row_of(leaves, left.rows[i])[-1]):
             by_beam[left.rows[i]] = False
-    # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. The children of expanded
-    # nodes are expanded by the same rule.
+    # To certify the ranking, expand the nodes outside the beam that may lead to a better leaf. The
+    # children of expanded nodes are expanded by the same rule.
     no_beams = np.full((n_rows, 0), FREE, np.int64)
     while certifies:
         frontier = nodes_that_may_win(left, leaves, largest, nodes.label)
         if frontier.rows.size == 0:
             break
-        left = rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_products, no_beams, left)
+        left = rank_level(
+            x, frontier, nodes, link, largest, scratch, leaves, inner_products, no_beams, left
+        )
     labels, estimates = labels_of(leaves, nodes.label)
     return labels, estimates, by_beam, inner_products
 
 
 @njit
 def rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_products, beams, left):
-    """Expand all nodes of a frontier, and keep the best leaves and the best inner nodes of each instance.
+    """Expand all nodes of a frontier, and keep the best leaves and the best inner nodes of each
+    instance.
 
     Parameters
     ----------
@@ -268,14 +288,16 @@ def rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_product
     scratch : Scratch
         Scratch memory.
     leaves : int64 (rows, k)
-        Keys of each instance's best leaves so far, best first, padded with `FREE`, and updated in place.
+        Keys of each instance's best leaves so far, best first, padded with `FREE`, and updated in
+        place.
     inner_products
         As for `expand`.
     beams : int64 (rows, beam)
-        Keys of each instance's best inner nodes on this level, best first, padded with `FREE`, and updated in place.
+        Keys of each instance's best inner nodes on this level, best first, padded with `FREE`, and
+        updated in place.
     left : Pairs
-        List of the nodes outside the beam. A node whose estimate is below the estimate of the k-th best leaf is not
-        listed.
+        List of the nodes outside the beam. A node whose estimate is below the estimate of the k-th
+        best leaf is not listed.
 
     Returns
     -------
@@ -288,7 +310,8 @@ def rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_product
         first, estimates = expand(x, frontier, begin, nodes, link, largest, scratch, inner_products)
         rows = unchecked_view(frontier.rows, begin, begin + estimates.shape[0])
         left = with_capacity(left, estimates.size)
-        # The loop reads no fields of tuples, because each read of a field would update a reference count.
+        # The loop reads no fields of tuples, because each read of a field would update a reference
+        # count.
         left_rows, left_keys, _ = left
         n = left.size[0]
         for q in range(rows.size):
@@ -303,8 +326,10 @@ def rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_product
                 if label[first + c] >= 0:
                     insert_key(own_leaves, key)
                     continue
-                key = insert_key(beam, key)  # `insert_key` returns the key that no longer fits into the beam.
-                # The node is written in any case, and kept only if ``n`` increases: a branch would be unpredictable.
+                # `insert_key` returns the key that no longer fits into the beam.
+                key = insert_key(beam, key)
+                # The node is written in any case, and kept only if ``n`` increases: a branch would
+                # be unpredictable.
                 left_rows[n] = row
                 left_keys[n] = key
                 n += (key != FREE) & (key_estimate(key) >= key_estimate(own_leaves[-1]))
@@ -315,15 +340,19 @@ def rank_level(x, frontier, nodes, link, largest, scratch, leaves, inner_product
 
 @njit
 def rows_from(x, start, end):
-    """Return the instances ``start .. end - 1`` as an `unowned` tuple, in which the instances are numbered from 0."""
+    """Return the instances ``start .. end - 1`` as an `unowned` tuple, in which the instances are
+    numbered from 0.
+    """
     return unowned(KernelCSR(x.indptr[start : end + 1], x.indices, x.data))
 
 
 @njit
 def expand(x, frontier, begin, nodes, link, largest, scratch, inner_products):
-    """Estimate the probabilities of one node's children for the instances that reach the node (plt2016, equation (9)).
+    """Estimate the probabilities of one node's children for the instances that reach the node
+    (plt2016, equation (9)).
 
-    If the scratch memory is too small for all these instances, the result contains only as many as fit.
+    If the scratch memory is too small for all these instances, the result contains only as many as
+    fit.
 
     Parameters
     ----------
@@ -345,8 +374,9 @@ def expand(x, frontier, begin, nodes, link, largest, scratch, inner_products):
     first : int
         Node number of the first child.
     estimates : float32 (q, siblings)
-        Estimates of the children for the pairs ``begin .. begin + q - 1`` of the frontier. If labels have weights, the
-        estimates are multiplied by the scales of the children (`scale_of`). The array is a view of the scratch memory.
+        Estimates of the children for the pairs ``begin .. begin + q - 1`` of the frontier. If
+        labels have weights, the estimates are multiplied by the scales of the children
+        (`scale_of`). The array is a view of the scratch memory.
     """
     frontier = unowned(frontier)
     scratch = unowned(scratch)
@@ -377,13 +407,15 @@ def expand(x, frontier, begin, nodes, link, largest, scratch, inner_products):
 
 @njit
 def scale_of(node, largest, label):
-    """Return the scale of a node: the factor by which the node's estimate is multiplied in the node's key.
+    """Return the scale of a node: the factor by which the node's estimate is multiplied in the
+    node's key.
 
     Keys contain scaled estimates only if labels have weights.
 
-    The scale of a leaf is the weight of its label. The scale of an inner node is the largest label weight below the
-    node, rounded up to a power of two. A division of a key's estimate by the scale is exact, because the scale is a
-    power of two. If all labels below a node are excluded, the node's scale is NaN, and NaN never becomes a score.
+    The scale of a leaf is the weight of its label. The scale of an inner node is the largest label
+    weight below the node, rounded up to a power of two. A division of a key's estimate by the scale
+    is exact, because the scale is a power of two. If all labels below a node are excluded, the
+    node's scale is NaN, and NaN never becomes a score.
 
     Parameters
     ----------
@@ -405,8 +437,8 @@ def scale_of(node, largest, label):
 def bound_of(key, largest, label):
     """Return the largest key that a leaf below an inner node may have.
 
-    The bound is computed like the node's key, but the scale is the largest label weight below the node. The bound is at
-    most the node's key.
+    The bound is computed like the node's key, but the scale is the largest label weight below the
+    node. The bound is at most the node's key.
 
     Parameters
     ----------
@@ -418,12 +450,16 @@ def bound_of(key, largest, label):
     node = key_number(key)
     if node < 0 or largest.size == 0:
         return key
-    return rank_key(node, np.float32(key_estimate(key) / scale_of(node, largest, label)) * largest[node])
+    return rank_key(
+        node, np.float32(key_estimate(key) / scale_of(node, largest, label)) * largest[node]
+    )
 
 
 @njit
 def keep_beams(met, n_rows, beam):
-    """Remove all pairs from ``met`` except the ``beam`` best nodes of each of ``n_rows`` instances."""
+    """Remove all pairs from ``met`` except the ``beam`` best nodes of each of ``n_rows``
+    instances.
+    """
     beams = np.full((n_rows, beam), FREE, np.int64)
     size = np.int64(0)
     for i in range(met.size[0]):
@@ -439,10 +475,11 @@ def keep_beams(met, n_rows, beam):
 
 @njit
 def nodes_of_beams(beams, leaves, left):
-    """Return the pairs (instance, node) of the beams whose nodes may lead to one of the best leaves, sorted by node.
+    """Return the pairs (instance, node) of the beams whose nodes may lead to one of the best
+    leaves, sorted by node.
 
-    The nodes with the same estimate as the k-th best leaf are appended to ``left`` instead, because a leaf below such a
-    node may rank before the k-th best leaf.
+    The nodes with the same estimate as the k-th best leaf are appended to ``left`` instead, because
+    a leaf below such a node may rank before the k-th best leaf.
 
     Parameters
     ----------
@@ -472,10 +509,11 @@ def nodes_of_beams(beams, leaves, left):
 
 @njit
 def nodes_that_may_win(left, leaves, largest, label):
-    """Empty the list ``left``, and return its nodes below which a leaf may rank before the k-th leaf, sorted.
+    """Empty the list ``left``, and return its nodes below which a leaf may rank before the k-th
+    leaf, sorted.
 
-    Leaves have larger numbers than the nodes above them. If a leaf and a node above the leaf have equal estimates, the
-    leaf therefore has the smaller key.
+    Leaves have larger numbers than the nodes above them. If a leaf and a node above the leaf have
+    equal estimates, the leaf therefore has the smaller key.
 
     Parameters
     ----------

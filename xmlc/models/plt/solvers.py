@@ -1,11 +1,14 @@
-"""Train the classifiers of some siblings by two-phase SGD, AdaGrad or dual coordinate descent. Kernels.
+"""Train the classifiers of some siblings by two-phase SGD, AdaGrad or dual coordinate descent.
 
-Each solver is a type, so that numba compiles `solve` only for the solver in use. The classifiers of siblings are
-independent, but learn from the same instances in the same order. For each non-zero, a solver therefore reads and writes
-the contiguous weights of all siblings. The number of siblings is padded to 4, to 8 or to a multiple of 16
-(`xmlc.kernels.sibling_rows`).
+Kernels.
 
-Each instance has the constant feature 0 with value 1. The weight of the constant feature is the classifier's bias.
+Each solver is a type, so that numba compiles `solve` only for the solver in use. The classifiers of
+siblings are independent, but learn from the same instances in the same order. For each non-zero, a
+solver therefore reads and writes the contiguous weights of all siblings. The number of siblings is
+padded to 4, to 8 or to a multiple of 16 (`xmlc.kernels.sibling_rows`).
+
+Each instance has the constant feature 0 with value 1. The weight of the constant feature is the
+classifier's bias.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, dense_scores, padded_size
 
-SMALL_CHANGE = np.float32(0.01)  # a step is skipped, to save time, if its ratio to the tolerance is below 0.01
+# a step is skipped, to save time, if its ratio to the tolerance is below 0.01
+SMALL_CHANGE = np.float32(0.01)
 
 
 class Sgd(NamedTuple):
@@ -30,8 +34,9 @@ class Sgd(NamedTuple):
     Attributes
     ----------
     step : float
-        Initial step size. The size of a node's step t (from 0) is ``step / (1 + lam * step * t)``. The authors' Java
-        program counts steps from t = 1. To imitate the authors' program, set the initial step size to ``step / (1 + lam
+        Initial step size. The size of a node's step t (from 0) is ``step / (1 + lam * step * t)``.
+        The authors' Java program counts steps from t = 1. To imitate the authors' program, set the
+        initial step size to ``step / (1 + lam
         * step)``.
     lam : float
         The regularisation parameter lambda.
@@ -50,7 +55,8 @@ class AdaGrad(NamedTuple):
     Attributes
     ----------
     step : float
-        The step size of a weight is ``step / sqrt(eps + the sum of the weight's squared derivatives so far)``.
+        The step size of a weight is ``step / sqrt(eps + the sum of the weight's squared derivatives
+        so far)``.
     eps : float
         The constant in the formula of the step size, see ``step``.
     epochs : int
@@ -70,8 +76,8 @@ class DualDescent(NamedTuple):
     C : float
         Weight of the loss, relative to half the squared length of a node's weight vector.
     tol : float
-        The training of a node stops when no dual variable moves by more than ``tol * C`` in a pass. For an instance
-        with a weight below 1, the limit ``tol * C`` is multiplied by the weight.
+        The training of a node stops when no dual variable moves by more than ``tol * C`` in a pass.
+        For an instance with a weight below 1, the limit ``tol * C`` is multiplied by the weight.
     max_epochs : int
         The largest number of passes over the instances.
     squared_hinge : bool
@@ -92,14 +98,16 @@ Solver = Sgd | AdaGrad | DualDescent
 
 @njit
 def sgd(solver, x, importance, targets, weights, n_siblings, block):
-    """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (plt2016, Appendix B).
+    """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (plt2016,
+    Appendix B).
 
-    Until the last pass ends, ``weights`` holds the scaled weights Pi_t * w_t. The size of step t (from 0) is gamma_t =
-    gamma / (1 + lam * gamma * t). All siblings share t and Pi, because all siblings learn from the same instances. For
-    an instance of weight v, the step is multiplied by v, and t increases by v.
+    Until the last pass ends, ``weights`` holds the scaled weights Pi_t * w_t. The size of step t
+    (from 0) is gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi, because all
+    siblings learn from the same instances. For an instance of weight v, the step is multiplied by
+    v, and t increases by v.
 
-    For each non-zero and each sibling, the kernel moves 16 bytes: two reads and one write of the weight, and one read
-    of the instance. For the parameters see `solve`.
+    For each non-zero and each sibling, the kernel moves 16 bytes: two reads and one write of the
+    weight, and one read of the instance. For the parameters see `solve`.
     """
     gamma, lam, epochs = solver
     padded = targets.shape[1]
@@ -127,15 +135,17 @@ def sgd(solver, x, importance, targets, weights, n_siblings, block):
 def adagrad(solver, x, importance, targets, weights, n_siblings, block):
     """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
 
-    A step changes a weight by gamma * g / sqrt(eps + sum of the weight's squared derivatives so far, g included). Here
-    g is the derivative of the logistic loss with respect to the weight. The weights are not regularised. For an
-    instance of weight v, the step and the squared derivative are multiplied by v. The code therefore multiplies both g
-    and gamma by the square root of the instance weight v.
+    A step changes a weight by gamma * g / sqrt(eps + sum of the weight's squared derivatives so
+    far, g included). Here g is the derivative of the logistic loss with respect to the weight. The
+    weights are not regularised. For an instance of weight v, the step and the squared derivative
+    are multiplied by v. The code therefore multiplies both g and gamma by the square root of the
+    instance weight v.
 
-    For the parameters see `solve`. A row of ``weights`` contains the weights of the padded siblings, and then each
-    weight's sum of squared derivatives. A weight and its sum of squared derivatives are in the same or adjacent cache
-    lines. For each non-zero and each sibling, the kernel moves 24 bytes. These are two reads and one write of the
-    weight, a read and a write of the sum, and a read of the instance.
+    For the parameters see `solve`. A row of ``weights`` contains the weights of the padded
+    siblings, and then each weight's sum of squared derivatives. A weight and its sum of squared
+    derivatives are in the same or adjacent cache lines. For each non-zero and each sibling, the
+    kernel moves 24 bytes. These are two reads and one write of the weight, a read and a write of
+    the sum, and a read of the instance.
     """
     padded = targets.shape[1]
     zeros = np.zeros(padded, dtype=np.float32)
@@ -161,19 +171,22 @@ def dual_descent(solver, x, importance, targets, weights, n_siblings, block):
 
         1/2 |w|^2 + C sum_i v_i loss(side_i w.x_i)
 
-    Here v_i is the weight of instance i, and side_i is 1 for a positive target and -1 for a negative target. The loss
-    of a margin m is max(0, 1 - m)^2 (squared hinge) or log(1 + exp(-m)) (logistic). The solver works on the dual
-    problem, with one variable alpha_i for each instance, and maintains w = sum_i alpha_i side_i x_i. The method is from
-    two papers (Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008; Yu, Huang and
-    Lin, "Dual coordinate descent methods for logistic regression and maximum entropy models", Machine Learning 2011).
+    Here v_i is the weight of instance i, and side_i is 1 for a positive target and -1 for a
+    negative target. The loss of a margin m is max(0, 1 - m)^2 (squared hinge) or log(1 + exp(-m))
+    (logistic). The solver works on the dual problem, with one variable alpha_i for each instance,
+    and maintains w = sum_i alpha_i side_i x_i. The method is from two papers (Hsieh et al., "A dual
+    coordinate descent method for large-scale linear SVM", ICML 2008; Yu, Huang and Lin, "Dual
+    coordinate descent methods for logistic regression and maximum entropy models", Machine Learning
+    2011).
 
-    Each pass visits the instances in a new random order. The training of a sibling stops after a pass in which no dual
-    variable moves by more than its limit. The limit of alpha_i is ``tol * C``, multiplied by the instance weight v_i if
-    v_i is below 1. When the siblings still in training fit into three quarters of the registers, the kernel copies
-    their state and continues without the stopped siblings.
+    Each pass visits the instances in a new random order. The training of a sibling stops after a
+    pass in which no dual variable moves by more than its limit. The limit of alpha_i is ``tol *
+    C``, multiplied by the instance weight v_i if v_i is below 1. When the siblings still in
+    training fit into three quarters of the registers, the kernel copies their state and continues
+    without the stopped siblings.
 
-    In a pass, the kernel moves 12 bytes per non-zero and sibling. The dual variables take 4 bytes per instance and
-    sibling. For the parameters see `solve`.
+    In a pass, the kernel moves 12 bytes per non-zero and sibling. The dual variables take 4 bytes
+    per instance and sibling. For the parameters see `solve`.
     """
     key = stream_key(solver.key, block)
     cost = np.float32(solver.C)
@@ -197,8 +210,16 @@ def dual_descent(solver, x, importance, targets, weights, n_siblings, block):
             ids, values = row_of_csr(x, i)
             dense_scores(ids, values, rows, scores.size, zeros, scores)
             light = min(importance[i], one)
-            step = (squares[i], cost * importance[i], SMALL_CHANGE * enough * light, one / light, solver.squared_hinge)
-            if dual_steps(scores, row_of(targets, i), row_of(alpha, i), going, largest, work, *step):
+            step = (
+                squares[i],
+                cost * importance[i],
+                SMALL_CHANGE * enough * light,
+                one / light,
+                solver.squared_hinge,
+            )
+            if dual_steps(
+                scores, row_of(targets, i), row_of(alpha, i), going, largest, work, *step
+            ):
                 add_to_rows(ids, values, scores, rows)
         n_going = np.int64(0)
         for c in range(going.size):
@@ -221,7 +242,9 @@ def dual_descent(solver, x, importance, targets, weights, n_siblings, block):
 SOLVERS: dict[Any, Any] = {Sgd: sgd, AdaGrad: adagrad, DualDescent: dual_descent}
 
 
-def solve(solver: Any, x: Any, importance: Any, targets: Any, weights: Any, n_siblings: int, block: int) -> None:
+def solve(
+    solver: Any, x: Any, importance: Any, targets: Any, weights: Any, n_siblings: int, block: int
+) -> None:
     """Train the classifiers of some siblings.
 
     The type of the solver selects the kernel from `SOLVERS`, in Python and in compiled code.
@@ -231,16 +254,16 @@ def solve(solver: Any, x: Any, importance: Any, targets: Any, weights: Any, n_si
     solver : Sgd, AdaGrad or DualDescent
         The solver and its settings.
     x : KernelCSR
-        The instances that reach the parent node, in the order of a pass, with renumbered features. Each instance begins
-        with the constant feature 0.
+        The instances that reach the parent node, in the order of a pass, with renumbered features.
+        Each instance begins with the constant feature 0.
     importance : float32 (instances,)
         Positive weight of each instance's loss.
     targets : uint8 (instances, padded)
-        Target z_t of each instance and sibling. The padded number of siblings, ``padded``, is the result of
-        `padded_size`. The targets of padding columns are 0.
+        Target z_t of each instance and sibling. The padded number of siblings, ``padded``, is the
+        result of `padded_size`. The targets of padding columns are 0.
     weights : float32 (features * numbers_per_weight * padded,)
-        The array is zero on entry. On return, the row of each feature begins with the siblings' weights. See
-        `numbers_per_weight`.
+        The array is zero on entry. On return, the row of each feature begins with the siblings'
+        weights. See `numbers_per_weight`.
     n_siblings : int
         Number of siblings without padding.
     block : int
@@ -255,7 +278,10 @@ def _choose_solver(solver, x, importance, targets, weights, n_siblings, block):
 
 
 def numbers_per_weight(solver: Solver) -> int:
-    """Return how many float32 numbers a solver stores per weight. AdaGrad also stores a sum of squares per weight."""
+    """Return how many float32 numbers a solver stores per weight.
+
+    AdaGrad also stores a sum of squares per weight.
+    """
     if isinstance(solver, AdaGrad):
         return 2
     return 1
@@ -273,7 +299,9 @@ def squared_lengths(x):
 
 @njit
 def some_columns(table, columns, size):
-    """Return a matrix of ``size`` columns: the given columns of ``table``, and then columns of zeros."""
+    """Return a matrix of ``size`` columns: the given columns of ``table``, and then columns of
+    zeros.
+    """
     result = np.zeros((table.shape[0], size), dtype=table.dtype)
     for i in range(table.shape[0]):
         for c in range(columns.size):
@@ -290,23 +318,27 @@ def put_columns(own, columns, every):
 
 
 @njit(error_model="numpy", forceinline=True)
-def dual_steps(scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge):
+def dual_steps(
+    scores, targets, alpha, going, largest, work, square, cost, smallest, inverse, squared_hinge
+):
     """Update the dual variables of one instance for all siblings that have not stopped.
 
-    The squared hinge loss has a closed form of the optimal step of a dual variable alpha >= 0. For the logistic loss,
-    the step s solves alpha + s = C sigmoid(-(m + s |x|^2)), with margin m and 0 <= alpha <= C. Newton's method starts
-    from the largest step that cannot overshoot. The first step follows from the largest slope of the sigmoid, 1/4. A
-    Newton step outside its bracket is replaced by a bisection. If the last iteration is a bisection, the result is the
-    bracket end nearer to 0, so that the objective does not increase. Three iterations suffice, because the next pass
-    corrects the remaining error.
+    The squared hinge loss has a closed form of the optimal step of a dual variable alpha >= 0. For
+    the logistic loss, the step s solves alpha + s = C sigmoid(-(m + s |x|^2)), with margin m and 0
+    <= alpha <= C. Newton's method starts from the largest step that cannot overshoot. The first
+    step follows from the largest slope of the sigmoid, 1/4. A Newton step outside its bracket is
+    replaced by a bisection. If the last iteration is a bisection, the result is the bracket end
+    nearer to 0, so that the objective does not increase. Three iterations suffice, because the next
+    pass corrects the remaining error.
 
-    Each loop over the siblings contains one division per sibling and no call, so that the compiler vectorises it by 16.
+    Each loop over the siblings contains one division per sibling and no call, so that the compiler
+    vectorises it by 16.
 
     Parameters
     ----------
     scores : float32 (siblings,)
-        Linear score w.x of the instance for each sibling. On return, each score is replaced by the factor f in the
-        change f x of the sibling's weights.
+        Linear score w.x of the instance for each sibling. On return, each score is replaced by the
+        factor f in the change f x of the sibling's weights.
     targets : uint8 (siblings,)
         Target z_t of the instance for each sibling.
     alpha : float32 (siblings,)

@@ -1,8 +1,8 @@
 """Train a PLT (plt2016, Algorithm 3).
 
-`train_nodes` is the loop over the nodes t of the tree, and `train_siblings` the body of this loop. Siblings are trained
-together, because they learn from the same instances. The other functions divide the work and copy data. They do not
-change the result.
+`train_nodes` is the loop over the nodes t of the tree, and `train_siblings` the body of this loop.
+Siblings are trained together, because they learn from the same instances. The other functions
+divide the work and copy data. They do not change the result.
 """
 
 from __future__ import annotations
@@ -33,18 +33,23 @@ from xmlc.models.trees import LabelTree
 
 # This is the approximate number of non-zeros in a group of small blocks that are trained together.
 NONZEROS_PER_GROUP = 1 << 18
-SPLIT_SHARE = 32  # A block with more than 1 / 32 of the work is split into tasks of some siblings each.
-MIN_SIBLINGS = 8  # Each task of a split block has at least 8 siblings, enough to fill a vector register.
-MANY_SIBLINGS = 64  # A larger task has a multiple of 64 siblings, because the kernels process 64 siblings at a time.
+# A block with more than 1 / 32 of the work is split into tasks of some siblings each.
+SPLIT_SHARE = 32
+# Each task of a split block has at least 8 siblings, enough to fill a vector register.
+MIN_SIBLINGS = 8
+# A larger task has a multiple of 64 siblings, because the kernels process 64 siblings at a time.
+MANY_SIBLINGS = 64
 TITLE = "training PLT nodes"  # The progress display has this title by default.
-# This is the approximate number of weights in a batch of blocks (128 MB). A block with more weights is a batch by
-# itself.
+# This is the approximate number of weights in a batch of blocks (128 MB). A block with more weights
+# is a batch by itself.
 WEIGHTS_PER_WAVE = 1 << 25
 BITS_PER_WORD = np.uint64(64)
 
 
 class Reach(NamedTuple):
-    """List the instances that reach each node. An instance reaches a node if z_t = 1 for the node's parent t.
+    """List the instances that reach each node.
+
+    An instance reaches a node if z_t = 1 for the node's parent t.
 
     Attributes
     ----------
@@ -53,8 +58,9 @@ class Reach(NamedTuple):
     block_starts : int64 (n_nodes + 2,)
         Start of each block in ``block_positions``.
     block_positions : uint32
-        Positions in ``order`` of the instances that reach each block. All instances reach block 0, which contains only
-        the root. The instances with z_t = 1 reach block t + 1, which contains the children of node t.
+        Positions in ``order`` of the instances that reach each block. All instances reach block 0,
+        which contains only the root. The instances with z_t = 1 reach block t + 1, which contains
+        the children of node t.
     """
 
     order: np.ndarray
@@ -75,14 +81,17 @@ def train_nodes(
     title: str = TITLE,
     importance: np.ndarray | None = None,
 ) -> tuple[NodeWeights | CompactNodeWeights, float | None]:
-    """Train all node classifiers of a tree (plt2016, Algorithm 3). Return their weights and the threshold of weights.
+    """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
-    A block contains the children of one node. A block stores weights only for the features of the instances that reach
-    the block, because all other weights would stay zero. Blocks are trained in batches. The weights of a trained batch
-    are appended to ``appendable``.
+    Return their weights and the threshold of weights.
 
-    Peak memory is the size of the result plus the weights of one batch. The result takes no memory if ``appendable``
-    writes the weights into a folder. In addition, each thread needs memory for the instances and weights of one block.
+    A block contains the children of one node. A block stores weights only for the features of the
+    instances that reach the block, because all other weights would stay zero. Blocks are trained in
+    batches. The weights of a trained batch are appended to ``appendable``.
+
+    Peak memory is the size of the result plus the weights of one batch. The result takes no memory
+    if ``appendable`` writes the weights into a folder. In addition, each thread needs memory for
+    the instances and weights of one block.
 
     Parameters
     ----------
@@ -97,10 +106,11 @@ def train_nodes(
     solver : Sgd, AdaGrad or DualDescent
         The solver and its settings.
     threshold : "auto", float or None
-        Weights w with abs(w) <= threshold are dropped, and the remaining weights are stored sparse. With None, all
-        weights are kept. "auto" is ``WEIGHT_THRESHOLD`` if there are several batches or the only one takes fewer bytes
-        with this threshold, and otherwise None. Later batches cannot be foreseen: the top of a binary tree would keep
-        all weights, but most weights are in the wide nodes at its bottom.
+        Weights w with abs(w) <= threshold are dropped, and the remaining weights are stored sparse.
+        With None, all weights are kept. "auto" is ``WEIGHT_THRESHOLD`` if there are several batches
+        or the only one takes fewer bytes with this threshold, and otherwise None. Later batches
+        cannot be foreseen: the top of a binary tree would keep all weights, but most weights are in
+        the wide nodes at its bottom.
     n_jobs : int or None
         Number of threads, see `xmlc.core.threads.resolve_threads`.
     appendable : Appendable, optional
@@ -146,32 +156,48 @@ def train_nodes(
             calls = [(tasks, x, importance, reach, *common) for tasks in groups]
             run_tasks(train_siblings, calls, n_jobs, costs, progress=progress)  # lines 5 to 8
             if threshold == "auto":
-                is_smaller = len(waves) > 1 or rows_are_smaller(dense, degrees[begin:end], WEIGHT_THRESHOLD)
+                is_smaller = len(waves) > 1 or rows_are_smaller(
+                    dense, degrees[begin:end], WEIGHT_THRESHOLD
+                )
                 threshold = WEIGHT_THRESHOLD if is_smaller else None
             if threshold is None:
                 appendable.append(features=dense.features, weights=dense.weights)
                 counts.append((np.diff(dense.feature_starts), np.diff(dense.weight_starts)))
             else:
-                counts += append_rows(appendable, dense, degrees[begin:end], threshold, sibling_type(degrees), n_jobs)
+                counts += append_rows(
+                    appendable, dense, degrees[begin:end], threshold, sibling_type(degrees), n_jobs
+                )
     check_finite([bias])
     feature_starts, starts = (starts_of(np.concatenate(part)) for part in zip(*counts, strict=True))
-    known = {"children": tree.children, "label": tree.label, "bias": bias, "feature_starts": feature_starts}
+    known = {
+        "children": tree.children,
+        "label": tree.label,
+        "bias": bias,
+        "feature_starts": feature_starts,
+    }
     if threshold is None:
         return NodeWeights(**known, weight_starts=starts, **appendable.finished()), None
-    return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished()), float(threshold)
+    return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished()), float(
+        threshold
+    )
 
 
-def groups_of_tasks(blocks: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, largest: int) -> list[np.ndarray]:
-    """Divide the training of blocks into groups of tasks of about equal cost, the most expensive tasks first.
+def groups_of_tasks(
+    blocks: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, largest: int
+) -> list[np.ndarray]:
+    """Divide the training of blocks into groups of tasks of about equal cost, the most expensive
+    tasks first.
 
-    The groups do not depend on the number of threads. A block with more work than ``largest`` is split into tasks, each
-    with some of the block's siblings. The time of a task is estimated from the number of vector registers that its
-    siblings fill. A partly filled register takes as long as a full register.
+    The groups do not depend on the number of threads. A block with more work than ``largest`` is
+    split into tasks, each with some of the block's siblings. The time of a task is estimated from
+    the number of vector registers that its siblings fill. A partly filled register takes as long as
+    a full register.
 
     Returns
     -------
     list of ndarray of int64, shape (tasks, 3)
-        For each task its block, the first of its siblings, counted within the block, and its number of siblings.
+        For each task its block, the first of its siblings, counted within the block, and its number
+        of siblings.
     """
     parts = []
     for block in blocks.tolist():
@@ -191,11 +217,15 @@ def groups_of_tasks(blocks: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarra
 
 
 @njit
-def train_siblings(tasks, x, importance, reach, firsts, begin, dense, bias, solver, per_weight, n_features):
-    """Train the classifiers of some nodes t (plt2016, Algorithm 3, lines 2 to 8), siblings together.
+def train_siblings(
+    tasks, x, importance, reach, firsts, begin, dense, bias, solver, per_weight, n_features
+):
+    """Train the classifiers of some nodes t (plt2016, Algorithm 3, lines 2 to 8), siblings
+    together.
 
-    The set D' of a node contains the instances that reach the node's block. D' is copied, and its features are
-    renumbered, so that the solver reads contiguous memory and the cache holds only data of one task.
+    The set D' of a node contains the instances that reach the node's block. D' is copied, and its
+    features are renumbered, so that the solver reads contiguous memory and the cache holds only
+    data of one task.
 
     Parameters
     ----------
@@ -212,7 +242,8 @@ def train_siblings(tasks, x, importance, reach, firsts, begin, dense, bias, solv
     begin : int
         Number of the first block of ``dense``.
     dense : DenseBlocks
-        Weights of the blocks from number ``begin`` on. The function writes the weights of the nodes in the given tasks.
+        Weights of the blocks from number ``begin`` on. The function writes the weights of the nodes
+        in the given tasks.
     bias : float32 (n_nodes,)
         Each node's weight of the constant feature, written for the nodes of the tasks.
     solver : Sgd, AdaGrad or DualDescent
@@ -229,7 +260,9 @@ def train_siblings(tasks, x, importance, reach, firsts, begin, dense, bias, solv
         block = tasks[i, 0]
         base = tasks[i, 1]
         width = tasks[i, 2]
-        features = dense.features[dense.feature_starts[block - begin] : dense.feature_starts[block - begin + 1]]
+        features = dense.features[
+            dense.feature_starts[block - begin] : dense.feature_starts[block - begin + 1]
+        ]
         first = firsts[block] + base
         padded = padded_size(width)
         # lines 5 to 7: the training set D', which has the instances with z = 1 for the parent
@@ -289,7 +322,8 @@ def reach_of(y, order, leaf, parent):
 
 @njit
 def positive_nodes(labels, leaf, parent, mark, stamp, positives):
-    """List the nodes with z_t = 1 for one instance: the nodes on the paths from the instance's labels to the root.
+    """List the nodes with z_t = 1 for one instance: the nodes on the paths from the instance's
+    labels to the root.
 
     Parameters
     ----------
@@ -324,7 +358,9 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
 
 @njit
 def count_nonzeros(indptr, reach):
-    """Return the total number of non-zeros of the instances that reach each block, int64 (n_nodes + 1,)."""
+    """Return the total number of non-zeros of the instances that reach each block, int64 (n_nodes +
+    1,).
+    """
     order, starts, positions = reach
     nonzeros = np.zeros(starts.size - 1, dtype=np.int64)
     for block in range(nonzeros.size):
@@ -419,7 +455,8 @@ def gather_rows(x, rows, features, local):
 
 @njit
 def sibling_targets(reach, parent_positions, first, targets, places):
-    """Set ``targets[i, c]`` to 1 if instance i of the parent has z = 1 for the sibling ``first + c``.
+    """Set ``targets[i, c]`` to 1 if instance i of the parent has z = 1 for the sibling ``first +
+    c``.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""Store the weights of a label tree's nodes as dense, compact or hashed weights, and compute estimates from them.
+"""Store the weights of a label tree's nodes as dense, compact or hashed weights, and compute
+estimates from them.
 
-The kernels estimate the probabilities of one node's children for the instances that reach the node. All tree searches
-call the kernels of this module.
+The kernels estimate the probabilities of one node's children for the instances that reach the node.
+All tree searches call the kernels of this module.
 """
 
 from __future__ import annotations
@@ -21,12 +22,17 @@ from xmlc.kernels.float32 import exp_of_negative, sigmoid
 from xmlc.kernels.indices import VALUES_PER_TASK, Malformed, check_ascending
 from xmlc.kernels.sibling_rows import dense_scores
 from xmlc.kernels.stored import FINITE, Field, check_fields
-from xmlc.models.plt.matching import clear_features, find_features, mark_if_it_pays, sparse_child_scores
+from xmlc.models.plt.matching import (
+    clear_features,
+    find_features,
+    mark_if_it_pays,
+    sparse_child_scores,
+)
 from xmlc.models.trees.label_tree import LabelTree
 
 LOGISTIC_LINK = 0
-# These are the estimates (256 kB) and the dense weights (16 MB) for which the scratch memory has space. Memory pages
-# that are never written take no memory.
+# These are the estimates (256 kB) and the dense weights (16 MB) for which the scratch memory has
+# space. Memory pages that are never written take no memory.
 ESTIMATES_AT_ONCE = np.int64(1 << 16)
 DENSE_WEIGHTS = np.int64(1 << 22)
 LOOKUPS_PER_DENSE_ROW = 2  # dense rows are faster if there are at least 2 look-ups per sparse row
@@ -35,7 +41,8 @@ LOOKUPS_PER_DENSE_ROW = 2  # dense rows are faster if there are at least 2 look-
 class NodeWeights(NamedTuple):
     """Hold a tree and its exact weights as arrays for the kernels.
 
-    The children of node t are trained and stored together as block t + 1. Block 0 has only the root.
+    The children of node t are trained and stored together as block t + 1. Block 0 has only the
+    root.
 
     Attributes
     ----------
@@ -50,7 +57,8 @@ class NodeWeights(NamedTuple):
     weight_starts : int64 (n_nodes + 2,)
         Start of each block in ``weights``.
     weights : float32
-        The weights of one block after another. In a block, the weights of all siblings for one feature are contiguous.
+        The weights of one block after another. In a block, the weights of all siblings for one
+        feature are contiguous.
     bias : float32 (n_nodes,)
         Each node's weight of the constant feature.
     """
@@ -65,10 +73,11 @@ class NodeWeights(NamedTuple):
 
 
 class CompactNodeWeights(NamedTuple):
-    """Hold a tree and its weights as `NodeWeights` does, but as sparse rows without negligible weights.
+    """Hold a tree and its weights as `NodeWeights` does, but as sparse rows without negligible
+    weights.
 
-    A row has the weights of one feature for the siblings of a block. Each weight takes 6 bytes. Each row takes 8 bytes
-    in addition to its weights.
+    A row has the weights of one feature for the siblings of a block. Each weight takes 6 bytes.
+    Each row takes 8 bytes in addition to its weights.
 
     Attributes
     ----------
@@ -83,10 +92,11 @@ class CompactNodeWeights(NamedTuple):
     entry_starts : int64 (n_nodes + 2,)
         Start of each block in ``weights``.
     row_starts : uint32 (features.size + n_nodes + 1,)
-        Start of each row in ``weights``, relative to the start of its block. A block of q features has q + 1 row
-        starts. The row starts of block b begin at ``feature_starts[b] + b``.
+        Start of each row in ``weights``, relative to the start of its block. A block of q features
+        has q + 1 row starts. The row starts of block b begin at ``feature_starts[b] + b``.
     siblings : uint16, or uint32 if a node has more than 65,536 children
-        The sibling to which each weight belongs, counted within the block. In each row, the sibling numbers ascend.
+        The sibling to which each weight belongs, counted within the block. In each row, the sibling
+        numbers ascend.
     weights : float32
         The weights of one row after another.
     bias : float32 (n_nodes,)
@@ -105,7 +115,8 @@ class CompactNodeWeights(NamedTuple):
 
 
 class HashedWeights(NamedTuple):
-    """Hold a tree and its weights, hashed into one table (plt2016, Section 6), as arrays for the kernels.
+    """Hold a tree and its weights, hashed into one table (plt2016, Section 6), as arrays for the
+    kernels.
 
     Attributes
     ----------
@@ -114,8 +125,8 @@ class HashedWeights(NamedTuple):
     label : int32 (n_nodes,)
         As in `NodeWeights`.
     table : float32 (2**k,)
-        The shared numbers, from which the weights of all nodes are computed. A node's weight for a feature is a number
-        of the table times a sign, divided by the node's ``scale``.
+        The shared numbers, from which the weights of all nodes are computed. A node's weight for a
+        feature is a number of the table times a sign, divided by the node's ``scale``.
     scale : float64 (n_nodes,)
         The scale Pi of each node (plt2016, Appendix B).
     bias : float32 (n_nodes,)
@@ -156,7 +167,9 @@ FIELDS: dict[Any, tuple[Field, ...]] = {
     HashedWeights: (
         *TREE,
         Field("table", np.float32, (None,), within=FINITE),
-        Field("scale", np.float64, ("nodes",), within=(float(np.finfo(np.float32).tiny), FINITE[1])),
+        Field(
+            "scale", np.float64, ("nodes",), within=(float(np.finfo(np.float32).tiny), FINITE[1])
+        ),
     ),
 }
 
@@ -187,11 +200,15 @@ def weights_from_state(
             weights: TreeWeights = kind(**arrays, **seed)
             return weights, checked_tree(weights)
     found = ", ".join(sorted({*arrays, *meta}))
-    raise XmlcError(f"weights: found the entries {found}, expected the entries of a label tree. Train the model again.")
+    raise XmlcError(
+        f"weights: found the entries {found}, expected the entries of a label tree. Train the "
+        "model again."
+    )
 
 
 def checked_tree(weights: TreeWeights) -> LabelTree:
-    """Return the tree, and check what `FIELDS` cannot say: that each block has the weights of its siblings.
+    """Return the tree, and check what `FIELDS` cannot say: that each block has the weights of its
+    siblings.
 
     Raises
     ------
@@ -221,11 +238,16 @@ def _check_equal(name: str, found: np.ndarray, expected: np.ndarray) -> None:
 
 
 def _check_rows(weights: CompactNodeWeights, degrees: np.ndarray) -> None:
-    """Check the rows and siblings of each block of sparse weights. ``degrees`` has each block's number of siblings."""
+    """Check the rows and siblings of each block of sparse weights.
+
+    ``degrees`` has each block's number of siblings.
+    """
     rows = weights.row_starts
     expected = weights.features.size + degrees.size
     if rows.size != expected:
-        raise Malformed("row_starts", f"found {rows.size} entries, expected {expected}, one per row and block")
+        raise Malformed(
+            "row_starts", f"found {rows.size} entries, expected {expected}, one per row and block"
+        )
     blocks = np.arange(degrees.size)
     firsts = weights.feature_starts[:-1] + blocks
     sizes = np.diff(weights.entry_starts)
@@ -239,13 +261,18 @@ def _check_rows(weights: CompactNodeWeights, degrees: np.ndarray) -> None:
         own = siblings[weights.entry_starts[first] : weights.entry_starts[last]]
         excess = own >= np.repeat(degrees[first:last], sizes[first:last])
         if excess.any():
-            raise Malformed("siblings", f"found sibling {own[excess][0]}, which is not in its block")
+            raise Malformed(
+                "siblings", f"found sibling {own[excess][0]}, which is not in its block"
+            )
         give_back(own)
 
 
 @njit
 def children_of(nodes, node):
-    """Return the first child of a node and the number of its children. Node -1 has the root as its only child."""
+    """Return the first child of a node and the number of its children.
+
+    Node -1 has the root as its only child.
+    """
     if node < 0:
         return np.int64(0), np.int64(1)
     return nodes.children[node], nodes.children[node + 1] - nodes.children[node]
@@ -253,10 +280,14 @@ def children_of(nodes, node):
 
 @njit
 def block_below(nodes, node):
-    """Return the block of a node's children: its number, the number of children, its features and its biases."""
+    """Return the block of a node's children: its number, the number of children, its features and
+    its biases.
+    """
     first, degree = children_of(nodes, node)
     block = node + 1
-    features = unchecked_view(nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1])
+    features = unchecked_view(
+        nodes.features, nodes.feature_starts[block], nodes.feature_starts[block + 1]
+    )
     return block, degree, features, unchecked_view(nodes.bias, first, first + degree)
 
 
@@ -266,7 +297,8 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     words : uint64 (n_features // 64 + 1,)
-        A set of features, with one bit per feature. All words are zero when the scratch memory is not in use.
+        A set of features, with one bit per feature. All words are zero when the scratch memory is
+        not in use.
     ranks : uint32 (n_features // 64 + 1,)
         For each word that is not zero, the index of the word's first feature in the block.
     ids : uint32 (max_nonzeros,)
@@ -291,15 +323,16 @@ class Scratch(NamedTuple):
 def scratch_for(n_rows, shape):
     """Return a `Scratch` for a search.
 
-    A single instance gets little memory, because allocating megabytes would take longer than its search.
+    A single instance gets little memory, because allocating megabytes would take longer than its
+    search.
 
     Parameters
     ----------
     n_rows : int
         Number of instances.
     shape : tuple of int
-        The number of features, the largest number of non-zeros in an instance, and the largest number of children of a
-        node.
+        The number of features, the largest number of non-zeros in an instance, and the largest
+        number of children of a node.
     """
     n_features, max_nonzeros, max_degree = shape
     n_dense = np.int64(0)
@@ -319,18 +352,28 @@ def scratch_for(n_rows, shape):
 def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
     """Compute the estimates of `child_estimates` from `NodeWeights`.
 
-    On an AMD EPYC, a look-up takes 1.4 ns per non-zero, and marking the features of the block takes 1.3 ns each. If the
-    block contains the feature, the kernel also reads the feature's row. The read of 16 weights takes 1.4 ns from the
-    second-level cache and 2 to 4 ns from the third-level cache. The hardware needs at least 1.4 ns for 16 weights from
-    the second-level cache, and 6.5 ns from memory.
+    On an AMD EPYC, a look-up takes 1.4 ns per non-zero, and marking the features of the block takes
+    1.3 ns each. If the block contains the feature, the kernel also reads the feature's row. The
+    read of 16 weights takes 1.4 ns from the second-level cache and 2 to 4 ns from the third-level
+    cache. The hardware needs at least 1.4 ns for 16 weights from the second-level cache, and 6.5 ns
+    from memory.
     """
     scratch = unowned(scratch)
     block, degree, features, bias = block_below(nodes, node)
-    weights = unchecked_view(nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1])
+    weights = unchecked_view(
+        nodes.weights, nodes.weight_starts[block], nodes.weight_starts[block + 1]
+    )
     marked = mark_if_it_pays(features, expected_nonzeros(x, rows), scratch)
     for q in range(rows.size):
         ids, values = find_features(x, rows[q], features, marked, scratch)
-        dense_scores(ids, values, weights, degree, bias, unchecked_view(estimates, q * degree, (q + 1) * degree))
+        dense_scores(
+            ids,
+            values,
+            weights,
+            degree,
+            bias,
+            unchecked_view(estimates, q * degree, (q + 1) * degree),
+        )
     if marked:
         clear_features(features, scratch)
     estimate_scores(estimates, link)
@@ -340,8 +383,8 @@ def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
 def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
     """Compute the estimates of `child_estimates` from `CompactNodeWeights`.
 
-    If there are many look-ups, the sparse rows are first copied to dense rows. A look-up is two to four times faster
-    with dense rows.
+    If there are many look-ups, the sparse rows are first copied to dense rows. A look-up is two to
+    four times faster with dense rows.
     """
     scratch = unowned(scratch)
     block, degree, features, bias = block_below(nodes, node)
@@ -399,10 +442,14 @@ CHILD_ESTIMATES: dict[Any, Any] = {
 }
 
 
-def child_estimates(x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, scratch: Any, estimates: Any) -> None:
-    """Write the conditional estimates P(z_child = 1 | z_node = 1, x) of all children of a node for some instances.
+def child_estimates(
+    x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, scratch: Any, estimates: Any
+) -> None:
+    """Write the conditional estimates P(z_child = 1 | z_node = 1, x) of all children of a node for
+    some instances.
 
-    The type of the weights selects the kernel from `CHILD_ESTIMATES`, in Python and in compiled code.
+    The type of the weights selects the kernel from `CHILD_ESTIMATES`, in Python and in compiled
+    code.
 
     Parameters
     ----------
@@ -431,7 +478,9 @@ def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
 
 @njit
 def expected_nonzeros(x, rows):
-    """Return the expected total number of non-zeros of the instances ``rows``, from the average over all instances."""
+    """Return the expected total number of non-zeros of the instances ``rows``, from the average
+    over all instances.
+    """
     return rows.size * (x.indptr[-1] - x.indptr[0]) / max(x.indptr.size - 1, 1)
 
 
@@ -439,8 +488,9 @@ def expected_nonzeros(x, rows):
 def estimate_scores(scores, link):
     """Turn linear scores (float32) into probability estimates, in place.
 
-    With link 0, for the logistic loss, an estimate is 1 / (1 + exp(-s)). With a link p >= 1, for the squared hinge
-    loss, an estimate is exp(-max(0, 1 - s)**p). Parabel uses p = 2 (Prabhu et al., WWW 2018, Section 4).
+    With link 0, for the logistic loss, an estimate is 1 / (1 + exp(-s)). With a link p >= 1, for
+    the squared hinge loss, an estimate is exp(-max(0, 1 - s)**p). Parabel uses p = 2 (Prabhu et
+    al., WWW 2018, Section 4).
     """
     if link == LOGISTIC_LINK:
         for c in range(scores.size):

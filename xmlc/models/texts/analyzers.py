@@ -1,4 +1,6 @@
-"""Choose how the default vectorizers of texts make features: words, or also characters of scripts without blanks."""
+"""Choose how the default vectorizers of texts make features: words, or also characters of scripts
+without blanks.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +12,34 @@ from typing import Any
 
 import numpy as np
 
-# Blocks of Unicode whose scripts have no blanks between words. Hangul is not among them, because Korean has blanks.
+# Blocks of Unicode whose scripts have no blanks between words. Hangul is not among them, because
+# Korean has blanks.
 SCRIPTS = {
     "Thai": [(0x0E00, 0x0E7F)],
     "Lao": [(0x0E80, 0x0EFF)],
     "Tibetan": [(0x0F00, 0x0FFF)],
     "Myanmar": [(0x1000, 0x109F), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F)],
     "Khmer": [(0x1780, 0x17FF)],
-    "Hiragana and Katakana": [(0x3041, 0x30FF), (0x31F0, 0x31FF), (0xFF66, 0xFF9F), (0x1AFF0, 0x1B16F)],
+    "Hiragana and Katakana": [
+        (0x3041, 0x30FF),
+        (0x31F0, 0x31FF),
+        (0xFF66, 0xFF9F),
+        (0x1AFF0, 0x1B16F),
+    ],
     "Bopomofo": [(0x3100, 0x312F), (0x31A0, 0x31BF)],
-    "Han": [(0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x323AF)],
+    "Han": [
+        (0x3005, 0x3007),
+        (0x3400, 0x4DBF),
+        (0x4E00, 0x9FFF),
+        (0xF900, 0xFAFF),
+        (0x20000, 0x323AF),
+    ],
 }
 _RANGES = "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in chain(*SCRIPTS.values()))
 WITHOUT_BLANKS = re.compile(f"[{_RANGES}]")
-# Each character of these scripts is a token, and so is each word of other scripts with at least two characters, as by
-# default in scikit-learn. The pattern is a plain value, so the vectorizer is stored without a pickle.
+# Each character of these scripts is a token, and so is each word of other scripts with at least two
+# characters, as by default in scikit-learn. The pattern is a plain value, so the vectorizer is
+# stored without a pickle.
 TOKENS = rf"[{_RANGES}]|[^\W{_RANGES}]{{2,}}"
 SHARE = 0.01  # A quoted name in another script must not change the features of a corpus.
 SOME = 30  # Minimum number of texts for the warning that texts have no feature in common.
@@ -33,8 +48,9 @@ SOME = 30  # Minimum number of texts for the warning that texts have no feature 
 def settings_for(texts: Iterable[str]) -> dict[str, Any]:
     """Return the settings of a scikit-learn vectorizer that suit the scripts of texts.
 
-    If at least one of 100 characters belongs to a script without blanks, the features are words, characters of these
-    scripts, and pairs of neighbours. Otherwise, the vectorizer keeps its own settings.
+    If at least one of 100 characters belongs to a script without blanks, the features are words,
+    characters of these scripts, and pairs of neighbours. Otherwise, the vectorizer keeps its own
+    settings.
     """
     total = found = 0
     for text in texts:
@@ -47,12 +63,19 @@ def settings_for(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def with_characters(vectorizer: Any) -> bool:
-    """Return whether a vectorizer has the token pattern that `settings_for` chooses for scripts without blanks."""
-    return getattr(vectorizer, "analyzer", None) == "word" and getattr(vectorizer, "token_pattern", None) == TOKENS
+    """Return whether a vectorizer has the token pattern that `settings_for` chooses for scripts
+    without blanks.
+    """
+    return (
+        getattr(vectorizer, "analyzer", None) == "word"
+        and getattr(vectorizer, "token_pattern", None) == TOKENS
+    )
 
 
 def warn_if_nothing_in_common(X: Any) -> None:
-    """Warn if most of the training texts, which are the rows of ``X``, share no feature with another text."""
+    """Warn if most of the training texts, which are the rows of ``X``, share no feature with
+    another text.
+    """
     if not hasattr(X, "nonzero") or X.shape[0] < SOME:
         return
     n = X.shape[0]
@@ -60,6 +83,12 @@ def warn_if_nothing_in_common(X: Any) -> None:
     n_texts = np.bincount(columns, minlength=X.shape[1])
     alone = n - np.unique(rows[n_texts[columns] > 1]).size
     if 2 * alone > n:
-        said = f"found {alone} of {n} training texts without a feature in common with another text, expected few"
-        remedy = "Use TfidfVectorizer(analyzer='char', ngram_range=(1, 2)), or --analyzer char of xmlc fit."
+        said = (
+            f"found {alone} of {n} training texts without a feature in common with another text, "
+            "expected few"
+        )
+        remedy = (
+            "Use TfidfVectorizer(analyzer='char', ngram_range=(1, 2)), or --analyzer char of xmlc "
+            "fit."
+        )
         warnings.warn(f"texts: {said}. {remedy}", stacklevel=3)

@@ -1,4 +1,6 @@
-"""Provide a text classifier that combines a scikit-learn vectorizer, an estimator of `xmlc.models`, and label names."""
+"""Provide a text classifier that combines a scikit-learn vectorizer, an estimator of `xmlc.models`,
+and label names.
+"""
 
 from __future__ import annotations
 
@@ -48,24 +50,28 @@ class TextClassifier(Estimator):
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        The estimator that predicts labels from features. `fit` trains a copy of ``estimator``. The default estimator is
-        `xmlc.models.Stacking` for `fit`, and `xmlc.models.OPLT` for `partial_fit`.
+        The estimator that predicts labels from features. `fit` trains a copy of ``estimator``. The
+        default estimator is `xmlc.models.Stacking` for `fit`, and `xmlc.models.OPLT` for
+        `partial_fit`.
     vectorizer : transformer of scikit-learn, optional
-        The transformer that turns texts into features. `fit` trains a copy of ``vectorizer``. For `fit`, the default
-        vectorizer is a ``TfidfVectorizer``. For `partial_fit`, the default vectorizer is a ``HashingVectorizer``, which
-        needs no vocabulary. By default, features are words. If the training texts contain Chinese, Japanese, Thai or
-        another script without blanks, features are words, characters of these scripts, and pairs of neighbours. The
-        first batch decides for `partial_fit`.
+        The transformer that turns texts into features. `fit` trains a copy of ``vectorizer``. For
+        `fit`, the default vectorizer is a ``TfidfVectorizer``. For `partial_fit`, the default
+        vectorizer is a ``HashingVectorizer``, which needs no vocabulary. By default, features are
+        words. If the training texts contain Chinese, Japanese, Thai or another script without
+        blanks, features are words, characters of these scripts, and pairs of neighbours. The first
+        batch decides for `partial_fit`.
     measure : {"instance_f", "macro_f", "micro_f"}
-        The F-measure that label sets maximise: the mean over texts, the mean over labels, or the F-measure of all pairs
-        of text and label. For the last two, `fit` finds a threshold for each label on texts that it holds out, at most
-        2,000 and a fifth. `xmlc.models.Stacking` holds out texts anyway. Any other estimator is trained a second time,
-        without the held-out texts. `partial_fit` needs "instance_f".
+        The F-measure that label sets maximise: the mean over texts, the mean over labels, or the
+        F-measure of all pairs of text and label. For the last two, `fit` finds a threshold for each
+        label on texts that it holds out, at most 2,000 and a fifth. `xmlc.models.Stacking` holds
+        out texts anyway. Any other estimator is trained a second time, without the held-out texts.
+        `partial_fit` needs "instance_f".
 
     Attributes
     ----------
     classes_ : ndarray of object, shape (m,)
-        Names of the labels, sorted after `fit`, and in order of first appearance after `partial_fit`.
+        Names of the labels, sorted after `fit`, and in order of first appearance after
+        `partial_fit`.
     estimator_, vectorizer_ : estimator, transformer
         The fitted copies of ``estimator`` and ``vectorizer``.
     thresholds_ : dict of str to ndarray of float32, shape (m,)
@@ -74,7 +80,8 @@ class TextClassifier(Estimator):
     Examples
     --------
     >>> from xmlc import TextClassifier
-    >>> model = TextClassifier().fit(["boil rice", "fry onions", "prune roses"], [["cooking"], ["cooking"], ["garden"]])
+    >>> texts = ["boil rice", "fry onions", "prune roses"]
+    >>> model = TextClassifier().fit(texts, [["cooking"], ["cooking"], ["garden"]])
     >>> model.predict(["roses"], 1)[0][0][0]
     'garden'
     """
@@ -90,7 +97,10 @@ class TextClassifier(Estimator):
         self.measure = measure
 
     def fit(
-        self, texts: Iterable[str], label_lists: Iterable[Iterable[str]], sample_weight: ArrayLike | None = None
+        self,
+        texts: Iterable[str],
+        label_lists: Iterable[Iterable[str]],
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Learn from texts and the label names of each text.
 
@@ -101,24 +111,27 @@ class TextClassifier(Estimator):
         label_lists : iterable of iterable of str, length n
             Label names of each text. A text may have no label. Repetitions of a name are ignored.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each text, if the estimator accepts weights. Texts of weight 0 are left out of training. In the
-            vectorizer, all texts with a positive weight count equally.
+            Weight of each text, if the estimator accepts weights. Texts of weight 0 are left out of
+            training. In the vectorizer, all texts with a positive weight count equally.
 
         Raises
         ------
         XmlcError
-            The label names of a text are a string instead of a list, a name is empty, ``texts`` and ``label_lists``
-            differ in length, no text has a word, or scikit-learn is not installed.
+            The label names of a text are a string instead of a list, a name is empty, ``texts`` and
+            ``label_lists`` differ in length, no text has a word, or scikit-learn is not installed.
 
         Warns
         -----
         UserWarning
-            At least 30 texts were given, and most of them have no feature in common with another text.
+            At least 30 texts were given, and most of them have no feature in common with another
+            text.
         """
         check("measure", self.measure, MEASURE)
         texts, lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:
-            raise InvalidDataError("texts: found none, expected at least one. Check how the texts are read.")
+            raise InvalidDataError(
+                "texts: found none, expected at least one. Check how the texts are read."
+            )
         if sample_weight is not None:
             sample_weight = sample_weights(sample_weight, len(texts))
             kept = np.flatnonzero(sample_weight)
@@ -133,7 +146,9 @@ class TextClassifier(Estimator):
         estimator._fit_rows(X, Y, sample_weight)
         thresholds = {}
         if self.measure != INSTANCE_F:
-            thresholds[self.measure] = fitted_thresholds(estimator, X, Y, self.measure, sample_weight)
+            thresholds[self.measure] = fitted_thresholds(
+                estimator, X, Y, self.measure, sample_weight
+            )
         self.thresholds_ = thresholds
         self.estimator_ = estimator
         self.vectorizer_ = vectorizer
@@ -147,11 +162,16 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            The arguments are invalid (see `fit`), the estimator has no ``partial_fit``, or the vectorizer learns a
-            vocabulary. An XmlcError is also raised if you changed a setting of the estimator or vectorizer after
-            learning began.
+            The arguments are invalid (see `fit`), the estimator has no ``partial_fit``, or the
+            vectorizer learns a vocabulary. An XmlcError is also raised if you changed a setting of
+            the estimator or vectorizer after learning began.
         """
-        check("measure", self.measure, OneOf(("instance_f",)), "Use fit for thresholds of macro_f and micro_f.")
+        check(
+            "measure",
+            self.measure,
+            OneOf(("instance_f",)),
+            "Use fit for thresholds of macro_f and micro_f.",
+        )
         texts, lists = _checked(texts, label_lists, self.vectorizer)
         if not texts:  # an empty batch of a stream changes nothing
             return self
@@ -167,7 +187,9 @@ class TextClassifier(Estimator):
         for part, example in ((estimator, "OPLT"), (vectorizer, "HashingVectorizer")):
             if not hasattr(part, "partial_fit"):
                 found = type(part).__name__
-                raise InvalidParameterError(f"found {found}, expected an object with partial_fit. Use {example}.")
+                raise InvalidParameterError(
+                    f"found {found}, expected an object with partial_fit. Use {example}."
+                )
         for name in chain(*lists):
             column.setdefault(name, len(column))
         X = _transformed(vectorizer, texts)
@@ -182,15 +204,17 @@ class TextClassifier(Estimator):
         return self
 
     def predict(self, texts: Iterable[str], k: int | None = None) -> list[list[tuple[str, float]]]:
-        """Return the labels of each text as pairs of name and estimated probability, most probable first.
+        """Return the labels of each text as pairs of name and estimated probability, most probable
+        first.
 
         Parameters
         ----------
         texts : iterable of str
             Texts to classify.
         k : int, optional
-            Number of labels per text. If the estimator ranks fewer than ``k`` labels for a text, the text gets only
-            these labels. By default, a text gets the label set that `predict_sets` returns, which may be empty.
+            Number of labels per text. If the estimator ranks fewer than ``k`` labels for a text,
+            the text gets only these labels. By default, a text gets the label set that
+            `predict_sets` returns, which may be empty.
         """
         model = self._fitted()
         if k is not None:
@@ -209,10 +233,12 @@ class TextClassifier(Estimator):
     def predict_top_k(
         self, texts: Iterable[str], k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels of each text, as positions in ``classes_``, and the labels' estimates.
+        """Return the k most probable labels of each text, as positions in ``classes_``, and the
+        labels' estimates.
 
-        The estimate of label ``classes_[j]`` is multiplied by ``label_weights[j]``. A label of weight 0 is never
-        returned. The docstring of `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` describes the result.
+        The estimate of label ``classes_[j]`` is multiplied by ``label_weights[j]``. A label of
+        weight 0 is never returned. The docstring of
+        `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` describes the result.
         """
         model = self._fitted()
         X = self.features(texts)
@@ -221,11 +247,14 @@ class TextClassifier(Estimator):
             return model.predict_top_k(X, k, label_weights)
         return model._rank_row(x, model._check_k(k), model._label_weights(label_weights))
 
-    def predict_proba(self, texts: Iterable[str], threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimated probabilities above a threshold as a csr_array of float32, shape (n, m).
+    def predict_proba(
+        self, texts: Iterable[str], threshold: float | np.ndarray = 0.0
+    ) -> sparse.csr_array:
+        """Return the estimated probabilities above a threshold as a csr_array of float32, shape (n,
+        m).
 
-        Column j contains the estimates of label ``classes_[j]``. Methods of `xmlc.thresholds` and `xmlc.inference`
-        accept the returned matrix.
+        Column j contains the estimates of label ``classes_[j]``. Methods of `xmlc.thresholds` and
+        `xmlc.inference` accept the returned matrix.
         """
         return self._fitted().predict_proba(self.features(texts), threshold)
 
@@ -237,10 +266,10 @@ class TextClassifier(Estimator):
         texts : iterable of str
             Texts to classify.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
-            By default, the label set of each text maximises ``measure``, and does not depend on the other texts. If you
-            pass one threshold, or one threshold per label, a set contains the labels whose estimates exceed the
-            threshold. If you pass a fitted method, such as `xmlc.thresholds.LabelSets`, the method chooses the sets
-            from all estimates above 1e-4.
+            By default, the label set of each text maximises ``measure``, and does not depend on the
+            other texts. If you pass one threshold, or one threshold per label, a set contains the
+            labels whose estimates exceed the threshold. If you pass a fitted method, such as
+            `xmlc.thresholds.LabelSets`, the method chooses the sets from all estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
@@ -248,13 +277,15 @@ class TextClassifier(Estimator):
             sets = self._sets(self.features(texts))
         else:
             sets = self._fitted().predict(self.features(texts), thresholds)
-        return [list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)]
+        return [
+            list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)
+        ]
 
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
         """Return P@1: the share of texts whose most probable label is correct.
 
-        scikit-learn's hyperparameter searches and cross-validation use P@1 by default. If none of a text's labels
-        occurs in the training set, the text counts as wrong.
+        scikit-learn's hyperparameter searches and cross-validation use P@1 by default. If none of a
+        text's labels occurs in the training set, the text counts as wrong.
 
         Parameters
         ----------
@@ -263,15 +294,18 @@ class TextClassifier(Estimator):
         """
         texts, lists = _checked(texts, label_lists, self.vectorizer)
         best = self.predict_top_k(texts, 1)[0][:, 0]
-        n_right = sum(j >= 0 and self.classes_[j] in names for j, names in zip(best, lists, strict=True))
+        n_right = sum(
+            j >= 0 and self.classes_[j] in names for j, names in zip(best, lists, strict=True)
+        )
         return n_right / max(len(texts), 1)
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters, including nested ones such as ``estimator__plt__arity`` or ``vectorizer__ngram_range``.
+        """Set hyperparameters, including nested ones such as ``estimator__plt__arity`` or
+        ``vectorizer__ngram_range``.
 
-        If ``estimator`` is None, an argument ``estimator__NAME`` first sets ``estimator`` to the default estimator of
-        `fit`. If ``vectorizer`` is None, an argument ``vectorizer__NAME`` first sets ``vectorizer`` to the default
-        vectorizer of `fit`.
+        If ``estimator`` is None, an argument ``estimator__NAME`` first sets ``estimator`` to the
+        default estimator of `fit`. If ``vectorizer`` is None, an argument ``vectorizer__NAME``
+        first sets ``vectorizer`` to the default vectorizer of `fit`.
 
         Raises
         ------
@@ -281,22 +315,29 @@ class TextClassifier(Estimator):
         for name in [*params]:
             part, _, inner = name.partition("__")
             if inner and params.get(part, getattr(self, part, "")) is None:
-                defaults = {"estimator": estimator_class(DEFAULT)(), "vectorizer": default_vectorizer({}, False)}
+                defaults = {
+                    "estimator": estimator_class(DEFAULT)(),
+                    "vectorizer": default_vectorizer({}, False),
+                }
                 params[part] = defaults[part]
         return super().set_params(**params)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator, the fitted vectorizer and the label names to a folder.
 
-        A text vectorizer of scikit-learn whose settings are plain values is written as JSON and arrays. Any other
-        vectorizer is written as a joblib pickle. Loading a pickle may run code, so `load` needs ``trusted=True`` for a
-        folder with a pickle.
+        A text vectorizer of scikit-learn whose settings are plain values is written as JSON and
+        arrays. Any other vectorizer is written as a joblib pickle. Loading a pickle may run code,
+        so `load` needs ``trusted=True`` for a folder with a pickle.
         """
         self._fitted()
         with atomic_folder(path) as folder:
             self.estimator_.save(folder / "model")
             vectorizer = save_vectorizer(folder, self.vectorizer_)
-            about = {"classes": list(self.classes_), "vectorizer": vectorizer, "measure": self.measure}
+            about = {
+                "classes": list(self.classes_),
+                "vectorizer": vectorizer,
+                "measure": self.measure,
+            }
             for measure, thresholds in self.thresholds_.items():
                 np.save(folder / f"{measure}.npy", thresholds)
             write_json(folder / DESCRIPTION, about | {"thresholds": list(self.thresholds_)})
@@ -309,17 +350,21 @@ class TextClassifier(Estimator):
         ----------
         path : str or Path
         trusted : bool
-            Whether to load pickles that joblib stored. Loading a pickle may run code from the folder.
+            Whether to load pickles that joblib stored. Loading a pickle may run code from the
+            folder.
 
         Raises
         ------
         XmlcError
-            The folder contains no text classifier, a file was changed after `save`, or the folder contains a pickle and
-            ``trusted`` is false.
+            The folder contains no text classifier, a file was changed after `save`, or the folder
+            contains a pickle and ``trusted`` is false.
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
-            said = "expected a folder written by TextClassifier.save. Use xmlc.load_model for other models."
+            said = (
+                "expected a folder written by TextClassifier.save. Use xmlc.load_model for other "
+                "models."
+            )
             raise MissingFileError(f"{folder}: found no {DESCRIPTION}, {said}")
         for name in listed_in(folder):
             check_listed(folder, name)
@@ -329,11 +374,16 @@ class TextClassifier(Estimator):
         try:
             vectorizer = load_vectorizer(folder, about["vectorizer"], trusted)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            said = "Train the classifier again with the installed versions of xmlc and scikit-learn."
+            said = (
+                "Train the classifier again with the installed versions of xmlc and scikit-learn."
+            )
             raise XmlcError(f"{folder}: the vectorizer cannot be read ({error}). {said}") from error
         names = about["classes"]
         if len(names) != estimator.n_labels_ or not all(isinstance(name, str) for name in names):
-            found = f"found {len(names)} names of labels, expected {estimator.n_labels_} texts, one per label"
+            found = (
+                f"found {len(names)} names of labels, expected {estimator.n_labels_} texts, one "
+                "per label"
+            )
             raise XmlcError(f"{folder / DESCRIPTION}: {found}. Train the classifier again.")
         measure = about.get("measure", INSTANCE_F)  # which an earlier version did not store
         model = cls(estimator.unfitted(), unfitted_vectorizer(vectorizer), measure)
@@ -349,7 +399,10 @@ class TextClassifier(Estimator):
         return model
 
     def _new_parts(self, texts: list[str], stream: bool = False) -> tuple[Any, Any]:
-        """Return an unfitted vectorizer and estimator. A default vectorizer suits the scripts of ``texts``."""
+        """Return an unfitted vectorizer and estimator.
+
+        A default vectorizer suits the scripts of ``texts``.
+        """
         if self.vectorizer is None:
             vectorizer = default_vectorizer(settings_for(texts), stream)
         else:
@@ -363,7 +416,8 @@ class TextClassifier(Estimator):
         return vectorizer, estimator.unfitted()
 
     def own_thresholds(self) -> np.ndarray | None:
-        """Return the labels' thresholds for ``measure``, float32 (m,), or None for "instance_f", which needs none.
+        """Return the labels' thresholds for ``measure``, float32 (m,), or None for "instance_f",
+        which needs none.
 
         Raises
         ------
@@ -375,7 +429,10 @@ class TextClassifier(Estimator):
         if self.measure == INSTANCE_F:
             return None
         if self.measure not in self.thresholds_:
-            found = f"found measure={self.measure!r} after training, expected {[*self.thresholds_, 'instance_f'][0]!r}"
+            found = (
+                f"found measure={self.measure!r} after training, expected "
+                f"{[*self.thresholds_, 'instance_f'][0]!r}"
+            )
             raise InvalidParameterError(f"TextClassifier: {found}. Call fit again.")
         return self.thresholds_[self.measure]
 
@@ -392,7 +449,9 @@ class TextClassifier(Estimator):
         return estimator
 
     def features(self, texts: Iterable[str]) -> Any:
-        """Return the features of texts as a sparse matrix of shape (n, d), the input of ``estimator_``."""
+        """Return the features of texts as a sparse matrix of shape (n, d), the input of
+        ``estimator_``.
+        """
         model = self._fitted()
         texts = _texts(texts, self.vectorizer)
         if not texts:  # vectorizers raise an error for an empty list
@@ -401,7 +460,8 @@ class TextClassifier(Estimator):
 
 
 class ListPerText(list[Any]):
-    """A list that NumPy converts to a one-dimensional array, whose entries are the lists of the texts.
+    """A list that NumPy converts to a one-dimensional array, whose entries are the lists of the
+    texts.
 
     scikit-learn's ``cross_val_predict`` joins the predictions of its folds as arrays.
     """
@@ -429,24 +489,37 @@ def named_labels(
 
 
 def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
-    """Return the features of texts, or raise an `InvalidDataError` if scikit-learn rejects the texts."""
+    """Return the features of texts, or raise an `InvalidDataError` if scikit-learn rejects the
+    texts.
+    """
     try:
         if learning:
             return vectorizer.fit_transform(texts)
         return vectorizer.transform(texts)
     except FileNotFoundError as error:
-        raise MissingFileError(f"{error.filename}: found no such file, expected one file per text") from error
+        raise MissingFileError(
+            f"{error.filename}: found no such file, expected one file per text"
+        ) from error
     except ValueError as error:  # Vectorizers raise this error if, for example, no text has a word.
         said = "Change the texts or the settings of the vectorizer, such as analyzer='char'."
         raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error
 
 
 def _as_list(what: str, values: Any, expected: str) -> list[Any]:
-    """Return one value per text as a list. A string would yield letters, and a table the names of its columns."""
-    if isinstance(values, str | bytes) or hasattr(values, "columns") or not isinstance(values, Iterable):
+    """Return one value per text as a list.
+
+    A string would yield letters, and a table the names of its columns.
+    """
+    if (
+        isinstance(values, str | bytes)
+        or hasattr(values, "columns")
+        or not isinstance(values, Iterable)
+    ):
         raise InvalidDataError(f"{what}: found {shown(values)}, expected {expected}")
     if isinstance(values, set | frozenset):
-        raise InvalidDataError(f"{what}: found a set, expected a list, because the order of a set is arbitrary")
+        raise InvalidDataError(
+            f"{what}: found a set, expected a list, because the order of a set is arbitrary"
+        )
     return list(values)
 
 
@@ -466,15 +539,21 @@ def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
 def _checked(
     texts: Iterable[str], label_lists: Iterable[Iterable[str]], vectorizer: Any
 ) -> tuple[list[str], list[list[str]]]:
-    """Check the texts and the label names of each text, and return a list of texts and a list of label lists."""
+    """Check the texts and the label names of each text, and return a list of texts and a list of
+    label lists.
+    """
     expected = "[['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
     given = _as_list("labels", label_lists, expected)
     if isinstance(texts, list | tuple) and texts and isinstance(texts[0], list | tuple | set):
         if given and isinstance(given[0], str):
-            raise InvalidDataError("found (label_lists, texts), expected (texts, label_lists). Swap the arguments.")
+            raise InvalidDataError(
+                "found (label_lists, texts), expected (texts, label_lists). Swap the arguments."
+            )
     texts = _texts(texts, vectorizer)
     if len(texts) != len(given):
-        raise InvalidDataError(f"found {len(texts)} texts and {len(given)} lists of labels, expected one list per text")
+        raise InvalidDataError(
+            f"found {len(texts)} texts and {len(given)} lists of labels, expected one list per text"
+        )
     lists = [_names_of_text(i, names) for i, names in enumerate(given)]
     _check_characters("texts", texts)
     _check_characters("labels", set().union(*lists))
@@ -487,10 +566,13 @@ def _names_of_text(i: int, names: Any) -> list[str]:
     # a mapping or a pandas Series assigns values to keys, so it may be a row of a label matrix
     if isinstance(names, str) or hasattr(names, "keys") or not isinstance(names, Iterable):
         advice = "Use [[name] for name in labels] or [cell.split(';') for cell in labels]."
-        raise InvalidDataError(f"{where} {shown(names)}, expected a list of names, or [] for none. {advice}")
+        raise InvalidDataError(
+            f"{where} {shown(names)}, expected a list of names, or [] for none. {advice}"
+        )
     found = list(names)
     for name in found:
-        # numbers are probably a row of a label matrix, and the split of an empty cell is a list with an empty text
+        # numbers are probably a row of a label matrix, and the split of an empty cell is a list
+        # with an empty text
         if not isinstance(name, str) or not name.strip():
             advice = "Write the labels that are 1 as str(number), and leave out empty names."
             raise InvalidDataError(f"{where} {shown(name)}, expected a name. {advice}")
@@ -502,13 +584,22 @@ def _names_of_text(i: int, names: Any) -> list[str]:
 def _check_characters(what: str, strings: Iterable[Any]) -> None:
     """Raise an error if half a surrogate pair shows that a text was read with a wrong encoding."""
     for string in strings:
-        if isinstance(string, str) and not string.isascii() and string.encode("utf-8", "ignore").decode() != string:
+        if (
+            isinstance(string, str)
+            and not string.isascii()
+            and string.encode("utf-8", "ignore").decode() != string
+        ):
             said = "expected valid Unicode. Read the file with the correct encoding."
-            raise InvalidDataError(f"{what}: found {shown(string)} with an incomplete character, {said}")
+            raise InvalidDataError(
+                f"{what}: found {shown(string)} with an incomplete character, {said}"
+            )
 
 
 def indicator(label_lists: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_array:
-    """Return label sets as a csr_array of bool, shape (n, m). ``column`` maps each label name to its column."""
+    """Return label sets as a csr_array of bool, shape (n, m).
+
+    ``column`` maps each label name to its column.
+    """
     indptr = [0]
     indices: list[int] = []
     for names in label_lists:

@@ -14,8 +14,8 @@ from xmlc.kernels.indices import Malformed, check_array, check_within
 from xmlc.kernels.stored import FINITE, load_array
 from xmlc.models import pickled
 
-# KNOWN lists the vectorizers that are stored without a pickle. HashingVectorizer learns nothing, CountVectorizer learns
-# a vocabulary, and TfidfVectorizer also learns word weights.
+# KNOWN lists the vectorizers that are stored without a pickle. HashingVectorizer learns nothing,
+# CountVectorizer learns a vocabulary, and TfidfVectorizer also learns word weights.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
 STREAMED = 2**20  # Number of features of a stream of texts.
 VOCABULARY = "vocabulary.json"
@@ -35,7 +35,9 @@ def make_vectorizer(name: str, **given: Any) -> Any:
 def default_vectorizer(settings: dict[str, Any], stream: bool) -> Any:
     """Return the default vectorizer for a stream of texts, or for texts that are read at once."""
     if stream:
-        return make_vectorizer("HashingVectorizer", n_features=STREAMED, alternate_sign=False, **settings)
+        return make_vectorizer(
+            "HashingVectorizer", n_features=STREAMED, alternate_sign=False, **settings
+        )
     return make_vectorizer("TfidfVectorizer", **settings)
 
 
@@ -49,7 +51,9 @@ def unfitted_vectorizer(vectorizer: Any) -> Any:
     """
     from sklearn.base import clone
 
-    if isinstance(vectorizer, type) or not all(hasattr(vectorizer, name) for name in ("fit_transform", "transform")):
+    if isinstance(vectorizer, type) or not all(
+        hasattr(vectorizer, name) for name in ("fit_transform", "transform")
+    ):
         said = "expected a vectorizer of scikit-learn, such as TfidfVectorizer()"
         raise InvalidParameterError(f"vectorizer: found {shown(vectorizer)}, {said}")
 
@@ -57,7 +61,9 @@ def unfitted_vectorizer(vectorizer: Any) -> Any:
 
 
 def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
-    """Write the learned state of a vectorizer to a folder, and return the JSON entries for `load_vectorizer`."""
+    """Write the learned state of a vectorizer to a folder, and return the JSON entries for
+    `load_vectorizer`.
+    """
     name = type(vectorizer).__name__
     given = vectorizer.get_params(deep=False)
     for key, value in given.items():
@@ -65,7 +71,10 @@ def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
             given[key] = value.item()
     if "dtype" in given:
         given["dtype"] = np.dtype(given["dtype"]).name
-    is_plain = all(isinstance(value, str | int | float | bool | list | tuple | None) for value in given.values())
+    is_plain = all(
+        isinstance(value, str | int | float | bool | list | tuple | None)
+        for value in given.values()
+    )
     if name not in KNOWN or not type(vectorizer).__module__.startswith("sklearn.") or not is_plain:
         pickled.store(folder / PICKLE, vectorizer)
         return {"class": name, "stored": "joblib"}
@@ -103,9 +112,14 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
         given["ngram_range"] = tuple(given["ngram_range"])
     if VOCABULARY not in files:
         return make_vectorizer(about["class"], **given)
-    # Because the vocabulary is given, `fit` accepts any text and only marks the vectorizer as fitted.
+    # Because the vocabulary is given, `fit` accepts any text and only marks the vectorizer as
+    # fitted.
     words = read_json(folder / VOCABULARY)
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or len({*words}) < len(words):
+    if (
+        not isinstance(words, list)
+        or not all(isinstance(word, str) for word in words)
+        or len({*words}) < len(words)
+    ):
         raise Malformed(str(folder / VOCABULARY), "found no list of distinct texts")
     fitting = given | {"vocabulary": words, "input": "content"}
     vectorizer = make_vectorizer(about["class"], **fitting).fit([""])

@@ -17,8 +17,9 @@ from xmlc.kernels.indices import Malformed
 class LabelTree:
     """Represent a rooted tree whose leaves are labels (plt2016, Section 5.2).
 
-    Nodes are numbered in breadth-first order from the root, which has number 0. The children of node ``t`` have the
-    contiguous numbers ``children[t] .. children[t + 1] - 1``. A leaf has no children.
+    Nodes are numbered in breadth-first order from the root, which has number 0. The children of
+    node ``t`` have the contiguous numbers ``children[t] .. children[t + 1] - 1``. A leaf has no
+    children.
 
     Attributes
     ----------
@@ -48,16 +49,26 @@ class LabelTree:
         Raises
         ------
         Malformed
-            The nodes are not a tree in breadth-first order, a leaf has no label, or two leaves have the same label.
+            The nodes are not a tree in breadth-first order, a leaf has no label, or two leaves have
+            the same label.
         """
         children = np.asarray(children, dtype=np.int64)
         label = np.asarray(label, dtype=np.int32)
         n_nodes = label.size
         degree = np.diff(children)
-        if children.size != n_nodes + 1 or n_nodes == 0 or children[0] != 1 or children[-1] != n_nodes:
-            raise Malformed("children", "found no label tree, expected first entry 1 and last entry n_nodes")
+        if (
+            children.size != n_nodes + 1
+            or n_nodes == 0
+            or children[0] != 1
+            or children[-1] != n_nodes
+        ):
+            raise Malformed(
+                "children", "found no label tree, expected first entry 1 and last entry n_nodes"
+            )
         if (degree < 0).any() or (children[:-1] <= np.arange(n_nodes)).any():
-            raise Malformed("children", "found no label tree, expected nodes in breadth-first order")
+            raise Malformed(
+                "children", "found no label tree, expected nodes in breadth-first order"
+            )
         leaves = degree == 0
         carried = np.sort(label[leaves])
         if (label[~leaves] != -1).any() or carried[0] < 0 or (carried[1:] == carried[:-1]).any():
@@ -75,7 +86,8 @@ class LabelTree:
         """Return the number of labels, which is the number of leaves."""
         return int((self.label >= 0).sum())
 
-    @cached_property  # cached, because computing the degree takes longer than a search for one instance
+    # cached, because computing the degree takes longer than a search for one instance
+    @cached_property
     def max_degree(self) -> int:
         """Return the largest number of children of a node."""
         return int(np.diff(self.children).max())
@@ -100,9 +112,9 @@ class LabelTree:
     def node_thresholds(self, thresholds: np.ndarray) -> np.ndarray:
         """Return the threshold of each node, given the thresholds of the labels.
 
-        The threshold of a leaf is the threshold of its label. The threshold of an inner node is the minimum of its
-        children's thresholds. With node thresholds, one search can use a different threshold for each label (plt2016,
-        Section 5.2).
+        The threshold of a leaf is the threshold of its label. The threshold of an inner node is the
+        minimum of its children's thresholds. With node thresholds, one search can use a different
+        threshold for each label (plt2016, Section 5.2).
 
         Parameters
         ----------
@@ -116,7 +128,8 @@ class LabelTree:
         result = np.full(self.n_nodes, np.inf, dtype=thresholds.dtype)
         leaves = self.label >= 0
         result[leaves] = thresholds[self.label[leaves]]
-        # The loop starts at the deepest level, because the minimum of a node depends on the minima of its children.
+        # The loop starts at the deepest level, because the minimum of a node depends on the minima
+        # of its children.
         for start, end in reversed(list(pairwise(self._level_ends()))):
             np.minimum.at(result, self.parent[start:end], result[start:end])
         return result
@@ -124,14 +137,15 @@ class LabelTree:
     def largest_below(self, weights: np.ndarray) -> np.ndarray:
         """Return for each node the largest weight of the labels below the node, float64 (n_nodes,).
 
-        The result for a node is NaN if all labels below the node have weight 0. The last result is cached, because its
-        computation takes longer than a search. The cache is replaced as a whole, so threads may call this at once.
+        The result for a node is NaN if all labels below the node have weight 0. The last result is
+        cached, because its computation takes longer than a search. The cache is replaced as a
+        whole, so threads may call this at once.
 
         Parameters
         ----------
         weights : ndarray of float64, shape (m,)
-            Weight of each label, at least 0. The caller does not change the array afterwards. If the array is empty,
-            labels have no weights, and the result is empty.
+            Weight of each label, at least 0. The caller does not change the array afterwards. If
+            the array is empty, labels have no weights, and the result is empty.
         """
         if weights.size == 0:
             return weights
@@ -146,7 +160,9 @@ class LabelTree:
 
     def over(self, labels: np.ndarray) -> LabelTree:
         """Return a copy of the tree in which ``labels[j]`` replaces label j."""
-        return replace(self, label=np.where(self.label >= 0, labels[self.label], -1).astype(np.int32))
+        return replace(
+            self, label=np.where(self.label >= 0, labels[self.label], -1).astype(np.int32)
+        )
 
     def _level_ends(self) -> list[int]:
         ends = []
@@ -159,7 +175,8 @@ class LabelTree:
 
 
 def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
-    """Return the complete ``arity``-ary tree whose leaves, in breadth-first order, have the given labels.
+    """Return the complete ``arity``-ary tree whose leaves, in breadth-first order, have the given
+    labels.
 
     Every inner node has ``arity`` children, except the last inner node, which has at least two.
 

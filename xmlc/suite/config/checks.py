@@ -1,6 +1,8 @@
-"""Check the configuration of a project after its files were read: names, models, hyperparameters and settings.
+"""Check the configuration of a project after its files were read: names, models, hyperparameters
+and settings.
 
-Each check yields the place and the text of each mistake, and `check` raises them with the file and the line.
+Each check yields the place and the text of each mistake, and `check` raises them with the file and
+the line.
 """
 
 from __future__ import annotations
@@ -32,32 +34,48 @@ from xmlc.suite.schemas import Misfit, located, name_misfits, nearest
 if TYPE_CHECKING:
     from xmlc.suite.config.project import Project
 
-#: Names of rules, targets and folders of the workflow. Datasets and suites must not have one of these names, because
-#: paths and targets would be ambiguous.
+#: Names of rules, targets and folders of the workflow. Datasets and suites must not have one of
+#: these names, because paths and targets would be ambiguous.
 RESERVED = frozenset(
-    "all tables baselines study small large manual digests figures published reference benchmarks simulations "
-    "download synthesise prepare simulate tune train rank score estimate thresholds thresholds_without_validation "
-    "infer forest sweep progressive table figure".split()
+    "all tables baselines study small large manual digests figures published reference benchmarks "
+    "simulations download synthesise prepare simulate tune train rank score estimate thresholds "
+    "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
 # Names that no model may have, because folders with these names are next to the models' folders.
 FOLDERS = frozenset(("data", "tuning"))
-# Hyperparameters that each run sets. If a suite set a hyperparameter in this table, all runs would have the same seed,
-# or would use more threads than planned.
-SET_BY_RUNS = {"random_state": "`seeds` to the suite", "n_jobs": "`threads` to the model or the run"}
-OF_ESTIMATES = ("validation", "test")  # Hyperparameters of the estimator `estimates`, which are paths of files.
+# Hyperparameters that each run sets. If a suite set a hyperparameter in this table, all runs would
+# have the same seed, or would use more threads than planned.
+SET_BY_RUNS = {
+    "random_state": "`seeds` to the suite",
+    "n_jobs": "`threads` to the model or the run",
+}
+# Hyperparameters of the estimator `estimates`, which are paths of files.
+OF_ESTIMATES = ("validation", "test")
 #: Keys that may differ between the models of one name, because they change no result of the model.
-FREE = ("title", "without", "task", "optional", "provenance", "skip_thresholds", "untuned", "from_suite")
-#: Keys that may also differ in a suite that belongs to no paper, because only papers' suites search for values.
+FREE = (
+    "title",
+    "without",
+    "task",
+    "optional",
+    "provenance",
+    "skip_thresholds",
+    "untuned",
+    "from_suite",
+)
+#: Keys that may also differ in a suite that belongs to no paper, because only papers' suites search
+#: for values.
 OF_PAPERS = ("hyperparameters", "datasets", "selected", "search")
 
 
 def check(project: Project, catalogue: str) -> None:
-    """Check the settings, the suites and the names of the datasets of a project, whose catalogue is a file.
+    """Check the settings, the suites and the names of the datasets of a project, whose catalogue is
+    a file.
 
     Raises
     ------
     XmlcError
-        The message contains the file, the line, the keys, the wrong value and the nearest valid one.
+        The message contains the file, the line, the keys, the wrong value and the nearest valid
+        one.
     """
     suites = [*project.suites.values()]
     for suite in suites:
@@ -71,7 +89,9 @@ def check(project: Project, catalogue: str) -> None:
             taken -= {*suite.datasets} - RESERVED
     for name in project.catalogue:
         _refuse(catalogue, _reserved_names(name, [name], taken))
-    _refuse("config", _reserved_names("datasets", {*project.settings.named_datasets} - {*SIZES}, taken))
+    _refuse(
+        "config", _reserved_names("datasets", {*project.settings.named_datasets} - {*SIZES}, taken)
+    )
     for suite in suites:
         _refuse(suite.file, _reserved_names("datasets", suite.datasets, taken))
         _refuse(suite.file, _reserved_names("name of the file", [suite.name], RESERVED))
@@ -110,14 +130,18 @@ def _unknown_names(suite: Suite, datasets: Collection[str]) -> Iterator[Misfit]:
 def _contradictions(suite: Suite) -> Iterator[Misfit]:
     """Yield each setting of a suite that has no effect."""
     if suite.progressive and not suite.few_shot:
-        problem = f"found {', '.join(suite.progressive)}, but the suite has no few-shot dataset. Add few_shot"
+        problem = (
+            f"found {', '.join(suite.progressive)}, but the suite has no few-shot dataset. Add "
+            "few_shot"
+        )
         yield ("progressive",), problem
     for name, model in suite.all_models.items():
         keys = suite.place_of(name)
         if keys[0] == "baselines" and name in suite.models:
             yield keys, f"found {name}, which is also a model. Rename one of them"
         shared = model.share_search_with
-        if shared and shared not in suite.all_models:  # A copied model has this key, too, but not in this file.
+        # A copied model has this key, too, but not in this file.
+        if shared and shared not in suite.all_models:
             expected = f"expected another model of this suite: {nearest(shared, suite.all_models)}"
             yield (*keys, "share_search_with"), f"found {shared}, {expected}"
         followed = [name]  # shared searches, until the end or the first repeated model
@@ -125,23 +149,33 @@ def _contradictions(suite: Suite) -> Iterator[Misfit]:
             followed.append(shared)
             shared = suite.all_models[shared].share_search_with
         if followed.count(followed[-1]) > 1:
-            yield (*keys, "share_search_with"), f"found a cycle: {' -> '.join(followed)}. Remove one of the keys"
+            yield (
+                (*keys, "share_search_with"),
+                f"found a cycle: {' -> '.join(followed)}. Remove one of the keys",
+            )
         if model.skip_thresholds and keys[0] == "models":
             problem = f"found a model. Add {name} to skip_thresholds of the suite instead"
             yield (*keys, "skip_thresholds"), problem
         if model.task and all(suite.task_of(dataset) != model.task for dataset in suite.datasets):
-            problem = f"found {model.task}, but no dataset of the suite has this task, so {name} would not run"
+            problem = (
+                f"found {model.task}, but no dataset of the suite has this task, so {name} would "
+                "not run"
+            )
             yield (*keys, "task"), f"{problem}. Change few_shot, or remove {name}"
         elif all(dataset in model.without for dataset in suite.datasets):
-            yield (*keys, "without"), f"found all datasets of the suite, so {name} would not run. Remove {name}"
+            yield (
+                (*keys, "without"),
+                f"found all datasets of the suite, so {name} would not run. Remove {name}",
+            )
 
 
 def _wrong_models(suite: Suite) -> Iterator[Misfit]:
-    """Yield each model whose estimator or hyperparameters do not exist, or whose values are out of range.
+    """Yield each model whose estimator or hyperparameters do not exist, or whose values are out of
+    range.
 
-    Estimators of xmlc are checked without an import. The class of a user's file or of an installed library is imported
-    and instantiated. Baselines and optional models are checked by the jobs that train them, because their program may
-    be missing.
+    Estimators of xmlc are checked without an import. The class of a user's file or of an installed
+    library is imported and instantiated. Baselines and optional models are checked by the jobs that
+    train them, because their program may be missing.
     """
     for name, model in suite.all_models.items():
         try:
@@ -162,9 +196,14 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
     given = [model.hyperparameters, *model.datasets.values(), search.trial_overrides, *swept]
     for key in chain(*given, *trials, search.ranges):
         if key in SET_BY_RUNS:
-            raise XmlcError(f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} instead")
+            raise XmlcError(
+                f"found the hyperparameter {key}, which each run sets. Add {SET_BY_RUNS[key]} "
+                "instead"
+            )
         if estimator == "oracle":
-            raise XmlcError(f"found {key}, expected nothing, because the oracle has no hyperparameters")
+            raise XmlcError(
+                f"found {key}, expected nothing, because the oracle has no hyperparameters"
+            )
         if estimator == "estimates" and key not in OF_ESTIMATES:
             raise XmlcError(f"found {key}, expected {nearest(key, OF_ESTIMATES)}")
     if program_of(estimator) and (model.optional or name in suite.baselines):
@@ -186,17 +225,23 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
     for values in given:
         _check_values(estimator, values)
     _check_together(estimator, [{}], [model.hyperparameters, *model.datasets.values()])
-    # A trial can follow the best trial of an earlier stage, which is unknown, and a sweep runs on several datasets.
+    # A trial can follow the best trial of an earlier stage, which is unknown, and a sweep runs on
+    # several datasets.
     base = model.hyperparameters | search.trial_overrides
     _check_together(estimator, [base, *(base | trial for trial in trials)], trials)
     _check_together(estimator, [model.values_on(dataset) for dataset in suite.datasets], swept)
 
 
 def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
-    """Instantiate a class of a user's file or of another library with each set of hyperparameters."""
+    """Instantiate a class of a user's file or of another library with each set of
+    hyperparameters.
+    """
     place, _, name = model.estimator.rpartition(":")
-    if Path(f"{place}.py").is_file():  # Workflow jobs cannot import a module from the current folder.
-        raise XmlcError(f"found {model.estimator}, a module in this folder, expected {place}.py:{name}")
+    # Workflow jobs cannot import a module from the current folder.
+    if Path(f"{place}.py").is_file():
+        raise XmlcError(
+            f"found {model.estimator}, a module in this folder, expected {place}.py:{name}"
+        )
     if not place:
         raise XmlcError(
             f"found no estimator {name}, expected {nearest(name, ESTIMATORS)}, or "
@@ -207,7 +252,9 @@ def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
 
 
 def _check_values(estimator: str, values: Hyperparameters) -> None:
-    """Check that each hyperparameter of an estimator of xmlc exists, and that each value is in its domain."""
+    """Check that each hyperparameter of an estimator of xmlc exists, and that each value is in its
+    domain.
+    """
     kind = type(make_estimator(estimator, values, seed=0))
     for key, value in values.items():
         check_value(kind, key, value)
@@ -219,14 +266,20 @@ def _check_values(estimator: str, values: Hyperparameters) -> None:
                     raise XmlcError(f"{key}: found {name}, expected {nearest(name, ESTIMATORS)}")
 
 
-def _check_together(estimator: str, possible: Sequence[Hyperparameters], given: Iterable[Hyperparameters]) -> None:
-    """Check that each of the ``given`` hyperparameters fits to some ``possible`` ones, such as arity and tree."""
+def _check_together(
+    estimator: str, possible: Sequence[Hyperparameters], given: Iterable[Hyperparameters]
+) -> None:
+    """Check that each of the ``given`` hyperparameters fits to some ``possible`` ones, such as
+    arity and tree.
+    """
     for values in given:
         errors = []
         for others in possible:
             complete = others | values
             try:
-                known = {key: value for key, value in complete.items() if value != LABELS_PER_INSTANCE}
+                known = {
+                    key: value for key, value in complete.items() if value != LABELS_PER_INSTANCE
+                }
                 estimator_class(estimator)(**known).check_together()
             except InvalidParameterError as error:
                 errors.append(error)
@@ -235,7 +288,8 @@ def _check_together(estimator: str, possible: Sequence[Hyperparameters], given: 
 
 
 def _differences(first: Suite, second: Suite) -> Iterator[Misfit]:
-    """Yield each difference of what two suites share: models of one name, stored estimates and inferred label sets.
+    """Yield each difference of what two suites share: models of one name, stored estimates and
+    inferred label sets.
 
     The results of a model are in ``results/<dataset>/<model>/``, whatever suite requests them.
     """
@@ -250,7 +304,8 @@ def _differences(first: Suite, second: Suite) -> Iterator[Misfit]:
         for field in fields(ModelSpec):
             if field.name not in free and getattr(here, field.name) != getattr(there, field.name):
                 problem = (
-                    f"found other {field.name} than in {first.file}, which has a model {name}, too. The results of"
+                    f"found other {field.name} than in {first.file}, which has a model {name}, "
+                    "too. The results of"
                 )
                 problem += f" both would be in results/<dataset>/{name}/. Rename one of them"
                 problem += f", or copy it with from_suite: {first.name}"
@@ -269,7 +324,9 @@ def _differences(first: Suite, second: Suite) -> Iterator[Misfit]:
     for place, values, what in shared:
         if values[0] != values[1]:
             expected, found = ["null" if value is None else value for value in values]
-            problem = f"found {found}, expected {expected} as in {first.file}, which has the same {what}"
+            problem = (
+                f"found {found}, expected {expected} as in {first.file}, which has the same {what}"
+            )
             yield place, f"{problem}. Use the same value in both files"
 
 
@@ -278,14 +335,19 @@ def _reserved_names(key: str, names: Iterable[str], taken: Collection[str]) -> I
     for name in names:
         if name in taken:
             kind = "a rule, target, folder or suite of the workflow"
-            yield (key,), f"found {name}, the name of {kind}. Choose another name, such as my-{name}"
+            yield (
+                (key,),
+                f"found {name}, the name of {kind}. Choose another name, such as my-{name}",
+            )
 
 
 def _wrong_settings(project: Project) -> Iterator[Misfit]:
     """Yield each unknown name in the settings of a run."""
     settings = project.settings
     models: Iterable[str] = settings.models or ()
-    looked_up: list[tuple[str, Iterable[str], Collection[str]]] = [("papers", settings.papers, project.suites)]
+    looked_up: list[tuple[str, Iterable[str], Collection[str]]] = [
+        ("papers", settings.papers, project.suites)
+    ]
     if isinstance(settings.models, dict):
         looked_up.append(("models", models, {*chain(*map(project.datasets_of, project.suites))}))
         models = chain(*settings.models.values())
@@ -298,7 +360,8 @@ def _wrong_settings(project: Project) -> Iterator[Misfit]:
         if name in SIZES:
             yield ("datasets",), f"found {name} and others, expected {name} alone: datasets={name}"
         else:
-            project.propensity(name)  # raises an error for a bad name or unknown propensities, before any training
+            # raises an error for a bad name or unknown propensities, before any training
+            project.propensity(name)
 
 
 def _wrong_datasets(project: Project, suite: Suite) -> Iterator[Misfit]:
@@ -311,5 +374,8 @@ def _wrong_datasets(project: Project, suite: Suite) -> Iterator[Misfit]:
     has_posteriors = any(project.entry(name).synthetic for name in suite.datasets)
     for name, model in suite.models.items():
         if model.estimator == "oracle" and not has_posteriors:
-            problem = "found oracle, but no dataset of the suite is synthetic, so it would not run. Remove it"
+            problem = (
+                "found oracle, but no dataset of the suite is synthetic, so it would not run. "
+                "Remove it"
+            )
             yield ("models", name, "estimator"), problem

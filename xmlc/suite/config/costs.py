@@ -118,7 +118,8 @@ class Costs:
                     cost = Cost(*map(float, amounts))
                 except (TypeError, ValueError) as error:
                     raise XmlcError(
-                        f"{path}, line {number}: found {','.join(row)}, expected {','.join(COLUMNS)}"
+                        f"{path}, line {number}: found {','.join(row)}, expected "
+                        f"{','.join(COLUMNS)}"
                     ) from error
                 rows.setdefault((model, step), {})[dataset] = cost
         return cls(project, rows)
@@ -148,7 +149,9 @@ class Costs:
             for name in known:
                 if name in catalogue:
                     other = catalogue[name].size
-                    distances[name] = abs(math.log(size.bytes / other.bytes)) + abs(math.log(size.m / other.m))
+                    distances[name] = abs(math.log(size.bytes / other.bytes)) + abs(
+                        math.log(size.m / other.m)
+                    )
             if size == Size() or not distances:
                 return None
             nearest = min(distances, key=lambda name: distances[name])
@@ -214,11 +217,15 @@ class Costs:
                 f"{_amount(most_disk / 1e3)} GB of disk, {_amount(fetched / 1e3)} GB to download, "
                 f"{_amount(most_memory / 1e3)} GB of memory for the largest job, {name}"
             )
-            for resource, needed, here in (("memory", most_memory, memory), ("disk", most_disk, disk)):
+            for resource, needed, here in (
+                ("memory", most_memory, memory),
+                ("disk", most_disk, disk),
+            ):
                 if needed > here:
                     lines.append(
-                        f"too little {resource}: the run needs {needed / 1e3:,.1f} GB of {here / 1e3:,.1f} GB;"
-                        " choose other `datasets` or `models`, or set `keep_models` to false"
+                        f"too little {resource}: the run needs {needed / 1e3:,.1f} GB of "
+                        f"{here / 1e3:,.1f} GB; choose other `datasets` or `models`, or set "
+                        "`keep_models` to false"
                     )
         if unknown:
             names = ", ".join(dict.fromkeys(unknown.values()))

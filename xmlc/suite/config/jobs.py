@@ -1,4 +1,5 @@
-"""Choose the methods and seeds that one job runs together, and build the options of the commands that jobs run.
+"""Choose the methods and seeds that one job runs together, and build the options of the commands
+that jobs run.
 
 A job runs several methods because a method often takes less time than the start of a process.
 """
@@ -16,11 +17,15 @@ from xmlc.suite.config.planned import BASELINE_METHODS, unlabelled
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import RequestedSearch
 
-SPLITS = 5  # Number of training and validation splits on which a search with the key `always` scores each trial.
+# Number of training and validation splits on which a search with the key `always` scores each
+# trial.
+SPLITS = 5
 
 
 def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
-    """Return a dict from seeds to the models with the key `batch_seeds` that suites train with these seeds."""
+    """Return a dict from seeds to the models with the key `batch_seeds` that suites train with
+    these seeds.
+    """
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
         if model.batch_seeds:
@@ -33,13 +38,16 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
 
 
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the distinct threshold methods that suites use for a model on a dataset, in alphabetical order.
+    """Return the distinct threshold methods that suites use for a model on a dataset, in
+    alphabetical order.
 
-    Each method has a record of its own, so that the order of a suite's methods must rerun tables only.
+    Each method has a record of its own, so that the order of a suite's methods must rerun tables
+    only.
 
-    If a suite that belongs to no paper lists the dataset, suites of papers are ignored. If only papers' suites list the
-    dataset, the methods of all papers' suites are returned. The result does not depend on the settings `papers` and
-    `datasets`, so that a change of these settings reruns no job.
+    If a suite that belongs to no paper lists the dataset, suites of papers are ignored. If only
+    papers' suites list the dataset, the methods of all papers' suites are returned. The result does
+    not depend on the settings `papers` and `datasets`, so that a change of these settings reruns no
+    job.
     """
     methods: set[str] = set()
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
@@ -66,7 +74,9 @@ def one_of(names: Iterable[str]) -> str:
 
 
 def options(name: str, values: Iterable[object]) -> list[str]:
-    """Return words of a command line that repeat an option with each value, such as ``--seed 0 --seed 1``."""
+    """Return words of a command line that repeat an option with each value, such as ``--seed 0
+    --seed 1``.
+    """
     words = []
     for value in values:
         words += [name, str(value)]
@@ -74,7 +84,8 @@ def options(name: str, values: Iterable[object]) -> list[str]:
 
 
 def search_options(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the options with which `xmlc tune` searches for a model's hyperparameters on a dataset.
+    """Return the options with which `xmlc tune` searches for a model's hyperparameters on a
+    dataset.
 
     Raises
     ------
@@ -87,7 +98,12 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
     if search.always:
         return [*stages, "--splits", str(SPLITS)]
     if search.auto and tuning == "auto":
-        return [*stages, "--trial-overrides", json.dumps(search.trial_overrides, sort_keys=True), "--sample"]
+        return [
+            *stages,
+            "--trial-overrides",
+            json.dumps(search.trial_overrides, sort_keys=True),
+            "--sample",
+        ]
     if search.ranges and isinstance(tuning, RequestedSearch):
         space = json.dumps(to_builtins(search.ranges), sort_keys=True)
         return ["--space", space, "--method", tuning.method, "--budget", str(tuning.budget)]
@@ -108,8 +124,9 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
 def inference_options(project: Project, model: str, split: str) -> list[str]:
     """Return the options of `xmlc infer` for a model that is trained on one training split.
 
-    The options name the inference methods of every suite that infers label sets with this model and split. All these
-    suites set the same number of samples and the same time limit, as `check_shared_settings` checks.
+    The options name the inference methods of every suite that infers label sets with this model and
+    split. All these suites set the same number of samples and the same time limit, as
+    `check_shared_settings` checks.
     """
     methods: set[str] = set()
     settings: list[str] = []

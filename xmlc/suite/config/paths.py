@@ -18,7 +18,9 @@ WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
 
 
 class Pattern(str):
-    """Represent a path with wildcards in braces, as in Snakemake, such as ``results/{dataset}/data``."""
+    """Represent a path with wildcards in braces, as in Snakemake, such as
+    ``results/{dataset}/data``.
+    """
 
     __slots__ = ()
 
@@ -27,7 +29,9 @@ class Pattern(str):
         return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), self)
 
     def read(self, path: str | Path) -> dict[str, str] | None:
-        """Return the value of each wildcard in a path, or None if the path does not match this pattern."""
+        """Return the value of each wildcard in a path, or None if the path does not match this
+        pattern.
+        """
         found = _expression(self).fullmatch(Path(path).as_posix())
         if found:
             return found.groupdict()
@@ -36,7 +40,8 @@ class Pattern(str):
 
 @cache
 def _expression(pattern: str) -> re.Pattern[str]:
-    parts = re.split(r"\{(\w+)\}", pattern)  # In this list, literal text and names of wildcards alternate.
+    # In this list, literal text and names of wildcards alternate.
+    parts = re.split(r"\{(\w+)\}", pattern)
     parts[::2] = map(re.escape, parts[::2])
     parts[1::2] = (f"(?P<{name}>{WILDCARDS.get(name, '[^/]+')})" for name in parts[1::2])
     return re.compile("".join(parts))
@@ -68,8 +73,9 @@ STATISTICS = Pattern("results/{dataset}/statistics.json")
 TUNING = Pattern("results/{dataset}/tuning/{model}.json")
 TRIAL_OF_TUNING = Pattern("results/{dataset}/tuning/{model}.trial")
 
-# Paths of files and folders that belong to a model on a dataset, trained with one seed. The split is ``full`` if the
-# model is trained on the whole training set, and ``80`` if it is trained on 80 % of it.
+# Paths of files and folders that belong to a model on a dataset, trained with one seed. The split
+# is ``full`` if the model is trained on the whole training set, and ``80`` if it is trained on 80 %
+# of it.
 ONE_RUN = "{dataset}/{model}/seed{seed}/{split}"
 RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")

@@ -10,7 +10,8 @@ from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.suite.config import paths
 from xmlc.suite.config.suite import Run, Suite, Task
 
-# The project is imported only for type hints, because modules of records and tables import this module.
+# The project is imported only for type hints, because modules of records and tables import this
+# module.
 if TYPE_CHECKING:
     from xmlc.suite.config.project import Project
 
@@ -20,19 +21,23 @@ BASELINE_METHODS = ("fta", "sto", "ofo")
 
 @dataclass(frozen=True)
 class Where:
-    """Select records for a table or figure. If a field is empty or None, records are not selected by this field.
+    """Select records for a table or figure.
+
+    If a field is empty or None, records are not selected by this field.
 
     Attributes
     ----------
     kind : str
-        ``ranking``, ``thresholds``, ``calibration``, ``inference``, ``forest``, ``sweep``, ``progressive``,
-        ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). Any other text is the name of a record
-        without ``.json``, such as ``mine`` for ``<dataset>/<model>/seed0/full/mine.json``.
+        ``ranking``, ``thresholds``, ``calibration``, ``inference``, ``forest``, ``sweep``,
+        ``progressive``, ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). Any
+        other text is the name of a record without ``.json``, such as ``mine`` for
+        ``<dataset>/<model>/seed0/full/mine.json``.
     split : str
-        The training split of the selected models, ``full`` or ``80``. For records without a model, the split is empty.
+        The training split of the selected models, ``full`` or ``80``. For records without a model,
+        the split is empty.
     models, methods, sweeps : collection of str
-        Names of the models, methods and sweeps whose records are selected. The name of a sweep is the key of the sweep
-        in the suite.
+        Names of the models, methods and sweeps whose records are selected. The name of a sweep is
+        the key of the sweep in the suite.
     but_methods : collection of str
         Names of methods whose records are not selected.
     task : {"few-shot", "multi-label"} or None
@@ -42,8 +47,8 @@ class Where:
     searched : bool
         Whether to select only models with search ranges, or with a search result.
     beside : (str, int) or None
-        The name of a model in other suites, and a number of labels. The model's records on datasets with at most this
-        number of labels in the catalogue are also selected.
+        The name of a model in other suites, and a number of labels. The model's records on datasets
+        with at most this number of labels in the catalogue are also selected.
     """
 
     kind: str
@@ -60,12 +65,17 @@ class Where:
     def takes(self, model: str, method: str) -> bool:
         """Return whether this selection includes the records of ``model`` with ``method``.
 
-        If a record has no method, ``method`` is "", and the fields ``methods`` and ``but_methods`` are ignored.
+        If a record has no method, ``method`` is "", and the fields ``methods`` and ``but_methods``
+        are ignored.
         """
-        of_method = not method or ((not self.methods or method in self.methods) and method not in self.but_methods)
+        of_method = not method or (
+            (not self.methods or method in self.methods) and method not in self.but_methods
+        )
         return (not self.models or model in self.models) and of_method
 
-    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    def files(
+        self, project: Project, paper: str, datasets: Sequence[str] | None = None
+    ) -> list[str]:
         """Return the paths of the selected records of a suite, in the order of a table's rows.
 
         If ``datasets`` is None, use all datasets of the suite that the settings select.
@@ -88,8 +98,14 @@ class Where:
             is_searched = model and (model.search.ranges or (model.search.auto and tuned))
             if self.kind == "search":
                 files += filter(None, [tuned])
-            elif self.task in (None, suite.task_of(run.dataset)) and (is_searched or not self.searched):
-                files += [file for method, file in self._of_run(suite, run) if self.takes(run.model, method)]
+            elif self.task in (None, suite.task_of(run.dataset)) and (
+                is_searched or not self.searched
+            ):
+                files += [
+                    file
+                    for method, file in self._of_run(suite, run)
+                    if self.takes(run.model, method)
+                ]
         return list(dict.fromkeys(files))
 
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
@@ -113,16 +129,26 @@ class Where:
                 return files
             case "inference":
                 inference = paths.Pattern(paths.INFERENCE.of(split=self.split))
-                return [(name, run.file(inference, method=name)) for name in suite.inferred(run.model, self.split)]
+                return [
+                    (name, run.file(inference, method=name))
+                    for name in suite.inferred(run.model, self.split)
+                ]
             case "thresholds":
                 pattern = {"full": paths.EVALUATION_OF_FULL, "80": paths.EVALUATION}[self.split]
-                return [(name, run.file(pattern, method=name)) for name in _methods(suite, run, self.split)]
+                return [
+                    (name, run.file(pattern, method=name))
+                    for name in _methods(suite, run, self.split)
+                ]
         return [("", run.file(paths.IN_RUN, split=self.split, rest=f"{self.kind}.json"))]
 
-    def _beside(self, project: Project, paper: str, datasets: Sequence[str], model: str, most_labels: int) -> list[Run]:
-        """Return the runs of ``model`` on the datasets that have at most ``most_labels`` labels in the catalogue.
+    def _beside(
+        self, project: Project, paper: str, datasets: Sequence[str], model: str, most_labels: int
+    ) -> list[Run]:
+        """Return the runs of ``model`` on the datasets that have at most ``most_labels`` labels in
+        the catalogue.
 
-        A dataset is left out if some suite defines the model, but does not run the model on this dataset.
+        A dataset is left out if some suite defines the model, but does not run the model on this
+        dataset.
         """
         homes = [name for name, suite in project.suites.items() if model in suite.models]
         runs = []
@@ -152,11 +178,13 @@ class Declared:
         """
         return self.needs[:1]
 
-    def files(self, project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
+    def files(
+        self, project: Project, paper: str, datasets: Sequence[str] | None = None
+    ) -> list[str]:
         """Return the paths of the records that a suite needs for the table or figure.
 
-        The list is empty if the table or figure is not built. The parameter ``datasets`` has the same meaning as in
-        `Where.files`.
+        The list is empty if the table or figure is not built. The parameter ``datasets`` has the
+        same meaning as in `Where.files`.
         """
         if not any(need.files(project, paper, datasets) for need in self.first):
             return []
@@ -169,7 +197,8 @@ class Declared:
 def unlabelled(methods: Iterable[str]) -> list[str]:
     """Return the threshold methods in ``methods`` that need no validation set.
 
-    Methods without a validation set also work with a model that is trained on the whole training set.
+    Methods without a validation set also work with a model that is trained on the whole training
+    set.
     """
     return [method for method in methods if method in UNLABELLED_METHODS]
 
@@ -177,14 +206,21 @@ def unlabelled(methods: Iterable[str]) -> list[str]:
 def _methods(suite: Suite, run: Run, split: str) -> list[str]:
     """Return the threshold methods that a suite uses for a run.
 
-    The list is empty if the suite only ranks with the model, or if the data for tuning thresholds are missing.
+    The list is empty if the suite only ranks with the model, or if the data for tuning thresholds
+    are missing.
     """
     baseline = suite.baselines.get(run.model)
     model = suite.all_models.get(run.model)
-    if {run.dataset, run.model} & {*suite.skip_thresholds} or (baseline and baseline.skip_thresholds):
+    if {run.dataset, run.model} & {*suite.skip_thresholds} or (
+        baseline and baseline.skip_thresholds
+    ):
         return []
     # If a model has estimates for the test set only, no thresholds can be tuned.
-    untuned = model and model.estimator == "estimates" and "validation" not in model.values_on(run.dataset)
+    untuned = (
+        model
+        and model.estimator == "estimates"
+        and "validation" not in model.values_on(run.dataset)
+    )
     if baseline and not untuned:
         return [method for method in BASELINE_METHODS if method in suite.methods]
     if split == "full":
@@ -196,7 +232,8 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
 
 STATISTICS = Where("statistics")
 RANKINGS = Where("ranking", "full")
-THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))  # Thresholds that optimise macro-F.
+# Thresholds that optimise macro-F.
+THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))
 CALIBRATIONS = Where("calibration", "80")
 FORESTS = Where("forest", "full")
 STREAMS = Where("progressive", "full", task="few-shot")

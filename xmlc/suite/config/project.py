@@ -23,7 +23,8 @@ from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.provenance.code import WRAPPED, estimator_files
 
 LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
-LARGE_MODELS = 20e6  # Models of datasets with more than this number of bytes have up to hundreds of gigabytes.
+# Models of datasets with more than this number of bytes have up to hundreds of gigabytes.
+LARGE_MODELS = 20e6
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,21 @@ class Project:
     catalogue: dict[str, Dataset]
 
     @classmethod
-    def read(cls, config: Mapping[str, object], folder: Path | None = None, checked: bool = True) -> Self:
-        """Read and check the settings of a run, and the suites and the catalogue in a configuration folder.
+    def read(
+        cls, config: Mapping[str, object], folder: Path | None = None, checked: bool = True
+    ) -> Self:
+        """Read and check the settings of a run, and the suites and the catalogue in a configuration
+        folder.
 
-        If ``folder`` is None, the configuration folder of the current project is read. With ``checked=False``, only
-        the types of all values are checked, because the process that planned a job has checked the rest.
+        If ``folder`` is None, the configuration folder of the current project is read. With
+        ``checked=False``, only the types of all values are checked, because the process that
+        planned a job has checked the rest.
 
         Raises
         ------
         XmlcError
-            A file cannot be read or violates its schema. An estimator or a hyperparameter does not exist. Two suites
-            have different definitions of a model.
+            A file cannot be read or violates its schema. An estimator or a hyperparameter does not
+            exist. Two suites have different definitions of a model.
         """
         settings = Settings.read(config)
         if folder is None:
@@ -63,7 +68,10 @@ class Project:
         suites = read_suites(folder)
         files = config_files("datasets.yaml", folder)
         catalogue = load_catalogue(*files)
-        suites = {name: replace(suite, seeds=settings.seeds or suite.seeds) for name, suite in suites.items()}
+        suites = {
+            name: replace(suite, seeds=settings.seeds or suite.seeds)
+            for name, suite in suites.items()
+        }
         models: dict[str, ModelSpec] = {}
         for suite in suites.values():
             for name, model in suite.all_models.items():
@@ -118,11 +126,14 @@ class Project:
         if suite.own:
             return suite.datasets
         if isinstance(wanted, str):
-            return [name for name in suite.datasets if self.exceeds(name, LARGE) == (wanted == "large")]
+            return [
+                name for name in suite.datasets if self.exceeds(name, LARGE) == (wanted == "large")
+            ]
         return wanted or suite.datasets
 
     def exceeds(self, dataset: str, size: float) -> bool:
-        """Return whether a dataset's arrays have more than ``size`` bytes, according to the sizes in the catalogue.
+        """Return whether a dataset's arrays have more than ``size`` bytes, according to the sizes
+        in the catalogue.
 
         The result does not depend on the size that `xmlc prepare` counted.
         """
@@ -131,7 +142,8 @@ class Project:
     def large_models(self, dataset: str) -> int:
         """Return how much of the resource `large_models` a job takes that writes a temporary model.
 
-        The result is 1 if models of the dataset are large, or if the catalogue has no size of the dataset.
+        The result is 1 if models of the dataset are large, or if the catalogue has no size of the
+        dataset.
         """
         return int(self.exceeds(dataset, LARGE_MODELS) or not self.entry(dataset).has_size)
 
@@ -157,10 +169,17 @@ class Project:
         If a baseline is missing, the baselines table contains the reason.
         """
         baselines = self.suites[paper].baselines.items()
-        return [name for name, one in baselines if dataset not in one.without and is_installed(one.estimator)]
+        return [
+            name
+            for name, one in baselines
+            if dataset not in one.without and is_installed(one.estimator)
+        ]
 
-    def runs(self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False) -> list[Run]:
-        """Return the runs of a suite's models on ``datasets``, or on all selected datasets if ``datasets`` is None.
+    def runs(
+        self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False
+    ) -> list[Run]:
+        """Return the runs of a suite's models on ``datasets``, or on all selected datasets if
+        ``datasets`` is None.
 
         If ``baselines`` is true, the runs of the suite's baselines are also returned.
         """
@@ -171,7 +190,10 @@ class Project:
             models = self.models_on(paper, dataset)
             if baselines:
                 models += self.baselines_on(paper, dataset)
-            runs += [Run(dataset, model, seed) for model, seed in product(models, self.suites[paper].seeds)]
+            runs += [
+                Run(dataset, model, seed)
+                for model, seed in product(models, self.suites[paper].seeds)
+            ]
         return runs
 
     def hyperparameters(self, model: str, dataset: str) -> str:
@@ -182,12 +204,16 @@ class Project:
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Return the files that a model's estimator reads on a dataset. See `xmlc.models.registry.files_read`."""
+        """Return the files that a model's estimator reads on a dataset.
+
+        See `xmlc.models.registry.files_read`.
+        """
         spec = self.models[model]
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
     def existing_files(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Return the files that a model's estimator reads on a dataset, after checking that they exist.
+        """Return the files that a model's estimator reads on a dataset, after checking that they
+        exist.
 
         Raises
         ------
@@ -197,26 +223,36 @@ class Project:
         files = self.given(model, dataset, seeds)
         for file in files:
             if not Path(file).is_file():
-                suites = ", ".join(suite.file for suite in self.suites.values() if model in suite.all_models)
-                raise XmlcError(f"{suites}: model {model}: found no file {file}. Create it or correct the path")
+                suites = ", ".join(
+                    suite.file for suite in self.suites.values() if model in suite.all_models
+                )
+                raise XmlcError(
+                    f"{suites}: model {model}: found no file {file}. Create it or correct the path"
+                )
         return files
 
     def check_estimates(self, paper: str) -> str:
-        """For each model of a suite that reads estimates of another program, check that the files of estimates exist.
+        """For each model of a suite that reads estimates of another program, check that the files
+        of estimates exist.
 
         Return a text with a line for each pair of model and dataset that has no estimates.
 
         Raises
         ------
         XmlcError
-            Only some of a model's files exist for a dataset, or a model has no files for any dataset.
+            Only some of a model's files exist for a dataset, or a model has no files for any
+            dataset.
         """
         suite = self.suites[paper]
         lines = []
         for name, spec in suite.models.items():
             if spec.estimator != "estimates":
                 continue
-            wanted = [of for of in self.datasets_of(paper) if name in (self.settings.models_on(of) or [name])]
+            wanted = [
+                of
+                for of in self.datasets_of(paper)
+                if name in (self.settings.models_on(of) or [name])
+            ]
             missing = [dataset for dataset in wanted if not self.has_estimates(name, dataset)]
             for dataset in wanted:
                 if dataset not in missing:
@@ -224,30 +260,43 @@ class Project:
             if missing and missing == wanted:
                 files = ", ".join(map(str, spec.hyperparameters.values()))
                 raise XmlcError(
-                    f"{suite.file}: model {name}: found no estimates for {', '.join(wanted)}, expected {files}"
+                    f"{suite.file}: model {name}: found no estimates for {', '.join(wanted)}, "
+                    f"expected {files}"
                 )
             lines += [f"skipped {name} on {dataset}: found no estimates" for dataset in missing]
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
-        """Return whether the files exist from which a model reads another program's estimates on a dataset.
+        """Return whether the files exist from which a model reads another program's estimates on a
+        dataset.
 
-        If the configured paths contain ``{dataset}``, the function checks only whether the folder of one of the files
-        exists.
+        If the configured paths contain ``{dataset}``, the function checks only whether the folder
+        of one of the files exists.
         """
         files = [str(file) for file in self.models[model].values_on(dataset).values()]
         folders = [Path(file.replace("{dataset}", dataset)).parent for file in files]
-        return bool(files) and ("{dataset}" not in "".join(files) or any(folder.exists() for folder in folders))
+        return bool(files) and (
+            "{dataset}" not in "".join(files) or any(folder.exists() for folder in folders)
+        )
 
     def tuned_by(self, model: str, dataset: str) -> str | None:
-        """Return the path of the search result with which a model is trained, or None if there is no search."""
+        """Return the path of the search result with which a model is trained, or None if there is
+        no search.
+        """
         spec = self.models[model]
         search = spec.search
         if spec.share_search_with and not search.always:
             return self.tuned_by(spec.share_search_with, dataset)
-        own = {name for name, value in spec.values_on(dataset).items() if spec.hyperparameters.get(name) != value}
-        # A weight threshold for a dataset does not count as tuning, because it only limits the memory.
-        has_own = dataset in spec.selected or (dataset in spec.datasets and own != {"weight_threshold"})
+        own = {
+            name
+            for name, value in spec.values_on(dataset).items()
+            if spec.hyperparameters.get(name) != value
+        }
+        # A weight threshold for a dataset does not count as tuning, because it only limits the
+        # memory.
+        has_own = dataset in spec.selected or (
+            dataset in spec.datasets and own != {"weight_threshold"}
+        )
         match self.settings.tuning:
             case None:
                 runs = False
@@ -260,7 +309,9 @@ class Project:
         return None
 
     def searched_after(self, model: str, dataset: str) -> str | None:
-        """Return the path of the search result from which the search of a model starts, or None if there is none."""
+        """Return the path of the search result from which the search of a model starts, or None if
+        there is none.
+        """
         spec = self.models[model]
         if spec.share_search_with and spec.search.always:
             return self.tuned_by(spec.share_search_with, dataset)
@@ -269,16 +320,23 @@ class Project:
     def min_probability(self, dataset: str) -> float:
         """Return the probability above which the estimates of a dataset are stored.
 
-        Return the smallest threshold in `xmlc.thresholds.bounds.GRID`, or a larger value in a suite's
-        `min_probabilities`.
+        Return the smallest threshold in `xmlc.thresholds.bounds.GRID`, or a larger value in a
+        suite's `min_probabilities`.
         """
         # This import loads SciPy, which is rarely needed to plan jobs.
         from xmlc.thresholds.bounds import GRID
 
-        return max([1 / max(GRID), *(suite.min_probabilities.get(dataset, 0.0) for suite in self.suites.values())])
+        return max(
+            [
+                1 / max(GRID),
+                *(suite.min_probabilities.get(dataset, 0.0) for suite in self.suites.values()),
+            ]
+        )
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """Return the numbers n for which suites score a forest of the first n trees, in ascending order."""
+        """Return the numbers n for which suites score a forest of the first n trees, in ascending
+        order.
+        """
         sizes: set[int] = set()
         for suite in self.suites.values():
             if suite.ensembles and model in suite.ensembles.models:
@@ -301,14 +359,16 @@ class Project:
         """
         if not self.settings.papers:
             names = ", ".join(self.suites)
-            raise XmlcError(f"config: papers: found [], expected some of {names}. Or add one as target")
+            raise XmlcError(
+                f"config: papers: found [], expected some of {names}. Or add one as target"
+            )
         return self.settings.papers
 
     def drops(self, dataset: str) -> bool:
         """Return whether a run deletes the models and estimates of a dataset after their last use.
 
-        If the setting `keep_models` is null, only large models and their estimates are deleted. Models of a dataset
-        without a size in the catalogue count as small.
+        If the setting `keep_models` is null, only large models and their estimates are deleted.
+        Models of a dataset without a size in the catalogue count as small.
         """
         keep = self.settings.keep_models
         if keep is None:
@@ -326,7 +386,9 @@ class Project:
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
 
     def modules_for(self, command: str, model: str) -> list[str]:
-        """Return the modules and files of a model's estimator, and of users' methods that a command runs."""
+        """Return the modules and files of a model's estimator, and of users' methods that a command
+        runs.
+        """
         described = self.models[model]
         modules = estimator_files(described.estimator)
         values = [described.hyperparameters, *described.datasets.values()]
@@ -339,7 +401,9 @@ class Project:
 
 
 def is_installed(estimator: str) -> bool:
-    """Return whether the program that an estimator wraps is installed, and the estimator's file exists."""
+    """Return whether the program that an estimator wraps is installed, and the estimator's file
+    exists.
+    """
     program = program_of(estimator)
     file = estimator.rpartition(":")[0]
     return not program or (find_spec(program) is not None and (not file or Path(file).is_file()))

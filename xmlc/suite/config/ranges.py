@@ -1,4 +1,6 @@
-"""Define ranges of hyperparameters, and the maximum sample sizes of a search with `tuning: auto`."""
+"""Define ranges of hyperparameters, and the maximum sample sizes of a search with `tuning:
+auto`.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class Interval(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if not self.low < self.high or (self.log and self.low <= 0):
             raise ValueError(
-                f"found low {self.low} and high {self.high}, expected low less than high, and above 0 if log is true"
+                f"found low {self.low} and high {self.high}, expected low less than high, and "
+                "above 0 if log is true"
             )
 
     def at(self, u: float) -> int | float:
@@ -89,5 +92,6 @@ def parse_space(content: Mapping[str, object]) -> Space:
 AUTO = "auto"
 # Maximum number of training instances of a trial, drawn from 80 % of the training set.
 MOST_FITTED = 20_000
-# Maximum number of validation instances of a trial, drawn from the 20 % of the training set that are held out.
+# Maximum number of validation instances of a trial, drawn from the 20 % of the training set that
+# are held out.
 MOST_VALIDATED = 5_000

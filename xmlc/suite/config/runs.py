@@ -1,6 +1,7 @@
 """Begin and end a run of the workflow.
 
-The functions record the settings of a run, remove unfinished files of killed runs, and list the results of a run.
+The functions record the settings of a run, remove unfinished files of killed runs, and list the
+results of a run.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class LastRun:
     settings : dict
         Settings on the command line that differ from config.yaml.
     targets, files : list of str
-        ``targets`` are the targets that the user requested. ``files`` are the outputs of all jobs that these targets
-        need, including finished jobs.
+        ``targets`` are the targets that the user requested. ``files`` are the outputs of all jobs
+        that these targets need, including finished jobs.
     host, process : str, int
         The name of the machine that runs Snakemake, and the process id of Snakemake.
     ended : bool
@@ -90,10 +91,11 @@ class LastRun:
 
 @contextmanager
 def in_one_line() -> Iterator[None]:
-    """If the block raises an `XmlcError`, end the process with only the error's message, without a traceback.
+    """If the block raises an `XmlcError`, end the process with only the error's message, without a
+    traceback.
 
-    This context manager is also used as a decorator of the input functions of rules. If an input function raises an
-    error, Snakemake raises another error, whose context is the original error.
+    This context manager is also used as a decorator of the input functions of rules. If an input
+    function raises an error, Snakemake raises another error, whose context is the original error.
     """
     try:
         yield
@@ -106,15 +108,20 @@ def in_one_line() -> Iterator[None]:
 
 @in_one_line()
 def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
-    """End the process if Snakemake would misread a value in config.yaml, ``--configfile`` or ``--config``."""
+    """End the process if Snakemake would misread a value in config.yaml, ``--configfile`` or
+    ``--config``.
+    """
     for file in files:
         if file.suffix in (".yaml", ".yml"):
             read_yaml(file)
     read_config(config_folder() / "config.yaml", settings)
 
 
-def begin(config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]) -> None:
-    """Save a note about a run, which `xmlc status` reads, and remove unfinished files of killed runs.
+def begin(
+    config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]
+) -> None:
+    """Save a note about a run, which `xmlc status` reads, and remove unfinished files of killed
+    runs.
 
     Parameters
     ----------
@@ -131,10 +138,13 @@ def begin(config: Mapping[str, object], project: Project, targets: Iterable[str]
     usual = read_config(file) if file.is_file() else {}
     options = {key: value for key, value in config.items() if value != usual.get(key)}
     made = sorted(map(in_project, files))
-    LastRun(options, [*map(str, targets)], made, socket.gethostname(), os.getpid(), ended=False).write()
+    LastRun(
+        options, [*map(str, targets)], made, socket.gethostname(), os.getpid(), ended=False
+    ).write()
     for folder in paths.MADE:
         sweep(folder)
-    # A killed run may have left a model that is not kept. The job of another model may run before the job of this one.
+    # A killed run may have left a model that is not kept. The job of another model may run before
+    # the job of this one.
     for pattern in (paths.TEMPORARY, paths.TRIAL_OF_TUNING, paths.TRIAL_OF_SWEEP):
         for temporary in Path().glob(re.sub(r"\{\w+\}", "*", pattern)):
             shutil.rmtree(temporary, ignore_errors=True)
@@ -146,14 +156,18 @@ def end() -> None:
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove temporary and replaced files in a folder, if the processes that wrote these files have ended."""
+    """Remove temporary and replaced files in a folder, if the processes that wrote these files have
+    ended.
+    """
     for place, folders, _ in os.walk(folder):
         kept = remove_leftovers(Path(place))
         folders[:] = [name for name in folders if name not in kept]
 
 
 def made_by(project: Project) -> str:
-    """Return lines with the commands that show tables and the report, and with the folders of figures."""
+    """Return lines with the commands that show tables and the report, and with the folders of
+    figures.
+    """
     lines = []
     for name in project.suites:
         if any(Path(paths.TABLES, name).glob("*.md")):
@@ -168,7 +182,11 @@ def made_by(project: Project) -> str:
 
 def trained_again(made: Iterable[str]) -> list[str]:
     """Return a remark on deleted models that a run trains again. ``made`` lists its outputs."""
-    again = [path for path in made if paths.TEMPORARY.read(path) and Path(path).with_name("train.json").exists()]
+    again = [
+        path
+        for path in made
+        if paths.TEMPORARY.read(path) and Path(path).with_name("train.json").exists()
+    ]
     if not again:
         return []
     why = "because they and their estimates were deleted (`keep_models`)"

@@ -1,4 +1,7 @@
-"""Read the settings in config/config.yaml. Settings on the command line take precedence over this file."""
+"""Read the settings in config/config.yaml.
+
+Settings on the command line take precedence over this file.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,8 @@ class Settings:
     keep_models: bool | None = None
     validation_share: Annotated[float, Meta(ge=0.001, le=0.999)] = 0.2
     tuning: Annotated[
-        RequestedSearch | Literal["auto"] | None, Meta(description="auto, null, or {method: random, budget: 30}")
+        RequestedSearch | Literal["auto"] | None,
+        Meta(description="auto, null, or {method: random, budget: 30}"),
     ] = "auto"
 
     @classmethod
@@ -64,7 +68,10 @@ class Settings:
             names = content.get(key)
             if isinstance(names, str) and re.search(r"[,\s]", names.strip()):
                 example = ", ".join(re.findall(r"[^,\s]+", names))
-                raise XmlcError(f"config: {key}: found {shown_scalar(names)}, expected a list: {key}='[{example}]'")
+                raise XmlcError(
+                    f"config: {key}: found {shown_scalar(names)}, expected a list: "
+                    f"{key}='[{example}]'"
+                )
             if isinstance(names, str):
                 names = [names]
             if isinstance(names, list):
@@ -72,18 +79,24 @@ class Settings:
         for size in SIZES:
             if content.get("datasets") == [size]:
                 content["datasets"] = size
-        # `strict` is false because Snakemake passes lists and mappings from the command line as texts.
+        # `strict` is false because Snakemake passes lists and mappings from the command line as
+        # texts.
         return converted(content, cls, "config", strict=False)
 
     @property
     def named_datasets(self) -> list[str]:
-        """Return the datasets that the settings select by name. If the settings name no dataset, the list is empty."""
+        """Return the datasets that the settings select by name.
+
+        If the settings name no dataset, the list is empty.
+        """
         if isinstance(self.datasets, list):
             return self.datasets
         return []
 
     def models_on(self, dataset: str) -> list[str] | None:
-        """Return the models that the settings select on one dataset, or None if all models are selected."""
+        """Return the models that the settings select on one dataset, or None if all models are
+        selected.
+        """
         if isinstance(self.models, dict):
             return self.models.get(dataset)
         return self.models
@@ -92,7 +105,8 @@ class Settings:
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
     """Return the keys and values of config.yaml, updated by settings of the form ``key=value``.
 
-    The text after the equals sign is YAML, as for `snakemake --config`. The file config.yaml may be missing in a study.
+    The text after the equals sign is YAML, as for `snakemake --config`. The file config.yaml may be
+    missing in a study.
 
     Raises
     ------
@@ -101,15 +115,20 @@ def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
     """
     content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
     if not isinstance(content, dict):
-        raise XmlcError(f"{file}: found {shown_scalar(content)}, expected keys with values, such as papers: [plt2016]")
+        raise XmlcError(
+            f"{file}: found {shown_scalar(content)}, expected keys with values, such as papers: "
+            "[plt2016]"
+        )
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise XmlcError(f"--config: found {setting!r}, expected key=value, such as datasets='[yeast]'")
+            raise XmlcError(
+                f"--config: found {setting!r}, expected key=value, such as datasets='[yeast]'"
+            )
         if not value:
             raise XmlcError(
-                f"--config: found {setting!r} without a value, expected a value, such as {key}=null "
-                "for the default of the suites"
+                f"--config: found {setting!r} without a value, expected a value, such as "
+                f"{key}=null for the default of the suites"
             )
         content[key] = parsed_yaml(value, f"{key}=")
     return content

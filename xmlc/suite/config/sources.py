@@ -78,7 +78,8 @@ def sources_of(dataset: Dataset, mirror: str | None, resources: Path) -> Iterato
             names = ", ".join(path.name for path in paths)
             wanted = ", or ".join(f"{', '.join(entry.files)} ({entry.format})" for entry in layouts)
             raise XmlcError(
-                f"{dataset.name}: {place}: found {names}, expected {wanted}, each plain or compressed (.gz, .xz, .bz2)"
+                f"{dataset.name}: {place}: found {names}, expected {wanted}, each plain or "
+                "compressed (.gz, .xz, .bz2)"
             )
         elif not paths and not place.startswith(WEB):
             continue
@@ -160,7 +161,10 @@ def check_source(entry: Dataset, mirror: str | None, resources: Path, known: Ite
         names |= {other.name for other in folder.iterdir() if other.is_dir()}
     near = nearest(entry.name, names - {entry.name})
     problem = f"found no address in the catalogue and {place}"
-    raise XmlcError(f"dataset {entry.name}: {problem}, expected a mirror with this dataset, or another name: {near}")
+    raise XmlcError(
+        f"dataset {entry.name}: {problem}, expected a mirror with this dataset, or another name: "
+        f"{near}"
+    )
 
 
 def states(files: Iterable[Path], known: States) -> States:

@@ -1,8 +1,9 @@
 """Find the definition of a table or figure, in the package of its paper or in the package for all.
 
-Each paper has a package with the paper's name, whose modules ``tables.py`` and ``figures.py`` declare or
-import the paper's definitions. Those that belong to no paper are in the package ``common``. The file
-``titles.yaml`` has the printed names of a paper's models, which every package can print.
+Each paper has a package with the paper's name, whose modules ``tables.py`` and ``figures.py``
+declare or import the paper's definitions. Those that belong to no paper are in the package
+``common``. The file ``titles.yaml`` has the printed names of a paper's models, which every package
+can print.
 """
 
 from __future__ import annotations
@@ -44,14 +45,17 @@ def table_of(name: str, paper: str) -> TableSpec:
 def figure_of(name: str, paper: str) -> FigureSpec:
     """Return the definition of a paper's figure.
 
-    If the paper has no figure of this name, return the common figure. The name ``2`` means ``figure2``.
+    If the paper has no figure of this name, return the common figure. The name ``2`` means
+    ``figure2``.
     """
     found: FigureSpec = definition("figure", name, paper)
     return found
 
 
 def definition(noun: str, name: str, paper: str) -> Any:
-    """Return the definition of a paper's "table" or "figure", which ``noun`` is (`table_of`, `figure_of`)."""
+    """Return the definition of a paper's "table" or "figure", which ``noun`` is (`table_of`,
+    `figure_of`).
+    """
     if name.isdecimal():
         name = noun + name
     known = _definitions(paper, noun)
@@ -61,7 +65,10 @@ def definition(noun: str, name: str, paper: str) -> Any:
 
 
 def tables_of(paper: str) -> list[TableSpec]:
-    """Return the definitions of a paper's tables and of the common tables. A paper's table replaces a common one."""
+    """Return the definitions of a paper's tables and of the common tables.
+
+    A paper's table replaces a common one.
+    """
     return [*_definitions(paper, "table").values()]
 
 
@@ -81,7 +88,9 @@ def statements_of(paper: str) -> Path:
 
 @cache
 def rooms() -> tuple[str, ...]:
-    """Return the names of all subpackages: the packages of papers and the packages for all suites."""
+    """Return the names of all subpackages: the packages of papers and the packages for all
+    suites.
+    """
     return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
 
 

@@ -1,4 +1,7 @@
-"""Build the tables and figures of a suite from record files. Contradictory records raise an error."""
+"""Build the tables and figures of a suite from record files.
+
+Contradictory records raise an error.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Maps the name of a folder to the kind of the records in the folder, if the name and the kind differ.
+# Maps the name of a folder to the kind of the records in the folder, if the name and the kind
+# differ.
 KINDS = {"evaluation": "thresholds"}
 Known = dict[Path, RecordFile]  # Records by path.
 
@@ -44,10 +48,11 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
     Parameters
     ----------
     made : Manifest
-        Names of the table, of its paper and of the input files: records, published tables, and the suite's
-        configuration. The table uses only records of the kinds that it needs.
+        Names of the table, of its paper and of the input files: records, published tables, and the
+        suite's configuration. The table uses only records of the kinds that it needs.
     known : dict or None
-        Records that are already in memory. `build_table` adds every record that it reads to ``known``.
+        Records that are already in memory. `build_table` adds every record that it reads to
+        ``known``.
 
     Raises
     ------
@@ -55,7 +60,8 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
         The table is unknown, a record cannot be used, or records contradict each other.
     """
     spec = table_of(made.table, made.paper)
-    # No paper runs together with a study, so a study's names of models may replace the names that papers register.
+    # No paper runs together with a study, so a study's names of models may replace the names that
+    # papers register.
     name_models(made.titles, over=made.paper == STUDY)
     numbers = read_needs(spec, made.records, spec.partial, known)
     suite = None
@@ -95,16 +101,20 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
     return spec.draw(read_needs(spec, records))
 
 
-def record_files(records: Sequence[Path], methods: Sequence[str], declared: Declared) -> tuple[Path, ...]:
-    """Return the record files of a table or figure. A folder is replaced by its files that the table or figure needs.
+def record_files(
+    records: Sequence[Path], methods: Sequence[str], declared: Declared
+) -> tuple[Path, ...]:
+    """Return the record files of a table or figure.
+
+    A folder is replaced by its files that the table or figure needs.
 
     Parameters
     ----------
     records : sequence of Path
         Record files, and folders of record files such as ``<model>/seed0/80/evaluation``.
     methods : sequence of str
-        A folder is replaced by its files of these methods, in the order of ``methods``. An empty sequence selects all
-        methods.
+        A folder is replaced by its files of these methods, in the order of ``methods``. An empty
+        sequence selects all methods.
     declared : Declared
         The table or figure.
 
@@ -136,8 +146,8 @@ def read_needs(
 ) -> pd.DataFrame:
     """Return the numbers of a table's or figure's records (`xmlc.suite.results.numbers`).
 
-    The column ``need`` is the index of the entry of ``needs`` that selects the record. Unless ``partial`` is true,
-    the first entry must select at least one record.
+    The column ``need`` is the index of the entry of ``needs`` that selects the record. Unless
+    ``partial`` is true, the first entry must select at least one record.
 
     Raises
     ------
@@ -153,34 +163,47 @@ def read_needs(
         runs: dict[tuple[str, ...], Path] = {}
         chosen: Known = {}
         for path, record in records.items():
-            is_chosen = isinstance(record, kind) and getattr(record, "split", need.split) == need.split
+            is_chosen = (
+                isinstance(record, kind) and getattr(record, "split", need.split) == need.split
+            )
             if not is_chosen or not need.takes(record.model_name, record.method_name):
                 continue
             dataset = record.dataset_name
             digest, where = editions.setdefault(dataset, (record.data_digest, path))
             if digest != record.data_digest:
                 raise XmlcError(
-                    f"{path}: dataset {dataset!r} has digest {record.data_digest:.12}, expected {digest:.12} as in "
-                    f"{where}. Recompute the outdated record, or give each edition a separate name and entry in "
-                    "datasets.yaml"
+                    f"{path}: dataset {dataset!r} has digest {record.data_digest:.12}, expected "
+                    f"{digest:.12} as in {where}. Recompute the outdated record, or give each "
+                    "edition a separate name and entry in datasets.yaml"
                 )
             setting = getattr(record, "hyperparameters", None)
             other, where = settings.setdefault((dataset, record.model_name), (setting, path))
             if setting != other:
                 raise XmlcError(
-                    f"{path}: found other hyperparameters of {record.model_name} on {dataset} than in {where}. "
-                    "Recompute the older record"
+                    f"{path}: found other hyperparameters of {record.model_name} on {dataset} "
+                    f"than in {where}. Recompute the older record"
                 )
-            run = dataset, record.model_name, record.method_name, f"seed {getattr(record, 'seed', 0)}"
+            run = (
+                dataset,
+                record.model_name,
+                record.method_name,
+                f"seed {getattr(record, 'seed', 0)}",
+            )
             if runs.setdefault(run, path) != path:
                 named = ", ".join(filter(None, run))
-                raise XmlcError(f"{path}: found a second record of {named}, after {runs[run]}. Pass each record once")
+                raise XmlcError(
+                    f"{path}: found a second record of {named}, after {runs[run]}. Pass each "
+                    "record once"
+                )
             chosen[path] = record
         if not chosen and place == 0 and not partial:
             wrote = "your script wrote"
             if kind.COMMAND:
                 wrote = f"`xmlc {kind.COMMAND}` wrote"
-            about = f"found no record of kind {need.kind!r}, split {need.split!r} among {len(records)} files"
+            about = (
+                f"found no record of kind {need.kind!r}, split {need.split!r} among "
+                f"{len(records)} files"
+            )
             raise XmlcError(f"{about}. Pass files that {wrote} for these models and methods")
         frames.append(read(chosen, details=not isinstance(declared, TableSpec)).assign(need=place))
     return pd.concat(frames, ignore_index=True)
@@ -205,7 +228,9 @@ def read_records(files: Iterable[Path], known: Known | None = None) -> dict[Path
         content = parsed(file, "record")
         kind: type[RecordFile] = Statistics
         if "kind" in content or "train" not in content:
-            kind = kinds()[check_header(file, content, kinds(), "score`, `xmlc thresholds` or `xmlc infer")]
+            kind = kinds()[
+                check_header(file, content, kinds(), "score`, `xmlc thresholds` or `xmlc infer")
+            ]
         known[file] = kind.of(file, content)
     return {file: known[file] for file in files}
 
@@ -222,10 +247,11 @@ def kinds() -> dict[str, type[RecordFile]]:
 
 
 def published_numbers(made: Manifest) -> pd.DataFrame:
-    """Return the published numbers of one table from its CSV files in ``<published>/<paper>/``, one row for each.
+    """Return the published numbers of one table from its CSV files in ``<published>/<paper>/``, one
+    row for each.
 
-    Missing files are skipped, as are the numbers of models that the table does not show. The row of a later file
-    replaces the row of an earlier file.
+    Missing files are skipped, as are the numbers of models that the table does not show. The row of
+    a later file replaces the row of an earlier file.
     """
     spec = table_of(made.table, made.paper)
     keys = list(spec.keys)
@@ -234,7 +260,9 @@ def published_numbers(made: Manifest) -> pd.DataFrame:
         file = Path(made.published or "", made.paper, f"{name}.csv")
         if made.published and file.is_file():
             more = read_published(file, keys)[cells.columns]
-            cells = pd.concat([cells[~index_of(cells, keys).isin(index_of(more, keys))], more], ignore_index=True)
+            cells = pd.concat(
+                [cells[~index_of(cells, keys).isin(index_of(more, keys))], more], ignore_index=True
+            )
     models = {*chain(*(need.models for need in spec.needs))}
     is_shown = ~cells["value"].isin(NOT_PRINTED)
     if models and "model" in keys:

@@ -46,7 +46,8 @@ LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
 FITTED = "‡"  # Printed after verdicts that depend on settings fitted to published test results.
 RULES = (
-    "A case is a dataset and a subject. The effect of a case is the mean over paired runs with a 95 % interval.",
+    "A case is a dataset and a subject. The effect of a case is the mean over paired runs with a "
+    "95 % interval.",
     "A case is for the statement if its interval lies above the margin (default: no difference). "
     "A case is against the statement if its interval lies below the margin.",
     "If at least half of the cases are neither for nor against, "
@@ -56,7 +57,8 @@ RULES = (
     "Opposite sign: "
     "a case for the statement whose effect has the opposite sign of the published effect.",
     "Cases changed by bootstrap error: cases whose side changes if intervals include this error.",
-    "Stated: verbatim (in the paper's terms), derived (follows from the paper) or xmlc (added here).",
+    "Stated: verbatim (in the paper's terms), derived (follows from the paper) or xmlc (added "
+    "here).",
 )
 
 
@@ -134,8 +136,8 @@ class Claim(Statement):
     #: Name of the claim's row in the table of claims.
     name: str
     needs: tuple[Where, ...]
-    #: Function that returns the effects, given the numbers of the records of ``needs``: one by one, or
-    #: of all runs (`xmlc.suite.papers.effects.scores`) or cases (`about`).
+    #: Function that returns the effects, given the numbers of the records of ``needs``: one by one,
+    #: or of all runs (`xmlc.suite.papers.effects.scores`) or cases (`about`).
     measured_by: Callable[..., pd.DataFrame | pd.Series | Iterable[Effect]]
     #: Function that returns which numbers the claim is about, or None for all of them.
     chosen_by: Callable[[pd.DataFrame], pd.Series] | None = None
@@ -167,9 +169,16 @@ class Claim(Statement):
         # Arithmetic on frames may sort rows, but cases have the order of the datasets.
         places = {name: place for place, name in enumerate(numbers["dataset"].unique())}
         effects = []
-        for case, (value, *drawn) in zip(measured.index, measured.to_numpy(dtype=float).tolist(), strict=True):
+        for case, (value, *drawn) in zip(
+            measured.index, measured.to_numpy(dtype=float).tolist(), strict=True
+        ):
             dataset, subject, seed = case
-            if self.cost or self.scale == "ratio" or dataset in unknown or (unknown and dataset not in places):
+            if (
+                self.cost
+                or self.scale == "ratio"
+                or dataset in unknown
+                or (unknown and dataset not in places)
+            ):
                 drawn = []
             # -0.0 would be printed as -0.00.
             effects.append(Effect(dataset, subject, int(seed), value + 0.0, resampled=drawn))
@@ -186,7 +195,9 @@ class ClaimsTable(TableSpec):
 
     claims: Sequence[Claim]
 
-    def build(self, paper: str, numbers: pd.DataFrame, published: pd.DataFrame, suite: Suite | None = None) -> Table:
+    def build(
+        self, paper: str, numbers: pd.DataFrame, published: pd.DataFrame, suite: Suite | None = None
+    ) -> Table:
         """Test the claims."""
         table = Table(self, paper, numbers, published, suite)
         # The claims of papers are not about synthetic data.
@@ -233,12 +244,22 @@ class ClaimsTable(TableSpec):
         claims = self.claims
         lines = [*RULES]
         lines += [f"{claim.quoted}: about {claim.about}." for claim in claims if claim.about]
-        lines += [f"{claim.quoted}: margin {claim.level:g}, {claim.because}." for claim in claims if claim.because]
+        lines += [
+            f"{claim.quoted}: margin {claim.level:g}, {claim.because}."
+            for claim in claims
+            if claim.because
+        ]
         lists = {
-            "One case against the statement is enough to refute": [claim for claim in claims if claim.every],
+            "One case against the statement is enough to refute": [
+                claim for claim in claims if claim.every
+            ],
             f"{FITTED} These verdicts depend on settings fitted to published results": dependent,
-            "Hyperparameters from one search for all seeds": [claim for claim in claims if claim.one_search],
-            "Measured times or memory, which differ from run to run": [claim for claim in claims if claim.cost],
+            "Hyperparameters from one search for all seeds": [
+                claim for claim in claims if claim.one_search
+            ],
+            "Measured times or memory, which differ from run to run": [
+                claim for claim in claims if claim.cost
+            ],
         }
         for words, some in lists.items():
             if some:
@@ -267,7 +288,10 @@ def claims_of(paper: str, functions: Mapping[str, Any]) -> ClaimsTable:
         measure = said.measure or name.replace("-", "_")
         for other in (measure, said.only, *said.records):
             if other not in known:
-                raise XmlcError(f"{file}: {name}: found no {other!r} in claims.py, expected a function or selection")
+                raise XmlcError(
+                    f"{file}: {name}: found no {other!r} in claims.py, expected a function or "
+                    "selection"
+                )
         needs = tuple(known[other] for other in said.records)
         functions_of = {"measured_by": known[measure], "chosen_by": known[said.only]}
         claims.append(Claim(**vars(said), name=name, needs=needs, **functions_of))
@@ -359,7 +383,9 @@ def _panel_of_cases(claim: Claim, outcome: Outcome) -> Panel:
         key = (claim.name, case.dataset, case.subject)
         cells.append([Cell(key, name, text) for name, text in texts.items()])
     title = f"{claim.statement} ({claim.unit})"
-    return Panel(title, [column(name).title for name in names], _headings(cells), rows, cells, details=True)
+    return Panel(
+        title, [column(name).title for name in names], _headings(cells), rows, cells, details=True
+    )
 
 
 def _headings(cells: list[list[Cell]]) -> list[str]:

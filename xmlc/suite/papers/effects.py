@@ -85,7 +85,9 @@ def lead(
     variant: str = "",
 ) -> pd.DataFrame:
     """Return the `scores` of a model minus those of its rival."""
-    return scores(numbers, quantity, variant, model=model) - scores(numbers, quantity, variant, model=rival)
+    return scores(numbers, quantity, variant, model=model) - scores(
+        numbers, quantity, variant, model=rival
+    )
 
 
 def parts(numbers: pd.DataFrame, prefix: str, *quantities: str) -> pd.DataFrame:
@@ -114,7 +116,10 @@ def ratio(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
 
 
 def about(effects: pd.DataFrame | pd.Series, subject: str = "") -> pd.DataFrame:
-    """Return effects of runs as effects of cases. Their subject is the model if runs name models."""
+    """Return effects of runs as effects of cases.
+
+    Their subject is the model if runs name models.
+    """
     if isinstance(effects, pd.Series):
         effects = effects.to_frame(0)
     if "model" in effects.index.names:

@@ -23,7 +23,9 @@ def notes_of(table: Table) -> list[str]:
         notes.append(f"Seeds: {', '.join(map(str, seeds))}, mean ± standard deviation.")
     elif seeds:
         notes.append(f"Seed: {seeds[0]}.")
-    counts = threads_of(numbers, [name for name in table.spec.quantities if name.endswith("_threads")])
+    counts = threads_of(
+        numbers, [name for name in table.spec.quantities if name.endswith("_threads")]
+    )
     if counts and any(column(cell.quantity).cost for cell in cells):
         notes.append(f"Times are wall-clock times with {counts}.")
     notes += undefined_labels(numbers)
@@ -34,22 +36,32 @@ def notes_of(table: Table) -> list[str]:
         notes.append("Bold: the best of a dataset in each panel.")
     texts = chain(*(chain(panel.headings, *panel.rows) for panel in table.panels))
     if any(MARK in text for text in texts):
-        notes.append(f"{MARK}: the model is trained on the whole training set, and compared only with others of it.")
+        notes.append(
+            f"{MARK}: the model is trained on the whole training set, and compared only with "
+            "others of it."
+        )
     if numbers["model"].isin(LIMITS).any():
         notes.append("oracle: the true posteriors of a synthetic dataset, never bold.")
     if any(cell.published for cell in cells):
-        notes.append(f"{PAPER}: the value published in {table.paper}, with times from another machine.")
+        notes.append(
+            f"{PAPER}: the value published in {table.paper}, with times from another machine."
+        )
     return notes
 
 
 def undefined_labels(numbers: pd.DataFrame) -> list[str]:
     """Return a sentence with the share of labels whose F-measure is 0/0 on each dataset's test set.
 
-    The share depends on the predicted labels: it is macro-F with 0/0 = 1 minus macro-F with 0/0 = 0.
+    The share depends on the predicted labels: it is macro-F with 0/0 = 1 minus macro-F with 0/0 =
+    0.
     """
-    scores = numbers[numbers["quantity"].isin(["macro_f", "macro_f_zero"]) & (numbers["variant"] == "")]
+    scores = numbers[
+        numbers["quantity"].isin(["macro_f", "macro_f_zero"]) & (numbers["variant"] == "")
+    ]
     scores = scores.drop_duplicates(["record", "quantity"])  # Several needs may select one record.
-    scores = scores.pivot(index=["record", "dataset"], columns="quantity", values="value").astype(float)
+    scores = scores.pivot(index=["record", "dataset"], columns="quantity", values="value").astype(
+        float
+    )
     if "macro_f_zero" not in scores:
         return []
     texts = []
@@ -65,7 +77,9 @@ def undefined_labels(numbers: pd.DataFrame) -> list[str]:
 
 
 def threads_of(numbers: pd.DataFrame, names: Collection[str]) -> str:
-    """Return the number of threads of time measurements as text, such as ``1 or 2 threads``, or ""."""
+    """Return the number of threads of time measurements as text, such as ``1 or 2 threads``, or
+    "".
+    """
     counts = sorted({*numbers.loc[numbers["quantity"].isin(names), "value"].dropna()})
     if not counts:
         return ""
@@ -78,7 +92,10 @@ def threads_of(numbers: pd.DataFrame, names: Collection[str]) -> str:
 def digests_line(numbers: pd.DataFrame) -> str:
     """Return a line with the datasets and the first digits of their digests."""
     digests = numbers[numbers["quantity"] == "digest"].drop_duplicates("dataset")
-    texts = [f"{name} ({digest[:12]})" for name, digest in zip(digests["dataset"], digests["value"], strict=True)]
+    texts = [
+        f"{name} ({digest[:12]})"
+        for name, digest in zip(digests["dataset"], digests["value"], strict=True)
+    ]
     return f"Data (digest): {', '.join(texts)}."
 
 
@@ -87,4 +104,6 @@ def synthetic_line(numbers: pd.DataFrame, left_out: str = "") -> list[str]:
     names = [name for name in numbers["dataset"].unique() if name.endswith(synthetic.MARK)]
     if not names:
         return []
-    return [f"{', '.join(names)}: made by `xmlc synth`, not compared with published numbers{left_out}."]
+    return [
+        f"{', '.join(names)}: made by `xmlc synth`, not compared with published numbers{left_out}."
+    ]

@@ -143,7 +143,9 @@ def outcome_of(
         on_tests = _with_error(estimate, error_on_tests(runs))
         lost = on_tests.has_interval and side_of(on_tests, margin, scale, forth(in_print)) != side
         effect = estimate.mapped(back)
-        cases.append(Case(dataset, subject, len(runs), effect, side, on_tests.mapped(back), lost, in_print))
+        cases.append(
+            Case(dataset, subject, len(runs), effect, side, on_tests.mapped(back), lost, in_print)
+        )
     if not cases:
         return Outcome((), Estimate(math.nan))
     if len(cases) > 1:
@@ -202,7 +204,10 @@ def verdict(
     if decided <= cases / 2 and overall < 0 and contradicts == decided:
         return ClaimVerdict.DOES_NOT_HOLD, f"does not hold {in_the_mean}"
     if decided:
-        return ClaimVerdict.UNDECIDED, f"undecided: {supports} of {cases} for, {contradicts} against{also}"
+        return (
+            ClaimVerdict.UNDECIDED,
+            f"undecided: {supports} of {cases} for, {contradicts} against{also}",
+        )
     return ClaimVerdict.UNDECIDED, ClaimVerdict.UNDECIDED
 
 
@@ -211,7 +216,8 @@ def by_case(effects: Iterable[Effect]) -> dict[tuple[str, str], list[Effect]]:
 
     A second split of the same instances is left out: if a subject has effects on the split of
     Delicious that the authors of LdSM ship, its effects on the other split do not count, in the
-    statements of all papers. Numbers follow the same rule (`report_on` in ``config/datasets.yaml``).
+    statements of all papers. Numbers follow the same rule (`report_on` in
+    ``config/datasets.yaml``).
 
     Raises
     ------
@@ -243,7 +249,8 @@ def together(*errors: float) -> float:
 
 
 def error_on_tests(runs: Sequence[Effect]) -> float:
-    """Return the standard error of a case's mean over seeds that the choice of test instances causes.
+    """Return the standard error of a case's mean over seeds that the choice of test instances
+    causes.
 
     The error is NaN if it is unknown, or if the mean does not depend on the test instances.
     """

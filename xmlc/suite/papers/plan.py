@@ -96,10 +96,13 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     return checked
 
 
-def instead_of(name: str, project: Project, is_made: Callable[[str], bool], rules: Sequence[str]) -> str:
+def instead_of(
+    name: str, project: Project, is_made: Callable[[str], bool], rules: Sequence[str]
+) -> str:
     """Return targets to suggest for an unknown one, as text that follows the word "expected".
 
-    These are the folder that contains it, the files of this name or stem, a similar file, or a rule.
+    These are the folder that contains it, the files of this name or stem, a similar file, or a
+    rule.
     """
     path = Path(os.path.relpath(name or "."))
     for folder in map(str, (path, *path.parents)):
@@ -120,7 +123,9 @@ def instead_of(name: str, project: Project, is_made: Callable[[str], bool], rule
     return nearest(name, rules)
 
 
-def results_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> dict[tuple[str, str], list[str]]:
+def results_of(
+    project: Project, paper: str, datasets: Sequence[str] | None = None
+) -> dict[tuple[str, str], list[str]]:
     """Return the records that each result of a suite needs, on all or some datasets.
 
     A result is a "table" or "figure", and its name. It is left out if the selected datasets and
@@ -138,7 +143,8 @@ def results_of(project: Project, paper: str, datasets: Sequence[str] | None = No
 
 
 def steps_of(project: Project, paper: str) -> list[str]:
-    """Return the outputs of steps that run before the records of a suite are written, in their order.
+    """Return the outputs of steps that run before the records of a suite are written, in their
+    order.
 
     These are statistics, searches, trained models and estimates.
     """
@@ -198,9 +204,15 @@ def jobs_of_dropped_models(project: Project) -> dict[tuple[str, tuple[str, ...]]
 
 
 def remarks(project: Project, made: Iterable[str]) -> list[str]:
-    """Return remarks on models without estimates that the tables among the outputs ``made`` leave out."""
+    """Return remarks on models without estimates that the tables among the outputs ``made`` leave
+    out.
+    """
     papers = {table["paper"]: None for table in map(TABLE.read, made) if table}
-    return [*filter(None, (project.check_estimates(paper) for paper in papers if paper in project.suites))]
+    return [
+        *filter(
+            None, (project.check_estimates(paper) for paper in papers if paper in project.suites)
+        )
+    ]
 
 
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
@@ -235,7 +247,9 @@ def _files_of(project: Project, paper: str = "", figures: bool = True) -> list[s
         raise XmlcError(f"{problem}, expected some of {', '.join(known)}")
     files = [*chain(*(result_files(project, name, figures) for name in papers))]
     if not files and project.settings.models:
-        problem = f"config: models: found no model whose results a table of {', '.join(papers)} shows"
+        problem = (
+            f"config: models: found no model whose results a table of {', '.join(papers)} shows"
+        )
         raise XmlcError(f"{problem} on the selected datasets. Change models or datasets")
     return files
 
@@ -287,7 +301,9 @@ def outputs_of(records: Iterable[str]) -> list[str]:
 
 
 def order_of(records: Iterable[str]) -> str:
-    """Return a digest of the names of models and the order of records, as Snakemake compares inputs as a set."""
+    """Return a digest of the names of models and the order of records, as Snakemake compares inputs
+    as a set.
+    """
     return source_digest(map(str, TITLES), *records)
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Widths in inches of one column (241 pt) and of both columns (487 pt) of a two-column LaTeX article.
+# Widths in inches of one column (241 pt) and of both columns (487 pt) of a two-column LaTeX
+# article.
 COLUMN = 241 / 72.27
 BOTH = 487 / 72.27
 
@@ -121,7 +122,8 @@ class FigureSpec(Declared):
         Columns: each combination of their values has its own panels. If there are two columns, the
         panels form a table of datasets and models with common axes.
     only : str
-        The dataset that the figure shows if there are numbers of it, or else it shows the first one.
+        The dataset that the figure shows if there are numbers of it, or else it shows the first
+        one.
     narrowest, height : float
         Smallest width of a panel and height of a row of panels, in inches.
     legend : str
@@ -195,7 +197,9 @@ class FigureSpec(Declared):
         return sheet
 
 
-def means(numbers: pd.DataFrame, variants: str, by: Sequence[str], *quantities: str) -> pd.DataFrame:
+def means(
+    numbers: pd.DataFrame, variants: str, by: Sequence[str], *quantities: str
+) -> pd.DataFrame:
     """Return means of quantities over seeds, with a row for each combination of ``by``.
 
     Parameters
@@ -226,20 +230,24 @@ def means(numbers: pd.DataFrame, variants: str, by: Sequence[str], *quantities: 
         if len(odd):
             record, dataset, model, method = odd.iloc[0][["record", "dataset", "model", "method"]]
             raise XmlcError(
-                f"{record}: found a {by[-1]} of {model} {method} on {dataset} that other seeds lack. "
-                "Recompute the older records"
+                f"{record}: found a {by[-1]} of {model} {method} on {dataset} that other seeds "
+                "lack. Recompute the older records"
             )
     return groups[list(quantities)].agg(fmean).reset_index()
 
 
 def facts(numbers: pd.DataFrame) -> dict[str, Any]:
-    """Return facts by name: the threads of times, and hyperparameters (those of the last record)."""
+    """Return facts by name: the threads of times, and hyperparameters (those of the last
+    record).
+    """
     about = numbers[numbers["variant"] == ABOUT]
     threads = threads_of(numbers, ("train_threads", "predict_threads"))
     return {"threads": threads} | dict(zip(about["quantity"], about["value"], strict=True))
 
 
-def panels(number: int, narrowest: float, height: float, columns: int = 0) -> tuple[Figure, list[Axes]]:
+def panels(
+    number: int, narrowest: float, height: float, columns: int = 0
+) -> tuple[Figure, list[Axes]]:
     """Return a figure and its panels, row by row.
 
     The figure is as wide as one column of a paper, or as both columns if necessary.
@@ -278,14 +286,16 @@ def draw_lines(axes: Axes, points: pd.DataFrame) -> None:
     axes : Axes
     points : DataFrame
         A row for each point: its coordinates ``x`` and ``y``, and the ``label`` of its line, which
-        begins with "_" if the legend leaves it out. Optional columns are the line's style (`STYLE`),
-        the ends ``low`` and ``high`` of a band, and the ``name`` of a point.
+        begins with "_" if the legend leaves it out. Optional columns are the line's style
+        (`STYLE`), the ends ``low`` and ``high`` of a band, and the ``name`` of a point.
     """
     for label, line in points.groupby("label", sort=False):
         style = line.filter(STYLE).iloc[0].dropna().to_dict()
         axes.plot(line["x"], line["y"], label=label, **style)
         if "low" in line:
-            axes.fill_between(line["x"], line["low"], line["high"], color=style["color"], alpha=0.12, linewidth=0)
+            axes.fill_between(
+                line["x"], line["low"], line["high"], color=style["color"], alpha=0.12, linewidth=0
+            )
 
 
 def add_legend(sheet: Figure, grid: Iterable[Axes]) -> None:
@@ -310,7 +320,12 @@ def name_points(axes: Axes, points: pd.DataFrame) -> None:
     from textalloc import allocate
 
     named = points.dropna(subset="name")
-    style: dict[str, Any] = {"linewidth": 0.5, "linecolor": "0.6", "textsize": 7, "textcolor": [*named["color"]]}
+    style: dict[str, Any] = {
+        "linewidth": 0.5,
+        "linecolor": "0.6",
+        "textsize": 7,
+        "textcolor": [*named["color"]],
+    }
     style |= {"max_distance": 0.5, "nbr_candidates": 1000, "avoid_label_lines_overlap": True}
     axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())
     style |= {"x_scatter": [*points["x"]], "y_scatter": [*points["y"]]}
@@ -321,7 +336,9 @@ def name_points(axes: Axes, points: pd.DataFrame) -> None:
 
 
 def log_ticks(axis: Any) -> None:
-    """Set ticks of a logarithmic axis at round numbers, more within a decade if it has few decades."""
+    """Set ticks of a logarithmic axis at round numbers, more within a decade if it has few
+    decades.
+    """
     from matplotlib.ticker import LogLocator, NullLocator
 
     low, high = axis.get_view_interval()

@@ -11,10 +11,12 @@ from xmlc.suite.papers.tables import Panel, Table
 from xmlc.suite.results.fingerprint import Fingerprint, of_table
 
 WIDTH = 110
-# In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or mentions of users.
-# `escaped` replaces them by entities, which also work in HTML within Markdown. A zero-width space after @ prevents
-# mentions of users.
-MARKS = re.compile(r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)")
+# In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or
+# mentions of users. `escaped` replaces them by entities, which also work in HTML within Markdown. A
+# zero-width space after @ prevents mentions of users.
+MARKS = re.compile(
+    r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)"
+)
 CODE = re.compile(r"(`[^`]+`)")
 ENTITIES = {"<": "&lt;", "&": "&amp;", "@": "@&#8203;"}
 LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
@@ -51,24 +53,33 @@ def title_of(table: Table) -> str:
 
 
 def escaped(text: str, code: bool = False) -> str:
-    """Return Markdown that shows a text unchanged and on one line. With ``code``, text in backticks stays code."""
+    """Return Markdown that shows a text unchanged and on one line.
+
+    With ``code``, text in backticks stays code.
+    """
     text = " ".join(text.split())
     parts = [text]
     if code:
         parts = CODE.split(text)
     for place in range(0, len(parts), 2):
-        parts[place] = MARKS.sub(lambda found: ENTITIES.get(found[0], f"&#{ord(found[0])};"), parts[place])
+        parts[place] = MARKS.sub(
+            lambda found: ENTITIES.get(found[0], f"&#{ord(found[0])};"), parts[place]
+        )
     return "".join(parts)
 
 
 def wrapped(text: str, hanging: str = "") -> str:
     """Return a text in lines of at most `WIDTH` characters."""
-    return textwrap.fill(text, WIDTH, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(
+        text, WIDTH, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def to_markdown(table: Table) -> str:
     """Return a table as Markdown that is also readable in a terminal."""
-    title = wrapped(f"**{title_of(table)}, {table.paper}.** {escaped(table.spec.caption, code=True)}")
+    title = wrapped(
+        f"**{title_of(table)}, {table.paper}.** {escaped(table.spec.caption, code=True)}"
+    )
     notes = [*table.notes, f"Fingerprint of all numbers but costs: {fingerprint_of(table).word}"]
     lines = "\n".join(wrapped(f"- {escaped(note, code=True)}", hanging="  ") for note in notes)
     return "\n\n".join([title, *map(panel_to_markdown, table.panels), lines]) + "\n"
@@ -94,7 +105,10 @@ def _emphasised(style: str, text: str, bold: bool) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """Return all panels of a table as LaTeX, which needs the package booktabs. Notes become LaTeX comments."""
+    """Return all panels of a table as LaTeX, which needs the package booktabs.
+
+    Notes become LaTeX comments.
+    """
     lines = [
         f"% {title_of(table)} of {table.paper}, needs \\usepackage{{booktabs}}",
         f"% Fingerprint of all numbers but costs: {fingerprint_of(table).word}",
@@ -106,7 +120,9 @@ def to_latex(table: Table) -> str:
 
 
 def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
-    """Return the panel at ``place`` in its table as a LaTeX float over both columns of an article."""
+    """Return the panel at ``place`` in its table as a LaTeX float over both columns of an
+    article.
+    """
     sentences = [panel.title.rstrip(".")]
     if place == 1:
         sentences.append(table.spec.caption)

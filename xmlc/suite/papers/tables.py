@@ -14,10 +14,18 @@ from xmlc.suite.config.planned import STATISTICS, Declared
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.results import titles
 from xmlc.suite.results.columns import MISSING, column
-from xmlc.suite.results.numbers import Key, as_float, index_of, mean_over_seeds, pivot, with_published
+from xmlc.suite.results.numbers import (
+    Key,
+    as_float,
+    index_of,
+    mean_over_seeds,
+    pivot,
+    with_published,
+)
 
 PAPER = "(paper)"
-MARK = "†"  # Methods whose model is trained on the whole training set, next to models of 80 % of it.
+# Methods whose model is trained on the whole training set, next to models of 80 % of it.
+MARK = "†"
 # Maps a key of a table to the function that returns the printed name of the key's value.
 TITLES: dict[str, Callable[[str], str]] = {
     "model": titles.model_title,
@@ -72,7 +80,9 @@ class Panel:
         headings = [*self.names, *self.headings]
         printed = []
         for names, cells in zip(self.rows, self.cells, strict=True):
-            printed.append([*((name, False) for name in names), *((cell.text, cell.is_best) for cell in cells)])
+            printed.append(
+                [*((name, False) for name in names), *((cell.text, cell.is_best) for cell in cells)]
+            )
         for heading, *column_cells in zip(self.headings, *self.cells, strict=True):
             if any(cell.published for cell in column_cells):
                 headings.append(f"{heading.removesuffix(' (%)')} {PAPER}")
@@ -90,16 +100,16 @@ class Table:
     spec : TableSpec
     paper : str
     numbers : DataFrame
-        The numbers of the table's records (`xmlc.suite.results.numbers`), with a column ``need``: the
-        index of the entry of the specification's ``needs`` that selects the record.
+        The numbers of the table's records (`xmlc.suite.results.numbers`), with a column ``need``:
+        the index of the entry of the specification's ``needs`` that selects the record.
     published : DataFrame
         The paper's numbers in this table, as texts.
     suite : Suite or None
         The suite's configuration, or None if the table does not use it.
     means : DataFrame
         Our numbers, one row for each cell (`mean_over_seeds`), with the columns ``published`` and
-        ``is_run``: whether we ran the row. In the optional column ``mark``, "bold" and "brackets" are
-        styles of the printed number.
+        ``is_run``: whether we ran the row. In the optional column ``mark``, "bold" and "brackets"
+        are styles of the printed number.
     content : DataFrame
         The content of the CSV file, in full precision.
     panels : list of Panel
@@ -125,10 +135,14 @@ class Table:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Return the digests of the models' datasets, or {} if each row of the table names its dataset."""
+        """Return the digests of the models' datasets, or {} if each row of the table names its
+        dataset.
+        """
         if "dataset" in self.spec.keys:
             return {}
-        digests = self.numbers[(self.numbers["quantity"] == "digest") & (self.numbers["model"] != "")]
+        digests = self.numbers[
+            (self.numbers["quantity"] == "digest") & (self.numbers["model"] != "")
+        ]
         return dict(zip(digests["dataset"], digests["value"], strict=True))
 
 
@@ -139,7 +153,9 @@ def title_of_key(name: str, value: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelSpec:
-    """Specification of one or more panels of a table. Rows without one of the quantities are left out.
+    """Specification of one or more panels of a table.
+
+    Rows without one of the quantities are left out.
 
     Attributes
     ----------
@@ -149,17 +165,18 @@ class PanelSpec:
         Quantities that are left out if the table lacks them.
     title : str
     names : tuple of str
-        Keys that name a row: by default, all keys but ``each``. If several rows have the same names,
-        the first number of each quantity is shown.
+        Keys that name a row: by default, all keys but ``each``. If several rows have the same
+        names, the first number of each quantity is shown.
     each : str
-        A key of the table. Each of its values has a separate panel, whose title ends with the value.
+        A key of the table. Each of its values has a separate panel, whose title ends with the
+        value.
     across : str
         A key of the table. The first quantity has a separate column for each value of ``across``.
     headings : mapping of str to str
         Headings that replace the headings of quantities, by quantity.
     contests : mapping of str to str, or None
-        Maps each quantity to the name of its contest. Quantities of one contest compete for the best
-        number on a dataset, which is bold. By default, each quantity has a separate contest.
+        Maps each quantity to the name of its contest. Quantities of one contest compete for the
+        best number on a dataset, which is bold. By default, each quantity has a separate contest.
     is_rest : bool
         Whether the panel shows the paper's numbers in the rows that the other panels leave out.
     """
@@ -186,7 +203,9 @@ class PanelSpec:
         if means.empty:
             return
         if self.is_rest:
-            means = means.assign(value=means["published"].where(means["published"] != ""), published="")
+            means = means.assign(
+                value=means["published"].where(means["published"] != ""), published=""
+            )
         groups = [("", means)]
         if self.each:
             groups = means.groupby(self.each, sort=False)
@@ -204,7 +223,9 @@ class PanelSpec:
         of_rows = [*rows[names].itertuples(index=False, name=None)]
         keys: dict[Key, Key] = {}  # The first key of each row.
         cells = {}
-        for row, part, cell in zip(of_rows, rows["part"], self._cells(rows, table.spec.keys), strict=True):
+        for row, part, cell in zip(
+            of_rows, rows["part"], self._cells(rows, table.spec.keys), strict=True
+        ):
             keys.setdefault(row, cell.key)
             cells[row, cell.quantity, part] = cell
         headings = []
@@ -225,7 +246,9 @@ class PanelSpec:
         texts = []
         lines = []
         for row, key in keys.items():
-            texts.append(tuple(title_of_key(name, value) for name, value in zip(names, row, strict=True)))
+            texts.append(
+                tuple(title_of_key(name, value) for name, value in zip(names, row, strict=True))
+            )
             lines.append([cells.get((row, *place), Cell(key, place[0])) for place in columns])
         return Panel(title, [column(name).title for name in names], headings, texts, lines)
 
@@ -238,7 +261,9 @@ class PanelSpec:
         texts = []
         scores = []
         is_full = []
-        numbers = rows[["quantity", "value", "deviation", "mark"]].itertuples(index=False, name=None)
+        numbers = rows[["quantity", "value", "deviation", "mark"]].itertuples(
+            index=False, name=None
+        )
         for key, (quantity, value, deviation, mark) in zip(keys_of_rows, numbers, strict=True):
             about = column(quantity)
             text = about.printed(value)
@@ -257,28 +282,57 @@ class PanelSpec:
         contests = rows["quantity"]
         if self.contests is not None:
             contests = contests.map(self.contests)
-        groups = pd.Series(scores, rows.index).groupby([contests, rows.get("dataset", contests), is_full])
-        is_best = (scores == groups.transform("max")) & (scores > groups.transform("min")) | (rows["mark"] == "bold")
-        return [*map(Cell, keys_of_rows, rows["quantity"], texts, rows["value"], rows["published"], is_best)]
+        groups = pd.Series(scores, rows.index).groupby(
+            [contests, rows.get("dataset", contests), is_full]
+        )
+        is_best = (scores == groups.transform("max")) & (scores > groups.transform("min")) | (
+            rows["mark"] == "bold"
+        )
+        return [
+            *map(
+                Cell,
+                keys_of_rows,
+                rows["quantity"],
+                texts,
+                rows["value"],
+                rows["published"],
+                is_best,
+            )
+        ]
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelSpec:
-    """Specify a panel of all rows, with a column for each quantity. ``about`` is passed to `PanelSpec`."""
+    """Specify a panel of all rows, with a column for each quantity.
+
+    ``about`` is passed to `PanelSpec`.
+    """
     return PanelSpec(title=title, quantities=quantities, **about)
 
 
 def datasets(*quantities: str) -> PanelSpec:
-    """Specify a panel with one row for each dataset, for quantities that are equal in all its rows."""
+    """Specify a panel with one row for each dataset, for quantities that are equal in all its
+    rows.
+    """
     return columns("Datasets", *quantities, names=("dataset",))
 
 
 def not_run(*quantities: str) -> PanelSpec:
-    """Specify a panel of the paper's rows that we did not run, which is left out if there are none."""
-    return columns("Published in the paper, not run here", *quantities, optional=quantities, contests={}, is_rest=True)
+    """Specify a panel of the paper's rows that we did not run, which is left out if there are
+    none.
+    """
+    return columns(
+        "Published in the paper, not run here",
+        *quantities,
+        optional=quantities,
+        contests={},
+        is_rest=True,
+    )
 
 
 def by_method(quantity: str, title: str, **about: Any) -> PanelSpec:
-    """Specify a panel of one quantity, with a row for each dataset and model and a column for each method."""
+    """Specify a panel of one quantity, with a row for each dataset and model and a column for each
+    method.
+    """
     return columns(title, quantity, names=("dataset", "model"), across="method", **about)
 
 
@@ -294,14 +348,15 @@ class TableSpec(Declared):
     keys : tuple of str
         Columns that identify a row.
     columns, more : tuple of str
-        Quantities in the CSV file: ``columns``, by default the quantities of the panels, then ``more``.
+        Quantities in the CSV file: ``columns``, by default the quantities of the panels, then
+        ``more``.
     caption : str
     panels : tuple of PanelSpec
     notes : tuple of str or callable
         Footnotes, and functions that return footnotes, after the footnotes that all tables have.
     rows : callable or None
-        Function that returns our numbers, one row for each cell: by default, the means of all numbers
-        over seeds. Rows of the table that differ only in the last key are consecutive.
+        Function that returns our numbers, one row for each cell: by default, the means of all
+        numbers over seeds. Rows of the table that differ only in the last key are consecutive.
     takes_suite : bool
         Whether the table uses the suite's configuration.
     printed_in : tuple of str
@@ -310,7 +365,8 @@ class TableSpec(Declared):
     quotes : bool
         Whether panels append the paper's rows that we did not run, on the datasets that we ran.
     measured_models : tuple of str
-        Models that the paper measured itself, or () for all. The paper quotes the numbers of others.
+        Models that the paper measured itself, or () for all. The paper quotes the numbers of
+        others.
     partial : bool
         Whether the table is built even if some or all of its records are missing.
     """
@@ -330,7 +386,10 @@ class TableSpec(Declared):
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """Return entries of ``needs``. The table is built only if at least one of them has records."""
+        """Return entries of ``needs``.
+
+        The table is built only if at least one of them has records.
+        """
         if self.partial:
             return self.needs
         return super().first
@@ -341,7 +400,9 @@ class TableSpec(Declared):
         shown = chain(*(panel.quantities for panel in self.panels), self.more)
         return tuple(dict.fromkeys(self.columns or shown))
 
-    def build(self, paper: str, numbers: pd.DataFrame, published: pd.DataFrame, suite: Suite | None = None) -> Table:
+    def build(
+        self, paper: str, numbers: pd.DataFrame, published: pd.DataFrame, suite: Suite | None = None
+    ) -> Table:
         """Build the table, without the footnotes that all tables have."""
         table = Table(self, paper, numbers, published, suite)
         if self.rows is None:
@@ -352,14 +413,18 @@ class TableSpec(Declared):
         places = means.groupby([*(self.keys[:-1] or self.keys)], sort=False).ngroup()
         means = means.iloc[places.argsort(kind="stable")]
         table.content = pivot(means, self.keys, self.quantities)
-        means = with_published(means.assign(is_run=True, mark=means.get("mark", "")), published, self.keys)
+        means = with_published(
+            means.assign(is_run=True, mark=means.get("mark", "")), published, self.keys
+        )
         table.means = means.assign(is_run=means["is_run"].notna())
         table.panels = [*chain(*(panel.panels_of(table) for panel in self.panels))]
         return table
 
 
 def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -> TableSpec:
-    """Specify a table of dataset statistics: ours next to the paper's, then those of datasets not used."""
+    """Specify a table of dataset statistics: ours next to the paper's, then those of datasets not
+    used.
+    """
     return TableSpec(
         name=name,
         needs=(STATISTICS,),

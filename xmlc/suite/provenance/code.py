@@ -80,11 +80,16 @@ def estimator_files(name: str) -> list[str]:
 
 
 def user_digest(files: Iterable[str]) -> str:
-    """Return the digest of users' files and of the modules that these files import from their folders.
+    """Return the digest of users' files and of the modules that these files import from their
+    folders.
 
     If no user's files are given, return an empty text.
     """
-    own = [file for file in files if file.endswith(".py") and PACKAGE not in Path(file).resolve().parents]
+    own = [
+        file
+        for file in files
+        if file.endswith(".py") and PACKAGE not in Path(file).resolve().parents
+    ]
     if own:
         return source_digest(source_files(*own, package=False))
     return ""

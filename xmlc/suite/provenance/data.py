@@ -11,9 +11,9 @@ from xmlc.core.checksums import NAME, SYSTEMS_OWN, Damaged, Files, checksum_now,
 def contents(folder: Path) -> list[str]:
     """Return one text for each file in a folder, with the file's name and checksum.
 
-    If a file is older than the folder's list of checksums, its checksum is taken from the list. If the file is newer
-    than the list, its checksum is computed. The age of a file is its last status change (ctime), because `cp -p` gives
-    a new file an old modification time.
+    If a file is older than the folder's list of checksums, its checksum is taken from the list. If
+    the file is newer than the list, its checksum is computed. The age of a file is its last status
+    change (ctime), because `cp -p` gives a new file an old modification time.
     """
     listed = Files()
     since = 0
@@ -26,5 +26,7 @@ def contents(folder: Path) -> list[str]:
             status = file.stat()
             entry = listed.get(file.name)
             same = entry and entry["bytes"] == status.st_size and status.st_ctime_ns <= since
-            found.append(f"{file.name} {entry['xxh3_128'] if entry and same else checksum_now(file)}")
+            found.append(
+                f"{file.name} {entry['xxh3_128'] if entry and same else checksum_now(file)}"
+            )
     return found

@@ -20,14 +20,18 @@ from xmlc.core.memory import peak_bytes, system_entry
 from xmlc.core.sources import PACKAGE
 
 T = TypeVar("T")
-LOADED = time.monotonic()  # Approximate start of this process, for systems that do not record when a process starts.
-_charged = [0.0, 0.0]  # Wall seconds and CPU seconds that this process has already recorded for earlier steps.
+# Approximate start of this process, for systems that do not record when a process starts.
+LOADED = time.monotonic()
+# Wall seconds and CPU seconds that this process has already recorded for earlier steps.
+_charged = [0.0, 0.0]
 
 
 class Environment(TypedDict, total=False):
-    """Describe the program, versions and machine of a measured step, in the order of a record's JSON keys.
+    """Describe the program, versions and machine of a measured step, in the order of a record's
+    JSON keys.
 
-    The function `environment` returns all keys of this class. Records of other versions of xmlc may lack some keys.
+    The function `environment` returns all keys of this class. Records of other versions of xmlc may
+    lack some keys.
 
     Attributes
     ----------
@@ -72,7 +76,8 @@ class StepCosts(TypedDict):
     threads : int
     cpu : str
     cpu_seconds : float
-        CPU seconds of all threads, user and system. Records of other versions of xmlc may lack ``cpu_seconds``.
+        CPU seconds of all threads, user and system. Records of other versions of xmlc may lack
+        ``cpu_seconds``.
     """
 
     name: str
@@ -114,7 +119,9 @@ def cpu_name() -> str:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU seconds, user and system, of all threads of this process and of its ended children."""
+    """Return the CPU seconds, user and system, of all threads of this process and of its ended
+    children.
+    """
     return time.process_time() + sum(os.times()[2:4])
 
 
@@ -135,7 +142,9 @@ def commit() -> str:
         return ""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
     try:
-        return subprocess.run(command, cwd=PACKAGE, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            command, cwd=PACKAGE, capture_output=True, text=True, check=True
+        ).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
 
@@ -145,13 +154,16 @@ def process_seconds() -> float:
 
     If the start of the process is unknown, seconds are counted from the import of this module.
 
-    Unlike `timed`, this function measures the whole time that a user waits: start, compilation, reading, work and
-    writing.
+    Unlike `timed`, this function measures the whole time that a user waits: start, compilation,
+    reading, work and writing.
     """
     try:
-        # Field 22 of /proc/self/stat is the start of the process in ticks. Field 2 of /proc/self/stat is the program's
-        # name, which may contain spaces and ends with the last bracket.
-        ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
+        # Field 22 of /proc/self/stat is the start of the process in ticks. Field 2 of
+        # /proc/self/stat is the program's name, which may contain spaces and ends with the last
+        # bracket.
+        ticks = int(
+            Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
+        )
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, AttributeError):
         return time.monotonic() - LOADED
@@ -166,10 +178,12 @@ def step_costs(
     method: str | None = None,
     written: Path | None = None,
 ) -> StepCosts:
-    """Return the costs of one step of the workflow until now. Call this function at the end of the step.
+    """Return the costs of one step of the workflow until now.
 
-    If a process runs several steps, the first step includes the start of the process. From the second step on, the
-    measurement of a step begins when the previous step ends.
+    Call this function at the end of the step.
+
+    If a process runs several steps, the first step includes the start of the process. From the
+    second step on, the measurement of a step begins when the previous step ends.
 
     Parameters
     ----------
@@ -186,8 +200,8 @@ def step_costs(
     Returns
     -------
     StepCosts
-        The arguments of this function and four measured costs: ``seconds`` (wall, of `process_seconds`),
-        ``cpu_seconds``, ``peak_bytes`` (resident memory) and ``written_bytes``.
+        The arguments of this function and four measured costs: ``seconds`` (wall, of
+        `process_seconds`), ``cpu_seconds``, ``peak_bytes`` (resident memory) and ``written_bytes``.
     """
     before = [*_charged]
     _charged[:] = process_seconds(), cpu_seconds()
@@ -207,7 +221,9 @@ def step_costs(
 
 
 def with_environment(costs: StepCosts) -> dict[str, Any]:
-    """Return the last two keys of a record: the environment metadata of the process and the costs of the step."""
+    """Return the last two keys of a record: the environment metadata of the process and the costs
+    of the step.
+    """
     return {"environment": environment(costs["threads"]), "step": costs}
 
 
@@ -216,18 +232,19 @@ def in_turns(
 ) -> tuple[dict[str, list[float]], dict[str, T]]:
     """Run every task once per round, so that other load on the machine affects all tasks alike.
 
-    The result of a task is released just before the task runs again. Therefore two results of one task are never in
-    memory together. From the second round on, the task reuses the memory of its released result at once. If memory
-    stays free for two seconds, a virtual machine may return it to its host. After memory was returned to the host, the
-    first use of 590 MB takes 1.1 s instead of .07 s.
+    The result of a task is released just before the task runs again. Therefore two results of one
+    task are never in memory together. From the second round on, the task reuses the memory of its
+    released result at once. If memory stays free for two seconds, a virtual machine may return it
+    to its host. After memory was returned to the host, the first use of 590 MB takes 1.1 s instead
+    of .07 s.
 
     Parameters
     ----------
     tasks : dict of callable
     rounds : int
     at_least : float
-        Minimum seconds of a task in each round. A task that takes less than ``at_least`` seconds is repeated for this
-        time, and the shortest run is recorded.
+        Minimum seconds of a task in each round. A task that takes less than ``at_least`` seconds is
+        repeated for this time, and the shortest run is recorded.
 
     Returns
     -------

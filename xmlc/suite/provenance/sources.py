@@ -1,7 +1,8 @@
-"""Find the source files that a module imports, directly or indirectly, in the package or next to a user's file.
+"""Find the source files that a module imports, directly or indirectly, in the package or next to a
+user's file.
 
-Imports on demand by a package's ``__getattr__`` are not followed to other files. After an edit of one estimator in
-`xmlc.models`, the files of other estimators are therefore unchanged.
+Imports on demand by a package's ``__getattr__`` are not followed to other files. After an edit of
+one estimator in `xmlc.models`, the files of other estimators are therefore unchanged.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ def forget_sources() -> None:
 def source_files(*modules: str, package: bool = True, without: tuple[str, ...] = ()) -> list[str]:
     """Return the sorted files that modules import, directly or indirectly.
 
-    The result includes the files of the given modules, and the `__init__` of each package that contains an imported
-    module, because importing a module runs the `__init__` of its packages first.
+    The result includes the files of the given modules, and the `__init__` of each package that
+    contains an imported module, because importing a module runs the `__init__` of its packages
+    first.
 
-    Imports of modules in the folder of a user's file are followed. Imports of other installed packages are not
-    followed.
+    Imports of modules in the folder of a user's file are followed. Imports of other installed
+    packages are not followed.
 
     Parameters
     ----------
@@ -43,14 +45,17 @@ def source_files(*modules: str, package: bool = True, without: tuple[str, ...] =
     Returns
     -------
     list of str
-        Paths of the files. Paths inside the working directory are returned relative to the working directory.
+        Paths of the files. Paths inside the working directory are returned relative to the working
+        directory.
     """
     here = Path.cwd()
     return sorted(short_name(file, here) for file in _closure(modules, here, package, without))
 
 
 @cache
-def _closure(modules: tuple[str, ...], here: Path, package: bool, without: tuple[str, ...]) -> set[Path]:
+def _closure(
+    modules: tuple[str, ...], here: Path, package: bool, without: tuple[str, ...]
+) -> set[Path]:
     waiting: list[tuple[Path, tuple[Path, ...]]] = []
     for name in modules:
         if not name.endswith(".py"):
@@ -78,7 +83,9 @@ def _closure(modules: tuple[str, ...], here: Path, package: bool, without: tuple
 
 
 def _package_files(names: Iterable[str]) -> Iterator[Path]:
-    """Yield the files of modules of xmlc, and the `__init__` files of the packages that contain them."""
+    """Yield the files of modules of xmlc, and the `__init__` files of the packages that contain
+    them.
+    """
     for name in names:
         parts = name.split(".")
         for length in range(1, len(parts) + 1):
@@ -95,13 +102,15 @@ def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -
     for name in names:
         if not folders or _is_ours(name):
             continue
-        level = len(name) - len(name.lstrip("."))  # The number of leading dots of a relative import.
+        # The number of leading dots of a relative import.
+        level = len(name) - len(name.lstrip("."))
         search = [str(folder) for folder in folders]
         if level:
             search = [str(file.resolve().parents[level - 1])]
         for part in name[level:].split("."):
             spec = PathFinder.find_spec(part, search)
-            if spec is None:  # This part of the dotted name is an attribute, or a module that is installed elsewhere.
+            # This part of the dotted name is an attribute, or a module that is installed elsewhere.
+            if spec is None:
                 break
             if spec.origin:
                 yield Path(spec.origin)
@@ -114,6 +123,10 @@ def _is_ours(name: str) -> bool:
 
 @cache
 def _module_file(name: str) -> Path | None:
-    """Return the file of a dotted name, or None if the name is an attribute rather than a module."""
+    """Return the file of a dotted name, or None if the name is an attribute rather than a
+    module.
+    """
     path = PACKAGE.parent.joinpath(*name.split("."))
-    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None)
+    return next(
+        (file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None
+    )

@@ -49,12 +49,16 @@ ANY = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("files", type=FILE, nargs=-1, required=True)
-@click.option("--brief", is_flag=True, help="Print only the first panel of each table, without notes.")
+@click.option(
+    "--brief", is_flag=True, help="Print only the first panel of each table, without notes."
+)
 def show_command(files: tuple[Path, ...], brief: bool) -> None:
     """Print finished tables, such as results/tables/demo/table2.md."""
     for file in files:
         if not file.is_file():
-            raise XmlcError(f"{file}: found no finished table, such as `make demo` builds{similar_path(file)}")
+            raise XmlcError(
+                f"{file}: found no finished table, such as `make demo` builds{similar_path(file)}"
+            )
         text = file.read_text(encoding="utf-8").strip()
         click.echo(first_panel(text) if brief else f"\n{text}\n")
 
@@ -76,9 +80,9 @@ def first_panel(text: str) -> str:
 def status_command(ctx: click.Context, settings: tuple[str, ...]) -> None:
     """Count the finished and missing results of a run, and list failed steps.
 
-    SETTINGS are the settings of the run, such as papers='[plt2016]' datasets='[yeast]' [default: from the last run in
-    this folder]. A result is finished if its file exists, no job is writing it, and Snakemake would not make it again.
-    Exit status: 0 if all results are finished, else 1.
+    SETTINGS are the settings of the run, such as papers='[plt2016]' datasets='[yeast]' [default:
+    from the last run in this folder]. A result is finished if its file exists, no job is writing
+    it, and Snakemake would not make it again. Exit status: 0 if all results are finished, else 1.
     """
     run = LastRun()
     if not settings:
@@ -121,19 +125,21 @@ def current_tables() -> tuple[list[Manifest], list[Failure]]:
             click.echo(f"{file}: {reason}", err=True)
     if not current:
         raise XmlcError(
-            f"{TABLES}: found no finished table that is up to date. Build one first, as with `make demo` or "
-            "`snakemake plt2016`"
+            f"{TABLES}: found no finished table that is up to date. Build one first, as with "
+            "`make demo` or `snakemake plt2016`"
         )
     return current, stale
 
 
 @click.command()
-@click.option("--out", type=FOLDER, default=paths.REPORT, show_default=True, help="Folder to write.")
+@click.option(
+    "--out", type=FOLDER, default=paths.REPORT, show_default=True, help="Folder to write."
+)
 def report_command(out: Path) -> None:
     """Write all finished tables and figures as HTML pages.
 
-    The page index.html in the folder links to a separate page for each paper. The pages replace an earlier report, but
-    not a folder with other files.
+    The page index.html in the folder links to a separate page for each paper. The pages replace an
+    earlier report, but not a folder with other files.
     """
     from xmlc.suite.report.page import pages_of  # Jinja takes a while to import.
 
@@ -149,7 +155,9 @@ def report_command(out: Path) -> None:
 
 
 @click.command()
-@click.option("--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV file to write.")
+@click.option(
+    "--out", type=FILE, default=paths.RESULTS, show_default=True, help="CSV file to write."
+)
 def results_command(out: Path) -> None:
     """Write all numbers of finished tables as one CSV."""
     table = long_table(current_tables()[0])
@@ -162,17 +170,22 @@ def results_command(out: Path) -> None:
 def archive_command(out: Path) -> None:
     """Archive the records and figures of finished tables.
 
-    To rebuild the page, unpack the archive in a folder with the project's config and results/published, and run
-    `xmlc report` there. The archive contains no datasets, models or estimates.
+    To rebuild the page, unpack the archive in a folder with the project's config and
+    results/published, and run `xmlc report` there. The archive contains no datasets, models or
+    estimates.
     """
     current, _ = current_tables()
     files = write_archive(current, out)
-    click.echo(f"{files} files of {len(current)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB")
+    click.echo(
+        f"{files} files of {len(current)} tables in {out}, {out.stat().st_size / 1e6:.2f} MB"
+    )
 
 
 @click.command()
 @click.argument("places", metavar="[PATHS]...", type=ANY, nargs=-1)
-@click.option("--delete", is_flag=True, help="Delete damaged files, so that snakemake rebuilds them.")
+@click.option(
+    "--delete", is_flag=True, help="Delete damaged files, so that snakemake rebuilds them."
+)
 def verify_command(places: tuple[Path, ...], delete: bool) -> None:
     """Find files that changed since they were written.
 
@@ -195,7 +208,8 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
     )
     if found.damaged and not delete:
         raise XmlcError(
-            f"{len(found.damaged)} of {found.files} files are damaged. Run again with --delete to delete them"
+            f"{len(found.damaged)} of {found.files} files are damaged. Run again with --delete to "
+            "delete them"
         )
 
 
@@ -203,9 +217,19 @@ def verify_command(places: tuple[Path, ...], delete: bool) -> None:
 @click.argument("old", type=ANY)
 @click.argument("new", type=ANY)
 @click.option("--published", is_flag=True, help="Treat OLD as published numbers of a paper.")
-@click.option("--tolerance", type=click.FloatRange(min=0), default=0.0, help="Largest difference of equal numbers.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="Largest difference of equal numbers.",
+)
 @click.option("--all", "every_cell", is_flag=True, help="List each cell that changed.")
-@click.option("--markdown", type=FILE, default=None, help="Markdown file to write, short enough for a comment.")
+@click.option(
+    "--markdown",
+    type=FILE,
+    default=None,
+    help="Markdown file to write, short enough for a comment.",
+)
 @click.pass_context
 def compare_command(
     ctx: click.Context,
@@ -218,16 +242,17 @@ def compare_command(
 ) -> None:
     """List the numbers that differ between OLD and NEW tables.
 
-    OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites in OLD are compared.
-    The output begins with fingerprints, counts of verdicts, and the settings that differ. Then it lists the cells,
-    rows and tables that differ, beginning with the largest moves of headline quantities.
+    OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites
+    in OLD are compared. The output begins with fingerprints, counts of verdicts, and the settings
+    that differ. Then it lists the cells, rows and tables that differ, beginning with the largest
+    moves of headline quantities.
 
-    Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on any processor and any
-    number of threads. With --published, each measured number of OLD is judged by a separate interval, and NEW may have
-    more rows.
+    Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on
+    any processor and any number of threads. With --published, each measured number of OLD is judged
+    by a separate interval, and NEW may have more rows.
 
-    Costs, such as times, are never judged. Exit status: 0 if nothing changed, or with --published; 1 if a judged cell
-    changed, or a row or table is missing or new; 2 if the comparison fails.
+    Costs, such as times, are never judged. Exit status: 0 if nothing changed, or with --published;
+    1 if a judged cell changed, or a row or table is missing or new; 2 if the comparison fails.
     """
     if published and tolerance:
         raise click.UsageError("--published: found --tolerance, expected none, as intervals decide")
@@ -240,7 +265,8 @@ def compare_command(
         table = compare.listing(comparison.cells, published)
         if markdown:
             write_text(markdown, compare.to_markdown(head, table))
-    except (XmlcError, OSError) as error:  # The exit status is not 1, because 1 means that numbers changed.
+    # The exit status is not 1, because 1 means that numbers changed.
+    except (XmlcError, OSError) as error:
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
     listed = compare.LISTED
@@ -257,9 +283,10 @@ def compare_command(
 def accept_command(tables: Path, reference: Path) -> None:
     """Replace reference tables by tables of this run.
 
-    TABLES/<suite>/*.csv replace the files in REFERENCE/<suite>/. Suites without a folder in REFERENCE are skipped, and
-    tables that the run lacks do not change. Costs (times, memory) and numbers of threads are left out, so that `git
-    diff` shows the numbers that changed. For claims, `git diff` also shows changes of the data and settings.
+    TABLES/<suite>/*.csv replace the files in REFERENCE/<suite>/. Suites without a folder in
+    REFERENCE are skipped, and tables that the run lacks do not change. Costs (times, memory) and
+    numbers of threads are left out, so that `git diff` shows the numbers that changed. For claims,
+    `git diff` also shows changes of the data and settings.
     """
     for file in compare.accept(tables, reference):
         click.echo(file)
@@ -270,9 +297,10 @@ def accept_command(tables: Path, reference: Path) -> None:
 def fingerprint_command(given: tuple[Path, ...]) -> None:
     """Print a fingerprint of the numbers in each PATH.
 
-    Equal fingerprints mean equal numbers. PATH is a table (CSV), an array file (.npy, .npz), or a folder of them, such
-    as a model or a prepared dataset [default: results/tables]. Costs (times, memory), numbers of threads, and the order
-    of rows and columns do not count. Fingerprints of parts are printed before the fingerprint of the whole.
+    Equal fingerprints mean equal numbers. PATH is a table (CSV), an array file (.npy, .npz), or a
+    folder of them, such as a model or a prepared dataset [default: results/tables]. Costs (times,
+    memory), numbers of threads, and the order of rows and columns do not count. Fingerprints of
+    parts are printed before the fingerprint of the whole.
     """
     lines = []
     for path in given or (TABLES,):
@@ -287,9 +315,10 @@ def fingerprint_command(given: tuple[Path, ...]) -> None:
 def seed_variation_command(tables: Path, out: Path) -> None:
     """Write the value of each seed for each published cell.
 
-    TABLES is a folder of tables from several seeds (key `seeds` of the configuration), each with another 80/20 split.
-    `xmlc compare --published` and the report compute the interval of each cell from the values of several seeds. Lines
-    of the file are kept if TABLES do not contain their dataset.
+    TABLES is a folder of tables from several seeds (key `seeds` of the configuration), each with
+    another 80/20 split. `xmlc compare --published` and the report compute the interval of each cell
+    from the values of several seeds. Lines of the file are kept if TABLES do not contain their
+    dataset.
     """
     runs = runs_of(finished_tables(tables))
     write_runs(runs, out)

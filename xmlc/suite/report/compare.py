@@ -34,7 +34,19 @@ SIDES = (Verdict.ABOVE, Verdict.BELOW)
 LISTED = 20  # Number of cells that the text lists, unless it lists all.
 LIMIT = 60_000  # The maximum number of characters of Markdown. GitHub allows 65,536 in a comment.
 ROW = ""  # The quantity of a cell that each row has, so that a row of costs only is compared, too.
-CELL = ("table", "dataset", "model", "row", "column", "old", "new", "verdict", "kind", "reason", "fitted")
+CELL = (
+    "table",
+    "dataset",
+    "model",
+    "row",
+    "column",
+    "old",
+    "new",
+    "verdict",
+    "kind",
+    "reason",
+    "fitted",
+)
 
 
 class Comparison(NamedTuple):
@@ -57,7 +69,9 @@ class Comparison(NamedTuple):
     head: list[str]
 
 
-def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: float = 0.0) -> Comparison:
+def compare(
+    left: Path, right: Path, judge: Judge | None = None, tolerance: float = 0.0
+) -> Comparison:
     """Compare two CSV tables, or two folders of tables file by file.
 
     Folders may contain one folder of tables for each suite. Only suites in the left folder are
@@ -80,14 +94,16 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
     Raises
     ------
     XmlcError
-        A path does not exist, or a folder has no table. A table lacks a column with keys, or two of its rows have the
-        same keys.
+        A path does not exist, or a folder has no table. A table lacks a column with keys, or two of
+        its rows have the same keys.
     """
     for path in (left, right):
         if not path.exists():
             raise XmlcError(f"{path}: found no such table or folder of tables{similar_path(path)}")
     if left.is_dir() != right.is_dir():
-        raise XmlcError(f"{left} and {right}: found a folder and a file, expected two folders or files")
+        raise XmlcError(
+            f"{left} and {right}: found a folder and a file, expected two folders or files"
+        )
     names = [""]
     if left.is_dir():
         names = _tables(left, right)
@@ -111,7 +127,9 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
                 verdict = Verdict.MISSING
             elif not old.exists():
                 verdict = Verdict.NEW
-            elif made.table == CLAIMS and not (made_old and made_new and made_old.digests == made_new.digests != {}):
+            elif made.table == CLAIMS and not (
+                made_old and made_new and made_old.digests == made_new.digests != {}
+            ):
                 verdict = Verdict.OTHER_DATA
         if verdict:
             frames.append(pd.DataFrame([{"table": table, "verdict": verdict}]))
@@ -121,7 +139,9 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
         if judge:
             means = read_cells(new, keys) if new.exists() else None
             cells = judged(made.paper, spec, means, read_published(old, keys), judge)
-            cells = cells.rename(columns={"published": "old", "value": "new", "interval": "variation"})
+            cells = cells.rename(
+                columns={"published": "old", "value": "new", "interval": "variation"}
+            )
         else:
             cells = compare_cells(keys, read_cells(old, keys), read_cells(new, keys), tolerance)
         rows = [BETWEEN.join(key) for key in cells[keys].itertuples(index=False, name=None)]
@@ -135,15 +155,19 @@ def compare(left: Path, right: Path, judge: Judge | None = None, tolerance: floa
     line = f"Fingerprints differ: old {before.word}, new {after.word}"
     if before == after:
         line = f"Same fingerprint, {after.word}: all numbers except costs are equal"
-    return Comparison(cells, [line, _counts(cells) or "no cells to compare", settings_line(settings)])
+    return Comparison(
+        cells, [line, _counts(cells) or "no cells to compare", settings_line(settings)]
+    )
 
 
-def compare_cells(keys: Sequence[str], left: pd.DataFrame, right: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
+def compare_cells(
+    keys: Sequence[str], left: pd.DataFrame, right: pd.DataFrame, tolerance: float = 0.0
+) -> pd.DataFrame:
     """Compare the cells of two of our tables (`read_cells`) by their keys.
 
-    Two numbers are equal if they differ by no more than the tolerance, and other cells if their texts
-    are equal. A blank cell or NaN is a missing value. The variation of a number that moved is estimated
-    from the side with more seeds.
+    Two numbers are equal if they differ by no more than the tolerance, and other cells if their
+    texts are equal. A blank cell or NaN is a missing value. The variation of a number that moved is
+    estimated from the side with more seeds.
     """
     keys = list(keys)
     sides = []
@@ -151,8 +175,12 @@ def compare_cells(keys: Sequence[str], left: pd.DataFrame, right: pd.DataFrame, 
         rows = side.drop_duplicates(keys).assign(quantity=ROW, value="")
         is_cost = side["quantity"].map(lambda name: column(name).cost).astype(bool)
         sides.append(pd.concat([rows, side[~is_cost]]))
-    cells = sides[0].merge(sides[1], "outer", [*keys, "quantity"], suffixes=("_old", "_new"), indicator="side")
-    cells = cells.rename(columns={"value_old": "old", "value_new": "new"}).fillna({"old": "", "new": ""})
+    cells = sides[0].merge(
+        sides[1], "outer", [*keys, "quantity"], suffixes=("_old", "_new"), indicator="side"
+    )
+    cells = cells.rename(columns={"value_old": "old", "value_new": "new"}).fillna(
+        {"old": "", "new": ""}
+    )
     old = cells["old"].map(canonical)
     new = cells["new"].map(canonical)
     difference = as_floats(cells["new"]) - as_floats(cells["old"])
@@ -178,7 +206,8 @@ def compare_cells(keys: Sequence[str], left: pd.DataFrame, right: pd.DataFrame, 
 
 
 def _tables(left: Path, right: Path) -> list[str]:
-    """Return the paths of the suites' tables on either side, in the order of suites and of tables in a paper.
+    """Return the paths of the suites' tables on either side, in the order of suites and of tables
+    in a paper.
 
     Other CSV files, and suites that only the right side has, are left out.
     """
@@ -187,7 +216,10 @@ def _tables(left: Path, right: Path) -> list[str]:
     for side in (left, right):
         names |= {file.relative_to(side) for file in (*side.glob("*.csv"), *side.glob("*/*.csv"))}
     files = [file for file in names if file.stem in defined and (left / file.parent).is_dir()]
-    return [file.as_posix() for file in sorted(files, key=lambda file: (file.parent, by_number(file.stem)))]
+    return [
+        file.as_posix()
+        for file in sorted(files, key=lambda file: (file.parent, by_number(file.stem)))
+    ]
 
 
 def _fingerprint(side: Path, names: Sequence[str]) -> Fingerprint:
@@ -209,7 +241,8 @@ def _counts(cells: pd.DataFrame) -> str:
 
 
 def published_lines(cells: pd.DataFrame) -> list[str]:
-    """Return a line for each kind of published numbers that counts their verdicts, measured numbers first.
+    """Return a line for each kind of published numbers that counts their verdicts, measured numbers
+    first.
 
     Numbers of another kind are counted only if we reran at least one of them.
     """
@@ -224,16 +257,19 @@ def published_lines(cells: pd.DataFrame) -> list[str]:
     is_fitted = (cells["fitted"] != "") & cells["verdict"].isin([Verdict.EQUAL, Verdict.INSIDE])
     fitted = cells[is_fitted & (cells["kind"] == NumberKind.MEASURED)]
     if len(fitted):
-        lines.insert(1, f"{len(fitted)} of these agree by settings that were fitted to published results")
+        lines.insert(
+            1, f"{len(fitted)} of these agree by settings that were fitted to published results"
+        )
     return lines
 
 
 def listing(cells: pd.DataFrame, is_published: bool) -> pd.DataFrame:
-    """Return the texts of the cells, rows and tables that differ between two runs, or of a paper's numbers.
+    """Return the texts of the cells, rows and tables that differ between two runs, or of a paper's
+    numbers.
 
-    The columns are the headings. The largest moves of headline quantities come first, each once, and
-    after them moves within the variation over seeds. Of a paper, the measured numbers farthest outside their
-    intervals come first, and after them numbers without chance variation.
+    The columns are the headings. The largest moves of headline quantities come first, each once,
+    and after them moves within the variation over seeds. Of a paper, the measured numbers farthest
+    outside their intervals come first, and after them numbers without chance variation.
     """
     difference = as_floats(cells["new"]) - as_floats(cells["old"])
     size = difference.abs()
@@ -248,14 +284,26 @@ def listing(cells: pd.DataFrame, is_published: bool) -> pd.DataFrame:
         is_headline = cells["column"].isin(HEADLINES) & ~is_again
     is_first = is_headline & cells["verdict"].isin(SIDES)
     is_missing = cells["verdict"] == Verdict.NOT_RUN
-    rank = pd.DataFrame({"last": ~is_first, "missing": is_missing, "noise": is_noise, "size": -size})
+    rank = pd.DataFrame(
+        {"last": ~is_first, "missing": is_missing, "noise": is_noise, "size": -size}
+    )
     order = rank[is_listed].sort_values(list(rank), kind="stable").index
     table = cells.assign(difference=difference).loc[order]
     rows = []
     for cell in table.to_dict("records"):
         variation = "" if math.isnan(cell["variation"]) else f"± {cell['variation']:.2g}"
         texts = _texts(cell["old"], cell["new"], cell["difference"])
-        rows.append([cell["table"], cell["row"], cell["column"], *texts, cell["verdict"], variation, cell["kind"]])
+        rows.append(
+            [
+                cell["table"],
+                cell["row"],
+                cell["column"],
+                *texts,
+                cell["verdict"],
+                variation,
+                cell["kind"],
+            ]
+        )
     if is_published:
         named = ["published", "xmlc", "difference", "verdict", "interval", "kind"]
     else:
@@ -302,7 +350,9 @@ def to_markdown(head: Sequence[str], table: pd.DataFrame) -> str:
 
 
 def accept(tables: Path, reference: Path) -> list[Path]:
-    """Replace the reference tables by the tables of a run, without columns of costs. Return the written files.
+    """Replace the reference tables by the tables of a run, without columns of costs.
+
+    Return the written files.
 
     For claims, the data and settings of the run are written to a file next to the table. Costs are
     left out because they differ from run to run. Without costs, a diff of two versions of a
@@ -334,6 +384,7 @@ def accept(tables: Path, reference: Path) -> list[Path]:
                 replace(manifest, records=()).write(old.with_suffix(""))
     if not written:
         raise XmlcError(
-            f"{tables}: found no table of a suite with a folder in {reference}. Run a suite first, or create its folder"
+            f"{tables}: found no table of a suite with a folder in {reference}. Run a suite "
+            "first, or create its folder"
         )
     return written

@@ -22,18 +22,41 @@ from xmlc.suite.results.records.base import RecordFile
 
 # Keys of the environment metadata that are not packages with their versions.
 NOT_PACKAGES = ("machine", "cpu", "threads", "time")
-ENVIRONMENT = ("split", "threads", "seconds", "peak_mb", "time", "cpu", "versions", "hyperparameters", "digest")
+ENVIRONMENT = (
+    "split",
+    "threads",
+    "seconds",
+    "peak_mb",
+    "time",
+    "cpu",
+    "versions",
+    "hyperparameters",
+    "digest",
+)
 LONG_COLUMNS = (
-    *("dataset", "model", "method", "variant", "seed", "quantity", "value", "record", "unit", "papers"),
+    *(
+        "dataset",
+        "model",
+        "method",
+        "variant",
+        "seed",
+        "quantity",
+        "value",
+        "record",
+        "unit",
+        "papers",
+    ),
     *ENVIRONMENT,
 )
 
 
 def write_archive(tables: Sequence[Manifest], out: Path) -> int:
-    """Write an archive of the files that a page of these tables needs, and return the number of files.
+    """Write an archive of the files that a page of these tables needs, and return the number of
+    files.
 
-    These are the tables' manifests and records, and the papers' figures. The archive is a tar file that is
-    compressed by xz, and bit-identical for files of equal content, even if their owners and dates differ.
+    These are the tables' manifests and records, and the papers' figures. The archive is a tar file
+    that is compressed by xz, and bit-identical for files of equal content, even if their owners and
+    dates differ.
 
     Raises
     ------
@@ -47,7 +70,10 @@ def write_archive(tables: Sequence[Manifest], out: Path) -> int:
         files |= {*made.records, *Path(paths.FIGURES, made.paper).glob("*.svg")}
     for file in files:
         if file.is_absolute() or ".." in file.parts:
-            raise XmlcError(f"{file}: found a path outside the current folder. Build the tables here with Snakemake")
+            raise XmlcError(
+                f"{file}: found a path outside the current folder. Build the tables here with "
+                "Snakemake"
+            )
     with atomic_file(out) as temporary, tarfile.open(temporary, "w:xz", preset=9) as archive:
         for file in sorted(files):
             content = file.read_bytes()
@@ -75,10 +101,14 @@ def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
     records = read_records(papers)
     abouts = []
     for path, record in records.items():
-        abouts.append(environment_columns(record) | {"record": path, "papers": " ".join(papers[path])})
+        abouts.append(
+            environment_columns(record) | {"record": path, "papers": " ".join(papers[path])}
+        )
     numbers = read(records).drop(columns="split")
     is_number = pd.to_numeric(numbers["value"], errors="coerce").notna()
-    table = numbers[is_number & (numbers["variant"] != ABOUT)].merge(pd.DataFrame(abouts, dtype=object), on="record")
+    table = numbers[is_number & (numbers["variant"] != ABOUT)].merge(
+        pd.DataFrame(abouts, dtype=object), on="record"
+    )
     table["unit"] = table["quantity"].map(lambda name: column(name).unit)
     table["record"] = table["record"].map(Path.as_posix)
     return table.reindex(columns=LONG_COLUMNS).astype({"seed": "Int64"})
@@ -87,7 +117,8 @@ def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
 def environment_columns(record: RecordFile) -> dict[str, Any]:
     """Return the columns `ENVIRONMENT` of a record in the table of all numbers.
 
-    ``seconds`` and ``peak_mb`` are the time and the peak memory of the process that wrote the record.
+    ``seconds`` and ``peak_mb`` are the time and the peak memory of the process that wrote the
+    record.
     """
     environment: dict[str, Any] = getattr(record, "environment", None) or {}
     versions = [f"{name} {text}" for name, text in environment.items() if name not in NOT_PACKAGES]

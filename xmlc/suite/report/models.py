@@ -29,7 +29,10 @@ FOR = "for-"  # Names of methods that optimise one measure begin with this prefi
 
 @dataclass(frozen=True)
 class Comparison:
-    """The models on one dataset, best P@1 first. The drawing is None if fewer than two models have a time."""
+    """The models on one dataset, best P@1 first.
+
+    The drawing is None if fewer than two models have a time.
+    """
 
     table: Table
     panel: Panel
@@ -37,7 +40,9 @@ class Comparison:
 
 
 def comparisons(records: Mapping[Path, RecordFile]) -> list[Comparison]:
-    """Return the comparison of models for each dataset with results on the test set, by number of labels."""
+    """Return the comparison of models for each dataset with results on the test set, by number of
+    labels.
+    """
     kinds = RankingRecord | ThresholdRecord | InferenceRecord
     results = {path: record for path, record in records.items() if isinstance(record, kinds)}
     numbers = read(results, details=False)
@@ -50,7 +55,9 @@ def comparisons(records: Mapping[Path, RecordFile]) -> list[Comparison]:
 
 
 def with_distinct_names(panel: Panel) -> Panel:
-    """Return a panel in which models that share a title also have their name in the configuration."""
+    """Return a panel in which models that share a title also have their name in the
+    configuration.
+    """
     rows = []
     for (title,), (cell, *_) in zip(panel.rows, panel.cells, strict=True):
         if panel.rows.count((title,)) > 1:
@@ -60,22 +67,35 @@ def with_distinct_names(panel: Panel) -> Panel:
 
 
 def best_numbers(table: Table) -> pd.DataFrame:
-    """Return the mean numbers of each model. For a measure of label sets, they come from the model's best method.
+    """Return the mean numbers of each model.
+
+    For a measure of label sets, they come from the model's best method.
 
     Methods that optimise another measure than the one of their column are left out.
     """
     # Two tables may have two copies of a record.
     own = table.own.drop_duplicates([*KEYS, "method", "split", "seed", "quantity"])
     sizes = own[own["quantity"] == "m"].drop_duplicates("dataset").set_index("dataset")["value"]
-    means = mean_over_seeds(own[own["quantity"].isin(SHOWN)], (*KEYS, "method")).dropna(subset="value")
+    means = mean_over_seeds(own[own["quantity"].isin(SHOWN)], (*KEYS, "method")).dropna(
+        subset="value"
+    )
     fits = []
     for method, quantity in zip(means["method"], means["quantity"], strict=True):
         measure = method.removeprefix(FOR).replace("-", "_")
         is_of_sets = quantity in OF_SETS
-        fits.append(bool(method) == is_of_sets and (not method.startswith(FOR) or quantity.startswith(measure)))
-    means = means[fits].sort_values("value", ascending=False, kind="stable").drop_duplicates([*KEYS, "quantity"])
+        fits.append(
+            bool(method) == is_of_sets
+            and (not method.startswith(FOR) or quantity.startswith(measure))
+        )
+    means = (
+        means[fits]
+        .sort_values("value", ascending=False, kind="stable")
+        .drop_duplicates([*KEYS, "quantity"])
+    )
     # Times differ from run to run anyway.
-    means["deviation"] = means["deviation"].mask([column(quantity).cost for quantity in means["quantity"]])
+    means["deviation"] = means["deviation"].mask(
+        [column(quantity).cost for quantity in means["quantity"]]
+    )
     quality = means[means["quantity"] == QUALITY][[*KEYS, "value"]]
     means = means.sort_index().merge(quality, "left", [*KEYS], suffixes=("", "_of_model"))
     means["labels"] = means["dataset"].map(sizes)

@@ -1,4 +1,7 @@
-"""HTML pages of all finished results next to the papers' numbers. They have no scripts and load no other files."""
+"""HTML pages of all finished results next to the papers' numbers.
+
+They have no scripts and load no other files.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +49,18 @@ class PaperPage:
     claims: dict[str, str]
     #: Machines and versions of the records.
     environments: list[str]
-    #: The rows of `judged` for each table, by the place of a number (`xmlc.suite.results.numbers.place_of`).
+    #: The rows of `judged` for each table, by the place of a number
+    #: (`xmlc.suite.results.numbers.place_of`).
     verdicts: dict[str, dict[Key, dict[Hashable, Any]]]
     #: The figures by name, as SVG.
     figures: dict[str, bytes]
 
     @property
     def shown(self) -> list[Table]:
-        """Return the tables to show: those of the paper, then its claims. A suite without a paper shows all."""
+        """Return the tables to show: those of the paper, then its claims.
+
+        A suite without a paper shows all.
+        """
         shown = []
         for table in self.tables:
             name = table.spec.name
@@ -68,13 +75,16 @@ class PaperPage:
 
     def verdict_of(self, table: Table, cell: Cell) -> dict[Hashable, Any] | None:
         """Return the row of `judged` for a cell, or None if the paper has no such number."""
-        return self.verdicts[table.spec.name].get(place_of(table.spec.keys, *cell.key, cell.quantity))
+        return self.verdicts[table.spec.name].get(
+            place_of(table.spec.keys, *cell.key, cell.quantity)
+        )
 
 
 def pages_of(
     tables: Sequence[Manifest], failures: Sequence[Failure], judge: Judge, run: str = ""
 ) -> tuple[dict[str, str], pd.DataFrame]:
-    """Return the text of each file of the report by its path, and all published numbers with their verdicts.
+    """Return the text of each file of the report by its path, and all published numbers with their
+    verdicts.
 
     Raises
     ------
@@ -109,7 +119,9 @@ def pages_of(
             texts[f"{paper.name}/{table.spec.name}.csv"] = to_csv(table)
         texts[f"{paper.name}.html"] = templates.get_template("paper.html.j2").render(page=paper)
     index = templates.get_template("index.html.j2")
-    texts["index.html"] = index.render(page=None, comparisons=comparisons(known), failures=failures, run=run)
+    texts["index.html"] = index.render(
+        page=None, comparisons=comparisons(known), failures=failures, run=run
+    )
     return texts, numbers
 
 
@@ -132,7 +144,9 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) 
     if CLAIMS in tables:
         claims = counted(tables[CLAIMS])
     abouts = [environment_columns(record) for record in own.values()]
-    environments = dict.fromkeys(f"{about['cpu']}: {about['versions']}" for about in abouts if about["versions"])
+    environments = dict.fromkeys(
+        f"{about['cpu']}: {about['versions']}" for about in abouts if about["versions"]
+    )
     return PaperPage(
         name=name,
         title=suite.title if suite else name,
@@ -141,7 +155,9 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) 
         claims=claims,
         environments=[*environments],
         verdicts=verdicts,
-        figures={file.stem: file.read_bytes() for file in sorted(Path(paths.FIGURES, name).glob("*.svg"))},
+        figures={
+            file.stem: file.read_bytes() for file in sorted(Path(paths.FIGURES, name).glob("*.svg"))
+        },
     )
 
 

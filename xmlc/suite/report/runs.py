@@ -33,7 +33,9 @@ def write_runs(runs: pd.DataFrame, file: Path) -> None:
     lines = [line for line in earlier if _dataset(*line) not in measured]
     lines += runs.itertuples(index=False, name=None)
     lines.sort(key=lambda line: (*line[:2], line[2].split(BETWEEN), line[3]))
-    write_text(file, pd.DataFrame(lines, columns=RUN_COLUMNS).to_csv(index=False, lineterminator="\n"))
+    write_text(
+        file, pd.DataFrame(lines, columns=RUN_COLUMNS).to_csv(index=False, lineterminator="\n")
+    )
 
 
 def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
@@ -66,7 +68,14 @@ def runs_of(finished: Iterable[Manifest]) -> pd.DataFrame:
                 row = BETWEEN.join(cell[key] for key in table.spec.keys)
                 error = split_error((known[path] for path in cell["records"]), quantity)
                 lines.append(
-                    (table.paper, table.spec.name, row, quantity, *map(" ".join, zip(*runs, strict=True)), error)
+                    (
+                        table.paper,
+                        table.spec.name,
+                        row,
+                        quantity,
+                        *map(" ".join, zip(*runs, strict=True)),
+                        error,
+                    )
                 )
     if not lines:
         raise XmlcError(
@@ -79,10 +88,10 @@ def runs_of(finished: Iterable[Manifest]) -> pd.DataFrame:
 def split_error(records: Iterable[RecordFile], name: str) -> str:
     """Return the standard error of a ranking measure over random splits, in the unit of its column.
 
-    The result is the mean of the records' standard errors as text, or "" if no record has a standard
-    error. The test set is a random sample, without replacement, from n_train + n_test instances.
-    The recorded standard error assumes independent draws, so it is multiplied by sqrt(1 - n_test /
-    (n_train + n_test)).
+    The result is the mean of the records' standard errors as text, or "" if no record has a
+    standard error. The test set is a random sample, without replacement, from n_train + n_test
+    instances. The recorded standard error assumes independent draws, so it is multiplied by sqrt(1
+    - n_test / (n_train + n_test)).
     """
     errors = []
     for record in records:

@@ -23,16 +23,24 @@ from xmlc.suite.config.runs import LastRun
 from xmlc.suite.papers.plan import results_of, steps_of
 from xmlc.suite.words import count_of, some
 
-AT_WORK = Path(".snakemake/incomplete")  # The folder in which Snakemake lists the outputs of unfinished jobs.
-SHOWN_FILES = {"table": paths.Pattern(f"{paths.TABLE}.md"), "figure": paths.Pattern(f"{paths.FIGURE}.svg")}
+# The folder in which Snakemake lists the outputs of unfinished jobs.
+AT_WORK = Path(".snakemake/incomplete")
+SHOWN_FILES = {
+    "table": paths.Pattern(f"{paths.TABLE}.md"),
+    "figure": paths.Pattern(f"{paths.FIGURE}.svg"),
+}
 MADE = "tables, figures"  # The dataset of tables and figures.
-MESSAGE = re.compile(r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE)
+MESSAGE = re.compile(
+    r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE
+)
 TRACEBACK = "Traceback (most recent call last):"
 LONGEST = 400
 
 
 class Failure(NamedTuple):
-    """A step whose last attempt failed, or a table that cannot be shown: its log or path, and the reason."""
+    """A step whose last attempt failed, or a table that cannot be shown: its log or path, and the
+    reason.
+    """
 
     log: Path
     reason: str
@@ -41,7 +49,8 @@ class Failure(NamedTuple):
 def failures(logs: Path) -> list[Failure]:
     """Return a failure for each log with an error message in a folder of logs.
 
-    If a job was killed, the job's parent process writes an error message to the log (`xmlc.cli._killed`).
+    If a job was killed, the job's parent process writes an error message to the log
+    (`xmlc.cli._killed`).
     """
     failed = []
     for log in sorted(logs.rglob("*.log")):
@@ -79,7 +88,8 @@ def planned_files(project: Project, made: Collection[str] = ()) -> pd.DataFrame:
     ----------
     project : Project
     made : collection of str
-        The files that the last run makes, which restrict the plan. If there are none, the settings restrict it.
+        The files that the last run makes, which restrict the plan. If there are none, the settings
+        restrict it.
     """
     rows = []
     for paper in project.suites:
@@ -93,7 +103,9 @@ def planned_files(project: Project, made: Collection[str] = ()) -> pd.DataFrame:
         planned = planned[planned["file"].map(paths.output_of).isin(made)]
         # A record that several papers use belongs to the paper whose tables the run makes.
         with_tables = planned.loc[planned["dataset"] == MADE, "paper"]
-        planned = planned.sort_values("paper", key=lambda paper: ~paper.isin(with_tables), kind="stable")
+        planned = planned.sort_values(
+            "paper", key=lambda paper: ~paper.isin(with_tables), kind="stable"
+        )
     else:
         planned = planned[planned["paper"].isin(project.settings.papers)]
     return planned.drop_duplicates("file")
@@ -102,13 +114,17 @@ def planned_files(project: Project, made: Collection[str] = ()) -> pd.DataFrame:
 def unfinished_files() -> list[str]:
     """Return the outputs of jobs that are running or were killed, as Snakemake lists them."""
     files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
-    return sorted(base64.urlsafe_b64decode("".join(parts).replace("@", "")).decode() for parts in files)
+    return sorted(
+        base64.urlsafe_b64decode("".join(parts).replace("@", "")).decode() for parts in files
+    )
 
 
 def outdated_files(settings: Sequence[str], targets: Sequence[str]) -> set[str]:
-    """Return the outputs that Snakemake would make again, because an input, the code or a setting has changed.
+    """Return the outputs that Snakemake would make again, because an input, the code or a setting
+    has changed.
 
-    The settings are those of the command line. Next to copied results, without notes of Snakemake, nothing is known.
+    The settings are those of the command line. Next to copied results, without notes of Snakemake,
+    nothing is known.
 
     Raises
     ------
@@ -122,13 +138,18 @@ def outdated_files(settings: Sequence[str], targets: Sequence[str]) -> set[str]:
         command += ["--config", *settings]
     summary = subprocess.run(command, capture_output=True, text=True)
     if summary.returncode != 0:
-        raise XmlcError(f"found no summary of Snakemake. `snakemake --dry-run` shows the error:\n{summary.stderr}")
+        raise XmlcError(
+            "found no summary of Snakemake. `snakemake --dry-run` shows the "
+            f"error:\n{summary.stderr}"
+        )
     rows = [line.split("\t") for line in summary.stdout.splitlines()]
     return {row[0] for row in rows if row[-1] == "update pending"}
 
 
 def run_outcome(run: LastRun) -> str:
-    """Return a sentence about a run that is active or was killed, with its unfinished files, or ""."""
+    """Return a sentence about a run that is active or was killed, with its unfinished files, or
+    "".
+    """
     if run.ended:
         return ""
     unfinished = f"unfinished files: {some(unfinished_files(), ', ') or 'none'}"
@@ -137,19 +158,26 @@ def run_outcome(run: LastRun) -> str:
     try:
         os.kill(run.process, 0)
     except ProcessLookupError:
-        return f"The run was killed, {unfinished}. Run `snakemake --unlock`, then the same command again."
+        return (
+            f"The run was killed, {unfinished}. Run `snakemake --unlock`, then the same command "
+            "again."
+        )
     except PermissionError:  # The process exists but belongs to another user.
         pass
     return f"The run is active, {unfinished}."
 
 
 def to_text(planned: pd.DataFrame, failed: Sequence[Failure], run: LastRun) -> str:
-    """Return the status as text: the run, the failures with their logs, and how many results each dataset has."""
+    """Return the status as text: the run, the failures with their logs, and how many results each
+    dataset has.
+    """
     blocks = [run.about]
     for failure in failed:
         blocks.append(f"failed: {failure.log}\n  {failure.reason}")
     counts = (
-        planned.assign(missing=~planned["done"]).groupby(["paper", "dataset"], sort=False)[["done", "missing"]].sum()
+        planned.assign(missing=~planned["done"])
+        .groupby(["paper", "dataset"], sort=False)[["done", "missing"]]
+        .sum()
     )
     table = counts.reset_index().to_numpy().tolist()
     blocks.append(tabulate(table, ["Paper", "Dataset", "Done", "Missing"], disable_numparse=True))

@@ -68,7 +68,9 @@ WIDEST = 0.05
 ROUNDING = 1 + 1e-9
 
 
-def verdict_on(difference: float, tolerance: float, interval: float = 0.0, published: float = 0.0) -> Verdict:
+def verdict_on(
+    difference: float, tolerance: float, interval: float = 0.0, published: float = 0.0
+) -> Verdict:
     """Return the verdict on a number, by its difference from a published number or an earlier one.
 
     The published digits are considered first, then the interval. Our number is equal if its rounded
@@ -98,7 +100,9 @@ def verdict_on(difference: float, tolerance: float, interval: float = 0.0, publi
 
 
 def unit_of_last_digit(text: str) -> float:
-    """Return the value of one unit in the last decimal place of a published number, or 1 without decimals."""
+    """Return the value of one unit in the last decimal place of a published number, or 1 without
+    decimals.
+    """
     return float(f"1e{min(int(Decimal(text).as_tuple().exponent), 0)}")
 
 
@@ -170,7 +174,9 @@ def half_width(
 
 
 def read_runs(file: Path) -> pd.DataFrame:
-    """Return the CSV file of runs as a data frame of texts. The data frame is empty if there is no file.
+    """Return the CSV file of runs as a data frame of texts.
+
+    The data frame is empty if there is no file.
 
     Raises
     ------
@@ -181,7 +187,9 @@ def read_runs(file: Path) -> pd.DataFrame:
         return pd.DataFrame(columns=RUN_COLUMNS, dtype=str)
     runs = read_table(file)
     if list(runs) != RUN_COLUMNS:
-        raise XmlcError(f"{file}: found columns {', '.join(runs)}, expected {', '.join(RUN_COLUMNS)}")
+        raise XmlcError(
+            f"{file}: found columns {', '.join(runs)}, expected {', '.join(RUN_COLUMNS)}"
+        )
     return runs
 
 
@@ -198,8 +206,15 @@ def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
         key = run["paper"], run["table"], tuple(run["row"].split(BETWEEN)), run["column"]
         texts = run["values"].split()
         values = [value for value in map(as_float, texts) if value is not None]
-        if key in spreads or len(values) < 2 or not len(values) == len(texts) == len(run["seeds"].split()):
-            raise XmlcError(f"{file}:{line}: found {run}, expected one line with a value for each of several seeds")
+        if (
+            key in spreads
+            or len(values) < 2
+            or not len(values) == len(texts) == len(run["seeds"].split())
+        ):
+            raise XmlcError(
+                f"{file}:{line}: found {run}, expected one line with a value for each of several "
+                "seeds"
+            )
         _, variance = mean_and_variance(values)
         spreads[key] = Spread(len(values), math.sqrt(variance), as_float(run["split_error"]))
     return spreads
@@ -229,24 +244,27 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge of our numbers, who knows the variation of our runs, and the papers' splits and numbers of runs."""
+    """A judge of our numbers, who knows the variation of our runs, and the papers' splits and
+    numbers of runs.
+    """
 
     #: The variation of our number over runs with several seeds, for each published number.
     spreads: Mapping[PublishedKey, Spread] = field(default_factory=dict)
     #: The number of runs over which each paper averages its results, or 1 if this number is not
     #: known.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
-    #: The entry ``splits`` of the catalogue for each paper and dataset: whether the paper's split is
-    #: the ``same`` as ours, and ``report_on``, the dataset that is counted instead of this one.
+    #: The entry ``splits`` of the catalogue for each paper and dataset: whether the paper's split
+    #: is the ``same`` as ours, and ``report_on``, the dataset that is counted instead of this one.
     splits: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
-    #: Texts about the settings that were fitted to published test results, by paper and model, and about
-    #: single quantities that helped to choose settings, by paper, model, dataset and quantity. The
-    #: model is "" for a table of one model, such as Table 4 of ldsm2020.
+    #: Texts about the settings that were fitted to published test results, by paper and model, and
+    #: about single quantities that helped to choose settings, by paper, model, dataset and
+    #: quantity. The model is "" for a table of one model, such as Table 4 of ldsm2020.
     fitted: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     @classmethod
     def of_project(cls, config: Path) -> Judge:
-        """Return a judge for the papers, the catalogue of datasets and the runs in a configuration folder.
+        """Return a judge for the papers, the catalogue of datasets and the runs in a configuration
+        folder.
 
         Raises
         ------
@@ -297,8 +315,12 @@ class Judge:
         rounding = unit / 2 * ROUNDING
         if kind in (NumberKind.DATASET, NumberKind.CONFIGURATION):
             return Judgement(kind, verdict_on(value - published, rounding), unit / 2)
-        fitted = self.fitted.get((paper, model)) or self.fitted.get((paper, model, dataset, quantity), "")
-        spread = self.spreads.get((paper, spec.name, tuple(number[name] for name in spec.keys), quantity))
+        fitted = self.fitted.get((paper, model)) or self.fitted.get(
+            (paper, model, dataset, quantity), ""
+        )
+        spread = self.spreads.get(
+            (paper, spec.name, tuple(number[name] for name in spec.keys), quantity)
+        )
         ours = max(int(np.nan_to_num(number[SEEDS])), 1)
         if ours > 1 and not math.isnan(number["deviation"]):
             spread = Spread(ours, number["deviation"], spread and spread.split_error)
@@ -309,11 +331,19 @@ class Judge:
         elif is_other_split and spread.split_error is None:
             reason = NO_SPLIT_ERROR
         else:
-            interval, is_fixed = half_width(spread, unit, ours, self.printed_runs.get(paper, 1), is_other_split)
+            interval, is_fixed = half_width(
+                spread, unit, ours, self.printed_runs.get(paper, 1), is_other_split
+            )
             reason = NO_CHANCE
             if not is_fixed:
                 reason = f"standard deviation {spread.deviation:.2g} of {spread.runs} runs"
-        return Judgement(kind, verdict_on(value - published, rounding, interval, published), interval, reason, fitted)
+        return Judgement(
+            kind,
+            verdict_on(value - published, rounding, interval, published),
+            interval,
+            reason,
+            fitted,
+        )
 
 
 def judged(
@@ -326,7 +356,8 @@ def judged(
     paper : str
     spec : TableSpec
     means : DataFrame or None
-        Our numbers (`mean_over_seeds` or `read_cells` of `xmlc.suite.results.numbers`), if the table was built.
+        Our numbers (`mean_over_seeds` or `read_cells` of `xmlc.suite.results.numbers`), if the
+        table was built.
     published : DataFrame
         The paper's numbers as texts, in the order of the paper.
     judge : Judge
@@ -340,7 +371,9 @@ def judged(
         statistic in each row of a dataset, the dataset has a single row for it.
     """
     keys = spec.keys
-    numbers = published[np.isfinite(as_floats(published["value"]))].rename(columns={"value": "published"})
+    numbers = published[np.isfinite(as_floats(published["value"]))].rename(
+        columns={"value": "published"}
+    )
     numbers = numbers.loc[~_repeats(numbers, keys), [*keys, "quantity", "published"]]
     numbers = numbers.assign(place=places(numbers, keys))
     if means is None:
@@ -362,5 +395,7 @@ def _repeats(published: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
     quantity = published["quantity"]
     has_precision = (quantity == "p@1").groupby([published[key] for key in keys]).transform("any")
     is_ndcg = (quantity == "ndcg@1") & has_precision
-    is_earlier = (quantity == "inner_products") & published.duplicated([*keys[:2], "quantity", "published"])
+    is_earlier = (quantity == "inner_products") & published.duplicated(
+        [*keys[:2], "quantity", "published"]
+    )
     return is_ndcg | is_earlier | quantity.isin(["fta", "sto"])

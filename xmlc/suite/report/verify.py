@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from xmlc.core.checksums import KEY, NAME, Damaged, check_listed, listed_in, unlisted_in, verify_file
+from xmlc.core.checksums import (
+    KEY,
+    NAME,
+    Damaged,
+    check_listed,
+    listed_in,
+    unlisted_in,
+    verify_file,
+)
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
 from xmlc.suite.config import paths
@@ -14,8 +22,8 @@ from xmlc.suite.files import similar_path
 from xmlc.suite.results.manifest import SUFFIX
 from xmlc.suite.results.records.base import parsed
 
-# Each folder in `FOLDERS` contains a list of its files with checksums. Each record in `RECORDS` contains a checksum of
-# its content.
+# Each folder in `FOLDERS` contains a list of its files with checksums. Each record in `RECORDS`
+# contains a checksum of its content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
 SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
@@ -32,8 +40,8 @@ class Verified:
     unlisted : list of Path
         Files that the list of files in their folder does not contain. No step reads unlisted files.
     without : list of Path
-        All other files without a checksum: tables, figures, and files that are not results. Tables and figures can be
-        rebuilt from records.
+        All other files without a checksum: tables, figures, and files that are not results. Tables
+        and figures can be rebuilt from records.
     files : int
         Number of files that were checked.
     """
@@ -45,7 +53,9 @@ class Verified:
 
     @property
     def targets(self) -> list[Path]:
-        """Return the paths to delete so that Snakemake rebuilds the damaged files, without duplicates."""
+        """Return the paths to delete so that Snakemake rebuilds the damaged files, without
+        duplicates.
+        """
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
     def check(self, check: Callable[..., object], *arguments: object) -> bool:
@@ -59,7 +69,9 @@ class Verified:
         return True
 
     def read(self, place: Path) -> None:
-        """Check a file by the checksum in its folder's list or in the file, or all files in a folder and below it."""
+        """Check a file by the checksum in its folder's list or in the file, or all files in a
+        folder and below it.
+        """
         if not place.is_dir():
             if any((folder / NAME).is_file() for folder in (place.parent, place.parent.parent)):
                 self.check(verify_file, place)
@@ -81,8 +93,8 @@ class Verified:
 def verify(places: Iterable[Path]) -> Verified:
     """Compare each file in some folders and their subfolders with the checksum of the file.
 
-    Published and reference tables are skipped, because they have no checksums. Hidden files are skipped, because
-    processes may still be writing them.
+    Published and reference tables are skipped, because they have no checksums. Hidden files are
+    skipped, because processes may still be writing them.
 
     Raises
     ------

@@ -1,1 +1,4 @@
-"""Read numbers from records and average them over seeds. Define columns, printed names and fingerprints."""
+"""Read numbers from records and average them over seeds.
+
+Define columns, printed names and fingerprints.
+"""

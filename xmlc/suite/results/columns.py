@@ -1,8 +1,8 @@
 """The columns of all tables: the unit, the printed decimals, and whether higher values are better.
 
-A column is a *cost* if a clock or the operating system measures its values, so that they differ from
-run to run. Tables and `xmlc compare` show costs, but do not judge them. The number of inner products
-is counted instead of measured, so it is not a cost.
+A column is a *cost* if a clock or the operating system measures its values, so that they differ
+from run to run. Tables and `xmlc compare` show costs, but do not judge them. The number of inner
+products is counted instead of measured, so it is not a cost.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Column:
     decimals: int | None = None
     better: Literal["higher", "lower"] | None = None
     cost: bool = False
-    #: How several seeds are combined: measures are averaged, constants are equal, choices are listed.
+    #: How several seeds are combined: measures are averaged, constants are equal, choices are
+    #: listed.
     kind: Literal["measure", "constant", "choice"] = "measure"
     #: Number of decimals to which numbers are rounded before they are printed, or None.
     most: int | None = None
@@ -80,7 +81,14 @@ class Column:
 
 
 def _measure(measure: AnyMeasure) -> Column:
-    return Column(measure.name, measure.title, measure.unit, measure.decimals, measure.better, kind=measure.kind)
+    return Column(
+        measure.name,
+        measure.title,
+        measure.unit,
+        measure.decimals,
+        measure.better,
+        kind=measure.kind,
+    )
 
 
 def _columns(about: dict[str, Any], **titles: str) -> list[Column]:
@@ -90,47 +98,91 @@ def _columns(about: dict[str, Any], **titles: str) -> list[Column]:
 
 _ALL = (
     *map(_measure, (*OF_RANKINGS, *OF_SETS)),
-    *(replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
-      for part in OF_RANKINGS if part.name.startswith("ece@")),
+    *(
+        replace(_measure(part), name=f"isotonic_{part.name}", title=f"{part.title}, calibrated")
+        for part in OF_RANKINGS
+        if part.name.startswith("ece@")
+    ),
     Column("validation_p@1", "P@1, validation", "%", 2, "higher"),
-    # The scores of label sets are on the test set if the title names no other part. plt2016 compares three methods, and
-    # oplt2021 has the accuracy on datasets with one label per instance.
+    # The scores of label sets are on the test set if the title names no other part. plt2016
+    # compares three methods, and oplt2021 has the accuracy on datasets with one label per instance.
     *_columns(
         {"unit": "%", "decimals": 2, "better": "higher"},
-        expected_f="Expected F", validation_macro_f="Validation macro-F", test_macro_f="Test macro-F",
-        fta="FTA", sto="STO", ofo="OFO", accuracy="Accuracy",
+        expected_f="Expected F",
+        validation_macro_f="Validation macro-F",
+        test_macro_f="Test macro-F",
+        fta="FTA",
+        sto="STO",
+        ofo="OFO",
+        accuracy="Accuracy",
     ),
-    # Keys and texts of rows, also of claims. plt2016 has hyperparameters, and oplt2021 the best number of passes.
+    # Keys and texts of rows, also of claims. plt2016 has hyperparameters, and oplt2021 the best
+    # number of passes.
     *_columns(
         {"kind": "constant"},
-        dataset="Dataset", model="Model", method="Method", tuned_for="Tuned for", hyperparameter="Hyperparameter",
-        passes="Passes", min_probability="Minimum probability",
-        claim="Claim", statement="Statement", source="In the paper", stated="Stated", printed="Published",
-        subject="Subject", unit="Unit of the effect", side="Decision", note="Note",
+        dataset="Dataset",
+        model="Model",
+        method="Method",
+        tuned_for="Tuned for",
+        hyperparameter="Hyperparameter",
+        passes="Passes",
+        min_probability="Minimum probability",
+        claim="Claim",
+        statement="Statement",
+        source="In the paper",
+        stated="Stated",
+        printed="Published",
+        subject="Subject",
+        unit="Unit of the effect",
+        side="Decision",
+        note="Note",
     ),
     # Statistics of a dataset (plt2016, Table 1), of simulations and of claims.
     *_columns(
         {"kind": "constant", "decimals": 0},
-        m="#labels", d="#features", n_test="#test", n_train="#train", samples="Samples",
-        units="Datasets and subjects", seeds="Seeds",
+        m="#labels",
+        d="#features",
+        n_test="#test",
+        n_train="#train",
+        samples="Samples",
+        units="Datasets and subjects",
+        seeds="Seeds",
     ),
     # Averages are computed on the training set. log_M K describes the trees of ldsm2020.
     *_columns(
         {"kind": "constant", "decimals": 2},
-        instances_per_label="inst./lab.", labels_per_instance="lab./inst.", log_m="log_M K",
+        instances_per_label="inst./lab.",
+        labels_per_instance="lab./inst.",
+        log_m="log_M K",
     ),
     # Five-number summaries and averages of counts in the training set (swnn2018, Tables 2-5).
     *_columns(
         {"kind": "constant", "most": 2},
-        minimum="Minimum", lower_quartile="1st quartile", median="Median",
-        upper_quartile="3rd quartile", maximum="Maximum", mean="Average",
+        minimum="Minimum",
+        lower_quartile="1st quartile",
+        median="Median",
+        upper_quartile="3rd quartile",
+        maximum="Maximum",
+        mean="Average",
     ),
-    # Hyperparameters: their ranges and values (plt2016, Table 3), of nearest neighbours (swnn2018, Table 6), of
-    # ensembles (ldsm2020, Table 4) and of thresholds.
+    # Hyperparameters: their ranges and values (plt2016, Table 3), of nearest neighbours (swnn2018,
+    # Table 6), of ensembles (ldsm2020, Table 4) and of thresholds.
     *_columns(
         {"kind": "choice"},
-        low="Low", high="High", drawn="Scale", value="Value", found_by="Found by",
-        S="S", alpha="alpha", beta="beta", trials="Trials", n_trees="Trees", arity="Arity", c="c", a="a", b="b",
+        low="Low",
+        high="High",
+        drawn="Scale",
+        value="Value",
+        found_by="Found by",
+        S="S",
+        alpha="alpha",
+        beta="beta",
+        trials="Trials",
+        n_trees="Trees",
+        arity="Arity",
+        c="c",
+        a="a",
+        b="b",
     ),
     # The trees of an ensemble (ldsm2020, Table 4). Leaves count as nodes.
     Column("depth", "Depth", whole=True),
@@ -143,33 +195,53 @@ _ALL = (
     # Costs, and the number of inner products.
     Column("inner_products", "Inner products", "", 0, "lower"),
     *_columns(
-        {"unit": "min", "better": "lower", "cost": True}, train_minutes="Time", train_cpu_minutes="Train, CPU"
+        {"unit": "min", "better": "lower", "cost": True},
+        train_minutes="Time",
+        train_cpu_minutes="Train, CPU",
     ),
     *_columns(
         {"unit": "s", "better": "lower", "cost": True},
-        train_seconds="Train", train_cpu_seconds="Train, CPU", tune_seconds="Tune", inference_seconds="Inference time",
+        train_seconds="Train",
+        train_cpu_seconds="Train, CPU",
+        tune_seconds="Tune",
+        inference_seconds="Inference time",
     ),
     *_columns(
         {"unit": "ms", "better": "lower", "cost": True},
-        predict_ms="Predict", test_ms="Test time", draw_ms="Drawing", estimate_ms="Estimating", infer_ms="Inferring",
+        predict_ms="Predict",
+        test_ms="Test time",
+        draw_ms="Drawing",
+        estimate_ms="Estimating",
+        infer_ms="Inferring",
     ),
     *_columns(
         {"unit": "MB", "better": "lower", "cost": True},
-        model_mb="Model", train_peak_mb="Peak, train", predict_peak_mb="Peak, predict",
+        model_mb="Model",
+        train_peak_mb="Peak, train",
+        predict_peak_mb="Peak, predict",
     ),
     *_columns(
         {"kind": "choice", "cost": True},
-        train_threads="Threads, train", predict_threads="Threads, predict",
-        test_threads="Threads", inference_threads="Threads",
+        train_threads="Threads, train",
+        predict_threads="Threads, predict",
+        test_threads="Threads",
+        inference_threads="Threads",
     ),
     # The test of a paper's claims.
     *_columns(
         {},
-        effect="Effect", lower="Lower end", upper="Upper end", supports="For", contradicts="Against",
-        opposites="Opposite sign", lost="Cases changed by bootstrap error", verdict="Verdict",
-        unit_effect="Effect", on_tests="With bootstrap error",
+        effect="Effect",
+        lower="Lower end",
+        upper="Upper end",
+        supports="For",
+        contradicts="Against",
+        opposites="Opposite sign",
+        lost="Cases changed by bootstrap error",
+        verdict="Verdict",
+        unit_effect="Effect",
+        on_tests="With bootstrap error",
     ),
-)  # fmt: skip
+)
 
 COLUMNS: dict[str, Column] = {column.name: column for column in _ALL}
 
@@ -179,8 +251,9 @@ DEVIATION = "_std"
 def column(name: str) -> Column:
     """Return the definition of a column.
 
-    The standard deviation of a column is like the column, but has no best value. Any other column that is not
-    in `COLUMNS` has no unit and no best value, and is a cost only if it is of a claim about costs.
+    The standard deviation of a column is like the column, but has no best value. Any other column
+    that is not in `COLUMNS` has no unit and no best value, and is a cost only if it is of a claim
+    about costs.
     """
     if name in COLUMNS:
         return COLUMNS[name]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 
 CONFIDENCE = 0.95
-# Number of digits to which quantiles are rounded. The last bits of a quantile differ between numerical libraries.
+# Number of digits to which quantiles are rounded. The last bits of a quantile differ between
+# numerical libraries.
 QUANTILE_DIGITS = 9
 
 
@@ -26,12 +27,16 @@ class Estimate:
         return not math.isnan(self.lower)
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
-        """Return the estimate after an increasing function is applied to the mean and both bounds."""
+        """Return the estimate after an increasing function is applied to the mean and both
+        bounds.
+        """
         values = (self.mean, self.lower, self.upper)
         return Estimate(*(value if math.isnan(value) else function(value) for value in values))
 
     def side_of(self, margin: float) -> int:
-        """Return 1 if the interval lies above ``margin``, -1 if it lies below ``margin``, and 0 otherwise."""
+        """Return 1 if the interval lies above ``margin``, -1 if it lies below ``margin``, and 0
+        otherwise.
+        """
         return int(self.lower > margin) - int(self.upper < margin)
 
 
@@ -45,14 +50,15 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
     values : sequence of float
         At least one value.
     fewest : int
-        The minimum number of values for which an interval is computed. At least 2 values are always required.
+        The minimum number of values for which an interval is computed. At least 2 values are always
+        required.
 
     Returns
     -------
     Estimate
-        The interval is mean ± t s / sqrt(n). In this formula, s is the standard deviation (divisor n - 1). The factor t
-        is the 97.5 % quantile of Student's distribution with n - 1 degrees of freedom. If all values are equal, the
-        interval has width zero.
+        The interval is mean ± t s / sqrt(n). In this formula, s is the standard deviation (divisor
+        n - 1). The factor t is the 97.5 % quantile of Student's distribution with n - 1 degrees of
+        freedom. If all values are equal, the interval has width zero.
     """
     n = len(values)
     mean, variance = mean_and_variance(values)
@@ -65,7 +71,9 @@ def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
 
 
 def mean_and_variance(values: Sequence[float]) -> tuple[float, float]:
-    """Return the mean of values, and their variance (divisor n - 1), which is NaN for a single value."""
+    """Return the mean of values, and their variance (divisor n - 1), which is NaN for a single
+    value.
+    """
     n = len(values)
     mean = math.fsum(values) / n
     if n == 1:
@@ -74,14 +82,18 @@ def mean_and_variance(values: Sequence[float]) -> tuple[float, float]:
 
 
 def estimate_from(mean: float, error: float, n: int) -> Estimate:
-    """Return an estimate like `estimate_of`, but from the mean and the standard error of n values."""
+    """Return an estimate like `estimate_of`, but from the mean and the standard error of n
+    values.
+    """
     half = round(student_quantile(n - 1), QUANTILE_DIGITS) * error
     return Estimate(mean, mean - half, mean + half)
 
 
 @cache
 def student_quantile(freedom: float) -> float:
-    """Return the two-sided 95 % quantile of Student's t, or of the normal distribution if ``freedom`` is infinite."""
+    """Return the two-sided 95 % quantile of Student's t, or of the normal distribution if
+    ``freedom`` is infinite.
+    """
     from scipy.stats import norm, t
 
     level = (1 + CONFIDENCE) / 2

@@ -48,7 +48,9 @@ class Manifest:
     def write(self, prefix: Path) -> Path:
         """Write the file PREFIX.manifest.json atomically, and return its path."""
         path = prefix.with_name(prefix.name + SUFFIX)
-        write_record(path, {"schema": 1, **asdict(self), "records": list(map(in_project, self.records))})
+        write_record(
+            path, {"schema": 1, **asdict(self), "records": list(map(in_project, self.records))}
+        )
         return path
 
     @classmethod

@@ -2,8 +2,8 @@
 
 The keys are the names in the configuration, and the values are the printed names.
 
-Tables and the configuration import the names from this module, which imports no kernels. The modules
-`xmlc.thresholds.sweeps` and `xmlc.inference.methods` import kernels.
+Tables and the configuration import the names from this module, which imports no kernels. The
+modules `xmlc.thresholds.sweeps` and `xmlc.inference.methods` import kernels.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ THRESHOLD_METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
-    # The next two methods compute thresholds from estimates alone, without true labels. No paper describes the two
-    # methods.
+    # The next two methods compute thresholds from estimates alone, without true labels. No paper
+    # describes the two methods.
     "expected-f": "expected F",
     "expected-f-empty": "expected F, 0/0 = 1",
 }
-PAPER_METHODS = ("fta", "sto", "ofo")  # The threshold methods that plt2016 compares, in the order of the paper.
+# The threshold methods that plt2016 compares, in the order of the paper.
+PAPER_METHODS = ("fta", "sto", "ofo")
 INFERENCE_METHODS = {
     "h": "H",
     "gfm": "GFM",

@@ -78,7 +78,9 @@ def read(records: Mapping[Path, RecordFile], details: bool = True) -> pd.DataFra
         for variant, quantities in parts:
             drawn = resampled.get(variant, {})
             for quantity, value in quantities.items():
-                rows.append((*names, variant, split, seed, quantity, value, path, drawn.get(quantity)))
+                rows.append(
+                    (*names, variant, split, seed, quantity, value, path, drawn.get(quantity))
+                )
     return pd.DataFrame(rows, columns=NUMBER, dtype=object)
 
 
@@ -99,7 +101,9 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     counts = numbers.groupby(list(keys))["seed"].transform("nunique")
     columns = [*keys, "quantity", "seed", "value", "record", SEEDS]
     groups: dict[Key, dict[float, tuple[Any, ...]]] = {}
-    for *place, seed, value, record, seeds in numbers.assign(seeds=counts)[columns].itertuples(index=False, name=None):
+    for *place, seed, value, record, seeds in numbers.assign(seeds=counts)[columns].itertuples(
+        index=False, name=None
+    ):
         runs = groups.setdefault(tuple(place), {})
         order = math.inf if seed is None else seed
         if order in runs:
@@ -112,7 +116,9 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         summary = _summary(quantity, [value for _, value in pairs], seeds[0] or 1)
         rows.append((*key, quantity, seeds[0] or math.nan, *summary, pairs, records))
     columns = [*keys, "quantity", SEEDS, "value", "deviation", "runs", "records"]
-    return pd.DataFrame(rows, columns=columns, dtype=object).astype({SEEDS: float, "deviation": float})
+    return pd.DataFrame(rows, columns=columns, dtype=object).astype(
+        {SEEDS: float, "deviation": float}
+    )
 
 
 def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
@@ -155,11 +161,15 @@ def read_cells(file: Path, keys: Sequence[str]) -> pd.DataFrame:
     table = read_table(file)
     for key in keys:
         if key not in table:
-            raise XmlcError(f"{file}: found no column {key!r}, expected the columns {', '.join(keys)} first")
+            raise XmlcError(
+                f"{file}: found no column {key!r}, expected the columns {', '.join(keys)} first"
+            )
     repeated = table.duplicated(list(keys))
     if repeated.any():
         place = ", ".join(table[repeated].iloc[0][list(keys)])
-        raise XmlcError(f"{file}: found two rows for {place}, expected one for each {', '.join(keys)}")
+        raise XmlcError(
+            f"{file}: found two rows for {place}, expected one for each {', '.join(keys)}"
+        )
     return cells_of(table, keys)
 
 
@@ -177,7 +187,8 @@ def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
     for cell in cells[is_measure & is_text].to_dict("records"):
         place = ", ".join(cell[key] for key in keys)
         raise XmlcError(
-            f"{file}: {place}: found {cell['value']!r} as {cell['quantity']}, expected a number, or - for none"
+            f"{file}: {place}: found {cell['value']!r} as {cell['quantity']}, expected a number, "
+            "or - for none"
         )
     return cells
 
@@ -195,8 +206,11 @@ def cells_of(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return frame.astype({"deviation": float, SEEDS: float})
 
 
-def with_published(means: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Join our numbers with the numbers of a paper: a column ``published`` of texts, "" if not published.
+def with_published(
+    means: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str]
+) -> pd.DataFrame:
+    """Join our numbers with the numbers of a paper: a column ``published`` of texts, "" if not
+    published.
 
     Rows of the paper that we did not run follow our rows, with a missing value. A paper may print a
     constant of a dataset in one row of the dataset, and then the constant applies to all of them.
@@ -212,15 +226,20 @@ def with_published(means: pd.DataFrame, published: pd.DataFrame, keys: Sequence[
 
 
 def places(rows: pd.DataFrame, keys: Sequence[str]) -> list[Key]:
-    """Return the keys and the quantity of each number, or only the dataset and the quantity for its constants.
+    """Return the keys and the quantity of each number, or only the dataset and the quantity for its
+    constants.
 
     Tables repeat a constant of a dataset in some or all rows of the dataset.
     """
-    return [place_of(keys, *row) for row in rows[[*keys, "quantity"]].itertuples(index=False, name=None)]
+    return [
+        place_of(keys, *row) for row in rows[[*keys, "quantity"]].itertuples(index=False, name=None)
+    ]
 
 
 def place_of(keys: Sequence[str], *place: str) -> Key:
-    """Return the place (see `places`) of a number with these values of the keys and this quantity."""
+    """Return the place (see `places`) of a number with these values of the keys and this
+    quantity.
+    """
     if "dataset" in keys and column(place[-1]).kind == "constant":
         return place[keys.index("dataset")], place[-1]
     return place

@@ -1,10 +1,10 @@
 """Settings that the numbers in a table depend on, and those that differ between two runs.
 
-They are in the manifest next to the table, because the next run overwrites records, and reference tables
-have none. Settings are grouped by subject and then by name. A subject is a dataset, a model on a dataset,
-or a method with a model on a dataset. The empty subject "" stands for the whole run. If the records of a
-table differ in a setting, for example because a model was trained with an earlier NumPy, its text lists
-every value.
+They are in the manifest next to the table, because the next run overwrites records, and reference
+tables have none. Settings are grouped by subject and then by name. A subject is a dataset, a model
+on a dataset, or a method with a model on a dataset. The empty subject "" stands for the whole run.
+If the records of a table differ in a setting, for example because a model was trained with an
+earlier NumPy, its text lists every value.
 """
 
 from __future__ import annotations
@@ -23,8 +23,18 @@ OF_RUN = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn", "machine", "cp
 CODE = "code"
 COMMIT = "commit"
 DIGITS = 12
-#: Settings that manifests of earlier versions lack, and which therefore do not differ if one side lacks them.
-RECORDED = {"validation_share", "propensity", "model code", "files", "method code", "machine", "cpu", "threads"}
+#: Settings that manifests of earlier versions lack, and which therefore do not differ if one side
+#: lacks them.
+RECORDED = {
+    "validation_share",
+    "propensity",
+    "model code",
+    "files",
+    "method code",
+    "machine",
+    "cpu",
+    "threads",
+}
 
 
 def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
@@ -52,7 +62,12 @@ def _settings_in(record: RecordFile) -> Iterator[tuple[str, str, object]]:
     if not isinstance(record, Record):
         return
     model = dataset + BETWEEN + record.model_name
-    of_model = {"seeds": record.seed, "estimator": record.estimator, **record.hyperparameters, **record.settings}
+    of_model = {
+        "seeds": record.seed,
+        "estimator": record.estimator,
+        **record.hyperparameters,
+        **record.settings,
+    }
     search = getattr(record, "tuning", None)
     if search:
         of_model["tuning"] = [search[name] for name in ("method", "budget") if name in search]
@@ -66,7 +81,11 @@ def _settings_in(record: RecordFile) -> Iterator[tuple[str, str, object]]:
             yield method, name, getattr(record, name)
     grid = getattr(record, "grid", None)
     if grid:
-        yield method, "grid", [":".join(map(text_of, filter(None, (one.c, one.a, one.b)))) for one in grid]
+        yield (
+            method,
+            "grid",
+            [":".join(map(text_of, filter(None, (one.c, one.a, one.b)))) for one in grid],
+        )
     estimates = getattr(record, "estimates", None)
     if estimates:
         yield method, "min_probability", estimates.min_probability
@@ -97,8 +116,9 @@ def code_in_use() -> str:
 def settings_line(pairs: Iterable[tuple[RecordedSettings, RecordedSettings]]) -> str:
     """Return one line with the settings that differ between two runs, those of the whole run last.
 
-    Each pair has the settings of a table in both runs. Only the subjects that both have are compared,
-    table by table, because a run may have one value in some tables and another value in others.
+    Each pair has the settings of a table in both runs. Only the subjects that both have are
+    compared, table by table, because a run may have one value in some tables and another value in
+    others.
     """
     known = [pair for pair in pairs if all(pair)]
     if not known:
@@ -129,5 +149,7 @@ def _changes(before: dict[str, object], after: dict[str, object]) -> Iterator[st
         if old == new or name == COMMIT or not is_recorded:
             continue
         if name == CODE:
-            old, new = (f"{one[CODE]} ({one.get(COMMIT) or 'no commit'})" for one in (before, after))
+            old, new = (
+                f"{one[CODE]} ({one.get(COMMIT) or 'no commit'})" for one in (before, after)
+            )
         yield f"{name} {old} -> {new}"

@@ -29,8 +29,10 @@ SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stag
 LIMITS = ("oracle",)
 
 CONVENTIONS = (
-    "Macro-F is the mean over all m labels. A label with neither positives nor predictions counts 1 (0/0 = 1).",
-    "Thresholds are tuned on 20 % of the training set, for models that are trained on the other 80 %.",
+    "Macro-F is the mean over all m labels. A label with neither positives nor predictions counts "
+    "1 (0/0 = 1).",
+    "Thresholds are tuned on 20 % of the training set, for models that are trained on the other "
+    "80 %.",
 )
 
 
@@ -55,7 +57,9 @@ def name_models(titles: Mapping[str, str], over: bool = False) -> None:
 
 
 def model_title(name: str) -> str:
-    """Return the printed name of a model, with its number of training passes if the name has one."""
+    """Return the printed name of a model, with its number of training passes if the name has
+    one.
+    """
     base, passes = without_passes(name)
     title = _MODELS.get(base, base)
     if passes is None:
@@ -66,19 +70,26 @@ def model_title(name: str) -> str:
 
 
 def measure_of(tuned_for: str) -> str:
-    """Return the measure that thresholds were tuned for, which is macro-F for a threshold method."""
+    """Return the measure that thresholds were tuned for, which is macro-F for a threshold
+    method.
+    """
     if tuned_for in METHODS:
         return "macro_f"
     return tuned_for
 
 
 def tuned_for_title(tuned_for: str) -> str:
-    """Return the printed name of a threshold method, or of the measure that thresholds were tuned for."""
+    """Return the printed name of a threshold method, or of the measure that thresholds were tuned
+    for.
+    """
     return METHODS.get(tuned_for) or column(tuned_for).title
 
 
 def without_passes(name: str) -> tuple[str, int | None]:
-    """Split ``oplt-b-3-passes`` into ("oplt-b", 3). A name without passes is unchanged, with None."""
+    """Split ``oplt-b-3-passes`` into ("oplt-b", 3).
+
+    A name without passes is unchanged, with None.
+    """
     found = PASSES.fullmatch(name)
     if found is None:
         return name, None

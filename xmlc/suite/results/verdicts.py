@@ -8,9 +8,10 @@ from enum import StrEnum
 class Verdict(StrEnum):
     """The result of comparing one of our numbers with a published number or with an earlier run.
 
-    A number that is not equal to the other number is inside, above or below the interval of the published number. Other
-    numbers have no interval, and are above or below the other number. The last four verdicts are for runs of xmlc: a
-    text that changed, parts that only one run has, and tables of claims that are not compared.
+    A number that is not equal to the other number is inside, above or below the interval of the
+    published number. Other numbers have no interval, and are above or below the other number. The
+    last four verdicts are for runs of xmlc: a text that changed, parts that only one run has, and
+    tables of claims that are not compared.
     """
 
     EQUAL = "equal"

@@ -23,7 +23,8 @@ Compile = Callable[[], None]
 
 
 def kernels_of(suite: Suite, models: Collection[str] | None = None) -> dict[str, Compile]:
-    """Return functions that compile the kernels of a suite's steps, by name, those that take longest first.
+    """Return functions that compile the kernels of a suite's steps, by name, those that take
+    longest first.
 
     ``models`` selects some models.
     """
@@ -44,9 +45,12 @@ def kernels_of(suite: Suite, models: Collection[str] | None = None) -> dict[str,
 
 
 def compile_groups(groups: Collection[Compile], cores: int) -> None:
-    """Call the functions of `kernels_of` in ``cores`` processes, because numba compiles on one core."""
+    """Call the functions of `kernels_of` in ``cores`` processes, because numba compiles on one
+    core.
+    """
     with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
-        compiled = pool.map(compile_quietly, groups)  # cancels what has not begun after an error or Ctrl-C
+        # cancels what has not begun after an error or Ctrl-C
+        compiled = pool.map(compile_quietly, groups)
         for _ in tqdm(compiled, total=len(groups), disable=None, leave=False):
             pass
 
@@ -60,7 +64,8 @@ def compile_quietly(group: Compile) -> None:
 def compile_data() -> None:
     """Compile the kernels that handle data.
 
-    The kernels are compiled by generating, writing, reading and preparing a small synthetic dataset.
+    The kernels are compiled by generating, writing, reading and preparing a small synthetic
+    dataset.
     """
     from xmlc.suite.config.catalogue import Dataset
     from xmlc.suite.steps.prepare import prepare
@@ -90,7 +95,9 @@ def compile_ranking() -> None:
 
     _, Y, _ = compiling.few()
     labels = np.tile(np.arange(max(K), dtype=np.int32), (compiling.N_TRAIN, 1))
-    resampled_ranking(Y, labels, ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few"))))
+    resampled_ranking(
+        Y, labels, ranking_metrics(Y, labels, propensities(Y, *propensity_parameters("few")))
+    )
 
 
 @click.command()
@@ -105,8 +112,8 @@ def compile_ranking() -> None:
 def command(suite: Path, cores: int) -> None:
     """Compile the kernels that the steps of SUITE call, before the first run of the suite.
 
-    You need this command only once for each machine and version of xmlc. If you do not run this command, each step
-    compiles the kernels that it needs on one core.
+    You need this command only once for each machine and version of xmlc. If you do not run this
+    command, each step compiles the kernels that it needs on one core.
     """
     groups = kernels_of(read_suite(suite))
     click.echo(f"compiling {len(groups)} groups of kernels, unless they are on disk")

@@ -1,4 +1,7 @@
-"""Run `xmlc estimate`. The command writes sparse probability estimates for the validation set and the test set."""
+"""Run `xmlc estimate`.
+
+The command writes sparse probability estimates for the validation set and the test set.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,12 @@ from xmlc.suite.steps.run import ModelStep, on_trained_model, write_estimates
 
 @click.command(help="Write a model's estimates for the validation and test set.")
 @on_trained_model("estimate")
-@click.option("--min-probability", type=float, required=True, help="Write only estimates above this probability.")
+@click.option(
+    "--min-probability",
+    type=float,
+    required=True,
+    help="Write only estimates above this probability.",
+)
 @out_option("Folder to write.")
 def command(step: ModelStep, min_probability: float, out: Path) -> None:
     """Compute and save the estimates for the validation set and the test set."""
@@ -23,5 +31,7 @@ def command(step: ModelStep, min_probability: float, out: Path) -> None:
         for part in ("val", "test"):
             _, ms = write_estimates(step, part, min_probability, folder)
             parts[part] = PartEstimates(ms_per_instance=ms)
-        record = EstimatesRecord(min_probability=min_probability, parts=parts, **step.finish(written=folder))
+        record = EstimatesRecord(
+            min_probability=min_probability, parts=parts, **step.finish(written=folder)
+        )
         record.write(folder / EstimatesRecord.FILE)

@@ -90,7 +90,9 @@ def copy(address: str, target: Path) -> None:
     target.unlink(missing_ok=True)  # pooch would keep an existing file
     name = target.name
     folder = target.parent.absolute()
-    files = pooch.create(folder, "", registry={name: None}, urls={name: address}, retry_if_failed=RETRIES)
+    files = pooch.create(
+        folder, "", registry={name: None}, urls={name: address}, retry_if_failed=RETRIES
+    )
     try:
         files.fetch(name, downloader=_transfer)
     # The address of a redirection may be invalid, which raises a ValueError.

@@ -21,12 +21,19 @@ from xmlc.suite.results.titles import name_models
 @titles_option
 @prefix_option(".svg and .pdf")
 def command(
-    name: str, records: tuple[Path, ...], of_methods: tuple[str, ...], paper: str, titles: dict[str, str], out: Path
+    name: str,
+    records: tuple[Path, ...],
+    of_methods: tuple[str, ...],
+    paper: str,
+    titles: dict[str, str],
+    out: Path,
 ) -> None:
     """Draw and write the figure, and print the paths of its files."""
-    # This call imports the packages of all papers, which register printed names of models. The names of a study
-    # replace them, so they are registered later.
+    # This call imports the packages of all papers, which register printed names of models. The
+    # names of a study replace them, so they are registered later.
     definition = figure_of(name, paper)
     name_models(titles, over=paper == STUDY)
-    for file in write_figure(draw_figure(name, paper, record_files(records, of_methods, definition)), out):
+    for file in write_figure(
+        draw_figure(name, paper, record_files(records, of_methods, definition)), out
+    ):
         click.echo(str(file))

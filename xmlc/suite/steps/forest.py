@@ -1,6 +1,7 @@
 """Run `xmlc forest`.
 
-The command ranks with the first trees of a forest, and records the shape of the trees and the objectives of the nodes.
+The command ranks with the first trees of a forest, and records the shape of the trees and the
+objectives of the nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from xmlc.metrics.resampling import resampled_ranking
 from xmlc.models.abilities import Forest
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.suite.options import record_option
-from xmlc.suite.results.records.forest import ForestRecord, ForestRow, LevelObjectives, PredictionThreads, TreeShapes
+from xmlc.suite.results.records.forest import (
+    ForestRecord,
+    ForestRow,
+    LevelObjectives,
+    PredictionThreads,
+    TreeShapes,
+)
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import ModelStep, on_trained_model, rank_timed
 
@@ -29,8 +36,8 @@ def rank_by_first_trees(
 ) -> tuple[ForestRow, ...]:
     """Rank the labels of the test set with parts of a forest, and return the scores of each part.
 
-    A part of the forest consists of the first n trees, with n in ``sizes``. The last part of the forest consists of all
-    trees.
+    A part of the forest consists of the first n trees, with n in ``sizes``. The last part of the
+    forest consists of all trees.
 
     Parameters
     ----------
@@ -38,7 +45,8 @@ def rank_by_first_trees(
         A trained forest.
     prepared : Prepared
     sizes : iterable of int
-        Numbers of trees to rank with. A number is ignored if it is not smaller than the number of trees.
+        Numbers of trees to rank with. A number is ignored if it is not smaller than the number of
+        trees.
 
     Raises
     ------
@@ -53,16 +61,20 @@ def rank_by_first_trees(
         labels, ms = rank_timed(model.trees(n), prepared, max(K))
         metrics = precision_and_ndcg(Y, labels)
         drawn = resampled_ranking(Y, labels, metrics)
-        rows.append(ForestRow(n_trees=n, metrics=metrics, predict_ms_per_instance=ms, resampled=drawn))
+        rows.append(
+            ForestRow(n_trees=n, metrics=metrics, predict_ms_per_instance=ms, resampled=drawn)
+        )
     return tuple(rows)
 
 
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
-    """Return the depth and the number of nodes of each tree, or None if the estimator does not report these numbers.
+    """Return the depth and the number of nodes of each tree, or None if the estimator does not
+    report these numbers.
 
-    Depths and numbers of nodes are in two learned attributes of an estimator, which are ndarrays of int64 with shape
-    (n_trees,). ``tree_depths_`` contains the depth of the deepest leaf of each tree, and the root has depth 0.
-    ``n_nodes_`` contains the number of nodes of each tree, and leaves count as nodes.
+    Depths and numbers of nodes are in two learned attributes of an estimator, which are ndarrays of
+    int64 with shape (n_trees,). ``tree_depths_`` contains the depth of the deepest leaf of each
+    tree, and the root has depth 0. ``n_nodes_`` contains the number of nodes of each tree, and
+    leaves count as nodes.
     """
     depths = getattr(model, "tree_depths_", None)
     nodes = getattr(model, "n_nodes_", None)
@@ -72,19 +84,22 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
 
 
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
-    """Return the minimum, mean and maximum objective of the nodes on each level of the first `EXEMPLARY` trees.
+    """Return the minimum, mean and maximum objective of the nodes on each level of the first
+    `EXEMPLARY` trees.
 
-    Objectives are measured after each epoch. The learned attribute ``objectives_`` of an estimator contains the
-    objectives. For each tree, ``objectives_`` contains two arrays about the nodes that were split. The first array
-    contains the level of each node (ndarray of int32, shape (nodes,)), and the root has level 1. The second array
-    contains each node's objective after each epoch (ndarray of float64, shape (nodes, epochs)). The result is empty if
-    an estimator has no attribute ``objectives_``.
+    Objectives are measured after each epoch. The learned attribute ``objectives_`` of an estimator
+    contains the objectives. For each tree, ``objectives_`` contains two arrays about the nodes that
+    were split. The first array contains the level of each node (ndarray of int32, shape (nodes,)),
+    and the root has level 1. The second array contains each node's objective after each epoch
+    (ndarray of float64, shape (nodes, epochs)). The result is empty if an estimator has no
+    attribute ``objectives_``.
     """
     rows = []
     for tree, (levels, values) in enumerate(getattr(model, "objectives_", [])[:EXEMPLARY]):
         for level in np.unique(levels).tolist():
             found = values[levels == level]
-            # The sum adds the objectives of the nodes one by one, so that the order of additions is fixed.
+            # The sum adds the objectives of the nodes one by one, so that the order of additions is
+            # fixed.
             rows.append(
                 LevelObjectives(
                     tree=tree,
@@ -100,8 +115,14 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
 
 @click.command(help="Rank with the first trees of a forest, and record the shapes of the trees.")
 @on_trained_model("forest")
-@click.option("--trees", "sizes", type=click.IntRange(min=1), multiple=True, required=True,
-              help="Number of trees to rank with, in addition to the whole forest; repeatable.")  # fmt: skip
+@click.option(
+    "--trees",
+    "sizes",
+    type=click.IntRange(min=1),
+    multiple=True,
+    required=True,
+    help="Number of trees to rank with, in addition to the whole forest; repeatable.",
+)
 @record_option
 def command(step: ModelStep, sizes: tuple[int, ...], out: Path) -> None:
     """Rank with parts of the forest and with the whole forest, and write the record."""

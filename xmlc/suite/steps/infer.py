@@ -20,7 +20,12 @@ from xmlc.inference.methods import METHODS, infer_blocks, method_named, take_ins
 from xmlc.inference.samples import Samples
 from xmlc.kernels.csr import released
 from xmlc.kernels.elementwise import mean
-from xmlc.metrics.classification import agreement, groups_by_frequency, measure_scores, scores_by_frequency
+from xmlc.metrics.classification import (
+    agreement,
+    groups_by_frequency,
+    measure_scores,
+    scores_by_frequency,
+)
 from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.abilities import DrawsSamples
 from xmlc.models.base import SparseProbabilityEstimator
@@ -40,14 +45,15 @@ class Basis:
     Attributes
     ----------
     distribution : Samples, or csr_array of shape (n, m)
-        Samples of label vectors if the model can draw samples, and the marginals p(Y_i = 1) otherwise.
+        Samples of label vectors if the model can draw samples, and the marginals p(Y_i = 1)
+        otherwise.
     draw_ms, estimate_ms : float or None
-        Milliseconds per instance for drawing samples, and milliseconds per instance for estimating marginals. Samples
-        are drawn only if no marginals are estimated, so at least one of the two times is None. If the model is an
-        oracle, both times are None.
+        Milliseconds per instance for drawing samples, and milliseconds per instance for estimating
+        marginals. Samples are drawn only if no marginals are estimated, so at least one of the two
+        times is None. If the model is an oracle, both times are None.
     truncated : TruncatedEstimates or None
-        The minimum probability of the marginals, and two means over instances. These are the number of marginals above
-        the minimum, and the number of true labels below it.
+        The minimum probability of the marginals, and two means over instances. These are the number
+        of marginals above the minimum, and the number of true labels below it.
     """
 
     distribution: Samples | sparse.csr_array
@@ -57,13 +63,15 @@ class Basis:
 
 
 def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
-    """Return ``n_samples`` label vectors per test instance, drawn from the model's joint distribution.
+    """Return ``n_samples`` label vectors per test instance, drawn from the model's joint
+    distribution.
 
     If the model cannot draw label vectors, return the marginals that the model estimates.
     """
     if prepared.left_out("test") is not None:
         raise XmlcError(
-            f"--from: found a model, expected estimates, because measures ignore some pairs of {prepared.folder}. "
+            "--from: found a model, expected estimates, because measures ignore some pairs of "
+            f"{prepared.folder}. "
             'Run `xmlc estimate` first, or use `split: "80"` in a suite'
         )
     X = instances_for(model, prepared, "test")
@@ -100,11 +108,13 @@ def basis_of_estimates(prepared: Prepared, folder: Path) -> Basis:
     return Basis(spe, estimate_ms=about.parts["test"].ms_per_instance, truncated=truncated)
 
 
-def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: float | None, out: Path) -> None:
+def infer_and_score(
+    step: TrainedStep, basis: Basis, name: str, time_limit: float | None, out: Path
+) -> None:
     """Infer label sets for the test set by one method, score them, and write the record.
 
-    A first call on a few instances compiles the kernels, and is not timed. If the method reaches its time limit, the
-    record has no scores and no time.
+    A first call on a few instances compiles the kernels, and is not timed. If the method reaches
+    its time limit, the record has no scores and no time.
     """
     method = method_named(name)
     distribution = basis.distribution
@@ -119,11 +129,20 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
         Y = step.data.part("test")[1]
         n = Y.shape[0]
         counts = agreement(Y, Y_hat)
-        metrics = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(step.data.part("train")[1]))
+        metrics = measure_scores(counts) | scores_by_frequency(
+            counts, groups_by_frequency(step.data.part("train")[1])
+        )
         scores |= {"metrics": metrics, "expected_f": mean(expected_f)}
         scores["resampled"] = resampled_sets(n, partial(agreement, Y, Y_hat), metrics)
-        if truncated and truncated.min_probability and method.is_exact and not isinstance(distribution, Samples):
-            scores["truncation_loss"] = truncation_loss(distribution, truncated.min_probability, Y, Y_hat, expected_f)
+        if (
+            truncated
+            and truncated.min_probability
+            and method.is_exact
+            and not isinstance(distribution, Samples)
+        ):
+            scores["truncation_loss"] = truncation_loss(
+                distribution, truncated.min_probability, Y, Y_hat, expected_f
+            )
         ms = 1e3 * seconds / max(n, 1)
         before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
         if before is not None:  # An oracle has its marginals at once.
@@ -155,11 +174,22 @@ def infer_and_score(step: TrainedStep, basis: Basis, name: str, time_limit: floa
 @click.option("--from", "basis", type=FOLDER, required=True,
               help="Folder written by `xmlc train` or `xmlc estimate`.")  # fmt: skip
 @training_option
-@click.option("--method", "methods", multiple=True, required=True, help=f"One of {', '.join(METHODS)}; repeatable.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    required=True,
+    help=f"One of {', '.join(METHODS)}; repeatable.",
+)
 @extension_option
 @click.option("--samples", default=200, show_default=True, type=click.IntRange(min=1),
               help="Number of label vectors to draw for each instance.")  # fmt: skip
-@click.option("--time-limit", type=float, default=None, help="Stop a method after this many seconds of inference.")
+@click.option(
+    "--time-limit",
+    type=float,
+    default=None,
+    help="Stop a method after this many seconds of inference.",
+)
 @threads_option
 @out_option("Folder to write, with one record <method>.json for each method.")
 def command(

@@ -35,18 +35,28 @@ SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")
 
 
 @click.command()
-@click.option("--method", "methods", type=click.Choice([*TUNED, *INFERENCE]), multiple=True, required=True,
+@click.option("--method", "methods", type=click.Choice([*TUNED, *INFERENCE]), multiple=True,
+    required=True,
               help="Threshold method or inference method; repeatable.")  # fmt: skip
 @file_option("--test", "Estimates for the instances to label.", required=True)
 @file_option("--test-truth", "True label sets of the instances of --test.")
-@file_option("--validation", "Estimates for validation instances, which the model was not trained on.")
+@file_option(
+    "--validation", "Estimates for validation instances, which the model was not trained on."
+)
 @file_option("--truth", "True label sets of the instances of --validation.")
 @file_option(
-    "--training-truth", "True label sets of the training data, which give the label frequencies.  [default: --truth]"
+    "--training-truth",
+    "True label sets of the training data, which give the label frequencies.  [default: --truth]",
 )
-@click.option("--measure", help="Measure that thresholds maximise, such as macro_f_present.  [default: from --method]")
+@click.option(
+    "--measure",
+    help="Measure that thresholds maximise, such as macro_f_present.  [default: from --method]",
+)
 @threads_option
-@out_option("Folder to write, with label sets (<method>.npz), thresholds (<method>.thresholds.npy) and measures.json.")
+@out_option(
+    "Folder to write, with label sets (<method>.npz), thresholds (<method>.thresholds.npy) and "
+    "measures.json."
+)
 def command(
     methods: tuple[str, ...],
     test: Path,
@@ -60,13 +70,17 @@ def command(
 ) -> None:
     """Choose label sets for the instances of --test.
 
-    If you add --test-truth, the command also scores the label sets. Each matrix is a file that scipy.sparse.save_npz
-    wrote, with a column for each label.
+    If you add --test-truth, the command also scores the label sets. Each matrix is a file that
+    scipy.sparse.save_npz wrote, with a column for each label.
     """
     for method in methods:
-        learns = method not in UNLABELLED_METHODS and (method in TUNED or INFERENCE[method].takes_sizes)
+        learns = method not in UNLABELLED_METHODS and (
+            method in TUNED or INFERENCE[method].takes_sizes
+        )
         if learns and not (validation and truth):
-            raise click.UsageError(f"--method {method}: found no validation set. Add --validation and --truth")
+            raise click.UsageError(
+                f"--method {method}: found no validation set. Add --validation and --truth"
+            )
     spe_test = read_matrix(test, as_estimates)
     n, m = spe_test.shape
     Y_test = _fitting(test_truth, as_labels, n, m)
@@ -106,7 +120,9 @@ def command(
     click.echo(f"label sets: {out}")
 
 
-def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int | None, m: int) -> Any:
+def _fitting(
+    path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int | None, m: int
+) -> Any:
     """Read a matrix from a file, check its shape, and return it.
 
     If ``path`` is None, return None. If n is None, the matrix may have any number of rows.
@@ -116,7 +132,7 @@ def _fitting(path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int 
     found = read_matrix(path, gate)
     if found.shape[1] != m or n not in (None, found.shape[0]):
         raise XmlcError(
-            f"{path}: found shape {found.shape}, expected ({'any' if n is None else n}, {m}): a row "
-            "for each instance, a column for each label, as in the other files"
+            f"{path}: found shape {found.shape}, expected ({'any' if n is None else n}, {m}): a "
+            "row for each instance, a column for each label, as in the other files"
         )
     return found

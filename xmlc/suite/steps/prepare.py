@@ -1,4 +1,6 @@
-"""Convert a dataset's text files to arrays on disk, and compare the size of the dataset with published numbers."""
+"""Convert a dataset's text files to arrays on disk, and compare the size of the dataset with
+published numbers.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,14 @@ from xmlc.suite.files import sha256
 from xmlc.suite.options import catalogue_option, entry_option, file_option
 from xmlc.suite.provenance.environment import step_costs
 from xmlc.suite.results.records.statistics import Statistics, part_statistics
-from xmlc.suite.steps.prepared import COUNTED, FORMAT_VERSION, DataPart, Meta, fit_mask, recorded_name
+from xmlc.suite.steps.prepared import (
+    COUNTED,
+    FORMAT_VERSION,
+    DataPart,
+    Meta,
+    fit_mask,
+    recorded_name,
+)
 
 DESCRIPTION = "source.json"
 SEED = 0  # Seed of the validation split of run 0. Run i has the seed ``SEED + i``.
@@ -44,15 +53,16 @@ def prepare(
     Parameters
     ----------
     dataset : Dataset
-        The entry of the dataset in the catalogue. If the source folder has a file ``source.json``, its file names
-        replace the file names of the entry.
+        The entry of the dataset in the catalogue. If the source folder has a file ``source.json``,
+        its file names replace the file names of the entry.
     source : Path
         Folder with the dataset's text files.
     out : Path
-        Folder that the function writes. The written folder contains ``train/``, ``test/``, ``split.npy`` and
-        ``meta.json``.
+        Folder that the function writes. The written folder contains ``train/``, ``test/``,
+        ``split.npy`` and ``meta.json``.
     validation_share : float
-        Fraction of the training set that is held out for validation. Validation instances are drawn with seed 0.
+        Fraction of the training set that is held out for validation. Validation instances are drawn
+        with seed 0.
 
     Returns
     -------
@@ -72,16 +82,23 @@ def prepare(
         if described.get("copied"):
             names = ", ".join(described["copied"])
             advice = "Edit the originals there, and run the command again"
-            error.args = (f"{error}\n{source} has copies of {names} from {described['origin']}. {advice}",)
+            error.args = (
+                f"{error}\n{source} has copies of {names} from {described['origin']}. {advice}",
+            )
         raise
     if left_out is not None:
         true = test[1].nnz
         test = (test[0], without(test[1], left_out))
-        notes.append(f"test set: measures ignore {left_out.nnz} pairs, {true - test[1].nnz} of them true")
+        notes.append(
+            f"test set: measures ignore {left_out.nnz} pairs, {true - test[1].nnz} of them true"
+        )
     parts = {"train": train, "test": test}
     for name, (X, Y) in parts.items():
         if not Y.nnz:
-            raise XmlcError(f"{source}: found no label in the {X.shape[0]} {name} instances, expected at least one")
+            raise XmlcError(
+                f"{source}: found no label in the {X.shape[0]} {name} instances, expected at "
+                "least one"
+            )
     n, d = train[0].shape
     m = train[1].shape[1]
     counts: Meta = {
@@ -95,7 +112,9 @@ def prepare(
     made = is_made(described)
     if made:
         called = name_in_records(dataset.name, made)
-        notes.append(f"synthetic dataset: tables name it {called!r} and compare it with no published numbers")
+        notes.append(
+            f"synthetic dataset: tables name it {called!r} and compare it with no published numbers"
+        )
     elif dataset.published:
         notes += differences(counts, dataset.published)
     if dataset.edition and any(note.startswith(("n_train:", "d:")) for note in notes):
@@ -147,8 +166,9 @@ def description_in(source: Path) -> dict[str, Any]:
 def files_of_source(dataset: Dataset, source: Path) -> Dataset:
     """Return a catalogue entry that describes the files in a source folder.
 
-    The description is read from ``source.json``. If the folder has no ``source.json``, the catalogue entry ``dataset``
-    is used. Without ``source.json``, files may be compressed, such as ``train.txt.xz`` instead of ``train.txt``.
+    The description is read from ``source.json``. If the folder has no ``source.json``, the
+    catalogue entry ``dataset`` is used. Without ``source.json``, files may be compressed, such as
+    ``train.txt.xz`` instead of ``train.txt``.
 
     Raises
     ------
@@ -160,11 +180,14 @@ def files_of_source(dataset: Dataset, source: Path) -> Dataset:
         files = dataset.stored(described)
     else:
         found = dataset.files_in(source)
-        files = (dataset.layout_of(found) or dataset).renamed({name: file.name for name, file in found.items()})
+        files = (dataset.layout_of(found) or dataset).renamed(
+            {name: file.name for name, file in found.items()}
+        )
     for name in files.files:
         if not (source / name).is_file():
             raise XmlcError(
-                f"{source / name}: found no such file. Run xmlc download {dataset.name}, or copy the file there"
+                f"{source / name}: found no such file. Run xmlc download {dataset.name}, or copy "
+                "the file there"
             )
         if (source / CHECKSUMS).exists():
             check_listed(source, name)
@@ -172,7 +195,9 @@ def files_of_source(dataset: Dataset, source: Path) -> Dataset:
 
 
 def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
-    """Read the training set and the test set from files that the catalogue entry ``files`` describes."""
+    """Read the training set and the test set from files that the catalogue entry ``files``
+    describes.
+    """
     train = [source / name for name in files.train]
     test = [source / name for name in files.test]
     split = files.split_files
@@ -192,17 +217,26 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
     vocabulary: dict[str, int] | None = None
 
     def read(data: Path, own_labels: Path | None = labels) -> DataPart:
-        return load(data, labels=own_labels, format=files.format, zero_based=files.zero_based, vocabulary=vocabulary)
+        return load(
+            data,
+            labels=own_labels,
+            format=files.format,
+            zero_based=files.zero_based,
+            vocabulary=vocabulary,
+        )
 
     try:
         return read(*train), read(*test)
-    except NoIds:  # The names of features in the format vw are not numbers. Both files get the same numbers.
+    # The names of features in the format vw are not numbers. Both files get the same numbers.
+    except NoIds:
         vocabulary = {}
         return read(*train), read(*test)
 
 
 def differences(counts: Meta, published: Mapping[str, Any]) -> list[str]:
-    """Return a text for each number of the dataset that differs from the published number by more than rounding."""
+    """Return a text for each number of the dataset that differs from the published number by more
+    than rounding.
+    """
     notes = []
     for key in COUNTED:
         expected = published.get(key)
@@ -212,15 +246,18 @@ def differences(counts: Meta, published: Mapping[str, Any]) -> list[str]:
         tolerance = 0 if isinstance(expected, int) else max(RELATIVE_TOLERANCE * expected, 0.005)
         if abs(found - expected) > tolerance:
             shown = f"{found:.2f}" if isinstance(found, float) else found
-            notes.append(f"{key}: found {shown}, published {expected} ({published.get('source', 'catalogue')})")
+            notes.append(
+                f"{key}: found {shown}, published {expected} "
+                f"({published.get('source', 'catalogue')})"
+            )
     return notes
 
 
 def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
     """Return a list with a text about labels that have no instance in the test set.
 
-    If every label has an instance in the test set, the list is empty. If some labels have no instance at all, the text
-    also contains the number of these labels.
+    If every label has an instance in the test set, the list is empty. If some labels have no
+    instance at all, the text also contains the number of these labels.
     """
     m = test.shape[1]
     frequency = np.bincount(test.indices, minlength=m)
@@ -236,17 +273,20 @@ def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
 
 
 def _same_width(train: DataPart, test: DataPart, format: str) -> tuple[sparse.csr_array, list[str]]:
-    """Return the test features that the training set has, too, and notes on how the two sets differ.
+    """Return the test features that the training set has, too, and notes on how the two sets
+    differ.
 
-    The label matrices of both sets get the larger of the two numbers of columns, so that measures count the same labels
-    on both sets.
+    The label matrices of both sets get the larger of the two numbers of columns, so that measures
+    count the same labels on both sets.
     """
     d = train[0].shape[1]
     m = train[1].shape[1]
     d_test = test[0].shape[1]
     notes = []
     if d != d_test and format not in WITHOUT_HEADER:
-        notes.append(f"found {d_test} features, but {d} in the training set. Check the columns of both files")
+        notes.append(
+            f"found {d_test} features, but {d} in the training set. Check the columns of both files"
+        )
     X, dropped = first_columns(test[0], d)
     if dropped:
         notes.append(dropped)
@@ -260,12 +300,16 @@ def _same_width(train: DataPart, test: DataPart, format: str) -> tuple[sparse.cs
 
 
 def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
-    """Read the pairs of a test instance and a label that measures leave out, and return them as a matrix.
+    """Read the pairs of a test instance and a label that measures leave out, and return them as a
+    matrix.
 
-    In the repository, datasets with label features (LF-) have pairs to leave out, called reciprocal pairs. Each line of
-    the file ``filter_labels_test.txt`` contains the number of an instance and the number of a label, both counted from
-    0. In datasets with label features, a test instance may itself be a label. A prediction of the label that is the
-    test instance itself is neither rewarded nor penalised (github.com/Extreme-classification/siamesexml, issue 7).
+    In the repository, datasets with label features (LF-) have pairs to leave out, called reciprocal
+    pairs. Each line of the file ``filter_labels_test.txt`` contains the number of an instance and
+    the number of a label, both counted from
+    0. In datasets with label features, a test instance may itself be a label. A prediction of the
+       label that is the
+    test instance itself is neither rewarded nor penalised
+    (github.com/Extreme-classification/siamesexml, issue 7).
 
     Parameters
     ----------
@@ -294,7 +338,9 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
         if len(numbers) == len(cells) == 2 and numbers[0] < n and numbers[1] < m:
             places.append(numbers[0] * m + numbers[1])
         else:
-            malformed.add(number, quoted(line), f"an instance from 0 to {n - 1} and a label from 0 to {m - 1}")
+            malformed.add(
+                number, quoted(line), f"an instance from 0 to {n - 1} and a label from 0 to {m - 1}"
+            )
     malformed.raise_any()
     rows, labels = np.divmod(np.unique(np.asarray(places)), m)
     return sparse.csr_array((np.ones(rows.size, dtype=bool), (rows, labels)), shape=shape)
@@ -303,7 +349,10 @@ def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
 def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
     rows: dict[int, None] = {}
     malformed = MalformedLines(path)
-    expected = f"a row number from 1 to {n_rows} in column {column} (columns are counted from 0), and each row once"
+    expected = (
+        f"a row number from 1 to {n_rows} in column {column} (columns are counted from 0), and "
+        "each row once"
+    )
     for number, line in text_lines(path):
         cells = words(line)
         if not cells:
@@ -316,19 +365,31 @@ def _row_numbers(path: Path, column: int, n_rows: int) -> np.ndarray:
             malformed.add(number, quoted(cell), expected)
     malformed.raise_any()
     if not rows:
-        raise XmlcError(f"{path}: found no row numbers, expected at least one. The file may be cut off")
+        raise XmlcError(
+            f"{path}: found no row numbers, expected at least one. The file may be cut off"
+        )
     return np.array(list(rows), dtype=np.int64)
 
 
-@click.command(help="Split a dataset, write it as arrays, and compare its size with published numbers.")
+@click.command(
+    help="Split a dataset, write it as arrays, and compare its size with published numbers."
+)
 @click.argument("dataset")
-@click.option("--source", type=FOLDER, required=True, help="Folder written by `xmlc download` or `xmlc synth`.")
+@click.option(
+    "--source",
+    type=FOLDER,
+    required=True,
+    help="Folder written by `xmlc download` or `xmlc synth`.",
+)
 @out_option("Folder to write.")
 @file_option("--statistics", "JSON file to write with the dataset's statistics.", required=True)
 @catalogue_option
 @entry_option
 @click.option(
-    "--validation-share", default=0.2, show_default=True, help="Share of the training set to hold out for validation."
+    "--validation-share",
+    default=0.2,
+    show_default=True,
+    help="Share of the training set to hold out for validation.",
 )
 def command(
     dataset: str,

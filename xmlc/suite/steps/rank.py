@@ -18,8 +18,14 @@ from xmlc.suite.steps.run import TrainedStep, mean_of, rank_timed
 
 @click.command(help="Rank the five best labels of each test instance, for `xmlc score`.")
 @data_option
-@click.option("--model", "models", type=FOLDER, multiple=True, required=True,
-              help="Folder written by `xmlc train`; repeatable with --training and --out.")  # fmt: skip
+@click.option(
+    "--model",
+    "models",
+    type=FOLDER,
+    multiple=True,
+    required=True,
+    help="Folder written by `xmlc train`; repeatable with --training and --out.",
+)
 @file_option("--training", "Record written by `xmlc train`.", multiple=True, required=True)
 @threads_option
 @out_option("Folder to write.", multiple=True)
@@ -44,4 +50,9 @@ def command(
         )
         with atomic_folder(ranking) as written:
             np.save(written / RankedRecord.LABELS, labels)
-            step.write(RankedRecord, written / RankedRecord.FILE, costs=costs, certified=mean_of(model.certified_))
+            step.write(
+                RankedRecord,
+                written / RankedRecord.FILE,
+                costs=costs,
+                certified=mean_of(model.certified_),
+            )

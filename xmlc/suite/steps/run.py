@@ -1,4 +1,6 @@
-"""Provide functions that several steps use to read data and models, to measure times, and to write records."""
+"""Provide functions that several steps use to read data and models, to measure times, and to write
+records.
+"""
 
 from __future__ import annotations
 
@@ -53,8 +55,8 @@ class Step:
         The name of the step's `xmlc` command.
     data : Prepared
     about : Record
-        A record that describes the model and the settings. For a trained model, ``about`` is the record that `xmlc
-        train` wrote.
+        A record that describes the model and the settings. For a trained model, ``about`` is the
+        record that `xmlc train` wrote.
     threads : int
     """
 
@@ -64,11 +66,20 @@ class Step:
     threads: int
 
     def finish(self, method: str | None = None, written: Path | None = None) -> dict[str, Any]:
-        """Return the fields of a record that are known only at the end of a step: the environment and the costs."""
-        return with_environment(step_costs(self.name, self.threads, *self.about.run_names, method, written))
+        """Return the fields of a record that are known only at the end of a step: the environment
+        and the costs.
+        """
+        return with_environment(
+            step_costs(self.name, self.threads, *self.about.run_names, method, written)
+        )
 
     def write(
-        self, kind: type[Record], out: Path, written: Path | None = None, code: object = None, **content: Any
+        self,
+        kind: type[Record],
+        out: Path,
+        written: Path | None = None,
+        code: object = None,
+        **content: Any,
     ) -> None:
         """Write a record about the model.
 
@@ -79,8 +90,8 @@ class Step:
         written : Path, optional
             A folder that the step has written, in addition to the record.
         code : function, optional
-            The Python function of a threshold or inference method. If a user wrote this function, the settings in the
-            record contain the digest of its source code.
+            The Python function of a threshold or inference method. If a user wrote this function,
+            the settings in the record contain the digest of its source code.
         **content
             The fields that only records of this kind have.
         """
@@ -129,7 +140,9 @@ def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[...,
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def call(data: Path, model_folder: Path, training: Path, threads: int, **given: Any) -> None:
+        def call(
+            data: Path, model_folder: Path, training: Path, threads: int, **given: Any
+        ) -> None:
             step = TrainedStep.read(name, data, training, threads)
             command(ModelStep(**vars(step), model=step.load(model_folder)), **given)
 
@@ -178,8 +191,12 @@ def dataset_of(prepared: Prepared) -> RecordedDataset:
     return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
 
 
-def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) -> tuple[float, float]:
-    """Fit a model and write it to a folder. A first fit on a few rows, which is not timed, compiles the kernels.
+def fit_timed(
+    model: SparseProbabilityEstimator, train: DataPart, folder: Path
+) -> tuple[float, float]:
+    """Fit a model and write it to a folder.
+
+    A first fit on a few rows, which is not timed, compiles the kernels.
 
     Returns
     -------
@@ -193,12 +210,16 @@ def fit_timed(model: SparseProbabilityEstimator, train: DataPart, folder: Path) 
 
 
 @contextmanager
-def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart) -> Iterator[float]:
-    """Fit a model into a temporary folder in the folder ``<out>.trial``, in which a killed process leaves it.
+def trained_beside(
+    out: Path, model: SparseProbabilityEstimator, train: DataPart
+) -> Iterator[float]:
+    """Fit a model into a temporary folder in the folder ``<out>.trial``, in which a killed process
+    leaves it.
 
     Folders that killed processes left there are removed first.
 
-    The arrays of the model are memory-mapped, so that only a small part is in memory in the ``with`` block.
+    The arrays of the model are memory-mapped, so that only a small part is in memory in the
+    ``with`` block.
 
     Yields
     ------
@@ -215,7 +236,9 @@ def trained_beside(out: Path, model: SparseProbabilityEstimator, train: DataPart
         trial.rmdir()
 
 
-def instances_for(model: SparseProbabilityEstimator, prepared: Prepared, part: str) -> sparse.csr_array:
+def instances_for(
+    model: SparseProbabilityEstimator, prepared: Prepared, part: str
+) -> sparse.csr_array:
     """Return the features X of the part ``part`` of the dataset.
 
     If the model looks up stored estimates, its next predictions are the estimates for ``part``.
@@ -245,11 +268,13 @@ def predict_timed(
     return result, 1e3 * seconds / max(X.shape[0], 1)
 
 
-def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) -> tuple[np.ndarray, float | None]:
+def rank_timed(
+    model: SparseProbabilityEstimator, prepared: Prepared, k: int
+) -> tuple[np.ndarray, float | None]:
     """Rank the k best labels of each test instance, and measure the time.
 
-    Pairs of instance and label that measures leave out are skipped. Return the labels as an int32 array of shape (n,
-    k), and the milliseconds per instance.
+    Pairs of instance and label that measures leave out are skipped. Return the labels as an int32
+    array of shape (n, k), and the milliseconds per instance.
     """
     X = instances_for(model, prepared, "test")
     left_out = prepared.left_out("test")
@@ -260,14 +285,20 @@ def rank_timed(model: SparseProbabilityEstimator, prepared: Prepared, k: int) ->
     if left_out is not None:
         places = np.arange(len(labels), dtype=np.int64)[:, None] * left_out.shape[1] + labels
         labels = np.where(np.isin(places, places_of(left_out)), np.int32(-1), labels)
-        labels = np.take_along_axis(labels, np.argsort(labels < 0, axis=1, kind="stable"), axis=1)[:, :k]
+        labels = np.take_along_axis(labels, np.argsort(labels < 0, axis=1, kind="stable"), axis=1)[
+            :, :k
+        ]
     return labels, ms
 
 
 def estimate_timed(
-    step: ModelStep, part: str, threshold: float | np.ndarray, then: Callable[[int, sparse.csr_array], None]
+    step: ModelStep,
+    part: str,
+    threshold: float | np.ndarray,
+    then: Callable[[int, sparse.csr_array], None],
 ) -> float | None:
-    """Compute the estimates of a part of the dataset in blocks, and measure the time without compilation.
+    """Compute the estimates of a part of the dataset in blocks, and measure the time without
+    compilation.
 
     The measured time does not include the time of ``then``.
 
@@ -277,9 +308,10 @@ def estimate_timed(
     part : str
     threshold : float or ndarray, shape (m,)
     then : callable
-        A function that is called for each block of instances, and at least once. The function ``then`` gets the number
-        of the block's first instance, and the block's estimates as a CSR matrix. The CSR matrix contains estimates
-        above the threshold, without pairs that measures leave out.
+        A function that is called for each block of instances, and at least once. The function
+        ``then`` gets the number of the block's first instance, and the block's estimates as a CSR
+        matrix. The CSR matrix contains estimates above the threshold, without pairs that measures
+        leave out.
 
     Returns
     -------
@@ -313,7 +345,8 @@ def estimate_timed(
 def write_estimates(
     step: ModelStep, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Compute the estimates for ``part`` that are above a minimum probability, and write them into an existing folder.
+    """Compute the estimates for ``part`` that are above a minimum probability, and write them into
+    an existing folder.
 
     Return the estimates as a memory-mapped matrix, and the milliseconds per instance.
 
@@ -333,7 +366,10 @@ def write_estimates(
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:
-    """Return the mean of ``counts``, which contains one count per instance. Return None if there are no counts."""
+    """Return the mean of ``counts``, which contains one count per instance.
+
+    Return None if there are no counts.
+    """
     if counts is None or not counts.size:
         return None
     return fmean(counts)

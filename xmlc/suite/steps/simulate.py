@@ -1,9 +1,10 @@
 """Run `xmlc simulate`.
 
-The command infers label sets from samples of known distributions, and scores them (gfm2011, Figure 1). Both
-distributions in the paper are chains of labels. The probability of a label depends only on the number of earlier labels
-that are 1, so only this number has to be stored. Computing the matrix P of Theorem 3.1 therefore takes O(m^3) terms
-instead of 2^m. The expected F-measure of a prediction is computed exactly, without a test sample.
+The command infers label sets from samples of known distributions, and scores them (gfm2011, Figure
+1). Both distributions in the paper are chains of labels. The probability of a label depends only on
+the number of earlier labels that are 1, so only this number has to be stored. Computing the matrix
+P of Theorem 3.1 therefore takes O(m^3) terms instead of 2^m. The expected F-measure of a prediction
+is computed exactly, without a test sample.
 """
 
 from __future__ import annotations
@@ -27,18 +28,25 @@ from xmlc.kernels.elementwise import mean
 from xmlc.metrics.ranking import standard_error
 from xmlc.suite.options import record_option
 from xmlc.suite.provenance.environment import in_turns, step_costs, with_environment
-from xmlc.suite.results.records.simulation import MethodScores, ModelScores, SimulationRecord, TimesByLabels, TrialMeans
+from xmlc.suite.results.records.simulation import (
+    MethodScores,
+    ModelScores,
+    SimulationRecord,
+    TimesByLabels,
+    TrialMeans,
+)
 
 SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-# The difference between MEUF and GFM is a mean over `PAIRED` times as many trials as each method's score.
+# The difference between MEUF and GFM is a mean over `PAIRED` times as many trials as each method's
+# score.
 PAIRED = 40
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
-# Each combination of model, sample size and trial has a separate random stream, because STREAMS is larger than every
-# sample size and every number of trials.
+# Each combination of model, sample size and trial has a separate random stream, because STREAMS is
+# larger than every sample size and every number of trials.
 STREAMS = 1 << 20
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 TIMED_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
@@ -48,7 +56,8 @@ AT_LEAST = 0.02  # In each round, a method runs repeatedly for at least this num
 
 
 def independent_labels(m: int) -> np.ndarray:
-    """Return the conditional probabilities of m independent labels, as in the left plot of Figure 1.
+    """Return the conditional probabilities of m independent labels, as in the left plot of Figure
+    1.
 
     The probability p(Y_i = 1) of each label i is `PRIOR`.
 
@@ -61,28 +70,32 @@ def independent_labels(m: int) -> np.ndarray:
 
 
 def dependent_labels(m: int) -> np.ndarray:
-    """Return the conditional probabilities of m dependent labels, as in the centre plot of Figure 1.
+    """Return the conditional probabilities of m dependent labels, as in the centre plot of Figure
+    1.
 
     The logit of label i is -(i - 1)/2 + sum_{j<i} y_j, if labels are counted from 1.
 
     Returns
     -------
     ndarray of float64, shape (m, m)
-        An entry has the same meaning as in `independent_labels`. Rows of the matrix are counted from 0.
+        An entry has the same meaning as in `independent_labels`. Rows of the matrix are counted
+        from 0.
     """
     return elementwise.sigmoid(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
 
 
 def signed_labels(m: int) -> np.ndarray:
-    """Return the conditional probabilities of dependent labels for which MEUF predicts wrong label sets.
+    """Return the conditional probabilities of dependent labels for which MEUF predicts wrong label
+    sets.
 
-    This distribution is not in the paper. In the paper's model, y and 1 - y are equally likely, so all marginals are
-    1/2. With marginals of 1/2, MEUF predicts every label, and so does the F-maximiser. In this distribution, the logit
-    of label i is -1 + sum_{j<i} (2 y_j - 1), which codes labels as -1 and +1. The empty set has probability 0.6, and
-    the set of all labels is a second mode. The best prediction is the empty set. MEUF treats labels as independent, and
-    therefore does not predict the empty set. The expected F-measures are between 0.17 and 0.6, similar to the axis of
-    the paper's plot (0.2 to 0.6). With the paper's distribution of dependent labels, expected F-measures are between
-    0.46 and 0.55.
+    This distribution is not in the paper. In the paper's model, y and 1 - y are equally likely, so
+    all marginals are 1/2. With marginals of 1/2, MEUF predicts every label, and so does the
+    F-maximiser. In this distribution, the logit of label i is -1 + sum_{j<i} (2 y_j - 1), which
+    codes labels as -1 and +1. The empty set has probability 0.6, and the set of all labels is a
+    second mode. The best prediction is the empty set. MEUF treats labels as independent, and
+    therefore does not predict the empty set. The expected F-measures are between 0.17 and 0.6,
+    similar to the axis of the paper's plot (0.2 to 0.6). With the paper's distribution of dependent
+    labels, expected F-measures are between 0.46 and 0.55.
 
     Returns
     -------
@@ -92,11 +105,16 @@ def signed_labels(m: int) -> np.ndarray:
     return elementwise.sigmoid(2 * np.arange(m)[None, :] - np.arange(m)[:, None] - 1)
 
 
-MODELS = {"independent": independent_labels, "dependent": dependent_labels, "dependent-signed": signed_labels}
+MODELS = {
+    "independent": independent_labels,
+    "dependent": dependent_labels,
+    "dependent-signed": signed_labels,
+}
 
 
 def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
-    """Compute the matrix P and p(Y = 0) of a chain, by dynamic programming over (label, number of ones).
+    """Compute the matrix P and p(Y = 0) of a chain, by dynamic programming over (label, number of
+    ones).
 
     Parameters
     ----------
@@ -110,9 +128,10 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
 
     Notes
     -----
-    Let a_i(c) be the probability that c of the labels before label i are 1. Let b_i(c, s) be the probability that s of
-    all labels are 1, if c of the labels before label i are 1. The entries of P are p_is = sum_c a_i(c) p(Y_i = 1 | c)
-    b_{i+1}(c + 1, s). The computation takes O(m^3) time and O(m^2) memory.
+    Let a_i(c) be the probability that c of the labels before label i are 1. Let b_i(c, s) be the
+    probability that s of all labels are 1, if c of the labels before label i are 1. The entries of
+    P are p_is = sum_c a_i(c) p(Y_i = 1 | c) b_{i+1}(c + 1, s). The computation takes O(m^3) time
+    and O(m^2) memory.
     """
     m = conditionals.shape[0]
     before = np.zeros((m, m + 1))
@@ -122,7 +141,8 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
         before[i + 1, :m] = before[i, :m] - ones
         before[i + 1, 1:] += ones
     P = np.empty((m, m))
-    # The row is the number of ones among labels 0 .. i, and the column is the number of ones among all labels.
+    # The row is the number of ones among labels 0 .. i, and the column is the number of ones among
+    # all labels.
     after = np.eye(m + 1)
     for i in reversed(range(m)):
         # The sum adds the rows one by one, so that the order of additions is fixed.
@@ -133,7 +153,8 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
 
 
 def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
-    """Return the expected F-measure of each prediction under a known distribution (gfm2011, equation 6), with 0/0 = 1.
+    """Return the expected F-measure of each prediction under a known distribution (gfm2011,
+    equation 6), with 0/0 = 1.
 
     Parameters
     ----------
@@ -173,15 +194,16 @@ def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: in
 def simulate(
     seed: int, n_trials: int, sample_sizes: Sequence[int], m: int, n_jobs: int | None = None
 ) -> dict[str, ModelScores]:
-    """Infer label sets from samples of each distribution in `MODELS`, and compute their exact expected F-measures.
+    """Infer label sets from samples of each distribution in `MODELS`, and compute their exact
+    expected F-measures.
 
     Parameters
     ----------
     seed : int
     n_trials : int
-        Number of independent trials for each distribution and sample size, at least two. The difference between MEUF
-        and GFM is the mean over `PAIRED` times as many trials. All other scores are means over the first ``n_trials``
-        trials.
+        Number of independent trials for each distribution and sample size, at least two. The
+        difference between MEUF and GFM is the mean over `PAIRED` times as many trials. All other
+        scores are means over the first ``n_trials`` trials.
     sample_sizes : sequence of int
         Numbers of label vectors per instance, in ascending order.
     m : int
@@ -201,7 +223,13 @@ def simulate(
         best, optimum = gfm(truth, n_jobs=n_jobs)
         scores = np.empty((len(COMPARED), len(sample_sizes), PAIRED * n_trials))
         for place, n_samples in enumerate(sample_sizes):
-            samples = draw(conditionals, n_samples, PAIRED * n_trials, seed, (number * STREAMS + n_samples) * STREAMS)
+            samples = draw(
+                conditionals,
+                n_samples,
+                PAIRED * n_trials,
+                seed,
+                (number * STREAMS + n_samples) * STREAMS,
+            )
             for row, method in enumerate(COMPARED):
                 scores[row, place] = expected_f(_label_sets(method, samples, n_jobs), truth)
         by_method = dict(zip(COMPARED, scores, strict=True))
@@ -224,22 +252,29 @@ def simulate(
 
 
 def summary(scores: np.ndarray) -> TrialMeans:
-    """Return the means and their standard errors over the last axis of ``scores``, which contains the trials."""
-    return {"mean": [mean(row) for row in scores], "standard_error": [standard_error(row) for row in scores]}
+    """Return the means and their standard errors over the last axis of ``scores``, which contains
+    the trials.
+    """
+    return {
+        "mean": [mean(row) for row in scores],
+        "standard_error": [standard_error(row) for row in scores],
+    }
 
 
 def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.csr_array:
     found = infer_blocks(method, distribution, n_jobs)
-    assert found is not None  # The result of inference is None only after a time limit, and no time limit is set here.
+    # The result of inference is None only after a time limit, and no time limit is set here.
+    assert found is not None
     return found[0]
 
 
 def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
     """Measure how the inference time grows with the number of labels (gfm2011, Figure 1, right).
 
-    The methods run in turns, with one thread. The measured time of a method is the minimum over `ROUNDS` rounds. Before
-    the first round, each method runs once, so that no measured time includes compilation. Each call of a method handles
-    all instances with the same number of labels.
+    The methods run in turns, with one thread. The measured time of a method is the minimum over
+    `ROUNDS` rounds. Before the first round, each method runs once, so that no measured time
+    includes compilation. Each call of a method handles all instances with the same number of
+    labels.
 
     Parameters
     ----------
@@ -249,7 +284,9 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
     """
     ms: dict[str, list[float]] = {method: [] for method in TIMED}
     for m in TIMED_LABELS:
-        samples = draw(independent_labels(m), TIMED_SAMPLES, n_trials, seed, Stream.GROWTH + m * STREAMS)
+        samples = draw(
+            independent_labels(m), TIMED_SAMPLES, n_trials, seed, Stream.GROWTH + m * STREAMS
+        )
         tasks = {method: task_of(method, samples, 1) for method in TIMED}
         for task in tasks.values():
             task()
@@ -258,11 +295,18 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
     return {
         "threads": 1,
         "rounds": ROUNDS,
-        "samples": {"n_samples": TIMED_SAMPLES, "instances": n_trials, "labels": list(TIMED_LABELS), "ms": ms},
+        "samples": {
+            "n_samples": TIMED_SAMPLES,
+            "instances": n_trials,
+            "labels": list(TIMED_LABELS),
+            "ms": ms,
+        },
     }
 
 
-def task_of(method: str, samples: Samples, threads: int) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
+def task_of(
+    method: str, samples: Samples, threads: int
+) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
     """Return a function without arguments that infers label sets from ``samples`` by a method.
 
     If the method takes marginals, the function also computes the marginals from the samples.

@@ -1,9 +1,10 @@
 """Search for hyperparameters by SMAC, like plt2016 (Section 6.1, Appendix C).
 
-This module requires the package ``smac``. The method SMAC is sequential model-based optimisation (Hutter, Hoos and
-Leyton-Brown, "Sequential model-based optimization for general algorithm configuration", LION 2011). The model of SMAC
-is a random forest, which predicts the mean and the variance of the objective from all earlier trials. The next trial
-has the hyperparameters with the largest expected improvement. The search itself is done by the library SMAC3.
+This module requires the package ``smac``. The method SMAC is sequential model-based optimisation
+(Hutter, Hoos and Leyton-Brown, "Sequential model-based optimization for general algorithm
+configuration", LION 2011). The model of SMAC is a random forest, which predicts the mean and the
+variance of the objective from all earlier trials. The next trial has the hyperparameters with the
+largest expected improvement. The search itself is done by the library SMAC3.
 """
 
 from __future__ import annotations
@@ -35,20 +36,28 @@ def smac_search(
 ) -> None:
     """Run trials of SMAC's facade for hyperparameter optimisation, after the trials in ``first``.
 
-    The first quarter of the trials is a Sobol sequence. Each later trial is chosen by a model of all earlier trials.
-    The choice of trials does not depend on measured times. However, SMAC iterates over sets of strings, so the trials
-    also depend on PYTHONHASHSEED. The search ends early if all combinations of values have been tried. SMAC writes
-    files to a temporary folder, which is deleted after the search.
+    The first quarter of the trials is a Sobol sequence. Each later trial is chosen by a model of
+    all earlier trials. The choice of trials does not depend on measured times. However, SMAC
+    iterates over sets of strings, so the trials also depend on PYTHONHASHSEED. The search ends
+    early if all combinations of values have been tried. SMAC writes files to a temporary folder,
+    which is deleted after the search.
     """
-    configurations = ConfigurationSpace(space={name: _parameter(name, values) for name, values in space.items()})
+    configurations = ConfigurationSpace(
+        space={name: _parameter(name, values) for name, values in space.items()}
+    )
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
-        # SMAC may cause warnings of NumPy, for example if all remaining combinations of values have been tried.
+        # SMAC may cause warnings of NumPy, for example if all remaining combinations of values have
+        # been tried.
         warnings.simplefilter("ignore", RuntimeWarning)
         scenario = Scenario(
-            configurations, output_directory=Path(folder), deterministic=True, n_trials=budget, seed=seed
+            configurations,
+            output_directory=Path(folder),
+            deterministic=True,
+            n_trials=budget,
+            seed=seed,
         )
-        # By default, SMAC refits its model after every eight trials. Here, SMAC refits the model after every trial,
-        # because refitting is fast compared with a trial.
+        # By default, SMAC refits its model after every eight trials. Here, SMAC refits the model
+        # after every trial, because refitting is fast compared with a trial.
         selector = Facade.get_config_selector(scenario, retrain_after=1)
         facade = Facade(scenario, config_selector=selector, logging_level=False, overwrite=True)
         for given in first:
@@ -86,8 +95,8 @@ def _chosen(values: Range, value: Any) -> Any:
 def _value(values: Range, chosen: Any) -> object:
     """Return the value of a hyperparameter from the choice that SMAC proposes.
 
-    The model of SMAC is fitted to the number before it is rounded, which differs by at most half a unit of the third
-    digit.
+    The model of SMAC is fitted to the number before it is rounded, which differs by at most half a
+    unit of the third digit.
     """
     if isinstance(values, Interval):
         return values.typed(float(chosen))

@@ -1,4 +1,7 @@
-"""Run `xmlc sweep`. The command measures ranking quality and tree depth for several values of one hyperparameter."""
+"""Run `xmlc sweep`.
+
+The command measures ranking quality and tree depth for several values of one hyperparameter.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,11 @@ from xmlc.suite.steps.run import TrainedStep, rank_timed, trained_beside
 @parameters_option
 @click.option("--hyperparameter", required=True, help="Name of the hyperparameter to vary.")
 @click.option(
-    "--value", "values", multiple=True, required=True, help="Value of the hyperparameter as JSON; repeatable."
+    "--value",
+    "values",
+    multiple=True,
+    required=True,
+    help="Value of the hyperparameter as JSON; repeatable.",
 )
 @threads_option
 @record_option
@@ -45,13 +52,18 @@ def command(
     step = TrainedStep.read("sweep", data, training, threads)
     if step.about.split != "full" or step.about.dataset.digest != step.data.digest:
         raise XmlcError(
-            f"{training}: found a record of another model, expected one trained on the whole training set of {data}"
+            f"{training}: found a record of another model, expected one trained on the whole "
+            f"training set of {data}"
         )
-    step = replace(step, about=replace(step.about, hyperparameters=step.about.hyperparameters | parameters))
+    step = replace(
+        step, about=replace(step.about, hyperparameters=step.about.hyperparameters | parameters)
+    )
     about = step.about
     rows = []
     for value in map(json.loads, values):
-        model = make_estimator(about.estimator, about.hyperparameters | {hyperparameter: value}, about.seed, threads)
+        model = make_estimator(
+            about.estimator, about.hyperparameters | {hyperparameter: value}, about.seed, threads
+        )
         with trained_beside(out, model, step.data.part("train")) as seconds:
             labels, ms = rank_timed(model, step.data, max(K))
         trees = shape_of_trees(model)
@@ -65,4 +77,10 @@ def command(
                 predict_ms_per_instance=ms,
             )
         )
-    step.write(SweepRecord, out, hyperparameter=hyperparameter, rows=tuple(rows), costs=Threads(threads=threads))
+    step.write(
+        SweepRecord,
+        out,
+        hyperparameter=hyperparameter,
+        rows=tuple(rows),
+        costs=Threads(threads=threads),
+    )

@@ -1,4 +1,6 @@
-"""Write a synthetic dataset as text files, with the true posteriors and a description of the source."""
+"""Write a synthetic dataset as text files, with the true posteriors and a description of the
+source.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ from xmlc.suite.files import write_record
 from xmlc.suite.options import catalogue_option, entry_option
 from xmlc.suite.provenance.environment import step_costs
 
-# Maximum number of rows of X and Y in memory at the same time. The posteriors of all rows are in memory.
+# Maximum number of rows of X and Y in memory at the same time. The posteriors of all rows are in
+# memory.
 ROWS_AT_A_TIME = 1 << 16
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
@@ -48,7 +51,8 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     kind : str
         A key of `KINDS`.
     given : mapping of str to number
-        Parameters of the kind of dataset. All parameters in `SIZES` are required, and other parameters have defaults.
+        Parameters of the kind of dataset. All parameters in `SIZES` are required, and other
+        parameters have defaults.
     out : Path
     n_jobs : int
         Threads.
@@ -56,17 +60,22 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
     Raises
     ------
     XmlcError
-        The kind of dataset does not have one of the parameters, or the value of a parameter is out of range.
+        The kind of dataset does not have one of the parameters, or the value of a parameter is out
+        of range.
     """
     known = signature(KINDS[kind]).parameters.items()
     defaults = {key: parameter.default for key, parameter in known if key not in SIZES}
     parameters = {**defaults, **given}
     unknown = ", ".join(key for key in parameters if key not in (*SIZES, *defaults))
     if unknown:
-        raise XmlcError(f"{name}: found {unknown}, expected parameters of kind {kind}: {', '.join(defaults)}")
+        raise XmlcError(
+            f"{name}: found {unknown}, expected parameters of kind {kind}: {', '.join(defaults)}"
+        )
     sizes = [int(parameters[key]) for key in SIZES]
     n_train, n_test, d, m = sizes
-    model = KINDS[kind](**{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")})
+    model = KINDS[kind](
+        **{key: value for key, value in parameters.items() if key not in ("n_train", "n_test")}
+    )
     with atomic_folder(out) as folder:
         for part, start, n in (("train", 0, n_train), ("test", n_train, n_test)):
             posteriors = []
@@ -81,7 +90,10 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
         files = file_facts(folder)
         source = {"name": name, "origin": "synthetic", "kind": kind, **Dataset(name).layout}
         costs = step_costs("synth", n_jobs, name, written=folder)
-        write_record(folder / "source.json", source | {"parameters": parameters, "files": files, "step": costs})
+        write_record(
+            folder / "source.json",
+            source | {"parameters": parameters, "files": files, "step": costs},
+        )
 
 
 @click.command()
@@ -90,24 +102,32 @@ def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jo
 @click.option(
     "--one-in",
     type=click.IntRange(1),
-    help="Use the key `shape` of the dataset, with its numbers of instances divided by this number.",
+    help="Use the key `shape` of the dataset, its numbers of instances divided by this number.",
 )
 @catalogue_option
 @entry_option
 @threads_option
 def command(
-    dataset: str, out: Path, one_in: int | None, catalogue: tuple[Path, ...], entry: str | None, threads: int
+    dataset: str,
+    out: Path,
+    one_in: int | None,
+    catalogue: tuple[Path, ...],
+    entry: str | None,
+    threads: int,
 ) -> None:
     """Generate a synthetic dataset that is described in the catalogue.
 
-    The key `synthetic` of the catalogue entry describes multi-label data with known posteriors, or few-shot multi-class
-    data. With --one-in, the key `shape` of the entry is used instead. This key contains the sizes of a real dataset.
+    The key `synthetic` of the catalogue entry describes multi-label data with known posteriors, or
+    few-shot multi-class data. With --one-in, the key `shape` of the entry is used instead. This key
+    contains the sizes of a real dataset.
     """
     known = load_catalogue(*catalogue)
     described = catalogue_entry(dataset, known, entry)
     listed = described.synthetic if one_in is None else described.in_its_shape(one_in)
     if listed is None:
         expected = nearest(dataset, [name for name, one in known.items() if one.synthetic])
-        raise XmlcError(f"DATASET: found {dataset}, expected {expected}, which are synthetic in the catalogue")
+        raise XmlcError(
+            f"DATASET: found {dataset}, expected {expected}, which are synthetic in the catalogue"
+        )
     given = {key: value for key, value in listed.items() if key != "kind"}
     make_dataset(dataset, listed.get("kind", "labels"), given, out, threads)

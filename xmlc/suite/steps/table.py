@@ -19,7 +19,12 @@ from xmlc.suite.results.settings import settings_of
 @click.argument("name")
 @records_argument
 @click.option("--paper", required=True, help="Name of the paper or suite, such as demo.")
-@click.option("--published", type=FOLDER, default=None, help="Folder with published values in <paper>/<table>.csv.")
+@click.option(
+    "--published",
+    type=FOLDER,
+    default=None,
+    help="Folder with published values in <paper>/<table>.csv.",
+)
 @file_option("--suite", "YAML file of the suite. Table 3 prints the search ranges in this file.")
 @titles_option
 @prefix_option(".csv, .md and .tex")
@@ -39,5 +44,7 @@ def command(
     made = Manifest(name, paper, files, published, suite, titles=titles)
     table = build_table(made, known)
     written = write_table(table, out)
-    replace(made, table=table.spec.name, digests=table.digests, settings=settings_of(known.values())).write(out)
+    replace(
+        made, table=table.spec.name, digests=table.digests, settings=settings_of(known.values())
+    ).write(out)
     click.echo("\n".join(map(str, written)))

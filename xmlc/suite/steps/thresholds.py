@@ -1,4 +1,7 @@
-"""Run `xmlc thresholds`. The command tunes thresholds on the validation set, and evaluates them on the test set."""
+"""Run `xmlc thresholds`.
+
+The command tunes thresholds on the validation set, and evaluates them on the test set.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,33 @@ from xmlc.core.errors import XmlcError, let_through
 from xmlc.core.files import atomic_folder
 from xmlc.data.matrices import load_csr
 from xmlc.kernels.csr import as_estimates, release, released, some_rows, top_k_of
-from xmlc.metrics.classification import agreement_of_blocks, groups_by_frequency, measure_scores, scores_by_frequency
+from xmlc.metrics.classification import (
+    agreement_of_blocks,
+    groups_by_frequency,
+    measure_scores,
+    scores_by_frequency,
+)
 from xmlc.metrics.ranking import K, calibration_scores, precision_and_ndcg
 from xmlc.metrics.resampling import resampled_sets
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import extension_option, file_option
 from xmlc.suite.provenance.environment import timed
 from xmlc.suite.results.records.calibration import PRECISION, CalibrationRecord
-from xmlc.suite.results.records.thresholds import Chosen, EstimatesRecord, GridScores, ThresholdCosts, ThresholdRecord
-from xmlc.suite.steps.run import ModelStep, TrainedStep, estimate_timed, mean_of, on_trained_model, write_estimates
+from xmlc.suite.results.records.thresholds import (
+    Chosen,
+    EstimatesRecord,
+    GridScores,
+    ThresholdCosts,
+    ThresholdRecord,
+)
+from xmlc.suite.steps.run import (
+    ModelStep,
+    TrainedStep,
+    estimate_timed,
+    mean_of,
+    on_trained_model,
+    write_estimates,
+)
 from xmlc.thresholds.bounds import priors
 from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
@@ -37,11 +58,13 @@ Estimated = Mapping[str, sparse.csr_array]
 Scores = dict[str, float]
 
 
-def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method: str) -> tuple[Tuned, float]:
+def tune_timed(
+    step: TrainedStep, spe: Estimated, min_probability: float, method: str
+) -> tuple[Tuned, float]:
     """Tune thresholds by a method, and return the tuned thresholds and the time of tuning.
 
-    The method tries the points of a grid, and selects the point with the best score on the validation set. The
-    thresholds of each grid point are also scored on the test set.
+    The method tries the points of a grid, and selects the point with the best score on the
+    validation set. The thresholds of each grid point are also scored on the test set.
 
     Parameters
     ----------
@@ -74,16 +97,21 @@ def tune_timed(step: TrainedStep, spe: Estimated, min_probability: float, method
 
     few = min(WARM_UP_ROWS, Y_val.shape[0])
     tune_on = partial(tune, method, priors=prior, min_probability=min_probability)
-    tune_on(some_rows(spe["val"], 0, few), Y_val[:few])  # This call compiles the kernels, and is not timed.
-    tuned, seconds = timed(partial(tune_on, spe["val"], Y_val, score_test=score_test, unlabelled=spe_test))
+    # This call compiles the kernels, and is not timed.
+    tune_on(some_rows(spe["val"], 0, few), Y_val[:few])
+    tuned, seconds = timed(
+        partial(tune_on, spe["val"], Y_val, score_test=score_test, unlabelled=spe_test)
+    )
     return tuned, seconds - fsum(test_seconds)
 
 
 def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
-    """Predict label sets for the test set with one threshold per label, and return the milliseconds per instance.
+    """Predict label sets for the test set with one threshold per label, and return the milliseconds
+    per instance.
 
-    The label sets are predicted by the model from the features. The predicted label sets are compared with label sets
-    from the saved estimates ``spe`` of shape (n, m). The measured time does not include the comparison of label sets.
+    The label sets are predicted by the model from the features. The predicted label sets are
+    compared with label sets from the saved estimates ``spe`` of shape (n, m). The measured time
+    does not include the comparison of label sets.
 
     Raises
     ------
@@ -95,18 +123,23 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
         last = first + answer.shape[0]
         saved = apply_thresholds(some_rows(spe, first, last), thresholds)
         if answer.nnz != saved.nnz or (answer.indices != saved.indices).any():
-            found = f"found {saved.nnz} labels above the thresholds, expected {answer.nnz} from --model"
+            found = (
+                f"found {saved.nnz} labels above the thresholds, expected {answer.nnz} from --model"
+            )
             raise XmlcError(
-                f"--estimates: {found}, for test instances {first} to {last - 1}. The estimates may "
-                "be from another model. Run `xmlc estimate` again"
+                f"--estimates: {found}, for test instances {first} to {last - 1}. The estimates "
+                "may be from another model. Run `xmlc estimate` again"
             )
         release(spe)
 
     return estimate_timed(step, "test", thresholds, compare)
 
 
-def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path) -> None:
-    """Predict label sets for the test set with tuned thresholds, score them, and write the file ``<method>.json``.
+def evaluate(
+    step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path
+) -> None:
+    """Predict label sets for the test set with tuned thresholds, score them, and write the file
+    ``<method>.json``.
 
     Without estimates for the validation set, the record has no validation scores.
     """
@@ -118,11 +151,15 @@ def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_se
     ms = predict_test(step, spe["test"], tuned.thresholds)
     validation: Scores = {}
     if "val" in spe:
-        validation = measure_scores(agreement_above(data.part("val")[1], as_estimates(spe["val"]), tuned.thresholds))
+        validation = measure_scores(
+            agreement_above(data.part("val")[1], as_estimates(spe["val"]), tuned.thresholds)
+        )
     # The label sets are computed only once, because they are the same in all bootstrap replicates.
     sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), tuned.thresholds)]
     counts = agreement_of_blocks(sets)
-    test = measure_scores(counts) | scores_by_frequency(counts, groups_by_frequency(data.part("train")[1]))
+    test = measure_scores(counts) | scores_by_frequency(
+        counts, groups_by_frequency(data.part("train")[1])
+    )
     costs = ThresholdCosts(
         **asdict(step.about.costs),
         tune_seconds=tune_seconds,
@@ -142,8 +179,11 @@ def evaluate(step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_se
     )
 
 
-def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability: float, out: Path) -> None:
-    """Evaluate threshold methods that need no validation set, for a model trained on the whole training set.
+def evaluate_unlabelled(
+    step: ModelStep, methods: Iterable[str], min_probability: float, out: Path
+) -> None:
+    """Evaluate threshold methods that need no validation set, for a model trained on the whole
+    training set.
 
     The function writes one record for each method.
 
@@ -169,13 +209,15 @@ def evaluate_unlabelled(step: ModelStep, methods: Iterable[str], min_probability
 
 
 def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
-    """Calibrate estimates on the validation set, and write a record of calibration errors on the test set.
+    """Calibrate estimates on the validation set, and write a record of calibration errors on the
+    test set.
 
     The record contains the errors before and after the calibration.
 
-    A calibration error is the distance between estimates and the observed frequencies of true labels. The errors before
-    and after calibration are measured on the labels that the uncalibrated estimates rank first. Calibrated estimates
-    cannot decide which labels rank first, because they often tie. The calibration is a step function.
+    A calibration error is the distance between estimates and the observed frequencies of true
+    labels. The errors before and after calibration are measured on the labels that the uncalibrated
+    estimates rank first. Calibrated estimates cannot decide which labels rank first, because they
+    often tie. The calibration is a step function.
     """
     Y = step.data.part("test")[1]
     calibration = IsotonicCalibration().fit(spe["val"], step.data.part("val")[1])
@@ -184,7 +226,9 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
     best = sparse.csr_array((before[rows, ranks], (rows, labels[rows, ranks])), shape=Y.shape)
     after = np.zeros_like(before)
     after[rows, ranks] = calibration.transform(best)[rows, labels[rows, ranks]]
-    precision = {name: value for name, value in precision_and_ndcg(Y, labels).items() if name in PRECISION}
+    precision = {
+        name: value for name, value in precision_and_ndcg(Y, labels).items() if name in PRECISION
+    }
     replace(step, name="calibrate").write(
         CalibrationRecord,
         out,
@@ -198,11 +242,18 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
 @on_trained_model("evaluate")
 @click.option("--estimates", type=FOLDER, default=None, help="Folder written by `xmlc estimate`.")
 @click.option(
-    "--min-probability", type=float, default=0.0, help="Without --estimates, ignore estimates up to this value."
+    "--min-probability",
+    type=float,
+    default=0.0,
+    help="Without --estimates, ignore estimates up to this value.",
 )
 @extension_option
 @click.argument("methods", nargs=-1)
-@out_option("Folder to write, with the thresholds <method>.npy of each METHOD.", required=False, name="--thresholds")
+@out_option(
+    "Folder to write, with the thresholds <method>.npy of each METHOD.",
+    required=False,
+    name="--thresholds",
+)
 @file_option("--calibration", "JSON record to write, with the calibration errors of --estimates.")
 @out_option("Folder to write, with one record <method>.json for each METHOD.")
 def command(
@@ -216,8 +267,8 @@ def command(
 ) -> None:
     """Tune thresholds by each METHOD, and evaluate the label sets of these thresholds.
 
-    Thresholds are tuned on the validation set, and evaluated on the test set. If you do not use --estimates, each
-    METHOD must be one that needs no validation set.
+    Thresholds are tuned on the validation set, and evaluated on the test set. If you do not use
+    --estimates, each METHOD must be one that needs no validation set.
     """
     if estimates is None:
         if calibration:
@@ -225,7 +276,9 @@ def command(
         with atomic_folder(out) as folder:
             evaluate_unlabelled(step, methods, min_probability, folder)
         return
-    spe = {part: released(load_csr(estimates, part, made_by="estimate")) for part in ("val", "test")}
+    spe = {
+        part: released(load_csr(estimates, part, made_by="estimate")) for part in ("val", "test")
+    }
     min_probability = EstimatesRecord.read(estimates / EstimatesRecord.FILE).min_probability
     found = {}
     with atomic_folder(out) as folder:

@@ -1,8 +1,10 @@
-"""Run `xmlc tune`. The command searches for the hyperparameters with the highest P@1 on a validation set.
+"""Run `xmlc tune`.
 
-A search trains models on 80 % of the training set, and validates them on the other 20 % (plt2016, Section 6.1 and
-Appendix C). Its trials are configured as stages, or drawn at random in ranges, which is a search in one stage, or
-chosen in ranges by SMAC (`xmlc.suite.steps.smac_search`).
+The command searches for the hyperparameters with the highest P@1 on a validation set.
+
+A search trains models on 80 % of the training set, and validates them on the other 20 % (plt2016,
+Section 6.1 and Appendix C). Its trials are configured as stages, or drawn at random in ranges,
+which is a search in one stage, or chosen in ranges by SMAC (`xmlc.suite.steps.smac_search`).
 """
 
 from __future__ import annotations
@@ -29,9 +31,23 @@ from xmlc.models.parabel import Parabel
 from xmlc.models.plt.estimator import PLT
 from xmlc.models.registry import LEARNERS, make_estimator
 from xmlc.models.warm_up import check_kept
-from xmlc.suite.config.ranges import AUTO, MOST_FITTED, MOST_VALIDATED, Interval, Space, ends_of, parse_space
+from xmlc.suite.config.ranges import (
+    AUTO,
+    MOST_FITTED,
+    MOST_VALIDATED,
+    Interval,
+    Space,
+    ends_of,
+    parse_space,
+)
 from xmlc.suite.config.suite import Stages
-from xmlc.suite.options import data_option, estimator_option, file_option, json_option, record_option
+from xmlc.suite.options import (
+    data_option,
+    estimator_option,
+    file_option,
+    json_option,
+    record_option,
+)
 from xmlc.suite.provenance.environment import environment
 from xmlc.suite.results.records.search import SearchRecord, Trial, mean_precision
 from xmlc.suite.schemas import converted
@@ -56,11 +72,11 @@ class Search:
     stages: Stages
     #: The ranges in which the trials are, or {} if the configuration has stages.
     ranges: Space = field(default_factory=dict)
-    #: Number of random splits of the training set into 80 % and 20 %. The objective is the mean of P@1, P@3 and P@5
-    #: over all splits. If ``splits`` is None, the objective is P@1 on one split.
+    #: Number of random splits of the training set into 80 % and 20 %. The objective is the mean of
+    #: P@1, P@3 and P@5 over all splits. If ``splits`` is None, the objective is P@1 on one split.
     splits: int | None = None
-    #: Maximum number of training instances of a trial (``fitted``), and of instances that score a trial
-    #: (``validated``). None means no limit.
+    #: Maximum number of training instances of a trial (``fitted``), and of instances that score a
+    #: trial (``validated``). None means no limit.
     fitted: int | None = None
     validated: int | None = None
 
@@ -79,11 +95,13 @@ class Search:
         return trial["p@1"]
 
 
-def in_ranges(content: Mapping[str, object], method: str, budget: int, seed: int, given: Hyperparameters) -> Search:
+def in_ranges(
+    content: Mapping[str, object], method: str, budget: int, seed: int, given: Hyperparameters
+) -> Search:
     """Return a search with ``budget`` trials in the configured ranges.
 
-    The first trial has the hyperparameters in ``given``, so that the best trial is at least as good. It is left out
-    if a hyperparameter in ``given`` is missing or outside its range.
+    The first trial has the hyperparameters in ``given``, so that the best trial is at least as
+    good. It is left out if a hyperparameter in ``given`` is missing or outside its range.
 
     Raises
     ------
@@ -101,14 +119,18 @@ def in_ranges(content: Mapping[str, object], method: str, budget: int, seed: int
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
-    """Replace the value `LABELS_PER_INSTANCE` in stages by the average number of labels per instance.
+    """Replace the value `LABELS_PER_INSTANCE` in stages by the average number of labels per
+    instance.
 
     The average is rounded, and at least 1.
     """
     average = max(1, math.floor(labels_per_instance + 0.5))
 
     def replaced(trial: Hyperparameters) -> Hyperparameters:
-        return {name: average if value == LABELS_PER_INSTANCE else value for name, value in trial.items()}
+        return {
+            name: average if value == LABELS_PER_INSTANCE else value
+            for name, value in trial.items()
+        }
 
     return [[*map(replaced, stage)] for stage in stages]
 
@@ -116,7 +138,8 @@ def resolved(stages: Stages, labels_per_instance: float) -> Stages:
 class Trials:
     """Compute the objective of each trial, and keep the results of all trials.
 
-    In each split, a trial trains a model on one part and scores it on the other part. The test set is not used.
+    In each split, a trial trains a model on one part and scores it on the other part. The test set
+    is not used.
 
     Parameters
     ----------
@@ -124,7 +147,8 @@ class Trials:
     folder : Path
         Folder of the prepared dataset.
     make : callable
-        A function that returns an estimator with the hyperparameters of a trial. All estimators have the same seed.
+        A function that returns an estimator with the hyperparameters of a trial. All estimators
+        have the same seed.
     out : Path
         Path of the search result. The model of a trial is in the folder ``<out>.trial``.
     about : str
@@ -133,9 +157,9 @@ class Trials:
     Attributes
     ----------
     done : list of Trial
-        The trials in order. Each trial has hyperparameters, precisions (from 0 to 1), training seconds and paired
-        errors. A paired error is the standard error of the difference between a trial and an earlier trial on the same
-        instances.
+        The trials in order. Each trial has hyperparameters, precisions (from 0 to 1), training
+        seconds and paired errors. A paired error is the standard error of the difference between a
+        trial and an earlier trial on the same instances.
     instances : int
         Number of distinct validation instances of all splits.
     """
@@ -163,34 +187,49 @@ class Trials:
             with trained_beside(self._out, model, train) as spent:
                 seconds += spent
                 if isinstance(model, PLT) and model.search == "exact":
-                    # The certified search of a PLT finds the same labels as the exact search, but reads a memory-mapped
-                    # model node by node.
+                    # The certified search of a PLT finds the same labels as the exact search, but
+                    # reads a memory-mapped model node by node.
                     model.search = "certified"
                 X, Y = split.part("val", self._search.validated)
                 found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
         hits = np.concatenate(found).cumsum(axis=1)[:, np.array(K) - 1]
         shares = (hits.sum(axis=0) / (np.array(K) * hits.shape[0])).tolist()
-        scores = np.bincount(self._places, (hits * (IN_ONE // 3 // np.array(K))).sum(axis=1)).astype(int)
-        errors = [round(paired_error(scores - other, self._times) / IN_ONE, 6) for other in self._scores]
+        scores = np.bincount(
+            self._places, (hits * (IN_ONE // 3 // np.array(K))).sum(axis=1)
+        ).astype(int)
+        errors = [
+            round(paired_error(scores - other, self._times) / IN_ONE, 6) for other in self._scores
+        ]
         precisions = {f"p@{k}": share for k, share in zip(K, shares, strict=True)}
-        trial = {"hyperparameters": hyperparameters, **precisions, "train_seconds": round(seconds, 3)}
+        trial = {
+            "hyperparameters": hyperparameters,
+            **precisions,
+            "train_seconds": round(seconds, 3),
+        }
         self._scores.append(scores)
         self.done.append(cast(Trial, trial | {"paired_errors": errors}))
         worth = self._search.worth(self.done[-1])
-        # The line is printed to standard output, so that users see it. The workflow redirects standard error to a log
-        # file.
-        said = f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, {hyperparameters}"
+        # The line is printed to standard output, so that users see it. The workflow redirects
+        # standard error to a log file.
+        said = (
+            f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, "
+            f"{hyperparameters}"
+        )
         click.echo(f"{self._about}: {said}")
         return worth
 
 
-def with_possible_arity(model: SparseProbabilityEstimator, trial: Hyperparameters) -> Hyperparameters:
+def with_possible_arity(
+    model: SparseProbabilityEstimator, trial: Hyperparameters
+) -> Hyperparameters:
     """Return a trial with the nearest power of two as arity, if the model's tree needs one.
 
     A range of the arity has all whole numbers, but a k-means tree has only powers of two.
     """
     arity = trial.get("arity")
-    has_kmeans_tree = isinstance(model, Parabel) or (isinstance(model, PLT) and model.tree == "kmeans")
+    has_kmeans_tree = isinstance(model, Parabel) or (
+        isinstance(model, PLT) and model.tree == "kmeans"
+    )
     if not isinstance(arity, int) or not has_kmeans_tree:
         return trial
     lower = 1 << (arity.bit_length() - 1)
@@ -203,14 +242,14 @@ def with_possible_arity(model: SparseProbabilityEstimator, trial: Hyperparameter
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     """Return the standard error of the mean difference between two trials.
 
-    The validation parts of different splits may overlap. The error is exactly 0 if all differences are 0, because the
-    function sums whole numbers.
+    The validation parts of different splits may overlap. The error is exactly 0 if all differences
+    are 0, because the function sums whole numbers.
 
     Parameters
     ----------
     differences : ndarray of int64, shape (n,)
-        The difference of the two trials' scores of each instance, summed over the splits in which the instance is a
-        validation instance.
+        The difference of the two trials' scores of each instance, summed over the splits in which
+        the instance is a validation instance.
     times : ndarray of int64, shape (n,)
         The number of splits in which each instance is a validation instance.
     """
@@ -246,9 +285,9 @@ def run_trials(search: Search, objective: TrialObjective, budget: int, seed: int
 def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
     """Call ``objective`` for each trial of the stages, one stage after another.
 
-    The hyperparameters of a trial are those of the best trial of all earlier stages, updated by the values in the
-    trial's stage. If several trials are equally good, the first of them is the best trial. A trial with the same
-    hyperparameters as an earlier trial is skipped.
+    The hyperparameters of a trial are those of the best trial of all earlier stages, updated by the
+    values in the trial's stage. If several trials are equally good, the first of them is the best
+    trial. A trial with the same hyperparameters as an earlier trial is skipped.
 
     Parameters
     ----------
@@ -278,7 +317,8 @@ def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = Fal
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
     """Yield the hyperparameters of ``n_trials`` random trials.
 
-    Trial i depends only on (seed, i), so a longer search begins with the trials of a shorter search.
+    Trial i depends only on (seed, i), so a longer search begins with the trials of a shorter
+    search.
     """
     for trial in range(n_trials):
         key = stream_key(seed, Stream.TRIAL + trial)
@@ -298,7 +338,8 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
 @estimator_option
 @json_option(
     "--parameters",
-    "Hyperparameters as a JSON object. The first trial of --space tries them unchanged, other trials override them.",
+    "Hyperparameters as a JSON object. The first trial of --space tries them unchanged, other "
+    "trials override them.",
 )
 @json_option(
     "--space",
@@ -310,27 +351,47 @@ def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparam
     help='Stages of trials as JSON instead of ranges, such as [[{"alpha": 0}, {"alpha": 1}],'
     ' [{"S": 25}, {"S": 50}]]. Each stage extends the best trial of the previous stage.',
 )
-@json_option("--trial-overrides", "With --stages, hyperparameters of all trials, but not of the final model.")
+@json_option(
+    "--trial-overrides", "With --stages, hyperparameters of all trials, but not of the final model."
+)
 @click.option(
     "--sample",
     is_flag=True,
-    help=f"With --stages, train on at most {MOST_FITTED} instances and validate on at most {MOST_VALIDATED}.",
+    help=f"With --stages, train on at most {MOST_FITTED} instances and validate on at most "
+    f"{MOST_VALIDATED}.",
 )
-@file_option("--tuned", "With --stages, file written by an earlier `xmlc tune`, whose best trial is tried first.")
+@file_option(
+    "--tuned",
+    "With --stages, file written by an earlier `xmlc tune`, whose best trial is tried first.",
+)
 @click.option(
     "--splits",
     type=click.IntRange(min=1),
     default=None,
-    help="With --stages, maximise the mean of P@1, P@3 and P@5 over this many splits, each with at most"
-    f" {MOST_VALIDATED} validation instances.",
+    help="With --stages, maximise the mean of P@1, P@3 and P@5 over this many splits, each with "
+    f"at most {MOST_VALIDATED} validation instances.",
 )
 @click.option(
-    "--method", type=click.Choice(METHODS), default="random", show_default=True, help="With --space, search method."
+    "--method",
+    type=click.Choice(METHODS),
+    default="random",
+    show_default=True,
+    help="With --space, search method.",
 )
 @click.option(
-    "--budget", type=click.IntRange(min=1), default=30, show_default=True, help="With --space, number of trials."
+    "--budget",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="With --space, number of trials.",
 )
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the search and of the estimators.")
+@click.option(
+    "--seed",
+    type=SEED,
+    default=0,
+    show_default=True,
+    help="Seed of the search and of the estimators.",
+)
 @threads_option
 @record_option
 def command(
@@ -382,7 +443,13 @@ def command(
         return make_estimator(estimator, fixed | trial, seed, threads)
 
     most = sum(map(len, search.stages)) if stages else budget
-    trials = Trials(search, data, make, out, f"tune {estimator} on {prepared.meta['name']}, at most {most} trials")
+    trials = Trials(
+        search,
+        data,
+        make,
+        out,
+        f"tune {estimator} on {prepared.meta['name']}, at most {most} trials",
+    )
     run_trials(search, trials, budget, seed)
     SearchRecord(
         dataset=dataset_of(prepared),
@@ -403,11 +470,12 @@ def command(
 
 
 def check_trials(search: Search, estimator: str, fixed: Hyperparameters) -> None:
-    """Raise an error if a trial has an unknown hyperparameter or an invalid value, before the first trial runs.
+    """Raise an error if a trial has an unknown hyperparameter or an invalid value, before the first
+    trial runs.
 
-    Trials in ranges must also fit to the ``fixed`` hyperparameters. Trials in stages are completed by earlier stages.
-    SMAC chooses its trials later, so the ends of its ranges are checked instead, each without fixed values of the
-    other ranges.
+    Trials in ranges must also fit to the ``fixed`` hyperparameters. Trials in stages are completed
+    by earlier stages. SMAC chooses its trials later, so the ends of its ranges are checked instead,
+    each without fixed values of the other ranges.
     """
     known = [*chain(*search.stages)]
     if search.method == "smac":

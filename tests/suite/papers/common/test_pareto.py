@@ -36,14 +36,21 @@ def line(axes, label):
 
 def test_figure_has_a_panel_for_each_dataset_and_cost(tmp_path):
     figure = draw_figure("pareto", "demo", write(tmp_path, records()))
-    assert [axes.get_title() for axes in figure.axes] == 2 * ["yeast, 2 threads"] + 2 * ["bibtex, 2 threads"]
+    assert [axes.get_title() for axes in figure.axes] == 2 * ["yeast, 2 threads"] + 2 * [
+        "bibtex, 2 threads"
+    ]
     for program, colour in zip(PROGRAMS["label"], PROGRAMS["color"], strict=True):
         drawn = line(figure.axes[0], program)
         expected = [(s, 100 * p1) for model, (p1, s) in MODELS.items() if family(model) == program]
         assert dict(drawn.get_xydata()) == pytest.approx(dict(expected))
         assert to_hex(drawn.get_color()) == colour.lower()
     (legend,) = figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == {"xmlc", "napkinXC", "omikuji", "Pareto front"}
+    assert {text.get_text() for text in legend.get_texts()} == {
+        "xmlc",
+        "napkinXC",
+        "omikuji",
+        "Pareto front",
+    }
 
 
 def test_front_is_drawn_from_cheapest_to_best_model(tmp_path):
@@ -71,7 +78,9 @@ def test_seeds_are_averaged_and_oracle_is_omitted(tmp_path):
 
 def test_control_characters_are_left_out_of_names():
     places = [1.0, 2.0, 3.0]
-    points = with_front(pd.DataFrame({"model": ["bell\a", "_mine", "$$"], "x": places, "y": places}))
+    points = with_front(
+        pd.DataFrame({"model": ["bell\a", "_mine", "$$"], "x": places, "y": places})
+    )
     assert points["name"].tolist()[:3] == ["bell", "_mine", "$$"]
 
 

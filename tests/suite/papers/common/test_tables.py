@@ -22,10 +22,25 @@ def test_instance_f_table_shows_thresholds_before_inference(build):
     assert table.content["instance_f"].tolist() == pytest.approx([55, 40, 60])
     assert table.content["estimate_ms"].tolist() == [0.25, 0.125, 0.125]
     panel, estimates = table.panels
-    assert [line[1] for line in lines(panel)] == [("best threshold", False), ("H", False), ("GFM", False)]
-    assert [line[2] for line in lines(panel)] == [("55.00", False), ("40.00", False), ("60.00", True)]
+    assert [line[1] for line in lines(panel)] == [
+        ("best threshold", False),
+        ("H", False),
+        ("GFM", False),
+    ]
+    assert [line[2] for line in lines(panel)] == [
+        ("55.00", False),
+        ("40.00", False),
+        ("60.00", True),
+    ]
     assert [line[4][0] for line in lines(panel)] == ["–", "0.1000", "0.1000"]
-    assert [text for text, _ in lines(estimates)[0]] == ["yeast", "PLT", "14", "0.0001", "9.50", "0.2500"]
+    assert [text for text, _ in lines(estimates)[0]] == [
+        "yeast",
+        "PLT",
+        "14",
+        "0.0001",
+        "9.50",
+        "0.2500",
+    ]
 
 
 def test_archived_records_of_a_removed_method_are_not_used(build):
@@ -36,7 +51,8 @@ def test_archived_records_of_a_removed_method_are_not_used(build):
 BASELINES = yaml.safe_load("""
 models: {plt: {estimator: plt}}
 baselines:
-  napkinxc-plt-liblinear: {estimator: napkinxc-plt, without: {scene: too many labels}, untuned: everything but C}
+  napkinxc-plt-liblinear:
+    {estimator: napkinxc-plt, without: {scene: too many labels}, untuned: everything but C}
   omikuji-parabel: {estimator: omikuji-parabel, skip_thresholds: scores of a hinge loss}
   omikuji-parabel-log: {estimator: omikuji-parabel}
 """)["baselines"]
@@ -66,10 +82,14 @@ def test_ranking_and_macro_f_share_a_row(build_baselines):
         *every_method(model="napkinxc-plt-liblinear", f=0.5),
     ]
     table = build_baselines(records)
-    names = "p@1 p@3 p@5 fta sto ofo train_seconds predict_ms model_mb train_peak_mb predict_peak_mb"
+    names = (
+        "p@1 p@3 p@5 fta sto ofo train_seconds predict_ms model_mb train_peak_mb predict_peak_mb"
+    )
     names += " train_threads predict_threads psp@1 psp@3 psp@5 seeds"
     assert table.content.columns.tolist() == ["dataset", "model", *names.split()]
-    assert row(table, "yeast", "plt")[["p@1", "fta", "sto", "ofo"]].tolist() == pytest.approx([75, 40, 35, 42])
+    assert row(table, "yeast", "plt")[["p@1", "fta", "sto", "ofo"]].tolist() == pytest.approx(
+        [75, 40, 35, 42]
+    )
     cells = printed(table)["yeast", "napkinXC PLT, liblinear"]
     assert cells["Train (s)"] == ("90", False)
     assert cells["Threads, train"] == ("2", False)

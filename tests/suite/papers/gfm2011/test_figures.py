@@ -18,7 +18,9 @@ def test_panels_show_numbers_of_the_record(tmp_path):
     for axes, name in zip(panels, MODELS, strict=True):
         model = content["models"][name]
         lines = {line.get_label(): line for line in axes.get_lines()}
-        assert lines.pop("maximum").get_ydata().tolist() == pytest.approx(2 * [100 * model["optimum"]])
+        assert lines.pop("maximum").get_ydata().tolist() == pytest.approx(
+            2 * [100 * model["optimum"]]
+        )
         assert {*lines} == {*map(method_title, model["methods"])}
         for method, scores in model["methods"].items():
             line = lines[method_title(method)]
@@ -27,7 +29,9 @@ def test_panels_show_numbers_of_the_record(tmp_path):
         # The band of the first method extends by a standard error.
         band = axes.collections[1].get_paths()[0].vertices[:, 1]
         first = model["optimum"] - 0.1
-        assert (band.min(), band.max()) == pytest.approx((100 * (first - 0.06), 100 * (first + 0.02)))
+        assert (band.min(), band.max()) == pytest.approx(
+            (100 * (first - 0.06), 100 * (first + 0.02))
+        )
     assert last.get_yscale() == "log"
     times = {line.get_label(): line for line in last.get_lines()}
     assert times["GFM"].get_xdata().tolist() == [10, 20]

@@ -19,7 +19,9 @@ PUBLISHED = (
 
 @pytest.fixture
 def build(tmp_path):
-    return lambda name, records: build_from(tmp_path, name, "gfm2011", records, {"table1": PUBLISHED})
+    return lambda name, records: build_from(
+        tmp_path, name, "gfm2011", records, {"table1": PUBLISHED}
+    )
 
 
 def test_method_names_agree_in_inference_titles_and_configuration():
@@ -29,7 +31,11 @@ def test_method_names_agree_in_inference_titles_and_configuration():
 
 
 def test_table_1_has_a_panel_per_dataset_with_published_values(build):
-    records = [inference(method="h", f=0.5), inference(), inference(model="br", method="h", f=0.4, samples=None)]
+    records = [
+        inference(method="h", f=0.5),
+        inference(),
+        inference(model="br", method="h", f=0.4, samples=None),
+    ]
     table = build("table1", [*records, inference("yeast", f=0.6)])
     assert [panel.title for panel in table.panels] == ["Datasets", "scene", "yeast"]
     sizes, scene, yeast = table.panels
@@ -42,15 +48,24 @@ def test_table_1_has_a_panel_per_dataset_with_published_values(build):
     assert [text for text, _ in lines(scene)[0][:2]] == ["PCC", "H"]
     assert "F (paper)" not in headings(yeast)
     row = table.content.set_index(["dataset", "model", "method"]).loc["scene", "pcc", "gfm"]
-    assert row[["draw_ms", "infer_ms", "inference_seconds", "expected_f"]].tolist() == [0.5, 0.25, 0.9, 72.0]
+    assert row[["draw_ms", "infer_ms", "inference_seconds", "expected_f"]].tolist() == [
+        0.5,
+        0.25,
+        0.9,
+        72.0,
+    ]
     assert any(absent(note, "PCC", 200) == [] for note in table.notes)
 
 
 def test_methods_that_ran_out_of_time_have_a_dash_and_a_note(build):
-    table = build("table1", [inference(), inference(method="meuf-cubic", finished=False, time_limit=60)])
+    table = build(
+        "table1", [inference(), inference(method="meuf-cubic", finished=False, time_limit=60)]
+    )
     assert texts(table.panels[1])[1] == ["PCC", "MEUF, as published", *"––––––––––"]
     assert table.content["note"].dropna().to_dict() == {1: "stopped after 60 s"}
-    assert any(absent(note, "60 s", "scene", "PCC", "MEUF, as published") == [] for note in table.notes)
+    assert any(
+        absent(note, "60 s", "scene", "PCC", "MEUF, as published") == [] for note in table.notes
+    )
     assert to_csv(table).count("stopped after 60 s") == 1
 
 

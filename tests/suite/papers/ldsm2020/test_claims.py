@@ -1,4 +1,7 @@
-"""Test the claims of ldsm2020 on handmade records. Each claim holds on some records and fails on other records."""
+"""Test the claims of ldsm2020 on handmade records.
+
+Each claim holds on some records and fails on other records.
+"""
 
 import math
 from itertools import product
@@ -40,7 +43,12 @@ def grown(model="ldsm", name="bibtex", hyperparameters=None, **p1):
         record["rows"] = [
             shape
             | {"n_trees": int(n[1:])}
-            | {"metrics": {f"{metric}@{k}": score / 100 / k for metric, k in product(("p", "ndcg"), (1, 3, 5))}}
+            | {
+                "metrics": {
+                    f"{metric}@{k}": score / 100 / k
+                    for metric, k in product(("p", "ndcg"), (1, 3, 5))
+                }
+            }
             for n, score in p1.items()
         ] or record["rows"]
         record["hyperparameters"] |= hyperparameters or {}
@@ -51,7 +59,10 @@ def grown(model="ldsm", name="bibtex", hyperparameters=None, **p1):
 def test_ldsm_is_compared_with_every_other_tree():
     claim = claims.as_good_as_other_trees
     outcome = outcome_of(claim, ranked(ldsm=60, fastxml=61, pfastrexml=90, plt=50, swnn=90))
-    assert [(case.subject, case.side) for case in outcome.cases] == [("fastxml", OPPOSITE), ("plt", 1)]
+    assert [(case.subject, case.side) for case in outcome.cases] == [
+        ("fastxml", OPPOSITE),
+        ("plt", 1),
+    ]
     assert (outcome.cases[0].effect.mean, outcome.cases[0].printed) == (pytest.approx(-OF_P1), 0.71)
     assert outcome.word == "undecided"
     # The paper reports LdSM behind FastXML on AmazonCat. The paper's sentence is not about yeast.
@@ -59,7 +70,9 @@ def test_ldsm_is_compared_with_every_other_tree():
     assert decided(claim, ranked(ldsm=60, fastxml=61, name="yeast"))[1] == "not run"
     assert decided(claim, ranked(ldsm=60, fastxml=66)) == (-6 * OF_P1, "does not hold")
     # nDCG counts as well as precision.
-    behind = [one | {"metrics": one["metrics"] | dict.fromkeys(NDCG, 0.1)} for one in ranked(ldsm=60)]
+    behind = [
+        one | {"metrics": one["metrics"] | dict.fromkeys(NDCG, 0.1)} for one in ranked(ldsm=60)
+    ]
     assert decided(claim, [*behind, *ranked(fastxml=60)]) == (10 - 60 * OF_P1, "does not hold")
     assert decided(claim, ranked(ldsm=60))[1] == "not run"
 
@@ -69,7 +82,10 @@ def test_single_trees_of_ensembles_and_searches_are_compared():
     first = [*grown(t1=50, t50=90), *grown("fastxml", t1=40, t50=95)]
     outcome = outcome_of(claim, first, ranked(ldsm_single=52, fastxml_single=48))
     assert [case.subject for case in outcome.cases] == ["first of the ensemble", "best of a search"]
-    assert [case.effect.mean for case in outcome.cases] == [pytest.approx(10 * OF_P1), pytest.approx(4 * OF_P1)]
+    assert [case.effect.mean for case in outcome.cases] == [
+        pytest.approx(10 * OF_P1),
+        pytest.approx(4 * OF_P1),
+    ]
     assert outcome.word == "holds"
     worse = [*grown(t1=30), *grown("fastxml", t1=40)]
     assert decided(claim, worse, []) == (-10 * OF_P1, "does not hold")
@@ -78,8 +94,14 @@ def test_single_trees_of_ensembles_and_searches_are_compared():
 
 def test_ensembles_are_compared_at_equal_numbers_of_trees():
     claim = claims.better_ensemble
-    assert decided(claim, [*grown(t1=1, t50=62), *grown("fastxml", t1=9, t50=60)]) == (2 * OF_P1, "holds")
-    assert decided(claim, [*grown(t50=58), *grown("fastxml", t50=60)]) == (-2 * OF_P1, "does not hold")
+    assert decided(claim, [*grown(t1=1, t50=62), *grown("fastxml", t1=9, t50=60)]) == (
+        2 * OF_P1,
+        "holds",
+    )
+    assert decided(claim, [*grown(t50=58), *grown("fastxml", t50=60)]) == (
+        -2 * OF_P1,
+        "does not hold",
+    )
     assert decided(claim, [*grown(t50=58), *grown("fastxml", t10=60)])[1] == "not run"
     yeast = [*grown(t50=62, name="yeast"), *grown("fastxml", t50=60, name="yeast")]
     assert decided(claim, yeast)[1] == "not run"  # The paper has no plot of this dataset.
@@ -94,10 +116,16 @@ def test_gain_of_first_ten_trees_is_compared_with_gain_of_later_ones():
     late = grown(name="delicious", t1=50, t10=52, t20=61, t50=62)
     assert decided(first, late) == ((2 - 10) * OF_P1, "does not hold")
     assert decided(others, late) == (-10, "does not hold")
-    assert decided(others, grown(t1=50, t10=52, t20=61, t50=62)) == (-1, "holds")  # bibtex counts from 20 trees
-    wide = grown(t1=50, t10=52, t20=61, t50=62, hyperparameters={"arity": 4})  # counts from 10 trees, as elsewhere
+    # bibtex counts from 20 trees
+    assert decided(others, grown(t1=50, t10=52, t20=61, t50=62)) == (-1, "holds")
+    # counts from 10 trees, as elsewhere
+    wide = grown(t1=50, t10=52, t20=61, t50=62, hyperparameters={"arity": 4})
     assert decided(others, wide) == (-10, "does not hold")
-    assert decided(first, grown(t1=50, t10=60))[1] == decided(others, grown(t1=50, t10=60))[1] == "not run"
+    assert (
+        decided(first, grown(t1=50, t10=60))[1]
+        == decided(others, grown(t1=50, t10=60))[1]
+        == "not run"
+    )
 
 
 def test_depth_is_compared_with_balanced_tree():
@@ -111,7 +139,10 @@ def test_depth_is_compared_with_balanced_tree():
     assert decided(claims.logarithmic_depth, wide)[1] == "does not hold"
     # The paper's statement does not name yeast.
     assert decided(claims.logarithmic_depth, grown(name="yeast"))[1] == "not run"
-    assert decided(claims.logarithmic_depth, [record | {"trees": None} for record in grown()])[1] == "not run"
+    assert (
+        decided(claims.logarithmic_depth, [record | {"trees": None} for record in grown()])[1]
+        == "not run"
+    )
 
 
 def test_claims_compare_depths_and_scores_of_a_sweep():
@@ -119,19 +150,26 @@ def test_claims_compare_depths_and_scores_of_a_sweep():
     swept = [sweep("bibtex", seed=seed) for seed in SEEDS]
     assert decided(claims.depth_grows_with_log_of_nodes, swept) == (2 * 4 - 4, "holds")
     assert decided(claims.shallow_trees_suffice, swept) == (-4 * OF_P1, "holds")
-    assert decided(claims.shallow_trees_suffice, [sweep("yeast", seed=seed) for seed in SEEDS])[1] == "not run"
-    ended = [sweep("bibtex", seed=seed) for seed in SEEDS]  # 32 nodes for any T_max, one level more for twice the nodes
+    assert (
+        decided(claims.shallow_trees_suffice, [sweep("yeast", seed=seed) for seed in SEEDS])[1]
+        == "not run"
+    )
+    # 32 nodes for any T_max, one level more for twice the nodes
+    ended = [sweep("bibtex", seed=seed) for seed in SEEDS]
     for record in ended:
         for row in record["rows"][1:]:
             row |= {"nodes": 32, "depth": 4}
     assert decided(claims.depth_grows_with_log_of_nodes, ended) == (2 - 1, "holds")
     for record in ended:
         record["rows"][0] |= {"nodes": 32, "depth": 4}
-    assert decided(claims.shallow_trees_suffice, ended)[1] == "not run"  # Both records are of the same forest.
+    # Both records are of the same forest.
+    assert decided(claims.shallow_trees_suffice, ended)[1] == "not run"
     deep = [sweep("bibtex", seed=seed, p1=0.4) for seed in SEEDS]
     for record in deep:
         record["rows"][-1]["depth"] = 13
-        record["rows"][-1]["metrics"] = {name: 2 * score for name, score in record["rows"][0]["metrics"].items()}
+        record["rows"][-1]["metrics"] = {
+            name: 2 * score for name, score in record["rows"][0]["metrics"].items()
+        }
     assert decided(claims.depth_grows_with_log_of_nodes, deep) == (2 * 4 - 10, "does not hold")
     assert decided(claims.shallow_trees_suffice, deep) == (-40 * OF_P1, "does not hold")
     other = [sweep(seed=seed, hyperparameter="epochs") for seed in SEEDS]
@@ -141,7 +179,10 @@ def test_claims_compare_depths_and_scores_of_a_sweep():
 
 
 def objectives(*levels, hyperparameters=None):
-    """Return records of a tree from (lowest, mean, highest) J of each level. Levels below the root have 2 nodes."""
+    """Return records of a tree from (lowest, mean, highest) J of each level.
+
+    Levels below the root have 2 nodes.
+    """
     parts = [
         {"tree": 0, "level": level, "nodes": min(level, 2)}
         | {"minimum": [0.5, low], "mean": [0.5, mean], "maximum": [0.5, high]}
@@ -156,7 +197,9 @@ def objectives(*levels, hyperparameters=None):
 @pytest.mark.parametrize("arity", [2, 3, 4, 5])
 @pytest.mark.parametrize("lambda_2", [0.5, 1.0, 2.5, 4.5])
 def test_lemma_1_holds_if_one_direction_per_label_is_best(arity, lambda_2):
-    """Equation (19): splits are balanced, and label i goes in n directions, starting with the i-th."""
+    """Equation (19): splits are balanced, and label i goes in n directions, starting with the
+    i-th.
+    """
     values = []
     for n in range(1, arity + 1):
         P_i = np.array([np.arange(j, j - arity, -1) % arity < n for j in range(arity)], dtype=float)
@@ -168,7 +211,10 @@ def test_root_is_compared_with_nodes_below():
     # Below the root, 2 nodes have -0.5 and 2 have -1.
     below = ((-0.5, -0.5, -0.5), (-1, -1, -1))
     assert decided(claims.root_is_hardest, objectives((-0.25,) * 3, *below)) == (0.5, "holds")
-    assert decided(claims.root_is_hardest, objectives((-1.0,) * 3, *below)) == (-0.25, "does not hold")
+    assert decided(claims.root_is_hardest, objectives((-1.0,) * 3, *below)) == (
+        -0.25,
+        "does not hold",
+    )
     assert decided(claims.root_is_hardest, objectives((-1.0,) * 3))[1] == "not run"
 
 
@@ -179,4 +225,9 @@ def test_lemma_3_applies_strictly_inside_its_condition():
     assert decided(claim, objectives((-2, 0, 0), hyperparameters=inside)) == (-0.5, "does not hold")
     # Outside the condition, a denominator of 0, or a bound implied by J >= -lambda_1.
     for lambda_2 in (0.5, 2.5, 1, 2):
-        assert decided(claim, objectives((-2, 0, 0), hyperparameters=inside | {"lambda_2": lambda_2}))[1] == "not run"
+        assert (
+            decided(claim, objectives((-2, 0, 0), hyperparameters=inside | {"lambda_2": lambda_2}))[
+                1
+            ]
+            == "not run"
+        )

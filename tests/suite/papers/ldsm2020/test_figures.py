@@ -21,7 +21,12 @@ def curve(axes, label):
 
 
 def test_growth_is_averaged_over_seeds_with_a_panel_per_dataset(tmp_path):
-    records = [forest(p1=0.5), forest(seed=1, p1=0.6), forest("bibtex", p1=0.3), forest(model="fastxml")]
+    records = [
+        forest(p1=0.5),
+        forest(seed=1, p1=0.6),
+        forest("bibtex", p1=0.3),
+        forest(model="fastxml"),
+    ]
     first, second = draw(tmp_path, "4", *records).axes
     assert (first.get_title(), second.get_title()) == ("yeast", "bibtex")
     line = curve(first, "P@1")
@@ -35,7 +40,9 @@ def test_growth_is_averaged_over_seeds_with_a_panel_per_dataset(tmp_path):
 def test_scores_and_depths_are_drawn_over_sizes(tmp_path):
     scores, depths = draw(tmp_path, "5", sweep()).axes
     assert scores.get_xscale() == depths.get_xscale() == "log"
-    assert curve(scores, "P@1").get_xydata().tolist() == [pytest.approx(at) for at in ([16, 60], [64, 62], [256, 64])]
+    assert curve(scores, "P@1").get_xydata().tolist() == [
+        pytest.approx(at) for at in ([16, 60], [64, 62], [256, 64])
+    ]
     assert curve(depths, "depth").get_xydata().tolist() == [[16, 3], [64, 5], [256, 7]]
 
 
@@ -44,8 +51,14 @@ def test_first_figure_shows_delicious_or_the_first_dataset(tmp_path):
     growth, sizes, depths, single = draw(tmp_path, "1", *records).axes
     assert {axes.get_title() for axes in (growth, sizes, depths, single)} == {"yeast"}
     assert curve(growth, "P@1").get_xdata().tolist() == [1, 2, 3]
-    assert curve(sizes, "P@1").get_xdata().tolist() == curve(depths, "depth").get_xdata().tolist() == [16, 64, 256]
-    handles = {line.get_label(): line.get_linestyle() for line in growth.figure.legends[0].get_lines()}
+    assert (
+        curve(sizes, "P@1").get_xdata().tolist()
+        == curve(depths, "depth").get_xdata().tolist()
+        == [16, 64, 256]
+    )
+    handles = {
+        line.get_label(): line.get_linestyle() for line in growth.figure.legends[0].get_lines()
+    }
     assert (handles["P@3"], handles["nDCG@3"]) == ("-", "--")
     records += [forest("delicious", "ldsm-mean", p1=0.3)]
     growth, *others = draw(tmp_path / "both", "1", *records).axes
@@ -71,12 +84,24 @@ def test_depth_is_drawn_over_number_of_labels_with_balanced_trees(tmp_path):
 
 
 def test_single_trees_are_drawn_next_to_ensembles(tmp_path):
-    singles = [ranking(model=f"{name}-single", p1=p1) for name, p1 in (("ldsm", 0.66), ("fastxml", 0.55))]
+    singles = [
+        ranking(model=f"{name}-single", p1=p1) for name, p1 in (("ldsm", 0.66), ("fastxml", 0.55))
+    ]
     (axes,) = draw(tmp_path, "6", forest(p1=0.6), forest(model="fastxml", p1=0.5), *singles).axes
-    expected = {"LdSM-1": 65, "LdSM-1*": 66, "FastXML-1": 55, "FastXML-1*": 55, "LdSM-3": 75, "FastXML-3": 65}
+    expected = {
+        "LdSM-1": 65,
+        "LdSM-1*": 66,
+        "FastXML-1": 55,
+        "FastXML-1*": 55,
+        "LdSM-3": 75,
+        "FastXML-3": 65,
+    }
     p1 = curve(axes, "P@1")
-    assert dict(zip(p1.get_ydata(orig=True), p1.get_xdata(), strict=True)) == pytest.approx(expected)
-    assert [text.get_text() for text in axes.get_yticklabels()][-2:] == ["FastXML-1", "LdSM-1"]  # on top
+    assert dict(zip(p1.get_ydata(orig=True), p1.get_xdata(), strict=True)) == pytest.approx(
+        expected
+    )
+    # on top
+    assert [text.get_text() for text in axes.get_yticklabels()][-2:] == ["FastXML-1", "LdSM-1"]
     assert curve(axes, "nDCG@5").get_markerfacecolor() == "white"
     (axes,) = draw(tmp_path / "few", "6", forest()).axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["LdSM-3", "LdSM-1"]
@@ -85,7 +110,9 @@ def test_single_trees_are_drawn_next_to_ensembles(tmp_path):
 @pytest.mark.parametrize(("number", "trees"), [("3", 1), ("7", 2)])
 def test_objectives_are_drawn_level_by_level(tmp_path, number, trees):
     panels = draw(tmp_path, number, forest(), forest(model="ldsm-mean")).axes
-    assert [axes.get_title() for axes in panels] == [f"yeast, tree {tree + 1}" for tree in range(trees)]
+    assert [axes.get_title() for axes in panels] == [
+        f"yeast, tree {tree + 1}" for tree in range(trees)
+    ]
     line = curve(panels[-1], "2 (2)")
     assert line.get_xdata().tolist() == [1, 2]
     assert line.get_ydata().tolist() == pytest.approx([-0.2, -0.4])

@@ -1,4 +1,6 @@
-"""Test the tables of ldsm2020: measured next to published numbers, quoted ones marked, each shown once."""
+"""Test the tables of ldsm2020: measured next to published numbers, quoted ones marked, each shown
+once.
+"""
 
 import math
 
@@ -19,7 +21,10 @@ SCORES = (
     "far,dismec,-,-,-,-,-,-\n"
     "far,leml,84.01,67.20,52.80,84.01,75.23,71.96\n"
 )
-TIMES = "dataset,model,predict_ms\nyeast,ldsm,5.65\nyeast,sleec,4.95\nyeast,craftml,8.6\nyeast,fastxml,-\n"
+TIMES = (
+    "dataset,model,predict_ms\nyeast,ldsm,5.65\nyeast,sleec,4.95\n"
+    "yeast,craftml,8.6\nyeast,fastxml,-\n"
+)
 
 
 PUBLISHED = {
@@ -38,7 +43,11 @@ def build(tmp_path):
 
 def records():
     changes = {"hyperparameters": {"n_trees": 50}}
-    return ranking(model="ldsm", p1=0.75, **changes), ranking(model="swnn", p1=0.7), ranking(model="fastxml", p1=0.6)
+    return (
+        ranking(model="ldsm", p1=0.75, **changes),
+        ranking(model="swnn", p1=0.7),
+        ranking(model="fastxml", p1=0.6),
+    )
 
 
 def test_rows_are_measured_then_quoted_then_other_datasets(build):
@@ -52,7 +61,10 @@ def test_rows_are_measured_then_quoted_then_other_datasets(build):
     assert [row[at] for row in rows] == ["76.50", "–", "–", "70.00", "69.29"]
     assert rows[3][1:5] == ["–"] * 4
     assert rows[4][at + 2] == "–"  # the paper has a dash, too
-    assert [row[:3] for row in texts(printed)] == [["far", "LdSM", "90.64"], ["far", "LEML", "84.01"]]
+    assert [row[:3] for row in texts(printed)] == [
+        ["far", "LdSM", "90.64"],
+        ["far", "LEML", "84.01"],
+    ]
 
 
 def test_table_1_has_only_trees(build):

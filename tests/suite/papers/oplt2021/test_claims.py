@@ -1,4 +1,7 @@
-"""Test the claims of oplt2021 on handmade records. Each claim holds on some records and fails on other records."""
+"""Test the claims of oplt2021 on handmade records.
+
+Each claim holds on some records and fails on other records.
+"""
 
 import math
 
@@ -17,7 +20,9 @@ def ranked(dataset="bibtex", m=159, labels=2.5, seconds=None, **scores):
     records = []
     for model, p1 in scores.items():
         for seed in SEEDS:
-            record = ranking(dataset, model.replace("_", "-"), seed, p1 / 100, hyperparameters={"max_leaf": 100})
+            record = ranking(
+                dataset, model.replace("_", "-"), seed, p1 / 100, hyperparameters={"max_leaf": 100}
+            )
             record["dataset"] |= {"m": m, "labels_per_instance": labels}
             record["costs"]["train_cpu_seconds"] = (seconds or {}).get(model, 10.0)
             records.append(record)
@@ -46,19 +51,32 @@ def test_policy_is_as_good_within_the_published_gap():
 
 
 def test_policy_is_also_compared_with_parabel_at_most_passes():
-    scores = {"oplt_b_program_1_pass": 59.8, "oplt_b_program_3_passes": 59.8, "iplt_1_pass": 60, "iplt_3_passes": 60}
+    scores = {
+        "oplt_b_program_1_pass": 59.8,
+        "oplt_b_program_3_passes": 59.8,
+        "iplt_1_pass": 60,
+        "iplt_3_passes": 60,
+    }
     half = ranked(**CAT, **scores, parabel_single=63)
     outcome = outcome_of(claims.as_good_as_offline, half)
     assert [round(case.effect.mean, 9) for case in outcome.cases] == [-0.2, -3.2]
-    large = ranked("amazon-670k", 670_091, oplt_b_program_3_passes=41, iplt_3_passes=43, parabel_single=40.5)
+    large = ranked(
+        "amazon-670k", 670_091, oplt_b_program_3_passes=41, iplt_3_passes=43, parabel_single=40.5
+    )
     assert decided(claims.behind_offline_on_large, large) == (-0.5, "does not hold", 1)
 
 
 def test_trees_by_algorithm_8_have_separate_claims():
-    both = ranked("aloi", 1000, 1.0, oplt_b_3_passes=50, oplt_b_program_3_passes=67, cmt_3_passes=72)
+    both = ranked(
+        "aloi", 1000, 1.0, oplt_b_3_passes=50, oplt_b_program_3_passes=67, cmt_3_passes=72
+    )
     online = streamed("aloi", oplt_b_1_pass=50, oplt_b_program_1_pass=69, cmt_1_pass=72)
     assert decided(claims.similar_to_memory_tree, both, online) == (-4, "holds", 2)
-    assert decided(claims.similar_to_memory_tree_as_printed, both, online) == (-22, "does not hold", 2)
+    assert decided(claims.similar_to_memory_tree_as_printed, both, online) == (
+        -22,
+        "does not hold",
+        2,
+    )
     assert claims.similar_to_memory_tree_as_printed.stated == "xmlc"
 
 
@@ -68,7 +86,14 @@ def test_models_are_compared_at_equal_passes():
 
 
 def test_no_comparison_if_all_labels_fit_below_one_node():
-    small = ranked("wiki10-31k", m=100, oplt_b_program_1_pass=60, oplt_b_1_pass=50, oplt_w_1_pass=60, iplt_1_pass=60)
+    small = ranked(
+        "wiki10-31k",
+        m=100,
+        oplt_b_program_1_pass=60,
+        oplt_b_1_pass=50,
+        oplt_w_1_pass=60,
+        iplt_1_pass=60,
+    )
     for claim in (claims.as_good_as_offline, claims.warm_start_helps):
         assert decided(claim, small)[1] == "not run"
 
@@ -79,21 +104,28 @@ def test_larger_datasets_have_a_separate_claim():
     assert decided(claims.behind_offline_on_large, large) == (2, "holds", 1)
     better = ranked("amazon-670k", 670_091, oplt_b_program_3_passes=44, iplt_3_passes=43)
     assert decided(claims.behind_offline_on_large, better) == (-1, "does not hold", 1)
-    assert decided(claims.behind_offline_on_large, ranked(oplt_b_program_1_pass=50, iplt_1_pass=60))[1] == "not run"
+    assert (
+        decided(claims.behind_offline_on_large, ranked(oplt_b_program_1_pass=50, iplt_1_pass=60))[1]
+        == "not run"
+    )
 
 
 def test_policies_and_warm_start_are_compared():
     up = ranked(oplt_r_1_pass=58, oplt_b_1_pass=59, oplt_w_1_pass=60, iplt_1_pass=61)
     down = ranked(oplt_r_1_pass=60, oplt_b_1_pass=59, oplt_w_1_pass=58, iplt_1_pass=61)
     many = {"dataset": "amazon-670k", "m": 670_091}
-    assert decided(claims.greedy_over_random, ranked(**many, oplt_r_program_1_pass=58, oplt_b_program_1_pass=59)) == (
+    assert decided(
+        claims.greedy_over_random,
+        ranked(**many, oplt_r_program_1_pass=58, oplt_b_program_1_pass=59),
+    ) == (
         1,
         "holds",
         1,
     )
     worse = ranked(**many, oplt_r_program_1_pass=60, oplt_b_program_1_pass=59)
     assert decided(claims.greedy_over_random, worse) == (-1, "does not hold", 1)
-    assert decided(claims.greedy_over_random, up)[1] == "not run"  # There is no record of a larger dataset.
+    # There is no record of a larger dataset.
+    assert decided(claims.greedy_over_random, up)[1] == "not run"
     assert decided(claims.warm_start_helps, up) == (1, "holds", 1)
     assert decided(claims.warm_start_helps, down) == (-1, "does not hold", 1)
     # A loss of up to 1.57 points is allowed.
@@ -102,17 +134,36 @@ def test_policies_and_warm_start_are_compared():
 
 
 def test_cpu_seconds_of_training_are_compared():
-    slow, fast = ({"oplt_b_program_1_pass": seconds, "iplt_1_pass": 20.0} for seconds in (60.0, 5.0))
+    slow, fast = (
+        {"oplt_b_program_1_pass": seconds, "iplt_1_pass": 20.0} for seconds in (60.0, 5.0)
+    )
     scores = {"oplt_b_program_1_pass": 60, "iplt_1_pass": 60}
-    assert decided(claims.trains_slower_than_offline, ranked(seconds=slow, **scores)) == (3, "holds", 1)
-    assert decided(claims.trains_slower_than_offline, ranked(seconds=fast, **scores)) == (0.25, "does not hold", 1)
-    assert decided(claims.trains_slower_than_offline, ranked(seconds={"iplt_1_pass": None}, **scores))[1] == "not run"
+    assert decided(claims.trains_slower_than_offline, ranked(seconds=slow, **scores)) == (
+        3,
+        "holds",
+        1,
+    )
+    assert decided(claims.trains_slower_than_offline, ranked(seconds=fast, **scores)) == (
+        0.25,
+        "does not hold",
+        1,
+    )
+    assert (
+        decided(claims.trains_slower_than_offline, ranked(seconds={"iplt_1_pass": None}, **scores))[
+            1
+        ]
+        == "not run"
+    )
 
 
 def test_memory_tree_is_compared_on_few_shot_texts():
-    texts = ranked("wikipara-3", 10_000, 1.0, oplt_b_program_1_pass=24, oplt_r_program_1_pass=27, cmt_1_pass=3)
+    texts = ranked(
+        "wikipara-3", 10_000, 1.0, oplt_b_program_1_pass=24, oplt_r_program_1_pass=27, cmt_1_pass=3
+    )
     assert decided(claims.dominates_memory_tree, texts, []) == (22.5, "holds", 2)
-    worse = ranked("wikipara-3", 10_000, 1.0, oplt_b_program_1_pass=24, oplt_r_program_1_pass=27, cmt_1_pass=30)
+    worse = ranked(
+        "wikipara-3", 10_000, 1.0, oplt_b_program_1_pass=24, oplt_r_program_1_pass=27, cmt_1_pass=30
+    )
     assert decided(claims.dominates_memory_tree, worse, []) == (-4.5, "does not hold", 2)
     objects = ranked("aloi", 1000, 1.0, oplt_b_program_1_pass=67, cmt_1_pass=72)
     assert decided(claims.dominates_memory_tree, objects, [])[1] == "not run"
@@ -161,7 +212,9 @@ def swept(program, printed, m=26_296, largest=100):
     records = []
     for seed in SEEDS:
         settings = {"arity": 2, "max_leaf": largest}
-        record = sweep("tib", "oplt-b-1-pass", seed, hyperparameter="balance", hyperparameters=settings)
+        record = sweep(
+            "tib", "oplt-b-1-pass", seed, hyperparameter="balance", hyperparameters=settings
+        )
         record["dataset"] |= {"m": m}
         row = record["rows"][0]
         row.pop("max_nodes")

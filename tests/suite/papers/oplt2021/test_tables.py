@@ -1,4 +1,6 @@
-"""Test the tables of oplt2021: the better of 1 and 3 passes, published values, synthetic datasets."""
+"""Test the tables of oplt2021: the better of 1 and 3 passes, published values, synthetic
+datasets.
+"""
 
 import pytest
 from built_tables import build_from, headings, texts
@@ -61,12 +63,17 @@ def test_better_number_of_passes_is_chosen_by_means_over_seeds(build):
     assert [row[at] for row in rows] == ["92.74", "–", "–"]
     assert rows[0][headings(measured).index("P@1 (%)")] == "72.00 ± 1.58"
     assert "PSP@1 (%)" in headings(costs)
-    assert [row[:3] for row in texts(printed)] == [["yeast", "CMT", "89.43"], ["far", "OPLT-B", "54.69"]]
+    assert [row[:3] for row in texts(printed)] == [
+        ["yeast", "CMT", "89.43"],
+        ["far", "OPLT-B", "54.69"],
+    ]
     assert any("2 threads" in note for note in table.notes)
 
 
 def test_fewer_passes_are_chosen_for_equal_scores(build):
-    assert build("2", run("oplt-b-3-passes", 0.7), run("oplt-b-1-pass", 0.7)).content["passes"].tolist() == [1]
+    assert build("2", run("oplt-b-3-passes", 0.7), run("oplt-b-1-pass", 0.7)).content[
+        "passes"
+    ].tolist() == [1]
 
 
 MADE = f"synthetic-aloi-like{MARK}"
@@ -89,6 +96,9 @@ def test_accuracy_is_of_first_label_and_synthetic_datasets_are_named(build):
     ]  # fmt: skip
     assert texts(printed) == [["aloi", "CMT", "71.98", "207.1"]]
     assert any(absent(note, MADE, "`xmlc synth`") == [] for note in table.notes)
-    assert not any("`xmlc synth`" in note for note in build("3", run("cmt-1-pass", 0.5, name="aloi", labels=1)).notes)
+    assert not any(
+        "`xmlc synth`" in note
+        for note in build("3", run("cmt-1-pass", 0.5, name="aloi", labels=1)).notes
+    )
     with raises_with(XmlcError, "yeast", 4.24, 1):
         build("3", run("oplt-b-1-pass", 0.6))

@@ -1,4 +1,7 @@
-"""Test the claims of plt2016 on handmade records. Each claim holds on some records and fails on other records."""
+"""Test the claims of plt2016 on handmade records.
+
+Each claim holds on some records and fails on other records.
+"""
 
 import pytest
 from built_tables import build_from
@@ -19,12 +22,16 @@ def tuned(model="plt", validation=None, inner_products=None, ms=0.25, name_="bib
         for name, score in test.items():
             record = thresholds(name_, model, name.replace("_", "-"), seed, score / 100)
             reached = (validation or test)[name] / 100
-            record["best"]["validation"] = {"macro_f": reached} | {other: reached / 2 for other in OTHERWISE}
+            record["best"]["validation"] = {"macro_f": reached} | {
+                other: reached / 2 for other in OTHERWISE
+            }
             record["best"]["test"] |= {other: score / 200 for other in OTHERWISE}
             record["grid"][-1] |= {"c": 1000}
             record["grid"][-1]["validation"] = {"macro_f": reached}
             record["dataset"] |= {"m": 1000}
-            record["costs"]["test_inner_products_per_instance"] = (inner_products or {}).get(name, 100)
+            record["costs"]["test_inner_products_per_instance"] = (inner_products or {}).get(
+                name, 100
+            )
             record["costs"]["test_ms_per_instance"] = ms
             records.append(record)
     return records
@@ -47,11 +54,17 @@ def test_on_par_allows_the_published_difference():
 
 def test_plt_has_to_be_ahead_on_half_of_the_datasets():
     names = ("rcv1-2k", "wiki10-31k", "amazon-670k")
-    first, second, third = (ranked(plt, 121 - plt, name=name) for plt, name in zip((61, 60, 60), names, strict=True))
+    first, second, third = (
+        ranked(plt, 121 - plt, name=name) for plt, name in zip((61, 60, 60), names, strict=True)
+    )
     assert decided(claims.better_on_half, first + second) == (0, "holds")
-    assert decided(claims.better_on_half, first + second + third) == (1 / 3 - 1 / 2, "does not hold")
+    assert decided(claims.better_on_half, first + second + third) == (
+        1 / 3 - 1 / 2,
+        "does not hold",
+    )
     assert decided(claims.better_on_half, first[:3])[1] == "not run"
-    assert decided(claims.better_on_half, ranked(61, 60))[1] == "not run"  # not a dataset of the paper
+    # not a dataset of the paper
+    assert decided(claims.better_on_half, ranked(61, 60))[1] == "not run"
 
 
 def test_exact_weights_are_used_if_hashed_ones_are_missing():
@@ -61,7 +74,9 @@ def test_exact_weights_are_used_if_hashed_ones_are_missing():
     found = [(case.dataset, case.subject, round(case.effect.mean, 9)) for case in cases]
     assert found == [("bibtex", "plt-hashed", -1), ("yeast", "plt", -2)]
     both = [*tuned("plt", fta=30, ofo=31), *tuned("plt-hashed", fta=30, ofo=31)]
-    assert [case.subject for case in outcome_of(claims.ofo_most_promising, both).cases] == ["plt-hashed"]
+    assert [case.subject for case in outcome_of(claims.ofo_most_promising, both).cases] == [
+        "plt-hashed"
+    ]
 
 
 def test_training_times_are_compared_for_few_labels_per_instance():
@@ -75,7 +90,8 @@ def test_sto_is_compared_with_better_of_others_on_validation_set():
     best = {"fta": 42, "sto": 50, "ofo": 43}
     assert decided(claims.sto_best_on_validation, tuned(validation=best, **test)) == (7, "holds")
     assert decided(claims.sto_best_on_validation, tuned(**test)) == (-11, "does not hold")
-    assert decided(claims.sto_best_on_validation, tuned("swnn", **test))[1] == "not run"  # not a model of the paper
+    # not a model of the paper
+    assert decided(claims.sto_best_on_validation, tuned("swnn", **test))[1] == "not run"
     assert decided(claims.sto_best_on_validation, tuned(fta=40, sto=50))[1] == "not run"
 
 
@@ -84,7 +100,10 @@ def test_loss_of_sto_is_compared_with_loss_of_others():
     far = {"fta": 42, "sto": 50, "ofo": 44}
     near = {"fta": 42, "sto": 31, "ofo": 44}
     assert decided(claims.sto_loses_most_on_test, tuned(validation=far, **test)) == (17, "holds")
-    assert decided(claims.sto_loses_most_on_test, tuned(validation=near, **test)) == (-2, "does not hold")
+    assert decided(claims.sto_loses_most_on_test, tuned(validation=near, **test)) == (
+        -2,
+        "does not hold",
+    )
 
 
 def test_sto_claim_needs_largest_c_of_its_grid():
@@ -115,7 +134,9 @@ def test_claims_on_sto_are_tested_under_three_conventions():
 
 def test_fta_and_ofo_are_compared_on_both_sets():
     test = {"fta": 40, "ofo": 41}
-    assert decided(claims.fta_and_ofo_lose_nothing, tuned(validation={"fta": 40.5, "ofo": 40.5}, **test)) == (
+    assert decided(
+        claims.fta_and_ofo_lose_nothing, tuned(validation={"fta": 40.5, "ofo": 40.5}, **test)
+    ) == (
         -0.5,
         "holds",
     )
@@ -127,7 +148,10 @@ def test_ofo_with_both_tuned_is_compared_with_better_of_fta_and_sto():
     up = {"ofo_ab": 41, "fta": 40, "sto": 30}
     down = {"ofo_ab": 39, "fta": 30, "sto": 40}
     assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **up)) == (1, "holds")
-    assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **down)) == (-1, "does not hold")
+    assert decided(claims.ofo_with_a_outperforms, tuned(name_=LARGE, **down)) == (
+        -1,
+        "does not hold",
+    )
     assert decided(claims.ofo_with_a_outperforms, tuned(**up))[1] == "not run"
 
 
@@ -135,7 +159,10 @@ def test_rival_of_sto_is_chosen_on_validation_set():
     test = {"fta": 40, "sto": 38, "ofo": 35}
     chosen = {"fta": 45, "sto": 50, "ofo": 43}
     assert decided(claims.sto_outperformed, tuned(validation=chosen, **test)) == (2, "holds")
-    assert decided(claims.sto_outperformed, tuned(validation=chosen | {"ofo": 46}, **test)) == (-3, "does not hold")
+    assert decided(claims.sto_outperformed, tuned(validation=chosen | {"ofo": 46}, **test)) == (
+        -3,
+        "does not hold",
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,13 +190,17 @@ def test_plt_with_fta_is_compared_with_cheapest_of_others(cheapest):
             for n in [ours if method == "fta" else counts[method]]:
                 plt += tuned(**{method: 30}, inner_products={method: n}, ms=n / 100, name_=name)
         products = dict.fromkeys(scores, counts["fastxml"])
-        return plt + tuned("fastxml", **scores, inner_products=products, ms=counts["fastxml"] / 100, name_=name)
+        return plt + tuned(
+            "fastxml", **scores, inner_products=products, ms=counts["fastxml"] / 100, name_=name
+        )
 
     for claim in (claims.fewer_inner_products, claims.predicts_faster):
         assert decided(claim, all_of(350.0)) == (pytest.approx(2), "holds")
         assert decided(claim, all_of(1400.0)) == (pytest.approx(0.5), "does not hold")
-        assert decided(claim, all_of(350.0)[:3])[1] == "not run"  # The record of the forest is missing.
-        for name in ("bibtex", "rcv1-2k"):  # a dataset outside the paper, and the exception of the paper
+        # The record of the forest is missing.
+        assert decided(claim, all_of(350.0)[:3])[1] == "not run"
+        # a dataset outside the paper, and the exception of the paper
+        for name in ("bibtex", "rcv1-2k"):
             assert decided(claim, all_of(350.0, name))[1] == "not run"
 
 
@@ -177,8 +208,14 @@ def test_inner_products_of_sto_are_compared_with_costlier_of_others():
     test = {"fta": 40, "sto": 30, "ofo": 41, "name_": LARGE}
     low, high = ({"fta": 50, "sto": n, "ofo": 200} for n in (100, 800))
     assert decided(claims.sto_costs_most, tuned(inner_products=high, **test)) == (4, "holds")
-    assert decided(claims.sto_costs_most, tuned(inner_products=low, **test)) == (0.5, "does not hold")
-    assert decided(claims.sto_costs_most, tuned("fastxml", inner_products=high, **test))[1] == "not run"
+    assert decided(claims.sto_costs_most, tuned(inner_products=low, **test)) == (
+        0.5,
+        "does not hold",
+    )
+    assert (
+        decided(claims.sto_costs_most, tuned("fastxml", inner_products=high, **test))[1]
+        == "not run"
+    )
 
 
 def test_table_of_claims_shows_verdicts(tmp_path):
@@ -187,6 +224,14 @@ def test_table_of_claims_shows_verdicts(tmp_path):
     assert [name.replace("-", "_") for name in rows.index] == [*vars(claims)]
     assert rows.loc["precision-on-par", ["effect", "verdict", "cases"]].tolist() == [-3, "holds", 1]
     assert rows.loc["trains-faster", ["effect", "verdict"]].isna().all()
-    assert rows.loc["trains-faster", ["cost_effect", "cost_verdict", "cases"]].tolist() == [2.5, "holds", 1]
-    assert rows.loc["ofo-most-promising", ["effect", "lower", "seeds"]].tolist() == [1, pytest.approx(1), 3]
+    assert rows.loc["trains-faster", ["cost_effect", "cost_verdict", "cases"]].tolist() == [
+        2.5,
+        "holds",
+        1,
+    ]
+    assert rows.loc["ofo-most-promising", ["effect", "lower", "seeds"]].tolist() == [
+        1,
+        pytest.approx(1),
+        3,
+    ]
     assert rows.loc["tuning-a-helps", ["verdict", "cases", "seeds"]].tolist() == ["not run", 0, 0]

@@ -19,7 +19,10 @@ def lines_of(axes):
 def test_lines_have_values_and_styles_of_their_methods(tmp_path):
     figure = draw_figure("1", "demo", write(tmp_path, [ranking(), *every_method()]))
     lines = lines_of(figure.axes[0])
-    labels = {f"{method}, {part}" for method, part in product(("STO", "FTA", "OFO"), ("validation", "test", "chosen"))}
+    labels = {
+        f"{method}, {part}"
+        for method, part in product(("STO", "FTA", "OFO"), ("validation", "test", "chosen"))
+    }
     assert {*lines} == labels == {text.get_text() for text in figure.legends[0].get_texts()}
     for method, score in (("fta", 40), ("sto", 35), ("ofo", 42)):
         validation = lines[f"{method.upper()}, validation"]
@@ -46,7 +49,12 @@ def test_rows_are_datasets_and_columns_are_models(tmp_path):
     records = every_method("yeast") + every_method("scene") + every_method("scene", "oracle")
     figure = draw_figure("1", "demo", write(tmp_path, records))
     assert [axes.get_title() for axes in figure.axes] == ["PLT", "oracle", "", ""]
-    assert [axes.get_ylabel() for axes in figure.axes] == ["yeast\nmacro-F (%)", "", "scene\nmacro-F (%)", ""]
+    assert [axes.get_ylabel() for axes in figure.axes] == [
+        "yeast\nmacro-F (%)",
+        "",
+        "scene\nmacro-F (%)",
+        "",
+    ]
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "1/c", "1/c"]
     assert [len(lines_of(axes)) for axes in figure.axes] == [9, 0, 9, 9]
     assert [text.get_text() for text in figure.axes[1].texts] == ["no record"]

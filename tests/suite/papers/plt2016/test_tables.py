@@ -33,8 +33,12 @@ def cells(panel):
 def test_table_1_shows_measured_and_published_numbers(build):
     published = "dataset,model,m,p@1,train_minutes\nyeast,plt,14,63.4,64\n"
     table = build("table1", [ranking(), ranking(model="fastxml", p1=0.6, seconds=30.0)], published)
-    assert table.content[["dataset", "model"]].to_numpy().tolist() == [["yeast", "plt"], ["yeast", "fastxml"]]
-    assert table.content.loc[0, ["m", "p@1", "p@3", "ndcg@5", "train_minutes", "model_mb", "seeds"]].tolist() == [
+    assert table.content[["dataset", "model"]].to_numpy().tolist() == [
+        ["yeast", "plt"],
+        ["yeast", "fastxml"],
+    ]
+    assert table.content.loc[0,
+        ["m", "p@1", "p@3", "ndcg@5", "train_minutes", "model_mb", "seeds"]].tolist() == [
         14, 75, 25, 15, 1.5, 2.5, 1
     ]  # fmt: skip
     datasets, scores = table.panels
@@ -55,13 +59,17 @@ def test_note_names_search(build):
     exact = ranking(hyperparameters={"search": "certified", "beam": 10})
     beam = ranking(model="plt-hinge", hyperparameters={"search": "beam", "beam": 10})
     notes = [line for line in build("table1", [exact, beam]).notes if "Search" in line]
-    assert absent(notes[0], "certified", "PLT") == absent(notes[1], "beam", "PLT, batch, hinge") == []
+    assert (
+        absent(notes[0], "certified", "PLT") == absent(notes[1], "beam", "PLT, batch, hinge") == []
+    )
     assert len(notes) == 2
     assert not any("Search" in line for line in build("table1", [ranking(model="fastxml")]).notes)
 
 
 def test_table_2_shows_measured_and_published_numbers(build):
-    published = "dataset,model,method,macro_f,test_ms,inner_products\nyeast,plt,sto,21.16,0.78,354\n"
+    published = (
+        "dataset,model,method,macro_f,test_ms,inner_products\nyeast,plt,sto,21.16,0.78,354\n"
+    )
     table = build("table2", every_method(), published)
     assert table.content["method"].tolist() == ["fta", "sto", "ofo", "fta-labelwise"]
     row = table.content.set_index("method").loc["ofo"]
@@ -69,13 +77,22 @@ def test_table_2_shows_measured_and_published_numbers(build):
     assert row["macro_f_zero"] == pytest.approx(21)
     assert row["validation_macro_f"] == pytest.approx(52)
     assert (row["c"], row["a"], row["b"]) == (10, 1, 10)
-    wanted = {"macro_f_present", "macro_f_seen", "micro_f", "instance_f", "hamming_loss", "test_threads"}
+    wanted = {
+        "macro_f_present",
+        "macro_f_seen",
+        "micro_f",
+        "instance_f",
+        "hamming_loss",
+        "test_threads",
+    }
     assert wanted <= set(table.content)
     scores, times, products = (cells(panel) for panel in table.panels)
     assert scores[("yeast", "PLT"), "OFO"] == "*42.00*"
     assert scores[("yeast", "PLT"), "FTA label-wise"] == "41.00"
     assert scores[("yeast", "PLT"), "STO (paper)"] == "21.16"
-    assert [heading for heading in headings(table.panels[0]) if "paper" in heading] == ["STO (paper)"]
+    assert [heading for heading in headings(table.panels[0]) if "paper" in heading] == [
+        "STO (paper)"
+    ]
     assert times[("yeast", "PLT"), "STO (paper)"] == "0.78"
     assert products[("yeast", "PLT"), "FTA"] == "55"
 
@@ -88,19 +105,23 @@ def test_methods_without_labels_have_a_named_row_per_training_split(build):
     assert table.content["validation_macro_f"].isna().tolist() == [False] * 5 + [True]
     scores = cells(table.panels[0])
     assert scores[("yeast", "PLT"), "expected F"] == "*45.00*"
-    assert scores[("yeast", "PLT"), "expected F †"] == "50.00"  # the only method with all training data
+    # the only method with all training data
+    assert scores[("yeast", "PLT"), "expected F †"] == "50.00"
 
 
 def test_table_4_shows_measured_and_published_numbers(build):
     published = (
-        "model,dataset,a,b,validation_macro_f,test_macro_f,fta,sto\nplt,yeast,300,20000,22.20,22.00,20.41,21.16\n"
+        "model,dataset,a,b,validation_macro_f,test_macro_f,fta,sto\n"
+        "plt,yeast,300,20000,22.20,22.00,20.41,21.16\n"
     )
     records = every_method("scene") + every_method() + every_method("scene", "fastxml", f=0.5)
     table = build("table4", records, published)
     assert table.content[["model", "dataset"]].to_numpy().tolist() == [
         ["plt", "scene"], ["plt", "yeast"], ["fastxml", "scene"]
     ]  # fmt: skip
-    scores = table.content.iloc[1][["a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"]].tolist()
+    scores = table.content.iloc[1][
+        ["a", "b", "validation_macro_f", "test_macro_f", "fta", "sto"]
+    ].tolist()
     assert scores == pytest.approx([1, 10, 53, 43, 40, 35])
     (panel,) = table.panels
     printed = cells(panel)
@@ -116,7 +137,9 @@ def test_table_4_shows_measured_and_published_numbers(build):
 def test_oracle_is_never_bold_and_all_tied_best_are(build):
     records = [ranking(p1=0.5), ranking(model="fastxml", p1=0.5), ranking(model="late", p1=0.4)]
     printed = cells(build("table1", [*records, ranking(model="oracle", p1=0.9)]).panels[1])
-    marked = {key[0][1] for key, text in printed.items() if key[1] == "P@1 (%)" and text.startswith("*")}
+    marked = {
+        key[0][1] for key, text in printed.items() if key[1] == "P@1 (%)" and text.startswith("*")
+    }
     assert marked == {"PLT", "FastXML"}
 
 
@@ -136,9 +159,15 @@ def test_only_studies_show_macro_f_over_present_labels_first(build):
     for record in records:
         record["best"]["test"]["macro_f_present"] = 1 - record["best"]["test"]["macro_f"]
     present, empty = build("table2", records, paper="suite").panels[:2]
-    assert (cells(present)[("yeast", "PLT"), "STO"], cells(empty)[("yeast", "PLT"), "STO"]) == ("*65.00*", "35.00")
+    assert (cells(present)[("yeast", "PLT"), "STO"], cells(empty)[("yeast", "PLT"), "STO"]) == (
+        "*65.00*",
+        "35.00",
+    )
     assert not [text for text in cells(empty).values() if text.startswith("*")]
-    assert cells(build("table2", records, paper="demo").panels[0])[("yeast", "PLT"), "OFO"] == "*42.00*"
+    assert (
+        cells(build("table2", records, paper="demo").panels[0])[("yeast", "PLT"), "OFO"]
+        == "*42.00*"
+    )
 
 
 USED = {"arity": 16, "gamma": 4.91, "lam": 2.64e-4, "solver": "sgd"}
@@ -151,7 +180,10 @@ PLT = {
         }
     },
     "datasets": {"yeast": {"gamma": 4.91}, "scene": {"gamma": 0.5}},
-    "selected": {"yeast": {"by": "random search, 40 trials", "p@1": 0.7767}, "scene": {"by": "nobody", "p@1": 0.5}},
+    "selected": {
+        "yeast": {"by": "random search, 40 trials", "p@1": 0.7767},
+        "scene": {"by": "nobody", "p@1": 0.5},
+    },
 }
 PUBLISHED = "dataset,model,hyperparameter,low,high\nall,plt,gamma,0.000001,10\n"
 
@@ -159,13 +191,25 @@ PUBLISHED = "dataset,model,hyperparameter,low,high\nall,plt,gamma,0.000001,10\n"
 @pytest.fixture
 def build_hyperparameters(tmp_path):
     searched = {"plt": PLT, "oracle": {}}
-    return lambda records, models=searched: build_from(tmp_path, "3", "plt2016", records, {"table3": PUBLISHED}, models)
+    return lambda records, models=searched: build_from(
+        tmp_path, "3", "plt2016", records, {"table3": PUBLISHED}, models
+    )
 
 
 def test_search_ranges_are_shown_with_published_ranges(build_hyperparameters):
-    table = build_hyperparameters([ranking(hyperparameters=USED), ranking(model="oracle", hyperparameters={})])
+    table = build_hyperparameters(
+        [ranking(hyperparameters=USED), ranking(model="oracle", hyperparameters={})]
+    )
     ranges, _ = table.panels
-    assert headings(ranges) == ["Model", "Hyperparameter", "Low", "High", "Scale", "Low (paper)", "High (paper)"]
+    assert headings(ranges) == [
+        "Model",
+        "Hyperparameter",
+        "Low",
+        "High",
+        "Scale",
+        "Low (paper)",
+        "High (paper)",
+    ]
     assert texts(ranges) == [
         ["PLT", "arity b", "2", "256", "uniform, integers", "–", "–"],
         ["PLT", "gamma", "1e-06", "10", "logarithmic", "0.000001", "10"],
@@ -180,7 +224,11 @@ def test_hyperparameters_are_shown_with_their_search(build_hyperparameters):
         ranking(hyperparameters=USED, seed=0),
         ranking(hyperparameters=USED, seed=1),
         ranking("scene", hyperparameters=USED),  # differs from the value in the suite
-        ranking("bibtex", hyperparameters=USED, tuning={"method": "smac", "budget": 20, "seed": 0, "p@1": 0.8}),
+        ranking(
+            "bibtex",
+            hyperparameters=USED,
+            tuning={"method": "smac", "budget": 20, "seed": 0, "p@1": 0.8},
+        ),
     ]
     table = build_hyperparameters(records)
     assert texts(table.panels[1]) == [
@@ -213,7 +261,14 @@ def test_untuned_dataset_shows_values_of_its_search(build_hyperparameters):
         ranking("yeast", "swnn", hyperparameters=used),
     ]
     plt, ldsm = build_hyperparameters(records, models).panels[1:]
-    assert headings(plt)[1:] == ["arity b", "gamma", "solver", "lambda", "P@1, validation (%)", "Found by"]
+    assert headings(plt)[1:] == [
+        "arity b",
+        "gamma",
+        "solver",
+        "lambda",
+        "P@1, validation (%)",
+        "Found by",
+    ]
     assert texts(plt) == [["my-set", "16", "4.91", "sgd", "0.000264", "80.00", "auto, 3 trials"]]
     assert texts(ldsm) == [["my-set", "0.1", "true", "80.00", "auto, 3 trials"]]
 
@@ -225,7 +280,12 @@ def build_measures(tmp_path):
 
 def test_each_measure_has_a_row_with_its_tuned_value_in_brackets(build_measures):
     table = build_measures(every_measure("yeast") + every_measure("bibtex") + every_method("yeast"))
-    assert table.content.columns[:12].tolist() == ["dataset", "model", "tuned_for", *TUNABLE_MEASURES]
+    assert table.content.columns[:12].tolist() == [
+        "dataset",
+        "model",
+        "tuned_for",
+        *TUNABLE_MEASURES,
+    ]
     assert table.content["tuned_for"].tolist() == [*TUNABLE_MEASURES, *TUNABLE_MEASURES]
     assert table.content["dataset"].tolist() == ["yeast"] * 9 + ["bibtex"] * 9
     assert table.content.loc[3, "micro_f"] == 50
@@ -244,12 +304,16 @@ def test_each_measure_has_a_row_with_its_tuned_value_in_brackets(build_measures)
 
 def test_method_of_earlier_version_has_no_row(build_measures):
     records = [record for record in every_measure() if record["method"] == "for-micro-f"]
-    table = build_measures([*records, *(record | {"method": "for-micro-f-labelwise"} for record in records)])
+    table = build_measures(
+        [*records, *(record | {"method": "for-micro-f-labelwise"} for record in records)]
+    )
     assert table.content["tuned_for"].tolist() == ["micro_f"]
 
 
 def test_each_model_has_a_panel_with_its_best_in_bold(build_measures):
-    table = build_measures(every_measure() + every_measure(model="fastxml", shift=-0.2) + every_measure(model="oracle"))
+    table = build_measures(
+        every_measure() + every_measure(model="fastxml", shift=-0.2) + every_measure(model="oracle")
+    )
     assert [panel.title for panel in table.panels] == ["PLT", "FastXML", "oracle"]
     bold = []
     for panel in table.panels:

@@ -1,4 +1,7 @@
-"""Test the claims of swnn2018 on handmade records. Each claim holds on some records and fails on other records."""
+"""Test the claims of swnn2018 on handmade records.
+
+Each claim holds on some records and fails on other records.
+"""
 
 from itertools import product
 from pathlib import Path
@@ -19,16 +22,24 @@ NARROW = 1e-6  # a paired error
 def ranked(swnn=60, br=60):
     """Return rankings of SWNN and one-versus-rest classifiers from P@1 in percent."""
     scores = {"swnn-searched": swnn, "br": br}
-    return [ranking(model=name, seed=seed, p1=p1 / 100) for (name, p1), seed in product(scores.items(), (0, 1, 2))]
+    return [
+        ranking(model=name, seed=seed, p1=p1 / 100)
+        for (name, p1), seed in product(scores.items(), (0, 1, 2))
+    ]
 
 
 def labelled(records):
     """Return the records with more labels than training instances."""
-    return [one | {"dataset": one["dataset"] | {"m": one["dataset"]["n_train"] + 1}} for one in records]
+    return [
+        one | {"dataset": one["dataset"] | {"m": one["dataset"]["n_train"] + 1}} for one in records
+    ]
 
 
 def searched(scores, error=NARROW, name="wiki10-31k"):
-    """Return a search from precisions in percent by (S, alpha, beta). The first of equally good trials is the best."""
+    """Return a search from precisions in percent by (S, alpha, beta).
+
+    The first of equally good trials is the best.
+    """
     trials = [
         {
             "hyperparameters": dict(zip(("S", "alpha", "beta"), setting)),
@@ -56,7 +67,14 @@ def test_rankings_are_compared_with_one_versus_rest():
     assert decided(claim, far)[1] == decided(opposite, labelled(far))[1] == "not run"
 
 
-FIRST = {(4, 0.0, 0): 50, (4, 0.5, 0): 54, (4, 1.0, 0): 52, (4, 1.0, 1): 55, (4, 2.0, 0): 51, (4, 2.0, 1): 53}
+FIRST = {
+    (4, 0.0, 0): 50,
+    (4, 0.5, 0): 54,
+    (4, 1.0, 0): 52,
+    (4, 1.0, 1): 55,
+    (4, 2.0, 0): 51,
+    (4, 2.0, 1): 53,
+}
 SECOND = {(25, 1.0, 1): 60, (50, 1.0, 1): 59, (75, 1.0, 1): 58}
 
 
@@ -66,15 +84,20 @@ def test_values_of_beta_are_compared_at_the_same_alpha():
     worse = FIRST | {(4, 1.0, 1): 48, (4, 2.0, 1): 49}
     assert decided(claims.jaccard_helps, searched(worse)) == (-3, "does not hold")
     assert decided(claims.jaccard_helps, searched(FIRST, error=0.02))[1] == "undecided"
-    assert decided(claims.jaccard_helps, searched(FIRST, error=0))[1] == "not run"  # all have equal ranks
+    # all have equal ranks
+    assert decided(claims.jaccard_helps, searched(FIRST, error=0))[1] == "not run"
     assert decided(claims.jaccard_helps, searched({(4, 1.0, 0): 50}))[1] == "not run"
-    for name in ("delicious-200k", "bibtex"):  # the exception of the paper, and a dataset outside it
+    # the exception of the paper, and a dataset outside it
+    for name in ("delicious-200k", "bibtex"):
         assert decided(claims.jaccard_helps, searched(worse, name=name))[1] == "not run"
 
 
 def test_vote_weights_are_compared_without_common_features():
     assert decided(claims.weighted_votes_help, searched(FIRST | SECOND)) == (2, "holds")
-    assert decided(claims.weighted_votes_help, searched(FIRST | {(4, 0.0, 0): 58})) == (-6, "does not hold")
+    assert decided(claims.weighted_votes_help, searched(FIRST | {(4, 0.0, 0): 58})) == (
+        -6,
+        "does not hold",
+    )
     assert decided(claims.weighted_votes_help, searched(SECOND))[1] == "not run"
 
 
@@ -82,7 +105,8 @@ def test_neighbourhood_sizes_are_compared_at_best_weights():
     claim = claims.size_of_neighbourhood_hardly_matters
     assert decided(claim, searched(FIRST | SECOND)) == (-2, "holds")
     assert decided(claim, searched(FIRST | SECOND | {(75, 1.0, 1): 50})) == (-10, "does not hold")
-    assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "not run"  # its weights differ
+    # its weights differ
+    assert decided(claim, searched(FIRST | {(25, 1.0, 0): 99, **SECOND}))[1] == "not run"
     for name in ("delicious-200k", "bibtex"):
         assert decided(claim, searched(FIRST | SECOND, name=name))[1] == "not run"
     alone = {setting: score for setting, score in SECOND.items() if setting[0] == 25}
@@ -93,7 +117,11 @@ def test_standard_error_is_of_two_trials_in_any_order():
     for setting in ((4, 0.0, 0), (4, 1.0, 0)):
         scores = {setting: 50, (4, 0.0, 0): 50, (4, 1.0, 0): 60} | {setting: 55}
         (effect,) = claims.weighted_votes_help.measured_by(numbers_of(searched(scores, error=0.02)))
-        assert (effect.error, effect.trials, effect.dataset) == (pytest.approx(2), 300, "wiki10-31k")
+        assert (effect.error, effect.trials, effect.dataset) == (
+            pytest.approx(2),
+            300,
+            "wiki10-31k",
+        )
 
 
 def counted(median=9.0, mean=50.0, name="wiki10-31k"):

@@ -11,7 +11,9 @@ from report_cases import ranking
 from xmlc.suite.results.records.ranking import RankingRecord
 
 SCORED = ranking(
-    standard_errors={"p@1": 0.01}, certified=0.5, resampled={"p@1": [0.001, -0.002, 0.3], "ndcg@3": [0.0, 0.005, 0.0]}
+    standard_errors={"p@1": 0.01},
+    certified=0.5,
+    resampled={"p@1": [0.001, -0.002, 0.3], "ndcg@3": [0.0, 0.005, 0.0]},
 )
 CONTENT = whole(SCORED, ["metrics", "standard_errors", "certified", "resampled"])
 

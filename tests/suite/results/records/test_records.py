@@ -19,7 +19,12 @@ def chosen(paths, need):
 
 
 def test_records_of_a_kind_are_read_in_order_of_files(tmp_path):
-    content = [thresholds(method="sto"), ranking(), ranking(model="oracle", split="80"), thresholds(method="fta")]
+    content = [
+        thresholds(method="sto"),
+        ranking(),
+        ranking(model="oracle", split="80"),
+        thresholds(method="fta"),
+    ]
     paths = write(tmp_path, content)
     assert chosen(paths, THRESHOLDS) == [["plt", "sto"], ["plt", "fta"]]
     assert chosen(paths, RANKINGS) == [["plt", ""]]

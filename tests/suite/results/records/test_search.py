@@ -18,7 +18,9 @@ class TestFile(RecordFile):
 
 
 def test_file_of_an_earlier_version_is_read(tmp_path):
-    content = {key: value for key, value in search().items() if key not in ("kind", "schema", "after")}
+    content = {
+        key: value for key, value in search().items() if key not in ("kind", "schema", "after")
+    }
     (tmp_path / "plt.yaml").write_text(yaml.safe_dump(stamped(content)))
     file = tmp_path / "plt.yaml"
     assert read_records([file])[file].trials[1]["p@1"] == 0.625
@@ -35,4 +37,5 @@ def test_numbers_are_the_best_trial_and_all_trials_with_their_errors():
         "instances": 300,
     }
     assert first["mean_precision"] == 37.5
-    assert (first["trial"], second["trial"], second["error_0"]) == (0, 1, 1)  # The error is in percentage points.
+    # The error is in percentage points.
+    assert (first["trial"], second["trial"], second["error_0"]) == (0, 1, 1)

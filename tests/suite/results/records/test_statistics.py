@@ -18,14 +18,21 @@ class TestFile(RecordFile):
     kind = Statistics
     content = statistics()
     nan_at = ("train", "labels_per_instance", "mean")
-    broken = ((["train", "labels_never_seen"], ...), (["test", "labels_per_instance", "mean"], -1), (["d"], 1.5))
+    broken = (
+        (["train", "labels_never_seen"], ...),
+        (["test", "labels_per_instance", "mean"], -1),
+        (["d"], 1.5),
+    )
 
 
 def test_numbers_are_sizes_averages_and_a_variant_per_summary():
     sizes, *summaries = msgspec.convert(statistics(), Statistics).numbers()
     averages = dict.fromkeys(("labels_per_instance", "instances_per_label"), 2.125)
     never_seen = {"labels_never_seen": 0, "features_never_seen": 0}
-    assert sizes == ("", {"d": 103, "m": 14, "n_train": 1500, "n_test": 917} | averages | never_seen)
+    assert sizes == (
+        "",
+        {"d": 103, "m": 14, "n_train": 1500, "n_test": 917} | averages | never_seen,
+    )
     assert [variant for variant, _ in summaries] == list(COUNTED)
     assert summaries[1][1]["mean"] == 2.125
 
@@ -42,7 +49,8 @@ def test_statistics_equal_values_computed_by_hand():
         "min": 0, "lower_quartile": 0, "median": 0.5, "upper_quartile": 1.25, "max": 2, "mean": 0.75
     }  # fmt: skip
     assert asdict(found.instances_per_label_seen) == {
-        "min": 1, "lower_quartile": 1.25, "median": 1.5, "upper_quartile": 1.75, "max": 2, "mean": 1.5
+        "min": 1, "lower_quartile": 1.25, "median": 1.5, "upper_quartile": 1.75, "max": 2,
+        "mean": 1.5
     }  # fmt: skip
     assert found.activations_per_instance.mean == 1
     assert found.occurrences_per_feature_seen.mean == 1.5

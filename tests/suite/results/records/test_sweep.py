@@ -6,9 +6,20 @@ from report_cases import sweep
 
 from xmlc.suite.results.records.sweep import SweepRecord
 
-CONTENT = {"kind": "sweep", "schema": 1, "dataset": sweep()["dataset"], "estimator": "ldsm", "model": "ldsm"}
-CONTENT |= {key: sweep()[key] for key in ("hyperparameters", "seed", "split", "settings", "hyperparameter")}
-ROWS = [{"value": row.pop("max_nodes"), **row, "predict_ms_per_instance": 0.5} for row in sweep()["rows"]]
+CONTENT = {
+    "kind": "sweep",
+    "schema": 1,
+    "dataset": sweep()["dataset"],
+    "estimator": "ldsm",
+    "model": "ldsm",
+}
+CONTENT |= {
+    key: sweep()[key] for key in ("hyperparameters", "seed", "split", "settings", "hyperparameter")
+}
+ROWS = [
+    {"value": row.pop("max_nodes"), **row, "predict_ms_per_instance": 0.5}
+    for row in sweep()["rows"]
+]
 CONTENT |= {"rows": ROWS, "costs": {"threads": 2}}
 CONTENT |= {"environment": environment(), "step": step("sweep")}
 
@@ -24,7 +35,9 @@ def test_value_can_have_the_name_of_its_hyperparameter(tmp_path):
     rows = []
     for row in ROWS:
         rows.append({"max_nodes" if name == "value" else name: part for name, part in row.items()})
-    assert [row.value for row in SweepRecord.read(save(tmp_path, CONTENT | {"rows": rows})).rows] == [16, 64, 256]
+    assert [
+        row.value for row in SweepRecord.read(save(tmp_path, CONTENT | {"rows": rows})).rows
+    ] == [16, 64, 256]
 
 
 def test_each_value_is_a_variant(tmp_path):

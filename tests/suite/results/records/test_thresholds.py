@@ -8,7 +8,9 @@ from report_cases import thresholds
 from xmlc.suite.results.records.thresholds import EstimatesRecord, ThresholdRecord
 
 RESAMPLED = {"macro_f": [0.0125, -0.25]}
-CONTENT = whole(thresholds(method="ofo", resampled=RESAMPLED), ["method", "grid", "best", "resampled"])
+CONTENT = whole(
+    thresholds(method="ofo", resampled=RESAMPLED), ["method", "grid", "best", "resampled"]
+)
 
 
 class TestFile(RecordFile):
@@ -37,4 +39,10 @@ def test_grid_points_are_details():
     assert best["largest_c_validation_macro_f"] == pytest.approx(59.1)
     points = dict(record.details())
     assert list(points) == ["grid 0", "grid 1", "grid 2"]
-    assert points["grid 0"] == {"c": 2, "a": None, "b": None, "macro_f": 49, "validation_macro_f": pytest.approx(56)}
+    assert points["grid 0"] == {
+        "c": 2,
+        "a": None,
+        "b": None,
+        "macro_f": 49,
+        "validation_macro_f": pytest.approx(56),
+    }

@@ -18,7 +18,9 @@ class TestFile(RecordFile):
 
 
 def test_hyperparameter_is_read_as_a_number(tmp_path):
-    record = check_round_trip(tmp_path, TrainingRecord, training(hyperparameters={"arity": 16, "C": None}))
+    record = check_round_trip(
+        tmp_path, TrainingRecord, training(hyperparameters={"arity": 16, "C": None})
+    )
     assert record.setting("arity") == 16
     for name in ("C", "gamma"):
         with raises_with(XmlcError, "plt", "yeast", name):

@@ -1,4 +1,5 @@
 """Define the tables and figures that every suite has.
 
-The packages of papers import definitions from this package, which imports nothing from the packages of papers.
+The packages of papers import definitions from this package, which imports nothing from the packages
+of papers.
 """

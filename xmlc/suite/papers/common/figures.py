@@ -19,10 +19,13 @@ LINES = {"validation": "dashed", "test": "solid", "chosen": "none"}
 def macro_f(numbers: pd.DataFrame) -> pd.DataFrame:
     """Return macro-F against 1/c, for each method, on the validation set and on the test set.
 
-    The line ``chosen`` consists of the points of the test set whose c is chosen on the validation set of a seed.
+    The line ``chosen`` consists of the points of the test set whose c is chosen on the validation
+    set of a seed.
     """
     rows = means(numbers, "grid .*", ["method", "c"], "validation_macro_f", "macro_f").iloc[::-1]
-    best = numbers[(numbers["variant"] == "") & (numbers["quantity"] == "c")].astype({"value": float})
+    best = numbers[(numbers["variant"] == "") & (numbers["quantity"] == "c")].astype(
+        {"value": float}
+    )
     chosen = rows.merge(best.rename(columns={"value": "c"})[["method", "c"]].drop_duplicates())
     parts = {
         "validation": rows.assign(y=rows["validation_macro_f"]),
@@ -43,8 +46,8 @@ figure1 = FigureSpec(
     name="figure1",
     needs=(Where("thresholds", "80", methods=tuple(COLOURS)),),
     caption=(
-        "Macro-F of STO, FTA and OFO against 1/c, with a panel for each model and dataset. Markers show the values of "
-        "c that are chosen on the validation sets of the seeds."
+        "Macro-F of STO, FTA and OFO against 1/c, with a panel for each model and dataset. "
+        "Markers show the values of c that are chosen on the validation sets of the seeds."
     ),
     by=("dataset", "model"),
     height=1.0,
@@ -53,32 +56,43 @@ figure1 = FigureSpec(
 
 # Models of one program share a colour and a marker.
 PROGRAMS = pd.DataFrame(
-    [("xmlc", BLUE, "o"), ("napkinXC", VERMILION, "s"), ("omikuji", GREEN, "^")], columns=["label", "color", "marker"]
+    [("xmlc", BLUE, "o"), ("napkinXC", VERMILION, "s"), ("omikuji", GREEN, "^")],
+    columns=["label", "color", "marker"],
 )
 CONTROL = r"[\x00-\x1f\x7f-\x9f]"  # Characters that SVG files must not contain.
 
 
 def quality(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
-    """Return P@1 of each model against a cost, and the Pareto front. Models without the cost are left out."""
+    """Return P@1 of each model against a cost, and the Pareto front.
+
+    Models without the cost are left out.
+    """
     rows = means(numbers, "", ["model"], cost, "p@1").dropna()
     return with_front(rows.rename(columns={cost: "x", "p@1": "y"}))
 
 
 def with_front(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the points ``x`` and ``y`` of each ``model`` with styles, and their Pareto front, with names of models."""
+    """Return the points ``x`` and ``y`` of each ``model`` with styles, and their Pareto front, with
+    names of models.
+    """
     front = pareto_front(points)
     names = front["model"].map(model_title).str.replace(CONTROL, "", regex=True)
-    models = points.assign(label=points["model"].map(family), name=names, linestyle="none").merge(PROGRAMS)
+    models = points.assign(label=points["model"].map(family), name=names, linestyle="none").merge(
+        PROGRAMS
+    )
     front = pd.concat([front, front.tail(1).assign(x=points["x"].max())])
-    front = front.assign(label="Pareto front", color=GREY, linestyle="dashed", drawstyle="steps-post")
+    front = front.assign(
+        label="Pareto front", color=GREY, linestyle="dashed", drawstyle="steps-post"
+    )
     return pd.concat([models, front])
 
 
 def pareto_front(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the points on the Pareto front by their cost ``x`` and quality ``y``, with the cheapest first.
+    """Return the points on the Pareto front by their cost ``x`` and quality ``y``, with the
+    cheapest first.
 
-    A point is on the front if no other point is better at the same or a lower cost, or cheaper at the same quality.
-    Only the first of several equal points is returned.
+    A point is on the front if no other point is better at the same or a lower cost, or cheaper at
+    the same quality. Only the first of several equal points is returned.
     """
     points = points.sort_values(["x", "y"], ascending=[True, False], kind="stable")
     best_of_cheaper = points["y"].astype(float).cummax().shift(fill_value=-math.inf)
@@ -87,15 +101,17 @@ def pareto_front(points: pd.DataFrame) -> pd.DataFrame:
 
 def cost_of(cost: str, label: str) -> Plot:
     """Specify a panel of P@1 against a cost."""
-    return Plot(points=partial(quality, cost=cost), title="{threads}", x=label, y="P@1 (%)", log="x")
+    return Plot(
+        points=partial(quality, cost=cost), title="{threads}", x=label, y="P@1 (%)", log="x"
+    )
 
 
 pareto = FigureSpec(
     name="pareto",
     needs=(Where("ranking", "full", baselines=True),),
     caption=(
-        "P@1 against training time and prediction time per instance. The dashed line is the Pareto front, whose "
-        "models are named."
+        "P@1 against training time and prediction time per instance. The dashed line is the "
+        "Pareto front, whose models are named."
     ),
     narrowest=2.4,
     plots=(

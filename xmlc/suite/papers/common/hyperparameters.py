@@ -1,4 +1,6 @@
-"""Declare Table 3 of plt2016: the suite's and the paper's ranges of hyperparameters, and the values for training."""
+"""Declare Table 3 of plt2016: the suite's and the paper's ranges of hyperparameters, and the values
+for training.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,13 @@ from xmlc.suite.results.titles import search_title
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
 Rows = dict[tuple[str, str, str], dict[str, Any]]  # Values by quantity, for each key of a row.
-EVERY_DATASET = "all"  # In rows of ranges, this name replaces the dataset, because ranges apply to all datasets.
+# In rows of ranges, this name replaces the dataset, because ranges apply to all datasets.
+EVERY_DATASET = "all"
 
 
 def _ranges_and_values(table: Table) -> pd.DataFrame:
-    """Return the rows with each model's ranges, followed by the rows with each model's values on each dataset.
+    """Return the rows with each model's ranges, followed by the rows with each model's values on
+    each dataset.
 
     Raises
     ------
@@ -30,7 +34,9 @@ def _ranges_and_values(table: Table) -> pd.DataFrame:
         No suite is given, or no record is of a model with ranges.
     """
     if table.suite is None:
-        raise XmlcError("table3: found no file with ranges, expected one, as in --suite config/papers/x.yaml")
+        raise XmlcError(
+            "table3: found no file with ranges, expected one, as in --suite config/papers/x.yaml"
+        )
     ranges: Rows = {}
     values: Rows = {}
     shown = []
@@ -39,7 +45,9 @@ def _ranges_and_values(table: Table) -> pd.DataFrame:
         about = numbers["variant"] == ABOUT
         result = numbers[~about].set_index("quantity")["value"]
         model = table.suite.models.get(name)
-        if model and (model.search.ranges or (model.search.auto and result["search_method"] == AUTO)):
+        if model and (
+            model.search.ranges or (model.search.auto and result["search_method"] == AUTO)
+        ):
             shown.append(record)
             ranges |= _ranges(name, model)
             # All seeds have the same hyperparameters.
@@ -47,7 +55,10 @@ def _ranges_and_values(table: Table) -> pd.DataFrame:
             for key, row in _values(dataset, name, result, hyperparameters, model).items():
                 values.setdefault(key, row)
     if not any(model.search.ranges for model in table.suite.models.values()) or not shown:
-        raise XmlcError(f"{table.suite.file}: found no record of a model with search.ranges, expected one for table3")
+        raise XmlcError(
+            f"{table.suite.file}: found no record of a model with search.ranges, expected one for "
+            "table3"
+        )
     table.numbers = table.numbers[table.numbers["record"].isin(shown)]
     cells = []
     for key, row in (ranges | values).items():
@@ -72,10 +83,14 @@ def _ranges(name: str, model: ModelSpec) -> Rows:
     return rows
 
 
-def _values(dataset: str, name: str, result: pd.Series, hyperparameters: dict[str, Any], model: ModelSpec) -> Rows:
-    """Return the rows of a model's values on a dataset, with their source and their P@1 on the validation set.
+def _values(
+    dataset: str, name: str, result: pd.Series, hyperparameters: dict[str, Any], model: ModelSpec
+) -> Rows:
+    """Return the rows of a model's values on a dataset, with their source and their P@1 on the
+    validation set.
 
-    The source is a search by the workflow, or the source that the suite's configuration states, or None.
+    The source is a search by the workflow, or the source that the suite's configuration states, or
+    None.
     """
     by = None
     p1 = None
@@ -84,7 +99,8 @@ def _values(dataset: str, name: str, result: pd.Series, hyperparameters: dict[st
     if result["search_method"]:
         by = search_title(result["search_method"], result["trials"])
         p1 = result["validation_p@1"]
-    # The source in the configuration is correct only if the model was trained with the configured values.
+    # The source in the configuration is correct only if the model was trained with the configured
+    # values.
     elif stated and configured.items() <= hyperparameters.items():
         by = stated.by
         if stated.p_at_1 is not None:
@@ -117,5 +133,6 @@ table3 = TableSpec(
         ),
     ),
     takes_suite=True,
-    caption="Ranges and values of hyperparameters, with P@1 on the validation set (20 % of the training set).",
+    caption="Ranges and values of hyperparameters, with P@1 on the validation set (20 % of the "
+    "training set).",
 )

@@ -1,7 +1,7 @@
 """Declare the tables that every suite has, among them Tables 1 to 4 of plt2016.
 
-A paper's table of the same name takes precedence. The packages of papers import definitions from this package, which
-imports nothing from them.
+A paper's table of the same name takes precedence. The packages of papers import definitions from
+this package, which imports nothing from them.
 """
 
 from __future__ import annotations
@@ -51,10 +51,15 @@ table1 = TableSpec(
         datasets(*DATASET_COLUMNS),
         columns("Ranking on the test set, and training time", *PRECISION, "train_minutes"),
     ),
-    caption="The datasets, precision@k on the test set, and training time on the whole training set.",
+    caption=(
+        "The datasets, precision@k on the test set, and training time on the whole training set."
+    ),
 )
 
-CPU = "CPU times of training are sums over all threads and processes, without reading and writing files."
+CPU = (
+    "CPU times of training are sums over all threads and processes, without reading and writing "
+    "files."
+)
 passes = TableSpec(
     name="passes",
     needs=(RANKINGS,),
@@ -83,7 +88,8 @@ def _baselines(table: Table) -> Mapping[str, ModelSpec]:
 
 
 def _with_macro_f(table: Table) -> pd.DataFrame:
-    """Return a row for each ranking, with the macro-F of thresholds that were tuned for the same model.
+    """Return a row for each ranking, with the macro-F of thresholds that were tuned for the same
+    model.
 
     Baselines come last on each dataset.
     """
@@ -97,7 +103,9 @@ def _with_macro_f(table: Table) -> pd.DataFrame:
 
 
 def _about(table: Table) -> list[str]:
-    """Return notes on baselines that are missing, have no tuned thresholds, or have untuned hyperparameters."""
+    """Return notes on baselines that are missing, have no tuned thresholds, or have untuned
+    hyperparameters.
+    """
     notes = []
     for name, model in _baselines(table).items():
         title = model_title(name)
@@ -128,14 +136,17 @@ baselines = TableSpec(
             *(*PRECISION, *BASELINE_METHODS, *COSTS, *THREADS),
             optional=BASELINE_METHODS,
             headings={name: f"Macro-F, {method_title(name)} (%)" for name in BASELINE_METHODS},
-            contests={name: name for name in (*PRECISION, *COSTS)} | dict.fromkeys(BASELINE_METHODS, "macro_f"),
+            contests={name: name for name in (*PRECISION, *COSTS)}
+            | dict.fromkeys(BASELINE_METHODS, "macro_f"),
         ),
         columns("Propensity-scored precision", *PROPENSITY_SCORED),
     ),
     notes=(
-        "Rankings: models are trained on the whole training set, and predict the five best labels of each instance.",
+        "Rankings: models are trained on the whole training set, and predict the five best labels "
+        "of each instance.",
         "Times include the conversion of data from Python to the format of a program.",
-        "MB are 10^6 bytes. A model's size is the size of its files. Peak memory includes the whole process.",
+        "MB are 10^6 bytes. A model's size is the size of its files. Peak memory includes the "
+        "whole process.",
         *CONVENTIONS,
         _about,
     ),
@@ -145,7 +156,8 @@ baselines = TableSpec(
 
 # --- Label sets by thresholds ---
 
-FOR_OTHERS = ("ofo-ab", *known.MEASURE_METHODS)  # Methods that only the tables `table4` and `measures` show.
+# Methods that only the tables `table4` and `measures` show.
+FOR_OTHERS = ("ofo-ab", *known.MEASURE_METHODS)
 OF_80 = Where("thresholds", "80", but_methods=FOR_OTHERS)
 OF_FULL = Where("thresholds", "full", but_methods=FOR_OTHERS)
 
@@ -157,7 +169,15 @@ table2 = TableSpec(
         *("macro_f", "test_ms", "inner_products"),
         *known.SET_METRICS,
         *known.FURTHER_SET_METRICS,
-        *("predicted_per_instance", "validation_macro_f", "c", "a", "b", "tune_seconds", "test_threads"),
+        *(
+            "predicted_per_instance",
+            "validation_macro_f",
+            "c",
+            "a",
+            "b",
+            "tune_seconds",
+            "test_threads",
+        ),
     ),
     panels=(
         by_method("macro_f", "Macro-F on the test set (%)"),
@@ -166,10 +186,13 @@ table2 = TableSpec(
     ),
     notes=(
         *CONVENTIONS,
-        "A label without test instances counts 0 if it is predicted. The CSV file has more variants of macro-F.",
-        "FTA: fixed thresholds approach, STO: search-based threshold optimization, OFO: online F-measure optimization.",
+        "A label without test instances counts 0 if it is predicted. The CSV file has more "
+        "variants of macro-F.",
+        "FTA: fixed thresholds approach, STO: search-based threshold optimization, OFO: online "
+        "F-measure optimization.",
     ),
-    caption="Macro-F and costs of prediction on the test set, with thresholds tuned on the validation set.",
+    caption="Macro-F and costs of prediction on the test set, with thresholds tuned on the "
+    "validation set.",
 )
 
 
@@ -186,7 +209,9 @@ def _tuned_ofo(table: Table) -> pd.DataFrame:
 
 table4 = TableSpec(
     name="table4",
-    needs=tuple(Where("thresholds", "80", methods=names) for names in (("ofo-ab",), ("fta", "sto"))),
+    needs=tuple(
+        Where("thresholds", "80", methods=names) for names in (("ofo-ab",), ("fta", "sto"))
+    ),
     keys=("model", "dataset"),
     rows=_tuned_ofo,
     more=(
@@ -207,15 +232,16 @@ table4 = TableSpec(
         ),
     ),
     notes=CONVENTIONS,
-    caption="Macro-F on the test set when both parameters of OFO, a and b, are tuned on the validation set.",
+    caption="Macro-F on the test set when both parameters of OFO, a and b, are tuned on the "
+    "validation set.",
 )
 
 
 def _by_measure(table: Table) -> pd.DataFrame:
     """Return the means over seeds, with a row for each measure that thresholds were tuned for.
 
-    Brackets mark the measure that a row was tuned for. The column of a measure is hidden if no row was tuned for it.
-    Records of methods that xmlc does not have are left out.
+    Brackets mark the measure that a row was tuned for. The column of a measure is hidden if no row
+    was tuned for it. Records of methods that xmlc does not have are left out.
     """
     numbers = table.own
     numbers = numbers.assign(tuned_for=numbers["method"].replace(known.MEASURE_METHODS))
@@ -246,15 +272,19 @@ measures = TableSpec(
     ),
     notes=(
         *CONVENTIONS,
-        "Each label has a separate threshold for macro measures, and all labels share one for the other measures.",
+        "Each label has a separate threshold for macro measures, and all labels share one for the "
+        "other measures.",
         "F2 weights recall twice as much as precision.",
     ),
-    caption="All measures on the test set (%). In each row, thresholds are tuned for the measure in brackets.",
+    caption="All measures on the test set (%). In each row, thresholds are tuned for the measure "
+    "in brackets.",
 )
 
-# --- Label sets that inference methods compute for each instance from sparse probability estimates ---
+# --- Label sets that inference methods compute for each instance from sparse probability estimates
+# ---
 
-THRESHOLD = "for-instance-f"  # The method with the best common threshold, a baseline for inference methods.
+# The method with the best common threshold, a baseline for inference methods.
+THRESHOLD = "for-instance-f"
 INFERRED_MEASURES = (
     "instance_f",
     "expected_f",
@@ -265,20 +295,29 @@ INFERRED_MEASURES = (
 )
 # The costs of a threshold are shown in the columns for the costs of inference.
 COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
-INSTANCE_F_CONVENTION = "F is the mean over the test instances. F is 1 if both sets are empty (gfm2011's equation 1)."
+INSTANCE_F_CONVENTION = (
+    "F is the mean over the test instances. F is 1 if both sets are empty (gfm2011's equation 1)."
+)
 
 
 def timeouts(table: Table) -> list[str]:
-    """Return notes that name the runs that reached the time limit, whose numbers are dashes in the table."""
+    """Return notes that name the runs that reached the time limit, whose numbers are dashes in the
+    table.
+    """
     stopped = table.means[table.means["quantity"] == "note"].dropna(subset="value")
     notes = []
     for row in stopped.itertuples():
-        notes.append(f"A dash: {row.value} on {row.dataset} with {model_title(row.model)} {method_title(row.method)}.")
+        notes.append(
+            f"A dash: {row.value} on {row.dataset} with {model_title(row.model)} "
+            f"{method_title(row.method)}."
+        )
     return notes
 
 
 def _beside_thresholds(table: Table) -> pd.DataFrame:
-    """Return the rows of inference methods. For each dataset and model, the row of the best threshold comes first.
+    """Return the rows of inference methods.
+
+    For each dataset and model, the row of the best threshold comes first.
 
     Raises
     ------
@@ -286,16 +325,21 @@ def _beside_thresholds(table: Table) -> pd.DataFrame:
         No record has estimates with a minimum probability.
     """
     numbers = table.numbers
-    truncated = numbers[(numbers["quantity"] == "min_probability") & (numbers["need"] == 0)].dropna(subset="value")
+    truncated = numbers[(numbers["quantity"] == "min_probability") & (numbers["need"] == 0)].dropna(
+        subset="value"
+    )
     if truncated.empty:
         raise XmlcError(
-            "instance-f: found no record of estimates with a minimum probability. Run `xmlc thresholds --infer` first"
+            "instance-f: found no record of estimates with a minimum probability. Run `xmlc "
+            "thresholds --infer` first"
         )
     table.numbers = numbers[(numbers["need"] == 1) | numbers["record"].isin({*truncated["record"]})]
     own = table.own
     inferred = mean_over_seeds(own[own["need"] == 0], METHOD_KEYS)
     tuned = own[own["need"] == 1]
-    best = mean_over_seeds(tuned.assign(quantity=tuned["quantity"].replace(COSTS_OF_THRESHOLD)), METHOD_KEYS)
+    best = mean_over_seeds(
+        tuned.assign(quantity=tuned["quantity"].replace(COSTS_OF_THRESHOLD)), METHOD_KEYS
+    )
     best = best.merge(inferred[[*MODEL_KEYS]].drop_duplicates(), on=MODEL_KEYS)
     return pd.concat([best, inferred], ignore_index=True)
 
@@ -331,13 +375,18 @@ instance_f = TableSpec(
     ),
     notes=(
         INSTANCE_F_CONVENTION,
-        "Expected F is the F-measure that a method predicts for its label sets, if labels are independent.",
-        "Inferring is the time to compute the label sets from the estimates. Thresholds need no time for inferring.",
-        "Models are trained on 80 % of the training set. A label without an estimate is never predicted.",
-        "Lost expected F: a bound on the loss of exact methods if missing estimates are below the minimum probability.",
+        "Expected F is the F-measure that a method predicts for its label sets, if labels are "
+        "independent.",
+        "Inferring is the time to compute the label sets from the estimates. Thresholds need no "
+        "time for inferring.",
+        "Models are trained on 80 % of the training set. A label without an estimate is never "
+        "predicted.",
+        "Lost expected F: a bound on the loss of exact methods if missing estimates are below the "
+        "minimum probability.",
         timeouts,
     ),
-    caption="Instance-F on the test set. The best threshold has the highest instance-F on the validation set.",
+    caption="Instance-F on the test set. The best threshold has the highest instance-F on the "
+    "validation set.",
 )
 
 # --- Rare labels, and the calibration of estimates, which P@k does not measure ---
@@ -361,9 +410,12 @@ tail = TableSpec(
         _over_labels("Coverage of labels", "coverage"),
     ),
     notes=(
-        "P@k counts correct labels, most of which are frequent. In means over labels, all labels have the same weight.",
-        "The precision of a label is the share of correct ones among its predictions at ranks 1 to k.",
-        "The recall of a label is the share of its instances for which the label is among the first k predictions.",
+        "P@k counts correct labels, most of which are frequent. In means over labels, all labels "
+        "have the same weight.",
+        "The precision of a label is the share of correct ones among its predictions at ranks 1 "
+        "to k.",
+        "The recall of a label is the share of its instances for which the label is among the "
+        "first k predictions.",
         "Coverage is the share of labels that are ranked correctly at least once.",
     ),
     caption="Rankings on the test set, as means over the labels that occur there.",
@@ -375,21 +427,30 @@ tail_f = TableSpec(
     panels=(columns("", "macro_f_present", *known.RARE),),
     notes=(
         "Labels without training instances count only in the mean over all labels.",
-        "Labels are grouped by their number of instances in the whole training set, even if models use 80 % of it.",
+        "Labels are grouped by their number of instances in the whole training set, even if "
+        "models use 80 % of it.",
     ),
-    caption="Macro-F over the labels in the test set: all labels, and groups by number of training instances.",
+    caption="Macro-F over the labels in the test set: all labels, and groups by number of training "
+    "instances.",
 )
 calibration = TableSpec(
     name="calibration",
     needs=(CALIBRATIONS,),
     keys=MODEL_KEYS,
     panels=(
-        columns("Calibration error", *calibrated.ERRORS, *(f"isotonic_{name}" for name in calibrated.ERRORS)),
+        columns(
+            "Calibration error",
+            *calibrated.ERRORS,
+            *(f"isotonic_{name}" for name in calibrated.ERRORS),
+        ),
         columns("Precision", *calibrated.PRECISION),
     ),
     notes=(
-        "Models are trained on 80 % of the training set. P@k depends only on the order of estimates.",
-        "Calibrated: the error after isotonic calibration on the validation set, for the same labels as before it.",
+        "Models are trained on 80 % of the training set. P@k depends only on the order of "
+        "estimates.",
+        "Calibrated: the error after isotonic calibration on the validation set, for the same "
+        "labels as before it.",
     ),
-    caption="Expected calibration error of the first k labels: how far estimates are from the share of correct labels.",
+    caption="Expected calibration error of the first k labels: how far estimates are from the "
+    "share of correct labels.",
 )

@@ -18,7 +18,9 @@ Simulated = Iterator[tuple[int, pd.DataFrame]]  # Seeds, and scores by sample si
 
 
 def inference_for_f_pays(numbers: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Compare F or the Hamming loss of the method H with the lowest of the methods that optimise F."""
+    """Compare F or the Hamming loss of the method H with the lowest of the methods that optimise
+    F.
+    """
     effects = []
     for model, methods in FOR_F.items():
         lowest = scores(numbers, metric, model=model, method=methods).groupby(level=RUN).min()

@@ -35,14 +35,20 @@ STYLES["label"] = STYLES["method"].map(method_title)
 
 
 def scores(numbers: pd.DataFrame, distribution: str) -> pd.DataFrame:
-    """Return the expected F of each method against the sample size, and the highest possible expected F."""
+    """Return the expected F of each method against the sample size, and the highest possible
+    expected F.
+    """
     numbers = numbers.assign(method=numbers["variant"].str.split(", ").str[1])
     by = ["method", "samples"]
-    points = means(numbers, f"{distribution}, .* samples", by, "expected_f", "standard_error").merge(STYLES)
+    points = means(
+        numbers, f"{distribution}, .* samples", by, "expected_f", "standard_error"
+    ).merge(STYLES)
     error = points["standard_error"]
     points = points.assign(x=points["samples"], y=points["expected_f"])
     points = points.assign(low=points["y"] - error, high=points["y"] + error)
-    (optimum,) = numbers.loc[(numbers["variant"] == distribution) & (numbers["quantity"] == "optimum"), "value"]
+    (optimum,) = numbers.loc[
+        (numbers["variant"] == distribution) & (numbers["quantity"] == "optimum"), "value"
+    ]
     maximum = pd.DataFrame({"x": [0, points["x"].max()], "y": optimum})
     return pd.concat([maximum.assign(label="maximum", color=GREY, linestyle="dotted"), points])
 
@@ -51,7 +57,9 @@ def times(numbers: pd.DataFrame) -> pd.DataFrame:
     """Return the microseconds of each method against the number of labels."""
     times = numbers[numbers["variant"].str.fullmatch(r"\d+ labels")]
     labels = times["variant"].str.removesuffix(" labels").astype(int)
-    return times.assign(method=times["quantity"], x=labels, y=1000 * times["value"]).merge(STYLES, on="method")
+    return times.assign(method=times["quantity"], x=labels, y=1000 * times["value"]).merge(
+        STYLES, on="method"
+    )
 
 
 DISTRIBUTIONS = {
@@ -63,17 +71,24 @@ figure1 = FigureSpec(
     name="figure1",
     needs=(SIMULATIONS,),
     caption=(
-        "Expected F against the sample size for three models of labels, and time against the number of labels. "
-        "The score is the exact expected F under the distribution of the samples (0/0 = 1), the dotted line is "
-        "its maximum, and bands show the standard error. As in the paper, the logit of dependent label i is "
-        "−(i − 1)/2 + the number of ones before it. The model with −1 and +1 is not in the paper: the logit of label i "
-        "is −1 + the sum of the labels before it. Times from a sample of independent labels to the label set are means "
-        "in the fastest of several rounds. MEUF finds the same sets as the published procedure."
+        "Expected F against the sample size for three models of labels, and time against the "
+        "number of labels. The score is the exact expected F under the distribution of the "
+        "samples (0/0 = 1), the dotted line is its maximum, and bands show the standard error. As "
+        "in the paper, the logit of dependent label i is −(i − 1)/2 + the number of ones before "
+        "it. The model with −1 and +1 is not in the paper: the logit of label i is −1 + the sum "
+        "of the labels before it. Times from a sample of independent labels to the label set are "
+        "means in the fastest of several rounds. MEUF finds the same sets as the published "
+        "procedure."
     ),
     narrowest=3,
     plots=(
         *(
-            Plot(points=partial(scores, distribution=name), title=title, x="sample size", y="expected F (%)")
+            Plot(
+                points=partial(scores, distribution=name),
+                title=title,
+                x="sample size",
+                y="expected F (%)",
+            )
             for name, title in DISTRIBUTIONS.items()
         ),
         Plot(

@@ -45,13 +45,16 @@ table1 = TableSpec(
         ),
     ),
     notes=(
-        "GFM and GFM-T use the joint distribution of PCC, a classifier chain. H and MEUF use marginal probabilities.",
+        "GFM and GFM-T use the joint distribution of PCC, a classifier chain. H and MEUF use "
+        "marginal probabilities.",
         "BR has one classifier for each label, and therefore only marginals.",
         INSTANCE_F_CONVENTION,
         "Macro-F is the mean over all m labels, with 0/0 = 1.",
-        "MEUF finds the same label sets as the published procedure, but in O(m^2) instead of O(m^3) steps.",
+        "MEUF finds the same label sets as the published procedure, but in O(m^2) instead of "
+        "O(m^3) steps.",
         _drawn,
         timeouts,
     ),
-    caption="Label sets inferred from a model's estimates. The time contains sampling or estimating, and inference.",
+    caption="Label sets inferred from a model's estimates. The time contains sampling or "
+    "estimating, and inference.",
 )

@@ -1,1 +1,3 @@
-"""Tables, figures and claims of ldsm2020, "LdSM, Logarithm-depth Streaming Multi-label Decision Trees"."""
+"""Tables, figures and claims of ldsm2020, "LdSM, Logarithm-depth Streaming Multi-label Decision
+Trees".
+"""

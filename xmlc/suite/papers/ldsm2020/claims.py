@@ -32,7 +32,9 @@ SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 # Maps a dataset to the paper's upper bound on the depth of the deepest tree, as a multiple of the
 # depth of a balanced tree (Section 5).
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
-DEPTHS |= dict.fromkeys(("delicious", "amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k"), 2.0)
+DEPTHS |= dict.fromkeys(
+    ("delicious", "amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k"), 2.0
+)
 
 
 def purity_is_bounded(numbers: pd.DataFrame) -> pd.Series:

@@ -1,4 +1,6 @@
-"""Specify the figures of ldsm2020: scores against the number and the size of trees, depths, and objectives."""
+"""Specify the figures of ldsm2020: scores against the number and the size of trees, depths, and
+objectives.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,15 @@ from xmlc.suite.papers.plotting import (
     means,
 )
 
-# Model `BINARY` has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for delicious.
+# Model `BINARY` has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for
+# delicious.
 OURS = "ldsm"
 BINARY = "ldsm-mean"
 TITLES = {"fastxml": "FastXML", OURS: "LdSM"}
 SINGLE = "-single"  # End of the names of models that are the best single tree of a search.
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
-# Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed. nDCG@1 equals P@1.
+# Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed.
+# nDCG@1 equals P@1.
 MEASURES = pd.DataFrame(
     [
         ("p@1", "P@1", BLUE, "o", BLUE, "solid"),
@@ -40,16 +44,24 @@ MEASURES = pd.DataFrame(
     ],
     columns=["quantity", "label", "color", "marker", "markerfacecolor", "linestyle"],
 )
-DEPTH = pd.DataFrame([("depth", "depth", BLACK, "v")], columns=["quantity", "label", "color", "marker"])
+DEPTH = pd.DataFrame(
+    [("depth", "depth", BLACK, "v")], columns=["quantity", "label", "color", "marker"]
+)
 LEVELS = ["#440154", "#3d4d8a", "#23898e", "#3bbb75", "#bddf26"]
 SHADES = (GREY, GREEN, VERMILION, SKY)  # Colours of lines in Figure 2, one for each arity.
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 def scores(
-    numbers: pd.DataFrame, variants: str, x: str, model: str = OURS, quantities: pd.DataFrame = MEASURES
+    numbers: pd.DataFrame,
+    variants: str,
+    x: str,
+    model: str = OURS,
+    quantities: pd.DataFrame = MEASURES,
 ) -> pd.DataFrame:
-    """Return quantities of a model's forests against a number of its parts, such as ``n_trees=5``."""
+    """Return quantities of a model's forests against a number of its parts, such as
+    ``n_trees=5``.
+    """
     names = quantities["quantity"]
     rows = means(numbers[numbers["model"] == model], variants, ["model", x], *names)
     return rows.melt(x, names, "quantity", "y").merge(quantities).rename(columns={x: "x"})
@@ -75,9 +87,13 @@ def single_trees(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def depths(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the depth of the deepest tree on each dataset, and multiples of the depth of a balanced tree."""
+    """Return the depth of the deepest tree on each dataset, and multiples of the depth of a
+    balanced tree.
+    """
     rows = means(numbers, "", ["dataset", "m", "arity"], "depth")
-    trees = rows.assign(x=rows["m"], y=rows["depth"], name=rows["dataset"] + rows["arity"].map(", M = {:g}".format))
+    trees = rows.assign(
+        x=rows["m"], y=rows["depth"], name=rows["dataset"] + rows["arity"].map(", M = {:g}".format)
+    )
     lines = [trees.assign(label="LdSM", color=BLUE, marker="o", linestyle="none")]
     # The lines are straight on a logarithmic scale, so two points suffice.
     ends = pd.DataFrame({"x": [rows["m"].min() / 2, 2 * rows["m"].max()]})
@@ -90,13 +106,17 @@ def depths(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def objectives(numbers: pd.DataFrame, tree: int) -> pd.DataFrame:
-    """Return the objectives J against epochs on five levels of a tree of the first seed, and the bounds of J (Lemma 1).
+    """Return the objectives J against epochs on five levels of a tree of the first seed, and the
+    bounds of J (Lemma 1).
 
-    A line shows the mean over the nodes of a level, and a band extends from the smallest to the largest.
+    A line shows the mean over the nodes of a level, and a band extends from the smallest to the
+    largest.
     """
     about = facts(numbers)
     numbers = numbers[numbers["record"] == numbers["record"].iloc[0]]
-    rows = means(numbers, f"tree {tree}, .*", ["level", "epoch"], "level_nodes", "minimum", "mean", "maximum")
+    rows = means(
+        numbers, f"tree {tree}, .*", ["level", "epoch"], "level_nodes", "minimum", "mean", "maximum"
+    )
     rows = rows.rename(columns={"epoch": "x", "mean": "y", "minimum": "low", "maximum": "high"})
     if rows.empty:
         return rows
@@ -105,7 +125,9 @@ def objectives(numbers: pd.DataFrame, tree: int) -> pd.DataFrame:
     places = np.unique(np.linspace(0, len(levels) - 1, len(LEVELS)).round().astype(int))
     for place, colour in zip(places, LEVELS, strict=False):
         line = rows[rows["level"] == levels[place]]
-        lines.append(line.assign(label="{level:g} ({level_nodes:g})".format_map(line.iloc[0]), color=colour))
+        lines.append(
+            line.assign(label="{level:g} ({level_nodes:g})".format_map(line.iloc[0]), color=colour)
+        )
     for bound in (-about["lambda_1"], about["lambda_2"]):
         height = bound * (about["arity"] - 1)
         line = line.assign(y=height, low=height, high=height, color=GREY, linestyle="dotted")
@@ -115,7 +137,11 @@ def objectives(numbers: pd.DataFrame, tree: int) -> pd.DataFrame:
 
 def growth_of(model: str) -> Plot:
     """Specify a panel of scores against the number of trees."""
-    return Plot(points=partial(scores, variants="n_trees=.*", x="n_trees", model=model), x="trees", y="score (%)")
+    return Plot(
+        points=partial(scores, variants="n_trees=.*", x="n_trees", model=model),
+        x="trees",
+        y="score (%)",
+    )
 
 
 def objectives_of(tree: int) -> Plot:
@@ -132,8 +158,9 @@ figure1 = FigureSpec(
     name="figure1",
     needs=(FORESTS, SIZES, RANKINGS),
     caption=(
-        "Figure 1 for Delicious or another dataset: scores against the number of trees (LdSM with means over leaves) "
-        "and the size of trees, the resulting depth, and single trees next to ensembles."
+        "Figure 1 for Delicious or another dataset: scores against the number of trees (LdSM with "
+        "means over leaves) and the size of trees, the resulting depth, and single trees next to "
+        "ensembles."
     ),
     only="delicious",
     narrowest=3,
@@ -142,7 +169,8 @@ figure1 = FigureSpec(
 figure2 = FigureSpec(
     name="figure2",
     needs=(replace(FORESTS, models=(OURS,)),),
-    caption="Depth of the deepest tree against the number of labels K, with lines at 1, 2 and 3 times log_M K.",
+    caption="Depth of the deepest tree against the number of labels K, with lines at 1, 2 and 3 "
+    "times log_M K.",
     by=(),
     height=2.2,
     plots=(Plot(points=depths, x="labels K", y="depth of the deepest tree", log="x"),),

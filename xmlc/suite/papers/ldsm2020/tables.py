@@ -1,4 +1,6 @@
-"""Declare the tables of ldsm2020: precision, costs and the shape of trees, next to the paper's numbers."""
+"""Declare the tables of ldsm2020: precision, costs and the shape of trees, next to the paper's
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ from xmlc.suite.papers.ldsm2020.claims import claims as claims
 from xmlc.suite.papers.tables import Table, TableSpec, columns, not_run, table_of_datasets
 from xmlc.suite.results.numbers import ABOUT
 
-OURS = "ldsm"  # The only model that the paper measured. The paper quotes the numbers of all other models.
+# The only model that the paper measured. The paper quotes the numbers of all other models.
+OURS = "ldsm"
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
 
 QUOTED = "The paper quotes the numbers of other methods from their papers or from the repository."
 RANKED = "Precision@k and nDCG@k on the test set, for models trained on the whole training set."
 PREDICTED = (
-    "Milliseconds and inner products per test instance to find its five best labels, and the size of the model on disk."
+    "Milliseconds and inner products per test instance to find its five best labels, and the size "
+    "of the model on disk."
 )
 
 
@@ -62,16 +66,21 @@ table2 = ranked(
 table3 = table_of_datasets(
     "table3",
     *("d", "m", "n_train", "n_test", "labels_per_instance", "instances_per_label"),
-    caption="Sizes, and averages over the training set. Some averages of the paper include the test set.",
+    caption="Sizes, and averages over the training set. Some averages of the paper include the "
+    "test set.",
 )
-table5 = replace(table2, name="table5", needs=(RANKINGS,), printed_in=(), caption=f"{PREDICTED} All methods.")
+table5 = replace(
+    table2, name="table5", needs=(RANKINGS,), printed_in=(), caption=f"{PREDICTED} All methods."
+)
 table6 = ranked(
     "table6",
     *("train_seconds", "train_peak_mb"),
     caption="Seconds of training on the whole training set, without reading and writing files.",
     needs=(RANKINGS,),
 )
-table7 = replace(table1, name="table7", needs=(RANKINGS,), printed_in=(), caption=f"{RANKED} All methods.")
+table7 = replace(
+    table1, name="table7", needs=(RANKINGS,), printed_in=(), caption=f"{RANKED} All methods."
+)
 
 
 def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
@@ -99,8 +108,9 @@ def _against_lemma_1(table: Table) -> list[str]:
     if not against:
         return []
     return [
-        "The settings (M, lambda_1, lambda_2) do not meet the condition of Lemma 1, lambda_2 > (M - 3) lambda_1, on "
-        f"{', '.join(against)}. If Lemma 1 does not apply, the best split may not be balanced and pure."
+        "The settings (M, lambda_1, lambda_2) do not meet the condition of Lemma 1, lambda_2 > (M "
+        f"- 3) lambda_1, on {', '.join(against)}. If Lemma 1 does not apply, the best split may "
+        "not be balanced and pure."
     ]
 
 
@@ -118,7 +128,8 @@ table4 = TableSpec(
     keys=("dataset",),
     panels=(columns("", *SHAPE), not_run("depth", "arity")),
     notes=(
-        "log_M K: the depth of a balanced tree with K leaves. The depths in the paper are 1 to 3 times log_M K.",
+        "log_M K: the depth of a balanced tree with K leaves. The depths in the paper are 1 to 3 "
+        "times log_M K.",
         "Nodes: the mean over the trees, leaves included.",
         _against_lemma_1,
     ),

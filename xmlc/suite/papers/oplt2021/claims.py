@@ -67,7 +67,9 @@ def _pairs(
                 yield model_title(model), ours[longest], values[rival]
 
 
-def leads(numbers: pd.DataFrame, models: Sequence[str], rivals: Sequence[str], sign: int = 1) -> pd.DataFrame:
+def leads(
+    numbers: pd.DataFrame, models: Sequence[str], rivals: Sequence[str], sign: int = 1
+) -> pd.DataFrame:
     """Compare P@1 of models and their rivals on multi-label datasets.
 
     The effect for a dataset, subject and seed is the smallest of the differences, each multiplied
@@ -100,7 +102,8 @@ def accuracy_above_memory_tree(numbers: pd.DataFrame, policies: Sequence[str]) -
 
 
 def balance_helps(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare P@1 of trees that are built with the score of the authors' program or the printed score.
+    """Compare P@1 of trees that are built with the score of the authors' program or the printed
+    score.
 
     Records are left out if the score printed in the paper does not give deeper trees. The paper
     varies alpha instead of the score.

@@ -8,7 +8,8 @@ from xmlc.suite.config.planned import STREAMS
 from xmlc.suite.papers.plotting import BLUE, GREEN, ORANGE, SKY, VERMILION, FigureSpec, Plot, means
 from xmlc.suite.results.titles import model_title, without_passes
 
-# Line styles distinguish curves in black-and-white prints. A policy has the same style for both rules of tree growth.
+# Line styles distinguish curves in black-and-white prints. A policy has the same style for both
+# rules of tree growth.
 COLOURS = {
     "oplt-b": BLUE,
     "oplt-r": VERMILION,
@@ -28,7 +29,9 @@ def learning(numbers: pd.DataFrame) -> pd.DataFrame:
     from xmlc.metrics.progressive import entropy_reduction  # This import loads numba.
 
     rows = means(numbers, "instances=.*", ["model", "instances"], "accuracy")
-    constants = means(numbers, "", ["model"], "constant_accuracy").set_index("model")["constant_accuracy"]
+    constants = means(numbers, "", ["model"], "constant_accuracy").set_index("model")[
+        "constant_accuracy"
+    ]
     lines = []
     for model, line in rows.groupby("model"):
         bits = entropy_reduction(line["accuracy"].to_numpy(), constants[model])
@@ -44,7 +47,9 @@ def learning(numbers: pd.DataFrame) -> pd.DataFrame:
 figure2 = FigureSpec(
     name="figure2",
     needs=(STREAMS,),
-    caption="Entropy reduction against the number of instances seen, with a panel for each dataset.",
+    caption=(
+        "Entropy reduction against the number of instances seen, with a panel for each dataset."
+    ),
     narrowest=3,
     height=2.2,
     plots=(Plot(points=learning, x="instances seen", y="entropy reduction (bits)", log="x"),),

@@ -31,12 +31,16 @@ table1 = table_of_datasets(
 
 
 def better_passes(table: Table) -> pd.DataFrame:
-    """Return a row for each dataset and method, with the number of passes that has the best mean P@1."""
+    """Return a row for each dataset and method, with the number of passes that has the best mean
+    P@1.
+    """
     means = mean_over_seeds(table.own, MODEL_KEYS)
     runs = [without_passes(model) for model in means["model"]]
     means["method"] = [method for method, _ in runs]
     means["passes"] = pd.Series([passes for _, passes in runs], dtype=object)
-    means = means.iloc[means.groupby(["dataset", "method"], sort=False).ngroup().argsort(kind="stable")]
+    means = means.iloc[
+        means.groupby(["dataset", "method"], sort=False).ngroup().argsort(kind="stable")
+    ]
     scores = means[means["quantity"] == "p@1"].astype({"value": float, "passes": float})
     # The fewest passes come first among equal scores.
     best = scores.sort_values(["value", "passes"], ascending=[False, True], kind="stable")
@@ -53,10 +57,13 @@ def _by_accuracy(table: Table) -> pd.DataFrame:
     for dataset, labels in zip(numbers["dataset"], numbers["value"], strict=True):
         if labels != 1:
             raise XmlcError(
-                f"table3: {dataset} has {labels:g} labels per instance, expected 1. Remove it from few_shot"
+                f"table3: {dataset} has {labels:g} labels per instance, expected 1. Remove it "
+                "from few_shot"
             )
     rows = better_passes(table)
-    return pd.concat([rows, rows[rows["quantity"] == "p@1"].assign(quantity="accuracy")], ignore_index=True)
+    return pd.concat(
+        [rows, rows[rows["quantity"] == "p@1"].assign(quantity="accuracy")], ignore_index=True
+    )
 
 
 table2 = TableSpec(

@@ -53,7 +53,9 @@ def precision_on_par(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def better_on_half(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Measure the share of datasets on which P@1 of PLT is higher than that of FastXML, minus 0.5."""
+    """Measure the share of datasets on which P@1 of PLT is higher than that of FastXML, minus
+    0.5.
+    """
     lead = precision_on_par(numbers).dropna(subset=[0])
     share = (lead > 0).groupby(level="seed").mean() - 0.5
     return pd.concat({"all": share}, names=["dataset"])

@@ -5,8 +5,8 @@ from dataclasses import replace
 from xmlc.suite.papers.common import tables
 from xmlc.suite.papers.tables import by_method
 
-# For macro-F over all labels, no best number is marked. If most labels have no test instance, 0/0 = 1 favours methods
-# that predict few labels.
+# For macro-F over all labels, no best number is marked. If most labels have no test instance, 0/0 =
+# 1 favours methods that predict few labels.
 table2 = replace(
     tables.table2,
     panels=(

@@ -33,7 +33,9 @@ def has_more_labels_than_instances(numbers: pd.DataFrame) -> pd.Series:
 
 
 def has_at_most_as_many_labels(numbers: pd.DataFrame) -> pd.Series:
-    """Return whether the dataset of each number has at most as many labels as training instances."""
+    """Return whether the dataset of each number has at most as many labels as training
+    instances.
+    """
     return fact(numbers, "m") <= fact(numbers, "n_train")
 
 

@@ -1,4 +1,6 @@
-"""Declare the tables of swnn2018: statistics of datasets (Tables 1-5), precision and costs (Table 6)."""
+"""Declare the tables of swnn2018: statistics of datasets (Tables 1-5), precision and costs (Table
+6).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.records.statistics import SUMMARY
 
 HYPERPARAMETERS = ("S", "alpha", "beta")
-OURS = "swnn-searched"  # The only model that the paper measured. The paper quotes the numbers of all other models.
+# The only model that the paper measured. The paper quotes the numbers of all other models.
+OURS = "swnn-searched"
 # Largest difference in points between comparable scores: "by approximately 1 %" (Section 4.3).
 CLOSE = 1.0
 
@@ -31,7 +34,9 @@ def _counts(counted: str, table: Table) -> pd.DataFrame:
 
 
 def summary_table(name: str, counted: str, text: str) -> TableSpec:
-    """Declare one of Tables 2-5: the five-number summary and the mean of the counts ``counted`` in each dataset."""
+    """Declare one of Tables 2-5: the five-number summary and the mean of the counts ``counted`` in
+    each dataset.
+    """
     caption = f"Number of {text}. Quartiles are interpolated, and the paper does not define them."
     return table_of_datasets(name, *SUMMARY, caption=caption, rows=partial(_counts, counted))
 
@@ -39,7 +44,10 @@ def summary_table(name: str, counted: str, text: str) -> TableSpec:
 LABELS = "occurrences of a label, over the labels that occur in the training set"
 OF_INSTANCES = "labels of an instance, over all instances of the training set"
 FEATURES = "occurrences of a feature, over the features that occur in the training set"
-ACTIVATIONS = "feature activations of an instance, over all training instances, including instances without features"
+ACTIVATIONS = (
+    "feature activations of an instance, over all training instances, including instances without "
+    "features"
+)
 table2 = summary_table("table2", "instances_per_label_seen", LABELS)
 table3 = summary_table("table3", "labels_per_instance", OF_INSTANCES)
 table4 = summary_table("table4", "activations_per_instance", ACTIVATIONS)
@@ -49,10 +57,13 @@ table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES)
 def _with_comparable(table: Table) -> pd.DataFrame:
     """Return the means over seeds.
 
-    A precision of the paper's method is bold if it is at most `CLOSE` points below the best quoted precision.
+    A precision of the paper's method is bold if it is at most `CLOSE` points below the best quoted
+    precision.
     """
     means = mean_over_seeds(table.own, MODEL_KEYS)
-    quoted = table.published[table.published["quantity"].isin(PRECISION) & (table.published["model"] != OURS)]
+    quoted = table.published[
+        table.published["quantity"].isin(PRECISION) & (table.published["model"] != OURS)
+    ]
     best = quoted.astype({"value": float}).groupby(["dataset", "quantity"])["value"].max()
     means = means.join(best.rename("best"), on=["dataset", "quantity"])
     values = means["value"].where(means["best"].notna()).astype(float)
@@ -70,17 +81,25 @@ table6 = TableSpec(
     more=("train_threads",),
     panels=(
         columns("Precision on the test set", *PRECISION, *MAXIMA, contests={}),
-        columns("Hyperparameters chosen on the validation set", *HYPERPARAMETERS, *SEARCHED, contests={}),
+        columns(
+            "Hyperparameters chosen on the validation set", *HYPERPARAMETERS, *SEARCHED, contests={}
+        ),
         columns("Cost", *COSTS, contests={}),
         not_run(*PRECISION, *MAXIMA, *HYPERPARAMETERS, "predict_ms"),
     ),
     notes=(
-        "S, alpha and beta maximise the mean of P@1, P@3 and P@5 over five random splits of the training set.",
-        "The search tries six pairs (alpha, beta), then the best pairs with S = 25, 50 and 75, as in the paper.",
-        "Training is the time to index the training set. Only the paper's time includes reading and writing files.",
-        "Model: the size of the index and the label sets on disk. Predict: the time of ranking per test instance.",
-        "Bold, as in the paper: precision of SWNN that is at most one point below the best quoted precision, or above.",
+        "S, alpha and beta maximise the mean of P@1, P@3 and P@5 over five random splits of the "
+        "training set.",
+        "The search tries six pairs (alpha, beta), then the best pairs with S = 25, 50 and 75, as "
+        "in the paper.",
+        "Training is the time to index the training set. Only the paper's time includes reading "
+        "and writing files.",
+        "Model: the size of the index and the label sets on disk. Predict: the time of ranking "
+        "per test instance.",
+        "Bold, as in the paper: precision of SWNN that is at most one point below the best quoted "
+        "precision, or above.",
     ),
     measured_models=(OURS,),
-    caption="Precision of SWNN on the test set. The maximum P@k of any ranking is the mean of min(|y|, k) / k.",
+    caption="Precision of SWNN on the test set. The maximum P@k of any ranking is the mean of "
+    "min(|y|, k) / k.",
 )

@@ -1,4 +1,5 @@
-"""Define the fields that records share, the record of `xmlc train`, and functions that read and write records.
+"""Define the fields that records share, the record of `xmlc train`, and functions that read and
+write records.
 
 The record of `xmlc train` has no kind, because records of other kinds contain its fields.
 """
@@ -61,25 +62,31 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
     return kind
 
 
-def check_scores(place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()) -> None:
-    """Raise an error if a score in ``needed`` is missing, or if a score in ``shares`` is not between 0 and 1.
+def check_scores(
+    place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()
+) -> None:
+    """Raise an error if a score in ``needed`` is missing, or if a score in ``shares`` is not
+    between 0 and 1.
 
     Raises
     ------
     ValueError
-        A score is missing, or is not between 0 and 1. The error message contains ``place``, the field with the scores.
-        msgspec adds the path of this field in the file.
+        A score is missing, or is not between 0 and 1. The error message contains ``place``, the
+        field with the scores. msgspec adds the path of this field in the file.
     """
     lacking = [name for name in needed if name not in scores]
     if lacking:
         raise ValueError(f"{place} lack {lacking[0]!r}")
     for name in shares:
         if not 0 <= scores.get(name, 0) <= HIGHEST:
-            raise ValueError(f"{place}: found {name} {scores[name]}, expected a share between 0 and 1")
+            raise ValueError(
+                f"{place}: found {name} {scores[name]}, expected a share between 0 and 1"
+            )
 
 
 def parsed(path: Path, what: str = "file") -> dict[str, object]:
-    """Return the content of a JSON file that `xmlc.suite.files.write_record` wrote, without the checksum.
+    """Return the content of a JSON file that `xmlc.suite.files.write_record` wrote, without the
+    checksum.
 
     Raises
     ------
@@ -90,14 +97,18 @@ def parsed(path: Path, what: str = "file") -> dict[str, object]:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except (OSError, ValueError, RecursionError) as error:
         let_through(error)
-        raise Damaged(path, f"found no readable JSON {what} ({error})", written_with(path)) from error
+        raise Damaged(
+            path, f"found no readable JSON {what} ({error})", written_with(path)
+        ) from error
     if not isinstance(content, dict):
         raise Damaged(path, f"found no keys, expected a JSON {what}", written_with(path))
     return check_content(path, content)
 
 
 def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
-    """Convert the content of a file to a dataclass. Keys in the file that are not fields of the dataclass are ignored.
+    """Convert the content of a file to a dataclass.
+
+    Keys in the file that are not fields of the dataclass are ignored.
 
     Error messages describe the expected file by ``expected``.
 
@@ -107,7 +118,9 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
         The content violates the schema of the dataclass.
     """
     try:
-        return msgspec.convert(content, kind, dec_hook=lambda to, found: Path(found) if to is Path else found)
+        return msgspec.convert(
+            content, kind, dec_hook=lambda to, found: Path(found) if to is Path else found
+        )
     except msgspec.ValidationError as error:
         problem = str(error).replace("Object missing required field", "found no key")
         raise misfit(path, problem, expected) from error
@@ -122,24 +135,30 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"found {text}, expected a number that JSON allows")
 
 
-JsonNumber = int | float  # If a record is read and written again, an integer in the file remains an integer.
+# If a record is read and written again, an integer in the file remains an integer.
+JsonNumber = int | float
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
-Fractions = dict[str, Fraction]  # Fractions are in a dict, because a name such as "p@1" cannot be the name of a field.
+# Fractions are in a dict, because a name such as "p@1" cannot be the name of a field.
+Fractions = dict[str, Fraction]
 TrainingSplit = Literal["full", "80"]
 Count = Annotated[int, Meta(ge=0)]
 Quantities = dict[str, object]  # Maps the name of a quantity to the value of the quantity.
-# Pairs of the name of a part of a record (a variant) and the quantities in this part. Most records consist of one part,
-# whose name is "".
+# Pairs of the name of a part of a record (a variant) and the quantities in this part. Most records
+# consist of one part, whose name is "".
 Numbers = Iterator[tuple[str, Quantities]]
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
-# Maps a column of costs to a field of a record, and to the factor that converts the field to the column's unit.
+# Maps a column of costs to a field of a record, and to the factor that converts the field to the
+# column's unit.
 CostColumns = Mapping[str, tuple[str, float]]
 
 
 @json_keys
 class RecordedDataset:
-    """Describe the dataset on which a record was computed. Averages in this description are over the training set."""
+    """Describe the dataset on which a record was computed.
+
+    Averages in this description are over the training set.
+    """
 
     digest: str
     name: str
@@ -155,8 +174,9 @@ class RecordedDataset:
 class RecordFile:
     """Represent a JSON file. Subclasses represent the different kinds of files.
 
-    The fields of a class have the order of the keys in the file. ``KIND`` is the kind of record that the file contains.
-    ``COMMAND`` is the `xmlc` command that writes the file. If users' scripts write the file, ``COMMAND`` is "".
+    The fields of a class have the order of the keys in the file. ``KIND`` is the kind of record
+    that the file contains. ``COMMAND`` is the `xmlc` command that writes the file. If users'
+    scripts write the file, ``COMMAND`` is "".
     """
 
     KIND: ClassVar[str] = ""
@@ -165,12 +185,15 @@ class RecordFile:
     def numbers(self) -> Numbers:
         """Yield the name and the quantities of each part of the record.
 
-        The quantities have the units of the table columns. If the record lacks a quantity, its value is None or NaN.
+        The quantities have the units of the table columns. If the record lacks a quantity, its
+        value is None or NaN.
         """
         yield from ()
 
     def details(self) -> Numbers:
-        """Yield further parts of the record, which figures show, but neither tables nor claims use."""
+        """Yield further parts of the record, which figures show, but neither tables nor claims
+        use.
+        """
         yield from ()
 
     @property
@@ -198,7 +221,9 @@ class RecordFile:
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold or inference method, or "" if the record has no method."""
+        """Return the name of the threshold or inference method, or "" if the record has no
+        method.
+        """
         return ""
 
     @property
@@ -244,18 +269,20 @@ class RecordFile:
 class Record(RecordFile):
     """Represent a JSON file about one model on one dataset.
 
-    ``model`` is the name of the model in tables, and ``split`` is the model's training split. ``settings`` contains
-    further settings that influence the numbers in the record. `xmlc.suite.results.settings.RECORDED` contains the names
-    of the possible settings.
+    ``model`` is the name of the model in tables, and ``split`` is the model's training split.
+    ``settings`` contains further settings that influence the numbers in the record.
+    `xmlc.suite.results.settings.RECORDED` contains the names of the possible settings.
     """
 
     dataset: RecordedDataset
-    estimator: str = ""  # Tables and figures do not use it, so that records of users' scripts may lack it.
+    # Tables and figures do not use it, so that records of users' scripts may lack it.
+    estimator: str = ""
     model: str
     hyperparameters: Hyperparameters
     seed: int
     split: TrainingSplit
-    settings: dict[str, object] = field(default_factory=dict)  # Records of earlier versions lack ``settings``.
+    # Records of earlier versions lack ``settings``.
+    settings: dict[str, object] = field(default_factory=dict)
 
     @property
     def run_names(self) -> tuple[str, str, TrainingSplit]:
@@ -267,12 +294,16 @@ class Record(RecordFile):
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold or inference method, or "" if the record has no method."""
+        """Return the name of the threshold or inference method, or "" if the record has no
+        method.
+        """
         return getattr(self, "method", "")
 
     @property
     def dataset_sizes(self) -> Quantities:
-        """Return the numbers that describe the size of the dataset, such as the number of labels."""
+        """Return the numbers that describe the size of the dataset, such as the number of
+        labels.
+        """
         return {name: getattr(self.dataset, name) for name in DATASET_COLUMNS}
 
     def setting(self, name: str) -> float:
@@ -287,17 +318,23 @@ class Record(RecordFile):
         if isinstance(value, int | float):
             return value
         raise XmlcError(
-            f"{self.model} on {self.dataset.name}: found hyperparameter {name} {value!r}, expected a number"
+            f"{self.model} on {self.dataset.name}: found hyperparameter {name} {value!r}, "
+            "expected a number"
         )
 
 
 # The method, the budget and the seed of a search, and the validation P@1 of its best trial.
-SearchSummary = TypedDict("SearchSummary", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False)
+SearchSummary = TypedDict(
+    "SearchSummary", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False
+)
 
 
 @json_keys
 class TrainingCosts:
-    """Hold the costs of training a model. If the model is not trained, such as an oracle, the costs are None."""
+    """Hold the costs of training a model.
+
+    If the model is not trained, such as an oracle, the costs are None.
+    """
 
     train_seconds: JsonNumber | None
     train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack the CPU seconds.
@@ -315,7 +352,8 @@ class ModelRecord(Record):
     costs : TrainingCosts
     environment : Environment
     tuning : SearchSummary or None
-        Method, budget, seed and best P@1 of the search that found the hyperparameters, or None without a search.
+        Method, budget, seed and best P@1 of the search that found the hyperparameters, or None
+        without a search.
     step : StepCosts or None
         Costs of the step that wrote the record. Records of earlier versions lack these costs.
     """

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from xmlc.metrics.ranking import CALIBRATION, K
-from xmlc.suite.results.records.base import Fractions, ModelRecord, Numbers, Quantities, check_scores, json_keys
+from xmlc.suite.results.records.base import (
+    Fractions,
+    ModelRecord,
+    Numbers,
+    Quantities,
+    check_scores,
+    json_keys,
+)
 
 PRECISION = tuple(f"p@{k}" for k in K)
 ERRORS = tuple(measure.name for measure in CALIBRATION)
@@ -16,10 +23,11 @@ class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
     Attributes
     ----------
     metrics : dict of str to float
-        The scores ``p@k`` and ``ece@k``, which are measured on the k labels with the highest estimates.
+        The scores ``p@k`` and ``ece@k``, which are measured on the k labels with the highest
+        estimates.
     isotonic : dict of str to float
-        The scores ``ece@k`` after isotonic calibration on the validation set, measured on the same labels as in
-        ``metrics``.
+        The scores ``ece@k`` after isotonic calibration on the validation set, measured on the same
+        labels as in ``metrics``.
     """
 
     metrics: Fractions
@@ -32,4 +40,7 @@ class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
     def numbers(self) -> Numbers:
         """Yield the scores in ``metrics`` and ``isotonic``, in percent."""
         before: Quantities = {name: 100 * value for name, value in self.metrics.items()}
-        yield "", before | {f"isotonic_{name}": 100 * value for name, value in self.isotonic.items()}
+        yield (
+            "",
+            before | {f"isotonic_{name}": 100 * value for name, value in self.isotonic.items()},
+        )

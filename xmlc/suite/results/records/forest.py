@@ -1,4 +1,6 @@
-"""Define the record of `xmlc forest`: scores for numbers of trees, the shapes of the trees, and objectives."""
+"""Define the record of `xmlc forest`: scores for numbers of trees, the shapes of the trees, and
+objectives.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 
 
 class RankingRow:
-    """Hold scores of rankings on the test set: all metrics of `OF_RANKINGS`, as fractions (not percentages)."""
+    """Hold scores of rankings on the test set: all metrics of `OF_RANKINGS`, as fractions (not
+    percentages).
+    """
 
     metrics: Fractions
 
@@ -49,7 +53,10 @@ class ForestRow(RankingRow):
 
 @json_keys
 class TreeShapes:
-    """Hold the depth and the number of nodes of each tree. The root has depth 0, and leaves count as nodes."""
+    """Hold the depth and the number of nodes of each tree.
+
+    The root has depth 0, and leaves count as nodes.
+    """
 
     depths: Counts
     nodes: Counts
@@ -66,7 +73,8 @@ class LevelObjectives:
     nodes : int
         Number of split nodes on the level.
     minimum, mean, maximum : tuple of float
-        Minimum, mean and maximum of the objectives of the nodes on the level. Each tuple has one value per epoch.
+        Minimum, mean and maximum of the objectives of the nodes on the level. Each tuple has one
+        value per epoch.
     """
 
     tree: Count
@@ -88,9 +96,9 @@ class PredictionThreads:
 class ForestRecord(Record, kind="forest", command="forest"):
     """Represent the record of `xmlc forest`.
 
-    The last of the ``rows`` contains the scores of the whole forest. The field ``objectives`` contains the objectives
-    of only the first trees. If the estimator has no shapes of trees, ``trees`` is None. If the estimator has no
-    objectives, ``objectives`` is empty.
+    The last of the ``rows`` contains the scores of the whole forest. The field ``objectives``
+    contains the objectives of only the first trees. If the estimator has no shapes of trees,
+    ``trees`` is None. If the estimator has no objectives, ``objectives`` is empty.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
@@ -101,16 +109,22 @@ class ForestRecord(Record, kind="forest", command="forest"):
     step: StepCosts | None = None
 
     def resampled_numbers(self) -> dict[str, dict[str, Any]]:
-        """Return the measures of all trees, and of the first n trees for each n, on resampled test sets."""
+        """Return the measures of all trees, and of the first n trees for each n, on resampled test
+        sets.
+        """
         drawn = {}
         for row in self.rows:
-            drawn[f"n_trees={row.n_trees}"] = resampled_columns(row.metrics, row.resampled, row.metrics)
+            drawn[f"n_trees={row.n_trees}"] = resampled_columns(
+                row.metrics, row.resampled, row.metrics
+            )
         return drawn | {"": drawn[f"n_trees={self.rows[-1].n_trees}"]}
 
     def numbers(self) -> Numbers:
-        """Yield the scores and the shapes of all trees, the scores of the first n trees, and the last objectives.
+        """Yield the scores and the shapes of all trees, the scores of the first n trees, and the
+        last objectives.
 
-        The names of the parts are "", such as ``n_trees=5``, and such as ``tree 0, level 1, epoch 20``.
+        The names of the parts are "", such as ``n_trees=5``, and such as ``tree 0, level 1, epoch
+        20``.
         """
         yield "", self.dataset_sizes | self._shapes() | _scores(self.rows[-1])
         for row in self.rows:
@@ -125,7 +139,9 @@ class ForestRecord(Record, kind="forest", command="forest"):
                 yield _of_epoch(part, epoch)
 
     def _shapes(self) -> Quantities:
-        """Return the depth of the deepest tree, next to that of a balanced tree, and the mean number of nodes."""
+        """Return the depth of the deepest tree, next to that of a balanced tree, and the mean
+        number of nodes.
+        """
         from xmlc.kernels.float64 import log
 
         if self.trees is None:
@@ -134,7 +150,12 @@ class ForestRecord(Record, kind="forest", command="forest"):
         depth = max(self.trees.depths)
         nodes = self.trees.nodes
         balanced = log(float(self.dataset.m)) / log(float(arity))
-        shapes = {"depth": depth, "arity": arity, "log_m": balanced, "depth_ratio": depth / balanced}
+        shapes = {
+            "depth": depth,
+            "arity": arity,
+            "log_m": balanced,
+            "depth_ratio": depth / balanced,
+        }
         return shapes | {"nodes": sum(nodes) / len(nodes)}
 
 
@@ -145,6 +166,15 @@ def _scores(row: ForestRow) -> Quantities:
 
 def _of_epoch(part: LevelObjectives, epoch: int) -> tuple[str, Quantities]:
     place = epoch - 1
-    about: Quantities = {"tree": part.tree, "level": part.level, "level_nodes": part.nodes, "epoch": epoch}
-    scores = {"minimum": part.minimum[place], "mean": part.mean[place], "maximum": part.maximum[place]}
+    about: Quantities = {
+        "tree": part.tree,
+        "level": part.level,
+        "level_nodes": part.nodes,
+        "epoch": epoch,
+    }
+    scores = {
+        "minimum": part.minimum[place],
+        "mean": part.mean[place],
+        "maximum": part.maximum[place],
+    }
     return f"tree {part.tree}, level {part.level}, epoch {epoch}", about | scores

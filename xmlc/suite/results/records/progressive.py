@@ -1,6 +1,7 @@
 """Define the record of `xmlc progressive`.
 
-The command `xmlc progressive` scores a model that predicts each instance of a stream before it learns the instance.
+The command `xmlc progressive` scores a model that predicts each instance of a stream before it
+learns the instance.
 """
 
 from __future__ import annotations
@@ -10,12 +11,22 @@ from typing import Annotated
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import Count, Fraction, JsonNumber, Numbers, Quantities, Record, json_keys
+from xmlc.suite.results.records.base import (
+    Count,
+    Fraction,
+    JsonNumber,
+    Numbers,
+    Quantities,
+    Record,
+    json_keys,
+)
 
 
 @json_keys
 class ProgressiveRow:
-    """Hold the scores of the first ``instances`` instances of a stream. If a score is missing, it is None.
+    """Hold the scores of the first ``instances`` instances of a stream.
+
+    If a score is missing, it is None.
 
     Attributes
     ----------
@@ -32,7 +43,9 @@ class ProgressiveRow:
 
 @json_keys
 class ProgressiveCosts:
-    """Hold the CPU seconds for the whole stream, the number of threads, and the peak memory in bytes."""
+    """Hold the CPU seconds for the whole stream, the number of threads, and the peak memory in
+    bytes.
+    """
 
     cpu_seconds: JsonNumber | None = None
     threads: int | None = None
@@ -64,4 +77,8 @@ class ProgressiveRecord(Record, kind="progressive", command="progressive"):
 
 def _scores(row: ProgressiveRow) -> Quantities:
     accuracy = 100 * row.accuracy
-    return {"instances": row.instances, "accuracy": accuracy, "entropy_reduction": row.entropy_reduction}
+    return {
+        "instances": row.instances,
+        "accuracy": accuracy,
+        "entropy_reduction": row.entropy_reduction,
+    }

@@ -1,4 +1,6 @@
-"""Define the records of `xmlc rank`, next to the ranked labels, and of `xmlc score`, which adds scores."""
+"""Define the records of `xmlc rank`, next to the ranked labels, and of `xmlc score`, which adds
+scores.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Hyperparameters whose val
 
 @json_keys
 class RankingCosts(TrainingCosts):
-    """Hold the costs of training, and the costs of ranking the five best labels of each test instance."""
+    """Hold the costs of training, and the costs of ranking the five best labels of each test
+    instance.
+    """
 
     predict_ms_per_instance: JsonNumber | None
     inner_products_per_instance: JsonNumber | None
@@ -72,17 +76,17 @@ class RankingRecord(ModelRecord, kind="ranking", command="score"):
     Attributes
     ----------
     metrics : dict of str to float
-        Maps a measure in `xmlc.metrics.measures` to its value. A share is stored as a fraction, not as a percentage.
-        In records of earlier versions, some scores are missing.
+        Maps a measure in `xmlc.metrics.measures` to its value. A share is stored as a fraction, not
+        as a percentage. In records of earlier versions, some scores are missing.
     standard_errors : dict of str to float
-        Standard errors of P@k and nDCG@k due to the random choice of test instances. ``standard_errors`` is empty in
-        records of earlier versions.
+        Standard errors of P@k and nDCG@k due to the random choice of test instances.
+        ``standard_errors`` is empty in records of earlier versions.
     certified : float or None
-        Fraction of the test instances for which beam search proved that the ranking is exact. If the model uses no beam
-        search, the fraction is None.
+        Fraction of the test instances for which beam search proved that the ranking is exact. If
+        the model uses no beam search, the fraction is None.
     resampled : dict of str to tuple of float
-        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`). ``resampled`` is empty in
-        records of earlier versions.
+        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`).
+        ``resampled`` is empty in records of earlier versions.
     """
 
     costs: RankingCosts
@@ -95,9 +99,13 @@ class RankingRecord(ModelRecord, kind="ranking", command="score"):
         check_scores("metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
 
     def numbers(self) -> Numbers:
-        """Yield the measures, the hyperparameters, the result of the search for hyperparameters, and the costs."""
+        """Yield the measures, the hyperparameters, the result of the search for hyperparameters,
+        and the costs.
+        """
         tuned = self.tuning if self.tuning and "p@1" in self.tuning else {}
-        found = self.dataset_sizes | measured_columns(self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS)
+        found = self.dataset_sizes | measured_columns(
+            self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS
+        )
         found |= {name: self.hyperparameters.get(name) for name in HYPERPARAMETERS}
         found |= {"validation_p@1": 100 * or_nan(tuned.get("p@1")), "trials": tuned.get("budget")}
         found |= {"search_method": self.tuning["method"] if self.tuning else None}
@@ -113,11 +121,14 @@ def shares_of(scores: Mapping[str, float]) -> list[str]:
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
 
 
-def resampled_columns(metrics: Mapping[str, float] | None, resampled: Resampled, needed: Iterable[str]) -> Quantities:
-    """Return the values of measures on resampled test sets, converted to the units of their table columns.
+def resampled_columns(
+    metrics: Mapping[str, float] | None, resampled: Resampled, needed: Iterable[str]
+) -> Quantities:
+    """Return the values of measures on resampled test sets, converted to the units of their table
+    columns.
 
-    Records of earlier versions have no resampled measures. Then the values are NaN, so that nothing is computed from
-    them.
+    Records of earlier versions have no resampled measures. Then the values are NaN, so that nothing
+    is computed from them.
     """
     if not metrics:
         return {}
@@ -135,8 +146,8 @@ def measured_columns(
 ) -> Quantities:
     """Return the values of measures, converted to the units of their table columns.
 
-    All measures in ``required`` are returned, with NaN if ``part`` does not contain the measure. Measures in ``known``
-    are returned if ``part`` contains them.
+    All measures in ``required`` are returned, with NaN if ``part`` does not contain the measure.
+    Measures in ``known`` are returned if ``part`` contains them.
     """
     part = part or {}
     names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))

@@ -23,12 +23,13 @@ from xmlc.suite.results.records.base import (
     json_keys,
 )
 
-# The precisions of a trial are fractions (not percentages) on the validation sets. A paired error compares a trial with
-# an earlier trial by the mean of P@1, P@3 and P@5. The paired error is the standard error of the difference between the
-# two means on the same instances.
+# The precisions of a trial are fractions (not percentages) on the validation sets. A paired error
+# compares a trial with an earlier trial by the mean of P@1, P@3 and P@5. The paired error is the
+# standard error of the difference between the two means on the same instances.
 Trial = TypedDict(
     "Trial",
-    {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction, "train_seconds": float,
+    {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction,
+        "train_seconds": float,
      "paired_errors": list[JsonNumber]},
 )  # fmt: skip
 
@@ -53,12 +54,12 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     space: object
     #: Hyperparameters that have the same value in all trials.
     fixed: Hyperparameters
-    #: The maximum number of instances for training (``fitted``), and for validation (``validated``). The value None
-    #: means no limit.
+    #: The maximum number of instances for training (``fitted``), and for validation
+    #: (``validated``). The value None means no limit.
     at_most: dict[str, int | None]
     seed: int
-    #: The path of an earlier search result, or None. The first trial of this search has the best values of the earlier
-    #: search.
+    #: The path of an earlier search result, or None. The first trial of this search has the best
+    #: values of the earlier search.
     after: object = None
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
@@ -67,10 +68,11 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     environment: Environment
 
     def numbers(self) -> Numbers:
-        """Yield the best trial, and then every trial with its errors, under names such as ``trial 0``.
+        """Yield the best trial, and then every trial with its errors, under names such as ``trial
+        0``.
 
-        The quantity ``error_k`` is the standard error of the difference from trial k, in percentage points of the mean
-        precision.
+        The quantity ``error_k`` is the standard error of the difference from trial k, in percentage
+        points of the mean precision.
         """
         yield "", _scores(self.best) | {"instances": self.instances}
         for place, trial in enumerate(self.trials):
@@ -108,6 +110,8 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
 
 
 def _scores(trial: Trial) -> Quantities:
-    """Return the hyperparameters of a trial, and its precisions on the validation sets, in percent."""
+    """Return the hyperparameters of a trial, and its precisions on the validation sets, in
+    percent.
+    """
     scores = {"p@1": 100 * trial["p@1"], "p@3": 100 * trial["p@3"], "p@5": 100 * trial["p@5"]}
     return trial["hyperparameters"] | scores | {"mean_precision": 100 * mean_precision(trial)}

@@ -20,7 +20,8 @@ class TrialMeans(TypedDict):
 class MethodScores(TrialMeans):
     """Hold the scores of a method that infers label sets from samples.
 
-    ``limit`` is the score of the method if it knows the true distribution, which is the limit for large samples.
+    ``limit`` is the score of the method if it knows the true distribution, which is the limit for
+    large samples.
     """
 
     limit: float
@@ -96,8 +97,8 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     ----------
     seed, trials, labels : int
     paired_trials : int or None
-        Number of trials for ``meuf_minus_gfm``, or None if the number is ``trials``. Scores other than
-        ``meuf_minus_gfm`` use only the first ``trials`` trials.
+        Number of trials for ``meuf_minus_gfm``, or None if the number is ``trials``. Scores other
+        than ``meuf_minus_gfm`` use only the first ``trials`` trials.
     prior : float
         The probability p(Y_i = 1) of each independent label.
     sample_sizes : tuple of int
@@ -130,14 +131,19 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     def facts(self) -> Quantities:
         """Return the numbers of labels, trials, samples and threads."""
         times = self.growth["samples"]
-        found: Quantities = {"labels": self.labels, "trials": self.trials, "threads": self.growth["threads"]}
+        found: Quantities = {
+            "labels": self.labels,
+            "trials": self.trials,
+            "threads": self.growth["threads"],
+        }
         return found | {"n_samples": times["n_samples"], "instances": times["instances"]}
 
     def numbers(self) -> Numbers:
         """Yield scores by model, method and sample size, and times by the number of labels.
 
-        The names of the parts are such as ``independent``, ``independent, gfm``, ``independent, gfm, 10 samples`` and
-        ``20 labels``. The method ``meuf - gfm`` is the difference between both methods on the same samples.
+        The names of the parts are such as ``independent``, ``independent, gfm``, ``independent,
+        gfm, 10 samples`` and ``20 labels``. The method ``meuf - gfm`` is the difference between
+        both methods on the same samples.
         """
         for model, found in self.models.items():
             yield model, {"optimum": 100 * found["optimum"], "optimal_size": found["optimal_size"]}
@@ -148,11 +154,17 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
             yield from self._by_size(f"{model}, meuf - gfm", found["meuf_minus_gfm"], paired)
         times = self.growth["samples"]
         for place, labels in enumerate(times["labels"]):
-            yield f"{labels} labels", {"labels": labels} | {name: ms[place] for name, ms in times["ms"].items()}
+            yield (
+                f"{labels} labels",
+                {"labels": labels} | {name: ms[place] for name, ms in times["ms"].items()},
+            )
 
     def _by_size(self, name: str, scores: TrialMeans, trials: int) -> Numbers:
         for place, samples in enumerate(self.sample_sizes):
             about = {"samples": samples, "trials": trials}
             mean = 100 * scores["mean"][place]
             error = 100 * scores["standard_error"][place]
-            yield f"{name}, {samples} samples", about | {"expected_f": mean, "standard_error": error}
+            yield (
+                f"{name}, {samples} samples",
+                about | {"expected_f": mean, "standard_error": error},
+            )

@@ -1,4 +1,6 @@
-"""Compute summary statistics of the training set and the test set, and define the statistics file of `xmlc prepare`."""
+"""Compute summary statistics of the training set and the test set, and define the statistics file
+of `xmlc prepare`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 Amount = Annotated[float, Meta(ge=0)]
 AVERAGES = ("labels_per_instance", "instances_per_label")
 COUNTED = (
-    "instances_per_label_seen", "labels_per_instance", "activations_per_instance", "occurrences_per_feature_seen",
+    "instances_per_label_seen", "labels_per_instance", "activations_per_instance",
+    "occurrences_per_feature_seen",
 )  # fmt: skip
 # Maps a quantity to a field of `FiveNumbers`.
 SUMMARY = {"minimum": "min", "lower_quartile": "lower_quartile", "median": "median",
@@ -61,8 +64,15 @@ class Statistics(RecordFile, command="prepare"):
 
     def numbers(self) -> Numbers:
         """Yield the size of the dataset, and then each five-number summary of the training set."""
-        sizes = {"d": self.d, "m": self.m, "n_train": self.train.instances, "n_test": self.test.instances}
-        never = {name: getattr(self.train, name) for name in ("labels_never_seen", "features_never_seen")}
+        sizes = {
+            "d": self.d,
+            "m": self.m,
+            "n_train": self.train.instances,
+            "n_test": self.test.instances,
+        }
+        never = {
+            name: getattr(self.train, name) for name in ("labels_never_seen", "features_never_seen")
+        }
         yield "", sizes | {name: getattr(self.train, name).mean for name in AVERAGES} | never
         for counted in COUNTED:
             summary = getattr(self.train, counted)
@@ -71,7 +81,9 @@ class Statistics(RecordFile, command="prepare"):
 
 @dataclass(frozen=True)
 class FiveNumbers:
-    """Hold the five-number summary and the mean of a list of counts, such as the numbers of labels of all instances."""
+    """Hold the five-number summary and the mean of a list of counts, such as the numbers of labels
+    of all instances.
+    """
 
     min: Amount
     lower_quartile: Amount
@@ -83,9 +95,11 @@ class FiveNumbers:
 
 @json_keys
 class PartStatistics:
-    """Hold the number of instances in a part of the dataset, and summaries of label counts and feature counts.
+    """Hold the number of instances in a part of the dataset, and summaries of label counts and
+    feature counts.
 
-    A field whose name ends with ``_seen`` summarises only labels or features that occur in the part.
+    A field whose name ends with ``_seen`` summarises only labels or features that occur in the
+    part.
     """
 
     instances: Count
@@ -101,7 +115,8 @@ class PartStatistics:
 def five_numbers(counts: np.ndarray) -> FiveNumbers:
     """Return the five-number summary and the mean of ``counts``.
 
-    A quartile is interpolated linearly between order statistics (numpy's default, type 7 of Hyndman and Fan).
+    A quartile is interpolated linearly between order statistics (numpy's default, type 7 of Hyndman
+    and Fan).
     """
     if counts.size == 0:
         return FiveNumbers(*[0.0] * 6)
@@ -112,8 +127,9 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
 def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
     """Return the statistics of a part of a dataset.
 
-    Summaries over labels include all m labels, and a label that never occurs has the count 0. A field whose name ends
-    with ``_seen`` includes only labels or features that occur, as in Tables 2 and 5 of swnn2018.
+    Summaries over labels include all m labels, and a label that never occurs has the count 0. A
+    field whose name ends with ``_seen`` includes only labels or features that occur, as in Tables 2
+    and 5 of swnn2018.
 
     Parameters
     ----------

@@ -11,7 +11,14 @@ from typing import Annotated, Self
 from msgspec import Meta
 
 from xmlc.suite.provenance.environment import Environment, StepCosts
-from xmlc.suite.results.records.base import Fractions, JsonNumber, Numbers, Record, json_keys, or_nan
+from xmlc.suite.results.records.base import (
+    Fractions,
+    JsonNumber,
+    Numbers,
+    Record,
+    json_keys,
+    or_nan,
+)
 from xmlc.suite.results.records.forest import RankingRow
 
 
@@ -25,8 +32,8 @@ class SweepRow(RankingRow):
     metrics : dict of str to float
         Ranking metrics on the test set, as fractions (not percentages).
     depth, nodes : float or None
-        Depth of the deepest tree, and mean number of nodes of a tree. If the model has no trees, ``depth`` and
-        ``nodes`` are None.
+        Depth of the deepest tree, and mean number of nodes of a tree. If the model has no trees,
+        ``depth`` and ``nodes`` are None.
     train_seconds, predict_ms_per_instance : float or None
     """
 
@@ -49,8 +56,8 @@ class Threads:
 class SweepRecord(Record, kind="sweep", command="sweep"):
     """Represent the record of `xmlc sweep`.
 
-    The values in ``hyperparameters`` are the same in all rows. ``hyperparameters`` does not contain the varied
-    hyperparameter.
+    The values in ``hyperparameters`` are the same in all rows. ``hyperparameters`` does not contain
+    the varied hyperparameter.
     """
 
     hyperparameter: str
@@ -63,8 +70,8 @@ class SweepRecord(Record, kind="sweep", command="sweep"):
     def of(cls, path: Path, content: object) -> Self:
         """Convert the content of a file to a record, and check the record."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
-            # In a row of an earlier version, the name of the hyperparameter is the key of the value, instead of
-            # "value".
+            # In a row of an earlier version, the name of the hyperparameter is the key of the
+            # value, instead of "value".
             name = content.get("hyperparameter")
             content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
@@ -77,7 +84,10 @@ class SweepRecord(Record, kind="sweep", command="sweep"):
         for row in self.rows:
             found = self.dataset_sizes | {name: 100 * value for name, value in row.metrics.items()}
             found |= {"value": row.value, "depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}
-            found |= {"train_seconds": or_nan(row.train_seconds), "predict_ms": or_nan(row.predict_ms_per_instance)}
+            found |= {
+                "train_seconds": or_nan(row.train_seconds),
+                "predict_ms": or_nan(row.predict_ms_per_instance),
+            }
             yield f"{self.hyperparameter}={row.value}", found
 
 

@@ -28,7 +28,8 @@ from xmlc.suite.results.records.base import (
 from xmlc.suite.results.records.ranking import measured_columns, resampled_columns, shares_of
 
 PREDICTED = "predicted_per_instance"
-MACRO_F = ("macro_f", "macro_f_zero", "macro_f_present")  # Variants of macro-F, whose validation scores claims use.
+# Variants of macro-F, whose validation scores claims use.
+MACRO_F = ("macro_f", "macro_f_zero", "macro_f_present")
 COST_COLUMNS = {
     "test_ms": ("test_ms_per_instance", 1),
     "inner_products": ("test_inner_products_per_instance", 1),
@@ -39,12 +40,14 @@ COST_COLUMNS = {
 
 @json_keys
 class GridScores:
-    """Hold a grid point of a threshold method, and the scores of its thresholds on the validation set and the test set.
+    """Hold a grid point of a threshold method, and the scores of its thresholds on the validation
+    set and the test set.
 
     Attributes
     ----------
     c, a, b : float or None
-        Parameters of the threshold method at this grid point. In Figure 1 of plt2016, 1/c is on the horizontal axis.
+        Parameters of the threshold method at this grid point. In Figure 1 of plt2016, 1/c is on the
+        horizontal axis.
     validation, test : dict of str to float
         Maps measures, including macro-F, to their values.
     """
@@ -67,8 +70,8 @@ class Chosen(GridScores):
     Attributes
     ----------
     validation, test : dict of str to float
-        Maps measures in `xmlc.metrics.measures` to their values. The validation scores include macro-F. The validation
-        scores are empty if the model was trained on the validation set.
+        Maps measures in `xmlc.metrics.measures` to their values. The validation scores include
+        macro-F. The validation scores are empty if the model was trained on the validation set.
     """
 
     validation: dict[str, float]
@@ -82,7 +85,9 @@ class Chosen(GridScores):
 
 @json_keys
 class ThresholdCosts(TrainingCosts):
-    """Hold the costs of training, of tuning thresholds, and of predicting label sets by thresholds."""
+    """Hold the costs of training, of tuning thresholds, and of predicting label sets by
+    thresholds.
+    """
 
     tune_seconds: JsonNumber | None
     test_ms_per_instance: JsonNumber | None
@@ -92,10 +97,12 @@ class ThresholdCosts(TrainingCosts):
 
 @json_keys
 class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
-    """Represent the record of `xmlc thresholds`. The grid points in ``grid`` have the order in which they were tried.
+    """Represent the record of `xmlc thresholds`.
 
-    ``resampled`` contains measures of the best grid point on resampled test sets (see `xmlc.metrics.resampling`).
-    In records of earlier versions, ``resampled`` is empty.
+    The grid points in ``grid`` have the order in which they were tried.
+
+    ``resampled`` contains measures of the best grid point on resampled test sets (see
+    `xmlc.metrics.resampling`). In records of earlier versions, ``resampled`` is empty.
     """
 
     costs: ThresholdCosts
@@ -106,7 +113,9 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold method. If the training split is ``full``, ``-full`` is appended.
+        """Return the name of the threshold method.
+
+        If the training split is ``full``, ``-full`` is appended.
 
         Tables show models with the suffix ``-full`` in separate rows.
         """
@@ -117,7 +126,8 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
     def numbers(self) -> Numbers:
         """Yield the test measures and the parameters of the best grid point, and the costs.
 
-        ``largest_c_validation_macro_f`` is macro-F of the grid point with the largest c, on the validation set.
+        ``largest_c_validation_macro_f`` is macro-F of the grid point with the largest c, on the
+        validation set.
         """
         best = self.best
         required = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), PREDICTED)
@@ -161,8 +171,8 @@ class PartEstimates:
 class EstimatesRecord(RecordFile, command="estimate"):
     """Represent the record of `xmlc estimate`.
 
-    The command `xmlc estimate` stores estimates for the parts ``val`` and ``test``. Only estimates above the minimum
-    probability ``min_probability`` are stored.
+    The command `xmlc estimate` stores estimates for the parts ``val`` and ``test``. Only estimates
+    above the minimum probability ``min_probability`` are stored.
     """
 
     FILE: ClassVar[str] = "estimate.json"
