@@ -353,6 +353,7 @@ def choose_children(
                     if choices.node_of[label] == v:
                         targets[choices.child_of[label]] = 1
                 logistic_derivatives(scores, targets)
+                ids, values = row_of_csr(rows, i)
                 adagrad_to_rows(
                     ids, values, scores, settings.rate, settings.eps, weights, 2 * padded
                 )
