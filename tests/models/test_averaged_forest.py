@@ -6,9 +6,10 @@ from copy import copy
 
 import numpy as np
 import pytest
-from facts import raises_with
+from facts import contents, raises_with
 from scipy import sparse
 from sklearn.base import clone
+from small_data import equal_bits, random_multilabel
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import top_k_of
@@ -19,15 +20,13 @@ from xmlc.models.trees import representations
 SMALL = {"n_trees": 4, "max_nodes": 31, "learning_rate": 0.5, "lambda_1": 1.3, "n_jobs": 1}
 PLAIN = {
     "fastxml": FastXML(n_trees=4, n_jobs=1),
-    "fastxml, unit length": FastXML(n_trees=4, unit_norm=True, n_jobs=1),
     "ldsm": LdSM(**SMALL),
-    "ldsm, unit length": LdSM(unit_norm=True, **SMALL),
     "ldsm, leaves": LdSM(average="leaves", exceed=True, **SMALL),
-    "ldsm, sgd": LdSM(optimizer="sgd", arity=3, **SMALL),
+    "ldsm, sgd, unit length": LdSM(optimizer="sgd", arity=3, unit_norm=True, **SMALL),
 }
 RERANKED = {
     "pfastrexml": FastXML(n_trees=4, propensity_weighted=True, alpha=0.8, n_jobs=1),
-    "fastxml, tail": FastXML(n_trees=4, alpha=0.8, n_jobs=1),
+    "fastxml, tail, unit length": FastXML(n_trees=4, alpha=0.8, unit_norm=True, n_jobs=1),
     "ldsm, tail": LdSM(beta=0.6, gamma=2.0, **SMALL),
     "ldsm, tail, unit length": LdSM(beta=0.6, gamma=2.0, unit_norm=True, **SMALL),
 }
@@ -38,19 +37,15 @@ def same_forest(a, b):
     return all(np.array_equal(x, y) for x, y in zip(a.forest_, b.forest_, strict=True))
 
 
-def same_predictions(a, b, X):
-    tops = zip(a.predict_top_k(X, 4), b.predict_top_k(X, 4), strict=True)
-    same = (
-        all(np.array_equal(one, two) for one, two in tops)
-        and (a.predict_proba(X) != b.predict_proba(X)).nnz == 0
-    )
-    return same and np.array_equal(a.inner_products_, b.inner_products_)
+def assert_same_predictions(a, b, X):
+    for found, expected in zip(a.predict_top_k(X, 4), b.predict_top_k(X, 4), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert equal_bits(a.predict_proba(X), b.predict_proba(X))
+    np.testing.assert_array_equal(a.inner_products_, b.inner_products_)
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    from small_data import random_multilabel
-
     X, Y = random_multilabel(250, 30, 12, seed=1)
     models = {}
 
@@ -72,19 +67,16 @@ def test_forests_are_bit_identical_on_any_number_of_threads(fitted, monkeypatch,
         for array, other in zip(one.tail_, two.tail_, strict=True):
             np.testing.assert_array_equal(array, other)
     assert same_forest(one, two)
-    assert same_predictions(one, two, X)
+    assert_same_predictions(one, two, X)
     assert not same_forest(one, clone(one).set_params(random_state=1).fit(X, Y))
 
 
 @pytest.mark.parametrize("model", [FastXML(n_jobs=4), LdSM(n_jobs=4)])
 def test_large_trees_grow_one_at_a_time(monkeypatch, model):
-    threads = []
-    nonzeros = 1000
-    of_tree = nonzeros * model.BYTES_PER_NONZERO
-    for limit in (of_tree // 2, 2 * of_tree, 100 * of_tree):
+    of_tree = 1000 * model.BYTES_PER_NONZERO
+    for limit, threads in ((of_tree // 2, 1), (2 * of_tree, 2), (100 * of_tree, 4)):
         monkeypatch.setattr(averaged_forest, "GROWING_BYTES", limit)
-        threads.append(model._trees_at_once(nonzeros))
-    assert threads == [1, 2, 4]
+        assert model._trees_at_once(1000) == threads
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -97,7 +89,7 @@ def test_predictions_are_equal_for_any_split_into_threads_and_blocks(fitted, mon
     for per_weight in (0, 1e9):
         monkeypatch.setattr(averaged_forest, "NONZEROS_PER_WEIGHT", per_weight)
         for n_jobs in (1, 2):
-            assert same_predictions(model.set_params(n_jobs=n_jobs), alone, X)
+            assert_same_predictions(model.set_params(n_jobs=n_jobs), alone, X)
             assert model.predict_top_k(X[:0], 3)[0].shape == (0, 3)
 
 
@@ -107,7 +99,7 @@ def test_first_trees_equal_a_smaller_forest(fitted, name):
     first = whole.trees(2)
     assert (first.n_trees, whole.n_trees) == (2, 4)
     assert first.inner_products_ is None
-    assert same_predictions(first, clone(whole).set_params(n_trees=2).fit(X, Y), X)
+    assert_same_predictions(first, clone(whole).set_params(n_trees=2).fit(X, Y), X)
     for n in (0, 5):
         with raises_with(XmlcError, "1 to 4"):
             whole.trees(n)
@@ -123,14 +115,12 @@ def test_forest_written_tree_by_tree_equals_saved_forest(fitted, tmp_path, monke
     monkeypatch.setattr(representations, "NONZEROS_PER_TASK", 500)
     monkeypatch.setattr(averaged_forest, "ROWS_PER_BLOCK", 50)
     monkeypatch.setattr(averaged_forest, "ROWS_PER_DESCENT", 70)
+    model = copy(model).set_params(n_jobs=2)
     model.save(tmp_path / "saved")
-    grown = clone(model).set_params(n_jobs=2).fit_to_disk(tmp_path / "grown", X, Y)
-    names = sorted(file.name for file in (tmp_path / "saved").glob("*.npy"))
-    assert names == sorted(file.name for file in (tmp_path / "grown").glob("*.npy"))
-    for file in names:
-        assert (tmp_path / "grown" / file).read_bytes() == (tmp_path / "saved" / file).read_bytes()
+    grown = clone(model).fit_to_disk(tmp_path / "grown", X, Y)
+    assert contents(tmp_path / "grown") == contents(tmp_path / "saved")
     for again in (grown, type(model).load(tmp_path / "grown")):
-        assert same_predictions(again, model, X)
+        assert_same_predictions(again, model, X)
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -138,15 +128,13 @@ def test_thresholds_are_strict_and_rankings_follow_estimates(fitted, name):
     model, X, _ = fitted(name)
     spe = model.predict_proba(X)
     for found, expected in zip(model.predict_top_k(X, 5), top_k_of(spe, 5), strict=True):
-        assert np.array_equal(found, expected)
-    for threshold in (
-        float(np.sort(spe.data)[spe.nnz // 2]),
-        np.linspace(0, 0.5, spe.shape[1], dtype=np.float32),
-    ):
-        limits = np.broadcast_to(np.float32(threshold), spe.shape[1])
+        np.testing.assert_array_equal(found, expected)
+    dense = spe.toarray()
+    middle = float(np.sort(spe.data)[spe.nnz // 2])
+    for threshold in (middle, np.linspace(0, 0.5, 12, dtype=np.float32)):
         above = model.predict_proba(X, threshold)
         assert 0 < above.nnz < spe.nnz
-        assert np.array_equal(above.toarray(), np.where(spe.toarray() > limits, spe.toarray(), 0))
+        np.testing.assert_array_equal(above.toarray(), np.where(dense > threshold, dense, 0))
 
 
 @pytest.mark.parametrize("labels", [3, 400])
@@ -164,10 +152,8 @@ def test_estimates_are_sorted_by_label(labels):
         for row in np.split(spe.indices, spe.indptr[1:-1]):
             assert (np.diff(row) > 0).all()
         dense = spe.toarray()
-        limits = np.full(labels, 0.2, dtype=np.float32)
-        assert np.array_equal(
-            model.predict_proba(X, limits).toarray(), np.where(dense > limits, dense, 0)
-        )
+        above = model.predict_proba(X, 0.2)
+        np.testing.assert_array_equal(above.toarray(), np.where(dense > 0.2, dense, 0))
 
 
 @pytest.mark.parametrize(
@@ -191,33 +177,24 @@ def test_data_without_features_or_labels_are_learned(model):
 
 def tree_of(children, weights, counts):
     """Return an LdSM tree with a feature for each weight and a leaf for each number of labels."""
-    arrays = {
-        "features": np.arange(len(weights), dtype=np.uint32),
+    return {
+        "features": np.arange(weights, dtype=np.uint32),
         "biases": np.zeros((len(children), 2), np.float32),
-    }
-    arrays |= {
         "children": np.array(children, np.int32).reshape(-1, 2),
         "sizes": np.ones(len(counts), np.uint32),
-    }
-    arrays |= {
         "inner_starts": np.array([0, len(children)]),
         "tree_leaves": np.array([0, len(counts)]),
+        "leaf_starts": np.cumsum([0, *counts]),
+        "labels": np.zeros(sum(counts), np.uint32),
     }
-    arrays |= {"leaf_starts": np.cumsum([0, *counts]), "labels": np.zeros(sum(counts), np.uint32)}
-    return arrays
 
 
-@pytest.mark.parametrize("on_disk", [True, False])
-def test_appended_tree_is_renumbered_and_released(tmp_path, monkeypatch, on_disk):
+def test_appended_tree_is_renumbered_and_released(tmp_path, monkeypatch):
     monkeypatch.setattr(averaged_forest, "PARTS_AT_ONCE", 2)
-    forest = JoinedTrees(LdSM.FIELDS, tmp_path if on_disk else None)
-    trees = (
-        tree_of([[1, ~0], [~1, ~2]], [0.5] * 3, [2, 1, 0]),
-        tree_of([], [], [4]),
-        tree_of([[~0, ~1]], [1.0], [1, 1]),
-    )
-    trees[0]["features"] = np.split(trees[0]["features"], 3)
-    for tree in trees:
+    forest = JoinedTrees(LdSM.FIELDS, tmp_path)
+    first = tree_of([[1, ~0], [~1, ~2]], 3, [2, 1, 0])
+    first["features"] = np.split(first["features"], 3)
+    for tree in (first, tree_of([], 0, [4]), tree_of([[~0, ~1]], 1, [1, 1])):
         forest.append(tree)
         assert not tree
     arrays = forest.finished()
