@@ -18,8 +18,7 @@ RUNS = {
     ("fastxml", "--trees", 10): FEW_TREES,
     ("inference", "--samples", 20, "--rounds", 2): set(inference.METHODS),
     ("ldsm", "--rounds", 1, "--seeds", 2, "--rows", "unit"): {"LdSM, 1 tree", "LdSM, 10 trees"},
-    ("logistic", "--estimator", "br", "--rounds", 2): {"BR"},
-    ("logistic", "--estimator", "pcc", "--rounds", 2): {"PCC"},
+    ("logistic", "--estimator", "pcc", "--rounds", 1): {"PCC"},
     ("nearest", "--rounds", 2): set(nearest.swnn_settings()),
     ("requests", "--program", "PLT", "--program", "SWNN", "--requests", 3): {"PLT", "SWNN"},
     ("out-of-fold", "--seeds", 2, "--folds", 3): {HELD_OUT, REFITTED, OUT_OF_FOLD},
@@ -41,7 +40,8 @@ def test_each_contender_has_rows(run, tmp_path):
     name, *options = run
     rows = run_benchmark(tmp_path, name, "--data", prepare_tiny(tmp_path, "delicious"), *options)
     assert {key[0] for key in rows} >= RUNS[run]
-    assert all(row["value"] >= 0 for (_, _, measure, _), row in rows.items() if measure == "time")
-    assert all(
-        row["value"] == 1 for (_, _, measure, _), row in rows.items() if measure == "same bits"
-    )
+    for (_, _, measure, _), row in rows.items():
+        if measure == "time":
+            assert row["value"] >= 0
+        if measure == "same bits":
+            assert row["value"] == 1

@@ -16,10 +16,8 @@ def run_benchmark(folder, *arguments):
         rows = list(csv.DictReader(file))
     found = {}
     for row in rows:
-        row["value"], row["rounds"] = (
-            float(row["value"] or "nan"),
-            [float(one) for one in row["rounds"].split()],
-        )
+        row["value"] = float(row["value"] or "nan")
+        row["rounds"] = [float(one) for one in row["rounds"].split()]
         found[row["contender"], row["task"], row["measure"], int(row["threads"])] = row
     assert len(found) == len(rows)  # The benchmark writes no row twice.
     return found

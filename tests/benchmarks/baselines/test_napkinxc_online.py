@@ -15,16 +15,24 @@ pytestmark = pytest.mark.needs("baselines")
 SMALL = {"max_leaf": 4, "n_jobs": 1}
 
 
-def stored_tree(model):
+@pytest.fixture
+def in_order(monkeypatch):
+    """Train on the instances in their order."""
+    monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
+
+
+def leaves_of(model):
     """Read the program's text file of a tree.
 
-    Return the parent of each node and the label of each leaf.
+    Return the parent and the label of each leaf.
     """
     rows = (model._files / "tree.txt").read_text().splitlines()[1:]
-    nodes = [line.split() for line in rows]
-    return {int(n[1]): int(n[0]) for n in nodes}, {
-        int(n[1]): int(n[2]) for n in nodes if len(n) == 3
-    }
+    leaves = {}
+    for row in rows:
+        parent, node, *label = map(int, row.split()[:3])
+        if label:
+            leaves[node] = parent, label[0]
+    return leaves
 
 
 WARM = [({}, 12), ({"warm_start": 0.3}, 4), ({"warm_start": 1.0, "first_max_leaf": 2}, 2)]
@@ -37,26 +45,26 @@ def test_tree_contains_all_labels_and_training_is_repeatable(multilabel, warm, m
     np.testing.assert_array_equal(
         again.predict_proba(X).toarray(), model.predict_proba(X).toarray()
     )
-    parents, leaves = stored_tree(model)
-    assert sorted(leaves.values()) == list(range(12))
+    parents, labels = zip(*leaves_of(model).values())
+    assert sorted(labels) == list(range(12))
     # Without a warm start, all labels of the first instance are below one node, however many there
     # are.
-    assert np.bincount([parents[leaf] for leaf in leaves]).max() <= most
+    assert np.bincount(parents).max() <= most
 
 
-def test_labels_without_instances_are_never_predicted(multilabel):
+@pytest.mark.parametrize("estimator", [NapkinXCOPLT, NapkinXCIPLT])
+def test_labels_without_instances_are_never_predicted(multilabel, estimator):
     X, Y = multilabel(200, 20, 8, density=0.5)
     dense = np.zeros((200, 11), dtype=bool)
     dense[:, [1, 2, 3, 5, 6, 8, 9, 10]] = Y.toarray()  # No instance has one of the other labels.
-    for estimator in (NapkinXCOPLT, NapkinXCIPLT):
-        labels, _ = estimator(**SMALL).fit(X, sparse.csr_array(dense)).predict_top_k(X, 11)
-        assert set(labels[:, :8].ravel()) == {1, 2, 3, 5, 6, 8, 9, 10}
-        assert (labels[:, 8:] == -1).all()
+    labels, _ = estimator(**SMALL).fit(X, sparse.csr_array(dense)).predict_top_k(X, 11)
+    assert set(labels[:, :8].ravel()) == {1, 2, 3, 5, 6, 8, 9, 10}
+    assert (labels[:, 8:] == -1).all()
 
 
-def test_leading_instances_without_labels_do_not_change_model(multilabel, monkeypatch):
+@pytest.mark.usefixtures("in_order")
+def test_leading_instances_without_labels_do_not_change_model(multilabel):
     X, Y = multilabel(200, 20, 8, density=0.5)
-    monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
     dense[:5] = False
     dense[5, 0] = True
@@ -65,19 +73,20 @@ def test_leading_instances_without_labels_do_not_change_model(multilabel, monkey
     np.testing.assert_array_equal(late.predict_proba(X).toarray(), early.predict_proba(X).toarray())
 
 
-def test_warm_start_extends_tree_of_first_instances(multilabel, monkeypatch):
+@pytest.mark.usefixtures("in_order")
+def test_warm_start_extends_tree_of_first_instances(multilabel):
     X, Y = multilabel(300, 20, 20, density=0.5)
-    monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
     dense = Y.toarray()
     dense[:30, 12:] = False  # Only later instances have these labels.
     dense[np.arange(30), np.arange(30) % 12] = True
+    first = NapkinXCIPLT(**SMALL).fit(X[:30], sparse.csr_array(dense[:30, :12]))
     warm = NapkinXCOPLT(**SMALL, warm_start=0.1).fit(X, sparse.csr_array(dense))
-    _, before = stored_tree(NapkinXCIPLT(**SMALL).fit(X[:30], sparse.csr_array(dense[:30, :12])))
-    _, after = stored_tree(warm)
+    before = leaves_of(first)
+    after = leaves_of(warm)
     assert len(before) == 12
-    assert sorted(after.values()) == list(range(len(np.unique(dense.nonzero()[1]))))
-    assert len(after) > 12
-    assert before.items() <= after.items()  # Nodes keep their numbers.
+    assert len(after) == dense.any(axis=0).sum() > 12
+    for node, (_, label) in before.items():  # Nodes keep their numbers.
+        assert after[node][1] == label
 
 
 def test_unsupported_input_is_refused(multilabel):
@@ -85,4 +94,4 @@ def test_unsupported_input_is_refused(multilabel):
     with pytest.raises(XmlcError):
         NapkinXCOPLT(arity=1).fit(X, np.ones((50, 6)))
     with pytest.raises(XmlcError):
-        NapkinXCIPLT().fit(X, sparse.csr_array(np.zeros((50, 6), dtype=bool)))
+        NapkinXCIPLT().fit(X, np.zeros((50, 6), dtype=bool))
