@@ -7,43 +7,48 @@ import ast
 
 from repository import ROOT
 
-PACKAGES = ROOT / "xmlc", ROOT / "benchmarks"
 KERNEL_DECORATORS = {"njit", "intrinsic", "overload"}
 
 
-def decorators(function):
-    calls = (node.func if isinstance(node, ast.Call) else node for node in function.decorator_list)
-    return {
-        node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "") for node in calls
-    }
+def names_of_decorators(function):
+    names = set()
+    for decorator in function.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        names.add(ast.unparse(called).rpartition(".")[2])
+    return names
 
 
-def overloaded(tree):
-    """Return the names of functions that get a kernel from `@overload(name)`."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return {call.args[0].id for call in calls if getattr(call.func, "id", "") == "overload"}
+class Untyped(ast.NodeVisitor):
+    """Collects functions outside kernels that have a parameter or a result without a type."""
 
+    def __init__(self, tree):
+        self.found = []
+        self.overloaded = set()  # `@overload(name)` makes a kernel of the function `name`
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "overload":
+                self.overloaded.add(node.args[0].id)
+        self.visit(tree)
 
-def without_types(tree, kernels=frozenset()):
-    """Yield each function outside kernels that has a parameter or a result without a type."""
-    kernels = kernels or overloaded(tree)
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if decorators(node) & KERNEL_DECORATORS or node.name in kernels:
-                continue  # this also skips the functions inside it
-            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-            given += [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
-            typed = [one.annotation is not None or one.arg in ("self", "cls") for one in given]
-            if not all(typed) or (node.returns is None and node.name != "__init__"):
-                yield f"{node.name}, line {node.lineno}"
-        yield from without_types(node, kernels)
+    def visit_FunctionDef(self, function):
+        is_kernel = names_of_decorators(function) & KERNEL_DECORATORS
+        if is_kernel or function.name in self.overloaded:
+            return  # this also skips the functions inside it
+        given = function.args
+        parameters = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+        for parameter in filter(None, parameters):
+            if parameter.annotation is None and parameter.arg not in ("self", "cls"):
+                self.found.append(f"line {function.lineno}: {parameter.arg}")
+        if function.returns is None and function.name != "__init__":
+            self.found.append(f"line {function.lineno}: {function.name}")
+        self.generic_visit(function)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
 
 
 def test_every_function_except_kernels_has_types():
     found = {}
-    for folder in PACKAGES:
-        for file in sorted(folder.rglob("*.py")):
-            names = list(without_types(ast.parse(file.read_text(encoding="utf-8"))))
-            if names:
-                found[str(file.relative_to(ROOT))] = names
-    assert not found
+    for file in [*ROOT.glob("xmlc/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]:
+        untyped = Untyped(ast.parse(file.read_text(encoding="utf-8"))).found
+        if untyped:
+            found[str(file.relative_to(ROOT))] = untyped
+    assert found == {}

@@ -18,6 +18,7 @@ LAYERS = {
 }
 WALK = TEXT.partition("## The walk of one number")[2].partition("\n## ")[0]
 MODULES = sorted(PACKAGE.rglob("*.py"))
+RULES = [ROOT / "Snakefile", *ROOT.glob("workflow/**/*.smk")]
 MOST_LINES = 600
 MOST_LINES_OF_RULES = 200
 
@@ -45,28 +46,20 @@ def test_every_package_has_a_layer():
 
 @pytest.mark.parametrize("own", LAYERS)
 def test_a_package_imports_only_lower_layers(own):
+    """No package of the library is in a higher layer than the suite."""
     for file in modules_of(own):
         packages = {package_of(name) for name in imported_modules(file)} - {own, None}
-        assert not [package for package in packages if LAYERS[package] >= LAYERS[own]], file
-
-
-def test_the_library_does_not_import_the_suite():
-    library = [file for file in MODULES if "suite" not in file.relative_to(PACKAGE).parts]
-    assert len(library) > 100
-    assert [file for file in library if "xmlc.suite" in " ".join(imported_modules(file))] == []
-    # The package imports public names on demand.
-    assert "xmlc.suite" not in (PACKAGE / "__init__.py").read_text()
+        assert [package for package in packages if LAYERS[package] >= LAYERS[own]] == [], file
 
 
 def test_library_imports_only_its_dependencies():
     """The test hides every package that is not in `allowed`. Then it imports each module."""
     allowed = {"numba", "numpy", "scipy", "tqdm", "xxhash", "llvmlite", "xmlc"}
-    library = [
-        file.relative_to(PACKAGE.parent)
-        for file in MODULES
-        if file.relative_to(PACKAGE).parts[0] not in ("suite", "cli")
-    ]
-    names = [".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in library]
+    names = []
+    for file in MODULES:
+        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+        if parts[1] not in ("suite", "cli"):
+            names.append(".".join(parts).removesuffix(".__init__"))
     code = f"""
 import importlib, sys
 class Missing:
@@ -83,64 +76,58 @@ for name in {names!r}:
     assert done.returncode == 0, done.stderr
 
 
+def files_with(pattern, files):
+    """Return the files whose text contains a regular expression."""
+    found = []
+    for file in files:
+        if re.search(pattern, file.read_text(encoding="utf-8"), re.MULTILINE):
+            found.append(file)
+    return found
+
+
 def test_shared_paper_code_imports_no_paper():
-    shared = [
-        *(PACKAGE / "suite/papers").glob("*.py"),
-        *(PACKAGE / "suite/papers/common").glob("*.py"),
-    ]
-    papers = re.compile(r"xmlc\.suite\.papers\.[a-z]+\d{4}\b")
-    for file in shared:
-        assert [name for name in imported_modules(file) if papers.match(name)] == [], file
+    papers = PACKAGE / "suite/papers"
+    for file in [*papers.glob("*.py"), *papers.glob("common/*.py")]:
+        imported = " ".join(imported_modules(file))
+        assert not re.search(r"xmlc\.suite\.papers\.[a-z]+\d{4}\b", imported), file
 
 
 def test_the_package_imports_no_benchmark():
-    assert [
-        file
-        for file in MODULES
-        if re.search(r"^\s*(from|import) benchmarks\b", file.read_text(), re.M)
-    ] == []
+    assert files_with(r"^\s*(from|import) benchmarks\b", MODULES) == []
 
 
-def test_modules_are_short():
-    lengths = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in MODULES}
-    assert {file: length for file, length in lengths.items() if length > MOST_LINES} == {}
+def test_modules_and_rules_are_short():
+    for file in [*MODULES, *RULES]:
+        most = MOST_LINES_OF_RULES if file in RULES else MOST_LINES
+        assert len(file.read_text(encoding="utf-8").splitlines()) <= most, file
 
 
-def test_rules_are_short_and_name_no_paper():
+def test_rules_name_no_paper():
     """Code for a single paper belongs in the paper's own package."""
-    texts = {
-        file: file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")]
-    }
-    assert [
-        file for file, text in texts.items() if len(text.splitlines()) > MOST_LINES_OF_RULES
-    ] == []
-    assert [
-        file for file, text in texts.items() if re.search(r"(plt|gfm|swnn|ldsm|oplt)20\d\d", text)
-    ] == []
+    assert files_with(r"(plt|gfm|swnn|ldsm|oplt)20\d\d", RULES) == []
 
 
 def test_files_and_functions_in_walkthrough_exist():
     steps = re.findall(r"`([\w./-]+\.(?:py|smk|yaml)|Snakefile)(?::([\w.]+))?`", WALK)
-    assert len(steps) > 10
+    assert steps
     for file, function in steps:
-        name = function.rpartition(".")[2]
         text = (ROOT / file).read_text(encoding="utf-8")
-        assert (
-            re.search(rf"^\s*(def|class|rule|use rule) {name}\b|^{name} = ", text, re.M) or not name
-        ), (file, name)
+        name = function.rpartition(".")[2]
+        defined = rf"^\s*(def|class|rule|use rule) {name}\b|^{name} = "
+        assert not name or re.search(defined, text, re.MULTILINE), (file, name)
 
 
 def test_kernels_neither_raise_nor_print():
     """Kernels return numbers, and their callers raise errors."""
-    found = 0
-    wrong = []
+    kernels = []
     for file in MODULES:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and any(
-                "njit" in ast.unparse(one) for one in node.decorator_list
-            ):
-                found += 1
-                inner = {type(part).__name__ for part in ast.walk(node)} & {"Raise", "Assert"}
-                wrong += [f"{file}:{node.name}"] if inner or "print(" in ast.unparse(node) else []
-    assert found > 100
-    assert wrong == []
+            if isinstance(node, ast.FunctionDef):
+                decorators = " ".join(map(ast.unparse, node.decorator_list))
+                if "njit" in decorators:
+                    kernels.append((file, node))
+    assert len(kernels) > 100
+    for file, kernel in kernels:
+        kinds = {type(part) for part in ast.walk(kernel)}
+        assert not kinds & {ast.Raise, ast.Assert}, (file, kernel.name)
+        assert "print(" not in ast.unparse(kernel), (file, kernel.name)

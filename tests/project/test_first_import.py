@@ -8,7 +8,7 @@ import pytest
 from repository import ROOT
 
 SCRIPT = "import xmlc\nprint(xmlc.__file__)\nassert callable(xmlc.set_progress)\n"
-FOLDERS = ("", "xmlc", "xmlc/docs", "xmlc/xmlc", "xmlc/examples/study", "elsewhere")
+FOLDERS = ("", "xmlc", "xmlc/xmlc", "xmlc/examples/study", "elsewhere")
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,3 @@ def test_import_finds_package_from_each_kind_of_program(parent):
     }
     for program, path in paths.items():
         assert os.path.samefile(path, ROOT / "xmlc/__init__.py"), program
-
-
-def test_command_runs_in_folder_that_contains_clone(parent):
-    script = os.path.join(os.path.dirname(sys.executable), "xmlc")
-    assert "fit" in printed(parent, script, "--help")

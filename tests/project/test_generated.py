@@ -26,17 +26,9 @@ def test_page_of_choices_has_every_entry():
     page = GENERATED["PAGES"]["choices"]()
     for paper in GENERATED["PAPERS"]:
         section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
-        choices = yaml.safe_load((ROOT / f"results/published/{paper}/choices.yaml").read_text())[
-            "choices"
-        ]
-        departures = [
-            key
-            for key, choice in choices.items()
-            if "here" in choice and choice["printed"] != "not said"
-        ]
-        assert [key for key in choices if f"| `{key}` |" not in section] == []
-        assert f"The list has {len(choices)} choices." in section
-        assert f"departs from {len(departures)}." in section
+        content = yaml.safe_load((ROOT / f"results/published/{paper}/choices.yaml").read_text())
+        for key in content["choices"]:
+            assert f"| `{key}` |" in section, (paper, key)
 
 
 def test_places_and_values_of_choices_are_named():

@@ -3,11 +3,9 @@
 import subprocess
 
 import pytest
-from facts import raises_with
 from repository import ROOT
 
-from xmlc.core.errors import RENAMED, InvalidParameterError, nearest
-from xmlc.models import PLT
+from xmlc.core.errors import RENAMED, nearest
 
 # These words also have other meanings.
 ORDINARY = {"floor", "beside", "quick", "found", "further", "deviations", "calibrated"}
@@ -22,15 +20,8 @@ def test_nearest_name_of_former_name_is_its_present_one(name):
 @pytest.mark.parametrize("name", sorted({*RENAMED} - ORDINARY))
 def test_former_name_is_in_no_other_file(name):
     command = ["git", "grep", "-lwI", "-e", name, "--", "."]
-    found = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout.split()
-    assert set(found) <= ALLOWED
-
-
-def test_former_hyperparameter_is_refused():
-    with raises_with(InvalidParameterError, "PLT", "weight_cut", "weight_threshold"):
-        PLT().set_params(weight_cut=0.1)
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert set(found.stdout.split()) <= ALLOWED
 
 
 @pytest.mark.parametrize(

@@ -271,11 +271,3 @@ def test_every_sum_is_reviewed_for_order(trees):
         "here"
     )
     assert set(LOOKED_AT) == set(found)
-
-
-@pytest.mark.parametrize(
-    "source",
-    ["np.sum(x)", "x.mean()", "x.sum(axis=1)", "frame.std()", "sum(x)", "np.add.reduceat(x, i)"],
-)
-def test_sum_with_unspecified_order_is_detected(source):
-    assert sums_in(ast.parse(source)) == [source]

@@ -36,12 +36,6 @@ def tokens_of(source):
     return sum(token.type not in SPACES and token.string != "pass" for token in tokens)
 
 
-def test_comments_docstrings_and_parts_of_f_strings_are_no_tokens():
-    documented = '"""A."""\ndef f(x):  # b\n    """C."""\n    return f"{x} {x + 1}"\n'
-    assert tokens_of(documented) == len("def f ( x ) : return ''".split())
-    assert tokens_of("x = [\n    1,\n    2,\n]\n") == tokens_of("x = [1, 2]")
-
-
 @pytest.mark.parametrize("folder", LIMITS)
 def test_folder_is_within_its_limit(folder):
     sizes = {

@@ -11,13 +11,11 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from itertools import product
-from pathlib import Path
 
 import pytest
 from facts import absent
-from package_page import page_in
 from repository import ROOT
+from tutorials import run_bash
 
 from xmlc import data, inference, metrics, models, thresholds
 from xmlc.core.kernel_cache import kernel_folder
@@ -60,26 +58,21 @@ def run(*command, folder):
 
 
 def in_the_clone():
-    listed = run(
-        "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=ROOT
-    ).split("\0")
+    options = ("-z", "--cached", "--others", "--exclude-standard")
+    listed = run("git", "ls-files", *options, folder=ROOT).split("\0")
     return {name for name in listed if name and (ROOT / name).exists()}
 
 
 def released():
     """Return the files of the clone. The files behind a link of the package replace the link."""
     names = in_the_clone()
-    links = {
-        name: (ROOT / name).resolve().relative_to(ROOT).as_posix()
-        for name in names
-        if (ROOT / name).is_symlink()
-    }
-    linked = {
-        link + name[len(to) :]
-        for (link, to), name in product(links.items(), names)
-        if f"{name}/".startswith(f"{to}/")
-    }
-    return names - set(links) | linked
+    for link in [name for name in names if (ROOT / name).is_symlink()]:
+        names.remove(link)
+        target = (ROOT / link).resolve().relative_to(ROOT).as_posix()
+        for name in in_the_clone():
+            if name == target or name.startswith(f"{target}/"):
+                names.add(link + name.removeprefix(target))
+    return names
 
 
 @pytest.fixture(scope="module")
@@ -120,9 +113,8 @@ def test_wheel_contains_package_and_archive_contains_all_files(built):
     assert {"xmlc/shipped/Snakefile", "xmlc/shipped/config/papers/plt2016.yaml"} < names
     with tarfile.open(archive) as opened:
         files = {member.name.partition("/")[2] for member in opened if member.isfile()}
-    assert {
-        name for name in files if not name.startswith("xmlc_suite.egg-info/")
-    } - OF_SETUPTOOLS == released()
+    made = {name for name in files if name.startswith("xmlc_suite.egg-info/")}
+    assert files - made - OF_SETUPTOOLS == released()
 
 
 def test_wheel_of_the_files_of_an_image_is_complete(built, tmp_path):
@@ -136,9 +128,8 @@ def test_wheel_of_the_files_of_an_image_is_complete(built, tmp_path):
             else:
                 shutil.copy(source, target)
     run(sys.executable, "-m", "build", "--wheel", "--outdir", "dist", "source", folder=tmp_path)
-    of_image, whole = (
-        zipfile.ZipFile(next(folder.glob("dist/*.whl"))).namelist() for folder in (tmp_path, built)
-    )
+    wheels = [next(folder.glob("dist/*.whl")) for folder in (tmp_path, built)]
+    of_image, whole = (zipfile.ZipFile(wheel).namelist() for wheel in wheels)
     assert sorted(of_image) == sorted(whole)
 
 
@@ -151,9 +142,8 @@ def test_base_install_is_small(python):
 def test_import_works_in_folder_that_contains_clone_in_clone_and_below(python, tmp_path):
     (tmp_path / "xmlc").symlink_to(ROOT)
     for folder in (tmp_path, tmp_path / "xmlc", tmp_path / "xmlc/docs"):
-        assert (
-            run(python, "-c", "from xmlc import PLT; print(PLT.__name__)", folder=folder) == "PLT\n"
-        )
+        said = run(python, "-c", "from xmlc import PLT; print(PLT.__name__)", folder=folder)
+        assert said == "PLT\n"
 
 
 def test_command_names_missing_extra(python):
@@ -167,17 +157,9 @@ def test_type_checkers_resolve_public_names(python, tmp_path):
     rooms = (data, inference, metrics, models, thresholds)
     imports = [f"from {room.__name__} import {', '.join(room.__all__)}\n" for room in rooms]
     (tmp_path / "mine.py").write_text("".join(imports) + PROGRAM)
-    mypy = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--cache-dir",
-        tmp_path,
-        "--python-executable",
-        python,
-    ]
-    assert "Success" in run(*mypy, "mine.py", folder=tmp_path)
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path]
+    said = run(*mypy, "--python-executable", python, "mine.py", folder=tmp_path)
+    assert "Success" in said
 
 
 def test_study_runs_with_wheel_and_writes_only_in_its_folder(built, tmp_path):
@@ -188,37 +170,15 @@ def test_study_runs_with_wheel_and_writes_only_in_its_folder(built, tmp_path):
     environment = os.environ | {
         "PYTHONPATH": str(tmp_path / "site"),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "NUMBA_CACHE_DIR": os.fspath(kernel_folder().parent),  # the wheel's kernels are the same
     }
-    environment |= {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-    # the wheel's kernels have the same digest
-    environment["NUMBA_CACHE_DIR"] = os.fspath(kernel_folder().parent)
-
-    def bash(text, folder):
-        done = subprocess.run(
-            ["bash", "-ec", text], cwd=folder, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    bash("xmlc new mine", tmp_path)
-    said = bash(
-        "".join(re.findall(r"^    (.*\n)", (tmp_path / "mine/README.md").read_text(), re.M)),
-        tmp_path / "mine",
-    )
-    (shown,) = re.findall(
-        r"^```text\n(\*\*.*?)```$", (ROOT / "docs/study.md").read_text(), re.M | re.S
-    )
+    run_bash("xmlc new mine", tmp_path, environment)
+    commands = re.findall(r"^    (.*\n)", (tmp_path / "mine/README.md").read_text(), re.M)
+    said = run_bash("".join(commands), tmp_path / "mine", environment)
+    page = (ROOT / "docs/study.md").read_text()
+    (shown,) = re.findall(r"^```text\n(\*\*.*?)```$", page, re.M | re.S)
     assert shown in said
-    bash(
-        "xmlc compare accepted results/tables && xmlc status && xmlc fingerprint && xmlc results",
-        tmp_path / "mine",
-    )
+    looking = "xmlc compare accepted results/tables && xmlc status && xmlc fingerprint"
+    run_bash(f"{looking} && xmlc results", tmp_path / "mine", environment)
     assert sorted((tmp_path / "site").rglob("*")) == before
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine", "site"]
-
-
-def test_page_examples_run_with_wheel(python, tmp_path, monkeypatch):
-    install(python, "scikit-learn")
-    # the wheel's kernels have the same digest
-    monkeypatch.setenv("NUMBA_CACHE_DIR", os.fspath(kernel_folder().parent))
-    run(python, "-I", "-c", page_in(tmp_path), folder=tmp_path)
