@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from facts import raises_with
 from repository import ROOT
 from suite_cases import project_of, suite
@@ -28,16 +29,15 @@ from xmlc.suite.config.project import Project
 )
 def test_each_requested_record_is_written_by_the_job_of_its_folder(settings):
     project = Project.read({"papers": []} | settings, (ROOT / "config"))
-    asked = 0
     for name, one in project.suites.items():
-        for run in project.runs(name):
-            wanted = {*one.methods, *one.measure_methods}
-            assert wanted <= {*threshold_methods(project, run.model, run.dataset)}
+        runs = project.runs(name)
+        assert runs or name == "neural"  # without its files of estimates
+        for run in runs:
+            methods = threshold_methods(project, run.model, run.dataset)
+            assert {*one.methods, *one.measure_methods} <= {*methods}
             for split in ("80", "full"):
                 given = inference_options(project, run.model, split)
                 assert {*one.inferred(run.model, split)} <= {*given}
-            asked += len(wanted)
-    assert asked > 100
 
 
 def test_methods_of_a_model_shared_by_two_papers_are_one_job(tmp_path):
@@ -48,13 +48,8 @@ def test_methods_of_a_model_shared_by_two_papers_are_one_job(tmp_path):
         b=suite(shared, methods=["sto", "ofo"], measures=["macro-f"], baselines={"baseline": {}}),
         demo=suite(shared, datasets=["made"], methods=["ofo-ab"]),
     )
-    assert threshold_methods(project, "shared", "yeast") == [
-        "expected-f",
-        "for-macro-f",
-        "fta",
-        "ofo",
-        "sto",
-    ]
+    methods = threshold_methods(project, "shared", "yeast")
+    assert methods == ["expected-f", "for-macro-f", "fta", "ofo", "sto"]
     assert threshold_methods(project, "own", "yeast") == ["expected-f", "fta", "sto"]
     # shown in the table of baselines
     assert threshold_methods(project, "baseline", "yeast") == ["ofo", "sto"]
@@ -75,73 +70,66 @@ def test_models_with_batched_seeds_are_one_job_for_all_seeds(tmp_path):
 
 def test_inference_from_a_model_is_one_job_per_training_split(tmp_path):
     infer = {"split": "80", "methods": {"plt": ["gfm", "h"]}}
+    limited = {"split": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}
     project = project_of(
         tmp_path,
-        a=suite({"plt": {}}, inference=infer),
-        b=suite({"plt": {}}, inference=infer | {"methods": {"plt": ["meuf", "h"]}}),
-        c=suite(
-            {"plt": {}},
-            inference={"split": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9},
-        ),
+        a=suite(inference=infer),
+        b=suite(inference=infer | {"methods": {"plt": ["meuf", "h"]}}),
+        c=suite(inference=limited),
     )
     methods = ["--method", "gfm", "--method", "h", "--method", "meuf"]
     assert inference_options(project, "plt", "80") == [*methods, "--samples", "200"]
-    assert inference_options(project, "plt", "full") == [
-        "--method",
-        "h",
-        "--samples",
-        "9",
-        "--time-limit",
-        "60",
-    ]
+    options = inference_options(project, "plt", "full")
+    assert options == ["--method", "h", "--samples", "9", "--time-limit", "60"]
+
+
+ORDERED = """
+models: {plt: {hyperparameters: {lam: 0.1, arity: 4}}, other: {}}
+methods: [fta, sto, ofo, expected-f]
+measures: [micro-f, instance-f]
+seeds: [0, 1]
+datasets: [yeast, scene]
+inference: {split: '80', methods: {plt: [gfm, h]}}
+sweeps:
+  epochs:
+    model: plt
+    hyperparameter: epochs
+    values: [1, 2]
+    hyperparameters: {lam: 0.1, arity: 4}
+"""
+
+
+def turned(content):
+    """Return a copy of some content with the opposite order of keys and of lists of names."""
+    if isinstance(content, dict):
+        return {key: turned(content[key]) for key in reversed(content)}
+    if isinstance(content, list) and content != [1, 2]:  # a sweep keeps the order of its values
+        return content[::-1]
+    return content
 
 
 def test_order_in_a_suite_changes_no_job(tmp_path):
-    methods = ["fta", "sto", "ofo"]
-    measures = ["micro-f", "instance-f"]
-    values = {"lam": 0.1, "arity": 4}
-    sweep = {
-        "model": "plt",
-        "hyperparameter": "epochs",
-        "values": [1, 2],
-        "hyperparameters": values,
-    }
-    texts = set()
-    for turn in (list, lambda given: list(reversed(given))):
-        content = suite(
-            {
-                name: {"hyperparameters": dict(turn(values.items()))}
-                for name in turn(["plt", "other"])
-            },
-            methods=turn(methods),
-            measures=turn(measures),
-            seeds=turn([0, 1]),
-            datasets=turn(["yeast", "scene"]),
-            inference={"split": "80", "methods": {"plt": turn(["gfm", "h"])}},
-            sweeps={"epochs": sweep | {"hyperparameters": dict(turn(values.items()))}},
-        )
-        project = project_of(tmp_path / str(len(texts)), a=content)
-        texts.add(
-            str(
-                [
-                    threshold_methods(project, "plt", "yeast"),
-                    unlabelled_methods(project, "plt", "yeast"),
-                    inference_options(project, "plt", "80"),
-                    sweep_options(project, "a", "epochs", "yeast"),
-                    project.hyperparameters("plt", "yeast"),
-                    batched_models(project),
-                ]
-            )
-        )
-    assert len(texts) == 1
+    content = suite(**yaml.safe_load(ORDERED))
+    project = project_of(tmp_path / "first", a=content)
+    other = project_of(tmp_path / "second", a=turned(content))
+    assert list(project.suites["a"].models) != list(other.suites["a"].models)
+    for job, *given in (
+        (threshold_methods, "plt", "yeast"),
+        (unlabelled_methods, "plt", "yeast"),
+        (inference_options, "plt", "80"),
+        (sweep_options, "a", "epochs", "yeast"),
+        (Project.hyperparameters, "plt", "yeast"),
+        (batched_models,),
+    ):
+        assert job(project, *given) == job(other, *given)
 
 
-def test_contradictory_inference_settings_are_refused(tmp_path):
+@pytest.mark.parametrize(("key", "value"), [("samples", 50), ("time_limit", 5)])
+def test_contradictory_inference_settings_are_refused(tmp_path, key, value):
     infer = {"split": "full", "methods": {"plt": ["h"]}}
-    for other in ({"samples": 50}, {"time_limit": 5}):
-        suites = {"a": suite(inference=infer), "b": suite(inference=infer | other)}
-        with raises_with(XmlcError, "a.yaml", "b.yaml", f"inference.{next(iter(other))}", "plt"):
-            project_of(tmp_path, **suites)
+    suites = {"a": suite(inference=infer), "b": suite(inference=infer | {key: value})}
+    with raises_with(XmlcError, "a.yaml", "b.yaml", f"inference.{key}", "plt"):
+        project_of(tmp_path, **suites)
 
 
 def test_option_is_repeated_for_each_value():
@@ -152,9 +140,7 @@ def test_option_is_repeated_for_each_value():
 
 def test_outputs_of_rules_agree_with_path_patterns():
     """The paths written in the rules have to agree with `xmlc.suite.config.paths`."""
-    patterns = {
-        str(pattern) for pattern in vars(paths).values() if isinstance(pattern, paths.Pattern)
-    }
+    patterns = {str(one) for one in vars(paths).values() if isinstance(one, paths.Pattern)}
     patterns |= {str(Path(paths.output_of(pattern))) for pattern in patterns}
     patterns |= {pattern.replace("/{split}", "/full") for pattern in patterns}
     patterns |= {pattern.replace("/{split}", "/80") for pattern in patterns}

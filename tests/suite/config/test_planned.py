@@ -87,44 +87,32 @@ def project():
 def parts_of(file):
     """Return dataset, model, seed and kind of a record. Records outside runs have only a kind."""
     _, *folders, name = file.split("/")
+    stem = name.partition(".")[0]
     if len(folders) < 4:
-        return (
-            None,
-            None,
-            None,
-            folders[-1] if folders[-1] in ("tuning", "simulations") else name.partition(".")[0],
-        )
+        kind = folders[-1] if folders[-1] in ("tuning", "simulations") else stem
+        return None, None, None, kind
     dataset, model, seed, split, *inner = folders
-    return (
-        dataset,
-        model,
-        int(seed.removeprefix("seed")),
-        f"{split}/{(inner or [name.partition('.')[0]])[0]}",
-    )
+    inner.append(stem)
+    return dataset, model, int(seed.removeprefix("seed")), f"{split}/{inner[0]}"
 
 
 @pytest.mark.parametrize("case", [case for case in EVERY if case != BY_HAND])
 def test_table_needs_records_of_its_kinds_in_order_of_runs(project, case):
     paper, name = EVERY[case]
-    files = (figure_of if name in YAML[paper]["figures"] else table_of)(name, paper).files(
-        project, paper
-    )
+    find = figure_of if name in YAML[paper]["figures"] else table_of
+    files = find(name, paper).files(project, paper)
     assert len(set(files)) == len(files) > 0
     found = [parts_of(file) for file in files]
-    assert {kind for *_, kind in found} == set(
-        RECORDS_OF.get(paper, {}).get(name, "full/ranking").split()
-    )
+    kinds = {kind for *_, kind in found}
+    assert kinds == set(RECORDS_OF.get(paper, {}).get(name, "full/ranking").split())
     if case in OF_MODELS:
         assert {model for _, model, *_ in found} == OF_MODELS[case]
     models = [*YAML[paper].get("models", {}), *YAML[paper].get("baselines", {})]
-    for kind in {kind for *_, kind in found} - {"statistics", "tuning", "simulations"}:
+    every_run = [*product(YAML[paper]["datasets"], models, YAML[paper]["seeds"])]
+    for kind in kinds - {"statistics", "tuning", "simulations"}:
         runs = list(dict.fromkeys(tuple(run) for *run, one in found if one == kind))
         pairs = {run[:2] for run in runs}
-        assert runs == [
-            run
-            for run in product(YAML[paper]["datasets"], models, YAML[paper]["seeds"])
-            if run[:2] in pairs
-        ]
+        assert runs == [run for run in every_run if run[:2] in pairs]
 
 
 def selected(project, **chosen):
@@ -132,12 +120,10 @@ def selected(project, **chosen):
     return replace(project, settings=replace(project.settings, **chosen))
 
 
-@pytest.mark.slow
 def test_single_model_or_dataset_builds_its_tables(project):
     for paper, of_paper in project.suites.items():
-        alone = [{"models": [name]} for name in project.models] + [
-            {"datasets": [name]} for name in of_paper.datasets
-        ]
+        alone = [{"models": [name]} for name in of_paper.models]
+        alone += [{"datasets": [name]} for name in of_paper.datasets]
         for chosen in alone:
             of_it = selected(project, **chosen)
             made = results_of(of_it, paper)
@@ -164,18 +150,13 @@ def test_tables_without_records_are_left_out(project, paper, model, missing):
     assert {*suite.tables, *suite.figures} - {name for _, name in made} == missing
 
 
-def test_few_shot_tables_and_figures_need_few_shot_datasets():
-    files = {
-        name: result_files(Project.read({"papers": [], "datasets": [name]}, CONFIG), "oplt2021")
-        for name in ("aloi", "yeast")
-    }
-    made = {}
-    for name, found in files.items():
-        made[name] = {Path(file).stem for file in found}
-    assert (made["aloi"] - made["yeast"], made["yeast"] - made["aloi"]) == (
-        {"table3", "figure2"},
-        {"table2"},
-    )
+def test_few_shot_tables_and_figures_need_few_shot_datasets(project):
+    names = {}
+    for dataset in ("aloi", "yeast"):
+        files = result_files(selected(project, datasets=[dataset]), "oplt2021")
+        names[dataset] = {Path(file).stem for file in files}
+    assert names["aloi"] - names["yeast"] == {"table3", "figure2"}
+    assert names["yeast"] - names["aloi"] == {"table2"}
 
 
 def test_baselines_target_has_table_and_figure_of_each_paper_with_baselines():
@@ -187,112 +168,97 @@ def test_baselines_target_has_table_and_figure_of_each_paper_with_baselines():
 
 
 def test_no_thresholds_are_tuned_for_models_that_are_only_ranked(tmp_path):
-    made = suite({"plt": {}, "swnn": {}}, datasets=["few", "many"], methods=["sto"])
-    made["skip_thresholds"] = {"many": "too large", "swnn": "not asked"}
-    project = project_of(tmp_path, catalogue={}, scale=made)
-    assert THRESHOLDS.files(project, "scale", None) == [
-        "results/few/plt/seed0/80/evaluation/sto.json"
-    ]
+    skipped = {"many": "too large", "swnn": "not asked"}
+    content = suite({"plt": {}, "swnn": {}}, datasets=["few", "many"], methods=["sto"])
+    project = project_of(tmp_path, scale=content | {"skip_thresholds": skipped})
+    files = ["results/few/plt/seed0/80/evaluation/sto.json"]
+    assert THRESHOLDS.files(project, "scale", None) == files
 
 
 def test_score_files_give_rankings_and_thresholds_if_validation_scores_exist(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("scores/few").mkdir(parents=True)
-    both = {
-        "test": "scores/{dataset}/test-{seed}.npz",
-        "validation": "scores/{dataset}/val-{seed}.npz",
-    }
+    test = {"test": "scores/{dataset}/test.npz"}
+    both = test | {"validation": "scores/{dataset}/val-{seed}.npz"}
     models = {
         "tuned": {"estimator": "estimates", "hyperparameters": both},
-        "ranked": {
-            "estimator": "estimates",
-            "hyperparameters": {"test": "scores/{dataset}/test.npz"},
-        },
+        "ranked": {"estimator": "estimates", "hyperparameters": test},
     }
-    made = suite(models, datasets=["few", "other"], methods=["sto", "expected-f"], seeds=[0, 3])
-    project = project_of(tmp_path, catalogue={}, scale=made)
-    assert project.given("tuned", "few", [3]) == ["scores/few/test-3.npz", "scores/few/val-3.npz"]
-    assert project.given("ranked", "few", [0, 3]) == ["scores/few/test.npz"]
-    record = "results/few/{}/seed{}/{}".format
+    made = suite(models, datasets=["few", "other"], methods=["sto", "expected-f"], seeds=[3])
+    project = project_of(tmp_path, scale=made)
+    assert project.given("tuned", "few", [3]) == ["scores/few/test.npz", "scores/few/val-3.npz"]
+    record = "results/few/{}/seed3/{}.json".format
     assert RANKINGS.files(project, "scale") == [
-        record(name, seed, "full/ranking.json") for name, seed in product(models, (0, 3))
+        record("tuned", "full/ranking"),
+        record("ranked", "full/ranking"),
     ]
     assert THRESHOLDS.files(project, "scale") == [
-        record("tuned", seed, f"80/evaluation/{method}.json")
-        for seed, method in product((0, 3), ("sto", "expected-f"))
+        record("tuned", "80/evaluation/sto"),
+        record("tuned", "80/evaluation/expected-f"),
     ]
-    unlabelled = Where("thresholds", "full").files(project, "scale")
-    assert unlabelled == [
-        record(name, seed, "full/evaluation/expected-f.json")
-        for name, seed in product(models, (0, 3))
+    assert Where("thresholds", "full").files(project, "scale") == [
+        record("tuned", "full/evaluation/expected-f"),
+        record("ranked", "full/evaluation/expected-f"),
     ]
 
 
-def test_table_of_selected_datasets_needs_only_their_records(project):
-    for name, paper in (
-        ("table2", "plt2016"),
-        ("baselines", "plt2016"),
-        ("table4", "ldsm2020"),
-        ("table2", "oplt2021"),
-    ):
-        definition = table_of(name, paper)
-        dataset = "amazoncat-13k"
-        expected = [
-            file
-            for file in definition.files(project, paper)
-            if file.startswith(f"results/{dataset}/")
-        ]
-        assert definition.files(project, paper, [dataset]) == expected
-        assert expected
+@pytest.mark.parametrize(
+    ("name", "paper"),
+    [("table2", "plt2016"), ("baselines", "plt2016"), ("table4", "ldsm2020")],
+)
+def test_table_of_selected_datasets_needs_only_their_records(project, name, paper):
+    definition = table_of(name, paper)
+    every = definition.files(project, paper)
+    files = definition.files(project, paper, ["amazoncat-13k"])
+    assert files == [file for file in every if file.startswith("results/amazoncat-13k/")]
+    assert files
 
 
 def test_suite_can_compare_with_models_of_other_suites(tmp_path):
-    left_out = suite({"br": {"without": {"scene": "why"}}})
     catalogue = {
-        name: {"published": {"m": m, "source": "a paper"}}
-        for name, m in (("yeast", 14), ("many", 501))
+        "yeast": {"published": {"m": 14, "source": "a paper"}},
+        "scene": {"published": {"m": 14, "source": "a paper"}},
+        "many": {"published": {"m": 501, "source": "a paper"}},
+        "unknown": {},
     }
-    catalogue["scene"] = catalogue["yeast"]
-    catalogue["unknown"] = {}
-    suites = {"a": suite({"plt": {}}, seeds=[0, 4]), "b": suite({"br": {}}), "c": left_out}
+    suites = {
+        "a": suite({"plt": {}}),
+        "b": suite({"br": {}}),
+        "c": suite({"br": {"without": {"scene": "why"}}}),
+    }
     project = project_of(tmp_path, catalogue=catalogue, **suites)
-    ranked = BESIDE_BR.files
-    both = [
-        f"results/yeast/{model}/seed{seed}/full/ranking.json"
-        for model, seed in product(("plt", "br"), (0, 4))
-    ]
-    assert ranked(project, "a", ["yeast"]) == both
+    record = "results/{}/{}/seed0/full/ranking.json".format
+    both = [record("yeast", "plt"), record("yeast", "br")]
+    assert BESIDE_BR.files(project, "a", ["yeast"]) == both
     # Left out by its own suite, too many labels, unknown number of labels.
     for name in ("scene", "many", "unknown"):
-        assert ranked(project, "a", [name]) == [file.replace("yeast", name) for file in both[:2]]
-    assert ranked(project_of(tmp_path / "alone", a=suite({"plt": {}})), "a", ["yeast"]) == both[:1]
+        assert BESIDE_BR.files(project, "a", [name]) == [record(name, "plt")]
+    alone = project_of(tmp_path / "alone", a=suites["a"])
+    assert BESIDE_BR.files(alone, "a", ["yeast"]) == both[:1]
 
 
 def test_record_of_new_kind_is_in_the_folder_of_its_run(tmp_path):
-    need = Where("mine", "80")
-    scenes = {"datasets": ["yeast", "scene"], "seeds": [0, 4]}
-    project = project_of(
-        tmp_path, a=suite({"plt": {}, "br": {"without": {"yeast": "why"}}}, **scenes)
-    )
-    assert need.files(project, "a", ["yeast"]) == [
-        f"results/yeast/plt/seed{seed}/80/mine.json" for seed in (0, 4)
+    models = {"plt": {}, "br": {"without": {"yeast": "why"}}}
+    content = suite(models, datasets=["yeast", "scene"], seeds=[4])
+    assert Where("mine", "80").files(project_of(tmp_path, a=content), "a") == [
+        "results/yeast/plt/seed4/80/mine.json",
+        "results/scene/plt/seed4/80/mine.json",
+        "results/scene/br/seed4/80/mine.json",
     ]
-    assert need.files(project, "a", ["scene"])[-1] == "results/scene/br/seed4/80/mine.json"
 
 
 def test_table_is_rebuilt_if_its_text_or_used_suite_values_change(project, monkeypatch, tmp_path):
-    other = replace(
-        project,
-        suites=project.suites | {"plt2016": replace(project.suites["plt2016"], title="other")},
-    )
-    for table, uses in (("table3", True), ("table1", False)):
-        found = {
-            plan.sources_of_table(one, "plt2016", table)
-            for one in (project, replace(project), other)
-        }
-        assert len(found) == 1 + uses, table
-    before = plan.sources_of_table(project, "plt2016", "claims")
-    other = tmp_path / "claims.yaml"
-    other.write_text("another statement")
-    monkeypatch.setattr(plan, "statements_of", lambda paper: other)
-    assert plan.sources_of_table(project, "plt2016", "claims") != before
+    retitled = replace(project.suites["plt2016"], title="other")
+    other = replace(project, suites=project.suites | {"plt2016": retitled})
+
+    def sources(name, given=project):
+        return plan.sources_of_table(given, "plt2016", name)
+
+    assert sources("table1") == sources("table1", other)
+    assert sources("table3") == sources("table3", replace(project))
+    assert sources("table3") != sources("table3", other)
+    before = sources("claims")
+    statements = tmp_path / "claims.yaml"
+    statements.write_text("another statement")
+    monkeypatch.setattr(plan, "statements_of", lambda paper: statements)
+    assert sources("claims") != before

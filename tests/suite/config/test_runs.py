@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -48,12 +47,16 @@ def test_damaged_settings_of_last_run_are_ignored(text, tmp_path, monkeypatch):
 
 
 def test_models_that_a_killed_run_left_are_deleted_at_the_start(tmp_path, monkeypatch):
+    project = project_of(tmp_path / "config", a=suite())
     monkeypatch.chdir(tmp_path)
-    project = project_of(tmp_path / "config", a=suite({"plt": {}}))
-    (tmp_path / "config/config.yaml").write_text("papers: [a]\n")
-    run = tmp_path / "results/big/plt/seed0"
-    left = [run / "80/temporary/spe", run / "full/sweeps/a/arity.trial/.model+xmlc-other-node+1"]
-    left.append(tmp_path / "results/big/tuning/plt.trial/.model+xmlc-other-node+1")
+    Path("config/config.yaml").write_text("papers: [a]\n")
+    run = Path("results/big/plt/seed0")
+    trial = ".model+xmlc-other-node+1"
+    left = [
+        run / "80/temporary/spe",
+        run / "full/sweeps/a/arity.trial" / trial,
+        Path("results/big/tuning/plt.trial") / trial,
+    ]
     for folder in (*left, run / "full/model"):
         folder.mkdir(parents=True)
     begin({"papers": ["a"]}, project, ["a"], [])
@@ -63,25 +66,23 @@ def test_models_that_a_killed_run_left_are_deleted_at_the_start(tmp_path, monkey
 
 
 def test_run_saves_its_settings_and_names_its_results(tmp_path, monkeypatch):
-    project = project_of(tmp_path / "config", a=suite({"plt": {}}), b=suite({"br": {}}))
+    project = project_of(tmp_path / "config", a=suite(), b=suite())
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "config/config.yaml").write_text("papers: [b]\nthreads: 8\n")
+    Path("config/config.yaml").write_text("papers: [b]\nthreads: 8\n")
     config = {"papers": ["b"], "threads": 8, "datasets": ["yeast"]}
-    begin(
-        config,
-        project,
-        ["a"],
-        [Path(".snakemake/storage/fs/far/results/yeast/data"), Path("results/tables/a/1.md")],
-    )
+    files = [Path(".snakemake/storage/fs/far/results/yeast/data"), Path("results/tables/a/1.md")]
+    begin(config, project, ["a"], files)
     run = LastRun.read()
-    assert (run.settings, run.targets, run.process) == ({"datasets": ["yeast"]}, ["a"], os.getpid())
+    assert run.settings == {"datasets": ["yeast"]}
+    assert run.targets == ["a"]
+    assert run.process == os.getpid()
     assert run.files == ["results/tables/a/1.md", "results/yeast/data"]
     assert not run.ended
     end()
     assert LastRun.read() == replace(run, ended=True)
     assert not made_by(project)
-    (tmp_path / "results/tables/a").mkdir(parents=True)
-    (tmp_path / "results/tables/a/table1.md").touch()
+    Path("results/tables/a").mkdir(parents=True)
+    Path("results/tables/a/table1.md").touch()
     assert "results/tables/a/*.md" in made_by(project)
 
 
@@ -91,10 +92,7 @@ def test_command_prints_its_package_folder(capsys):
 
 
 def test_temporary_files_of_ended_processes_are_deleted(tmp_path):
-    left = [
-        tmp_path / name
-        for name in (f"plt/.model{OURS}0a1b2c3d", f"a/b/.table.csv{OURS}0a1b2c3d.csv")
-    ]
+    left = [tmp_path / f"plt/.model{OURS}0a1b2c3d", tmp_path / f"a/.table.csv{OURS}0a1b2c3d.csv"]
     for path in left:
         (path / f"inner/.model{OURS}0a1b2c3d").mkdir(parents=True)
         os.utime(path, (0, 0))
@@ -107,11 +105,12 @@ def test_temporary_files_of_ended_processes_are_deleted(tmp_path):
 
 def test_models_that_are_trained_again_after_deletion_are_counted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    one, other = (Path(f"results/yeast/plt/seed{seed}/80") for seed in (0, 1))
-    made = [str(run / name) for run, name in product((one, other), ("temporary", "train.json"))]
+    one = Path("results/yeast/plt/seed0/80")
+    other = Path("results/yeast/plt/seed1/80")
+    made = [f"{run}/{name}" for run in (one, other) for name in ("temporary", "train.json")]
     assert trained_again(made) == []
     one.mkdir(parents=True)
     (one / "train.json").touch()
     (line,) = trained_again(made)
     assert absent(line, "1", "keep_models") == []
-    assert trained_again([str(one / "model"), str(one / "train.json")]) == []
+    assert trained_again([f"{one}/model", f"{one}/train.json"]) == []
