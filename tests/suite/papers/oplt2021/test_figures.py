@@ -3,74 +3,50 @@
 import math
 
 from facts import raises_with
-from report_cases import dataset, write
+from record_cases import progressive
+from report_cases import write
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.building import draw_figure
 
 
-def progressive(
-    name="aloi", model="oplt-b-1-pass", seed=0, accuracies=(0.0, 0.25, 0.5), constant=0.125
-):
-    rows = [
-        {
-            "instances": 10**i,
-            "accuracy": accuracy,
-            "entropy_reduction": math.log2(accuracy / constant) if accuracy else None,
-        }
-        for i, accuracy in enumerate(accuracies)
-    ]
-    record = {
-        "kind": "progressive",
-        "schema": 1,
-        "dataset": dataset(name),
-        "model": model,
-        "seed": seed,
-    }
-    record |= {"hyperparameters": {}, "split": "full", "costs": {}, "environment": {}}
-    return record | {"constant_accuracy": constant, "rows": rows}
+def stream(*accuracies, name="aloi", model="oplt-b-1-pass", seed=0):
+    """Return a record with the accuracies after 1, 10 and 100 instances."""
+    rows = []
+    for i, accuracy in enumerate(accuracies or (0.0, 0.25, 0.5)):
+        reduction = math.log2(accuracy / 0.125) if accuracy else None
+        row = {"instances": 10**i, "accuracy": accuracy, "entropy_reduction": reduction}
+        rows.append(row)
+    return progressive(name, model, seed, constant_accuracy=0.125, rows=rows)
+
+
+def draw(folder, *records):
+    """Return the panels of the figure."""
+    figure = draw_figure("2", "oplt2021", write(folder, records))
+    return [axes for axes in figure.axes if axes.axison]
 
 
 def test_entropy_reduction_is_computed_from_mean_accuracy(tmp_path):
-    records = [
-        progressive(accuracies=(0.0, 0.25, 0.5)),
-        progressive(seed=1, accuracies=(0.0, 0.75, 0.5)),
-        progressive(model="cmt-1-pass"),
-        progressive("wikipara-3"),
-    ]
-    shown = [
-        axes for axes in draw_figure("2", "oplt2021", write(tmp_path, records)).axes if axes.axison
-    ]
+    others = (stream(model="cmt-1-pass"), stream(name="wikipara-3"))
+    shown = draw(tmp_path, stream(), stream(0.0, 0.75, 0.5, seed=1), *others)
     assert [axes.get_title() for axes in shown] == ["aloi", "wikipara-3"]
     single, of_seeds = shown[0].get_lines()
+    assert (single.get_label(), of_seeds.get_label()) == ("CMT", "OPLT-B")
     assert of_seeds.get_xdata().tolist() == [10, 100]  # the first few instances make curves jump
     assert of_seeds.get_ydata().tolist() == [2, 2]
     assert single.get_ydata().tolist() == [1, 2]
-    assert [line.get_label() for line in shown[0].get_lines()] == ["CMT", "OPLT-B"]
 
 
 def test_memory_tree_is_drawn_with_trees_of_both_growth_rules(tmp_path):
-    models = [
-        f"{name}-1-pass" for name in ("oplt-r", "oplt-b", "oplt-r-program", "oplt-b-program", "cmt")
-    ]
-    figure = draw_figure(
-        "2", "oplt2021", write(tmp_path, [progressive(model=model) for model in models])
-    )
-    (axes,) = [axes for axes in figure.axes if axes.axison]
-    assert len({line.get_color() for line in axes.get_lines()}) == len(models)
-    drawn = {line.get_label(): line.get_linestyle() for line in axes.get_lines()}
-    assert {*drawn} == {
-        "OPLT-R",
-        "OPLT-B",
-        "OPLT-R, program's tree",
-        "OPLT-B, program's tree",
-        "CMT",
-    }
+    models = ("oplt-r", "oplt-b", "oplt-r-program", "oplt-b-program", "cmt")
+    (axes,) = draw(tmp_path, *(stream(model=f"{model}-1-pass") for model in models))
+    lines = axes.get_lines()
+    assert len({line.get_color() for line in lines}) == len(lines) == len(models)
+    styles = {line.get_label(): line.get_linestyle() for line in lines}
     for name in ("OPLT-R", "OPLT-B"):
-        assert drawn[name] == drawn[f"{name}, program's tree"]
+        assert styles[name] == styles[f"{name}, program's tree"]
 
 
 def test_seeds_with_different_checkpoints_are_refused(tmp_path):
-    records = [progressive(), progressive(seed=1, accuracies=(0.1, 0.2))]
     with raises_with(XmlcError, "oplt-b-1-pass", "aloi"):
-        draw_figure("2", "oplt2021", write(tmp_path, records))
+        draw(tmp_path, stream(), stream(0.1, 0.2, seed=1))
