@@ -24,12 +24,9 @@ def of_cell(cell, separator=None):
         (" a ;; b\t; ;a;", ["a", "b"]),
         ("", []),
         (" ;\t; ", []),
-        ("Rosa canina", ["Rosa canina"]),
         ("Cooking, American", ["Cooking, American"]),
-        (f"{X[1]};{X[2]}", X[1:3]),
         (f"{X[1]}; {X[2]} ;", X[1:3]),
         (f"<{X[1]}>;<{X[2]}> ; {X[1]}", X[1:3]),
-        (f"<{X[1]}>", X[1:2]),
         ("<urn:isbn:1>;<info:x/1>", ["urn:isbn:1", "info:x/1"]),
         ("http://x/1,2", ["http://x/1,2"]),
         ("a:b c:d", ["a:b c:d"]),
@@ -37,17 +34,8 @@ def of_cell(cell, separator=None):
         ("New\u00a0York; \u00a0", ["New\u00a0York", "\u00a0"]),
         ('["a", "b;c", "d, e"]', ["a", "b;c", "d, e"]),
         ('["a",\n "b", "a", " b "]', ["a", "b"]),
-        ("""["it's"]""", ["it's"]),
-        ("[]", []),
-        ("[3, 17]", ["3", "17"]),
-        ('{"COOK": true, "GARDEN": false}', ["COOK"]),
-        ('{"COOK": 1.0, "GARDEN": 0}', ["COOK"]),
-        ('{"choices": ["a", "b"]}', ["a", "b"]),
-        ('[{"label": "a", "uri": "http://x/1"}]', ["a"]),
         ("(2020)", ["(2020)"]),
-        ("f(x)", ["f(x)"]),
         ("(1,2)-b", ["(1,2)-b"]),
-        ("Paris (France)", ["Paris (France)"]),
         ("(a, b)", ["(a, b)"]),
         ("poly((R)-3-hydroxybutyrate)", ["poly((R)-3-hydroxybutyrate)"]),
         ("x; [y]", ["x", "[y]"]),
@@ -66,19 +54,12 @@ def test_cell_is_parsed_into_names(cell, expected):
     [
         ("http://x/1|http://x/2", "|", ["http://x/1", "http://x/2"]),
         ("http://x/1 http://x/2", "|", ["http://x/1 http://x/2"]),
-        ("http://x/1 http://x/2", ";", ["http://x/1 http://x/2"]),
         ("<http://x/1> <http://x/2>  http://x/1 ", " ", ["http://x/1", "http://x/2"]),
-        ("a, b", ",", ["a", "b"]),
         ("a  b\tc", " ", ["a", "b\tc"]),
-        ("a;b", "|", ["a;b"]),
-        ("['a', 'b']", ",", ["['a'", "'b']"]),
         ('["a", "b"]', ";", ['["a", "b"]']),
         ("a -- b", "--", ["a", "b"]),
-        ("<a><b>", ";", ["<a><b>"]),
         ('"Heroes"; b', ";", ['"Heroes"', "b"]),
-        ("[Rock]", ";", ["[Rock]"]),
         ("AT&amp;T", ";", ["AT&amp", "T"]),
-        ("see http://x/1", ";", ["see http://x/1"]),
     ],
 )
 def test_given_separator_takes_precedence(cell, separator, expected):
@@ -93,45 +74,26 @@ URIS = ["--separator", "' '"]
 @pytest.mark.parametrize(
     ("cell", "facts"),
     [
-        # Earlier versions split these cells at blanks.
         (f"{X[1]} {X[2]}", URIS),
-        (f" {X[1]}\t<{X[2]}>  {X[1]}", URIS),
         ("urn:isbn:1 URN:isbn:2 <urn:isbn:1>", URIS),
         ("<info:x/1> <mailto:me> ftp://x", URIS),
-        (f"rice {X[1]} {X[2]}", URIS),
-        (f"{X[1]} Rosa canina {X[2]} dog rose", URIS),
-        # Earlier versions split these cells at a semicolon, which may belong to a URI, or not at
-        # all.
-        ("http://e.org/a;v=1 http://e.org/c", URIS),
+        # The semicolon may belong to a URI.
         (f"{X[1]};urn:a urn:b", URIS),
         ("<http://e.org/a;v=1>", URIS),
         (f"see {X[1]}", URIS),
         (f"{X[1]} rice", URIS),
         (f"{X[1]},{X[2]}", URIS),
         (f"{X[1]}|<{X[2]}>", URIS),
-        # Earlier versions read lists, tuples, sets and dicts that Python printed.
+        # Python prints lists, tuples, sets and dicts in these forms.
         ("['a', 'b']", JSON),
-        ("['a',\n 'b']", JSON),
-        ("""["it's", 'b']""", JSON),
-        (r"['it\'s', 'b\\']", JSON),
         ("('a', ' b ')", JSON),
-        ("( 'a', 'b')", JSON),
-        ("('a',)", JSON),
         ("(3, 17)", JSON),
         ("()", JSON),
-        ("{'b', 'a'}", JSON),
         ("{'COOK': 1.0, 'GARDEN': 0.0}", JSON),
-        ("{'COOK': True}", JSON),
         ("set()", JSON),
-        # Earlier versions took these texts for names.
-        ("[Rock]", JSON),
-        ("['a', 'b'", JSON),
         ("{x}; [y]", JSON),
         ('"Heroes"; b', "quotes"),
-        ('"a";"b"', "quotes"),
-        ('"cooking"', "quotes"),
         ("'a', 'b'", "quotes"),
-        ('"a" b', "quotes"),
         ("a; '';b", "quotes"),
         ("<java>;<x><y>", "><"),
         ("AT&amp;T", "&amp;"),
@@ -144,47 +106,31 @@ def test_cells_of_other_forms_are_refused_with_an_option(cell, facts):
 
 
 @pytest.mark.parametrize(
-    "cell", ["(1, 0, 0)", "(True, False, True)", "0|1|0", "1;;0;1", "1;0;0;", "0, 1, 0", "0 1 0 0"]
+    ("cell", "separator"),
+    [
+        ("(1, 0, 0)", None),
+        ("(True, False, True)", None),
+        ("0|1|0", None),
+        ("1;;0;1", None),
+        ("0 1 0 0", None),
+        ("1#0#1", "#"),
+    ],
 )
-def test_vectors_of_zeros_and_ones_are_refused(cell):
+def test_vectors_of_zeros_and_ones_are_refused(cell, separator):
     with raises_with(LineError, "0s and 1s"):
-        of_cell(cell)
-    with raises_with(LineError, "0s and 1s"):
-        of_cell("1#0#1", "#")
+        of_cell(cell, separator)
 
 
 @pytest.mark.parametrize(
     "cell",
     [
         "['a' 'b']",  # NumPy prints arrays in this form.
-        "['a'\n 'b']",
         "[1 0 0]",
-        "[0. 1.]",
-        "[ True False]",
         "array(['a', 'b'], dtype=object)",
-        "['a', nan]",
-        "['a', ['b']]",
-        "['a'];['b']",
-        "[0.5, 0.5]",
-        "[1, 0, 0]",
-        "{'COOK': 0.7}",
         '{"COOK": 1, "COOK": 0}',
         '{"COOK": 0.7}',
-        "http://x/1, http://x/2",
-        "http://x/1 | http://x/2",
-        "http://x/1, rice, http://x/2",
-        "true;false;false",
-        "<java><arrays>",
-        '"a;b"',
-        "[np.str_('a'), np.str_('b')]",
-        "[np.int64(3)]",
-        "[list(['a'])]",
         "dict_keys(['a'])",
         "Index(['a', 'b'], dtype='object')",
-        "OrderedDict([('a', 1)])",
-        "[a, b]",
-        "{a,b}",
-        "<http://x/1><http://x/2>",
     ],
 )
 def test_cells_without_names_are_refused(cell):
@@ -200,20 +146,15 @@ def test_quoted_cell_is_refused_with_a_given_separator():
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (["a", "b"], ["a", "b"]),
         ([" a ", "", "a", "\t"], ["a"]),
         (["a;b"], ["a;b"]),
         ([3, 17], ["3", "17"]),
-        ([1], ["1"]),
         (["0", "1"], ["0", "1"]),
         (None, []),
         ([], []),
-        ({}, []),
         ("a; b", ["a", "b"]),
-        ('["a", "b"]', ["a", "b"]),
         ({"choices": ["a", "b"]}, ["a", "b"]),
         ({"choices": 1, "a": 0}, ["choices"]),
-        ({"COOK": 1.0, "GARDEN": 0.0}, ["COOK"]),
         ({"COOK": True, "GARDEN": False, "x": 1, "y": 0}, ["COOK", "x"]),
         (
             [
@@ -224,7 +165,6 @@ def test_quoted_cell_is_refused_with_a_given_separator():
             ["a", "http://x/2", "http://x/3"],
         ),
         ({"label": "a", "uri": "http://x/1"}, ["a"]),
-        ([{"label": "a", "uri": "http://x/1"}, {"label": "a", "uri": "http://x/1"}], ["a"]),
         (
             [
                 {"label": "a", "score": 1.0},
@@ -249,43 +189,24 @@ def test_json_value_is_parsed_into_names(value, expected):
     "value",
     [
         3,
-        0,
         1.5,
-        True,
         False,
         [1, 0, 0],
-        [0, 1],
-        [1, 1],
-        [0.0, 1.0],
         [True, False],
-        [True],
         ["1", "0", "0"],
-        ["true", "false", "true"],
-        [None],
         ["a", None],
         [1.5],
-        [float("nan")],
         [["a", "b"]],
-        [["a", 0.9]],
         [{}],
         [{"name": "a"}],
-        [{"label": 3}],
-        [{"label": {"en": "a"}}],
         {"a": 0.5},
-        {"a": None},
-        {"a": "yes"},
-        {"a": [1]},
-        {"a": 2},
         {"a": -1},
-        {"a": float("nan")},
-        "['a', 'b']",
         {"choices": ["a"], "b": 1},
         {"choices": [["a"]]},
         [{"label": 3, "uri": "urn:a"}],
         [{"label": "a", "uri": 3}],
         [{"label": "a", "score": float("nan")}],
         [{"label": "a", "score": 0.02}],
-        {"label": "a", "probability": 0.98},
     ],
 )
 def test_values_without_names_are_refused(value):
@@ -293,7 +214,7 @@ def test_values_without_names_are_refused(value):
         LabelNames().of_value(value)
 
 
-@pytest.mark.parametrize("score", ["0", "1", "0.0", " 0.9 ", "true", "False", 0.5])
+@pytest.mark.parametrize("score", ["0", "0.0", " 0.9 ", "true", 0.5])
 def test_scores_as_text_are_refused(score):
     value = [{"label": "A", "score": score}, {"label": "B", "score": "1"}]
     with raises_with(LineError, "'A'", "0, 1, false or true"):
