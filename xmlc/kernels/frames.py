@@ -1,12 +1,13 @@
-"""Read values, rows and column names of pandas data frames without importing pandas."""
+"""Read data frames of pandas without importing pandas, and check names of columns and labels."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from xmlc.core.errors import InvalidDataError
+from xmlc.core.errors import InvalidDataError, shown
 
 SHOWN = 5  # A message contains at most this number of column names.
 
@@ -106,3 +107,41 @@ def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> No
     if not any(faults.values()):
         message += f"{of.capitalize()} names must be in the same order as they were in fit.\n"
     raise InvalidDataError(message)
+
+
+def label_names(names: object, n_labels: int) -> np.ndarray:
+    """Return the names of labels as an array of objects.
+
+    Parameters
+    ----------
+    names : sequence of str or number, or MultiLabelBinarizer
+        The names, or an object whose attribute ``classes_`` has them.
+    n_labels : int
+        The number of labels, which need different names.
+
+    Raises
+    ------
+    InvalidDataError
+        The names have no order, or one of them is neither a text nor a number, or their number is
+        not ``n_labels``.
+    """
+    given: Any = getattr(names, "classes_", names)
+    advice = "Pass a list of the label names, or a fitted MultiLabelBinarizer."
+    has_no_order = isinstance(given, str | bytes | set | frozenset | Mapping)
+    if has_no_order or not isinstance(given, Iterable):
+        expected = "names in the order of the labels"
+        raise InvalidDataError(f"label names: found {shown(given)}, expected {expected}. {advice}")
+    found = list(given)
+    for name in found:
+        is_number = isinstance(name, int | float | np.integer | np.floating)
+        if isinstance(name, bool) or name != name:  # NaN differs from itself
+            is_number = False
+        if not isinstance(name, str) and not is_number:
+            raise InvalidDataError(
+                f"label names: found {shown(name)}, expected a text or a number. {advice}"
+            )
+    n_different = len({*found})
+    if len(found) != n_labels or n_different < len(found):
+        said = f"found {n_different} different names, expected {n_labels}, one per label"
+        raise InvalidDataError(f"label names: {said}. {advice}")
+    return np.array(found, dtype=object)

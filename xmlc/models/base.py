@@ -4,7 +4,7 @@ interface.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -33,7 +33,8 @@ from xmlc.kernels.csr import (
     validated,
 )
 from xmlc.kernels.estimator import Hyperparameters, check_hyperparameters
-from xmlc.kernels.rows import is_canonical
+from xmlc.kernels.frames import label_names
+from xmlc.kernels.instance import one_instance
 from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.label_sets import estimates_of_sets
 from xmlc.models.storage import StoredEstimator
@@ -50,8 +51,7 @@ Learn = TypeVar("Learn", bound=Callable[..., Any])
 
 
 def all_or_nothing(learn: Learn) -> Learn:
-    """Decorate a method that learns, such as ``fit``, to restore the estimator if the method fails
-    or is interrupted.
+    """Decorate a method that learns to restore the estimator after an error or interruption.
 
     The method may replace attributes, but must not change arrays of an earlier call in place. If it
     has no argument ``sample_weight``, None is accepted, and weights are refused.
@@ -184,9 +184,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         rows: int,
         then: Callable[[sparse.csr_array], None],
     ) -> None:
-        """Call ``then`` with the result of `predict_proba` for one block of about ``rows``
-        instances after another.
-        """
+        """Call ``then`` with the estimates of each block of about ``rows`` instances."""
         if not self._BY_INSTANCE or X.shape[0] <= rows:
             return then(self.predict_proba(X, threshold))
         asked = self._for_requests()
@@ -202,8 +200,7 @@ class SparseProbabilityEstimator(StoredEstimator):
     def predict_top_k(
         self, X: Matrix, k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance, or the k labels with the largest
-        weighted estimates.
+        """Find the k most probable labels of each instance, or those of largest weighted estimate.
 
         Parameters
         ----------
@@ -272,7 +269,8 @@ class SparseProbabilityEstimator(StoredEstimator):
         >>> model.rank_one([0], [0.5], 2)[0].tolist()
         [0, 2]
         """
-        x = self._one_instance(indices, values)
+        self._check_fitted()
+        x = one_instance(indices, values, self.n_features_in_)
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
         if type(self) in ANSWERED:
@@ -286,8 +284,7 @@ class SparseProbabilityEstimator(StoredEstimator):
     def _rank_row(
         self, x: KernelCSR, k: int, label_weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labels and scores of `predict_top_k` for one checked instance, and change no
-        attribute.
+        """Return the result of `predict_top_k` for one checked instance, and change no attribute.
 
         Estimators override `_rank_row` to avoid the overhead of matrices, batches and threads.
         """
@@ -298,9 +295,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         return asked.predict_top_k(X, k)  # A class of a user may rank without weights.
 
     def _estimate_row(self, x: KernelCSR, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labels and estimates of `predict_proba` for one checked instance, and change
-        no attribute.
-        """
+        """Return the result of `predict_proba` for one instance, and change no attribute."""
         spe = self._for_requests().predict_proba(self._as_matrix(x), threshold)
         return spe.indices, spe.data
 
@@ -309,11 +304,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         return validated(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
 
     def warm_up(self) -> Self:
-        """Compile or load the code that predicts one instance, so that no later request waits for
-        the code.
-
-        `warm_up` calls `rank_one`, `predict_top_k` and `predict_proba` for an artificial instance.
-        """
+        """Compile or load the code that predicts one instance, so that no later request waits."""
         asked = self._for_requests()
         asked.rank_one([0], [1.0])
         X = sparse.csr_array(([np.float32(1)], ([0], [0])), shape=(1, self.n_features_in_))
@@ -389,19 +380,14 @@ class SparseProbabilityEstimator(StoredEstimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Return the names of the labels, shape (m,), or the numbers of the labels if labels have
-        no names.
-
-        Column j of a label matrix is label j.
-        """
+        """Return the names of the labels, or their numbers if they have no names, shape (m,)."""
         self._check_fitted()
         return getattr(self, "label_names_in_", np.arange(self.n_labels_))
 
     def name_labels(self, names: object) -> Self:
-        """Set the names of the labels in `classes_`, if the label sets for training were not a data
-        frame.
+        """Set the names of the labels in `classes_`, which `save` writes with the model.
 
-        `save` writes the names with the model.
+        A data frame of label sets sets the names, too.
 
         Parameters
         ----------
@@ -415,37 +401,13 @@ class SparseProbabilityEstimator(StoredEstimator):
             The number of different names is not equal to the number of labels.
         """
         self._check_fitted()
-        given: Any = getattr(names, "classes_", names)
-        advice = "Pass a list of the label names, or a fitted MultiLabelBinarizer."
-        if not isinstance(given, Iterable) or isinstance(
-            given, str | bytes | set | frozenset | Mapping
-        ):
-            expected = "names in the order of the labels"
-            raise InvalidDataError(
-                f"label names: found {shown(given)}, expected {expected}. {advice}"
-            )
-        found = list(given)
-        for name in found:
-            is_name = isinstance(
-                name, str | int | float | np.integer | np.floating
-            ) and not isinstance(name, bool)
-            if not is_name or name != name:  # NaN differs from itself
-                raise InvalidDataError(
-                    f"label names: found {shown(name)}, expected a text or a number. {advice}"
-                )
-        if len(found) != self.n_labels_ or len({*found}) < len(found):
-            said = (
-                f"found {len({*found})} different names, expected {self.n_labels_}, one per label"
-            )
-            raise InvalidDataError(f"label names: {said}. {advice}")
-        self.label_names_in_ = np.array(found, dtype=object)
+        self.label_names_in_ = label_names(names, self.n_labels_)
         return self
 
     def fit_to_disk(
         self, path: str | Path, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Learn from a training set and write the model to a folder, with less memory than `fit`
-        followed by `save`.
+        """Learn and write the model to a folder, with less memory than `fit` followed by `save`.
 
         Forests and label trees write each part of the model when the part is finished, and release
         the memory. On return, the arrays of a forest or label tree are memory maps of the written
@@ -502,15 +464,11 @@ class SparseProbabilityEstimator(StoredEstimator):
         return self.fit(X, Y, **given)
 
     def _selected(self) -> Hyperparameters:
-        """Return the hyperparameters that `fit` selected on the training set, so that another `fit`
-        can use them.
-        """
+        """Return the hyperparameters that `fit` selected, so that another `fit` can use them."""
         return {}
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Check hyperparameters and training data, store the shape of the data, and return
-        canonical matrices.
-        """
+        """Check hyperparameters and data, note the shape of the data, and return matrices."""
         check_hyperparameters(self)
         self.check_together()
         if Y is None:
@@ -536,8 +494,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         return X, Y
 
     def _note_labels(self, Y: sparse.csr_array, more: bool = False) -> None:
-        """Record how often each label occurs and whether all instances have labels, given canonical
-        label sets.
+        """Record how often each label occurs, and whether all instances have labels.
 
         With ``more``, the label sets add to those of earlier calls, if their counts are known.
         """
@@ -556,9 +513,7 @@ class SparseProbabilityEstimator(StoredEstimator):
     def _weighted_data(
         self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None
     ) -> tuple[sparse.csr_array, sparse.csr_array, np.ndarray]:
-        """Return the result of `_training_data` and the float32 instance weights, without the
-        instances of weight 0.
-        """
+        """Return checked training data and float32 weights, without instances of weight 0."""
         X, Y = self._training_data(X, Y)
         if sample_weight is None:
             return X, Y, np.ones(X.shape[0], dtype=np.float32)
@@ -586,8 +541,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         return X
 
     def _for_requests(self, **params: Any) -> Self:
-        """Return a shallow copy of the estimator without feature names, with other values of some
-        hyperparameters.
+        """Return a shallow copy without feature names, with other values of some hyperparameters.
 
         A prediction with the copy does not change attributes of the original estimator. The copy
         belongs to one call, so its ``inner_products_`` are those of this call, whatever other
@@ -604,55 +558,11 @@ class SparseProbabilityEstimator(StoredEstimator):
         return asked
 
     def _only_row(self, X: Matrix) -> KernelCSR | None:
-        """Return the instance in X in the form of `_rank_row`, or None if X is not a single
-        instance.
-        """
+        """Return a single instance in the form of `_rank_row`, or None if X is no single one."""
         if getattr(X, "shape", None) != (1, self.n_features_in_):
             return None
         X = as_features(X)
-        return self._one_instance(X.indices, X.data)
-
-    def _one_instance(self, indices: ArrayLike, values: ArrayLike) -> KernelCSR:
-        """Check a single instance, and return the instance as arrays for the kernels."""
-        self._check_fitted()
-        indices = np.asarray(indices)
-        given = np.asarray(values)
-        integers = indices.dtype.kind in "iu" or not indices.size
-        numbers = given.dtype.kind in "biuf"
-        if indices.ndim != 1 or indices.shape != given.shape or not integers or not numbers:
-            raise InvalidDataError(
-                f"instance: found indices ({indices.dtype}, shape {indices.shape}) and values "
-                f"({given.dtype}, shape {given.shape}), expected 1-d arrays of equal length, "
-                "integers and numbers. Pass x.indices and x.data of a sparse row x."
-            )
-        # Kernels are compiled for arrays that are writable and contiguous, so both arrays are
-        # copied.
-        indices = indices.astype(np.int64)
-        values = given.astype(np.float32)
-        if not is_canonical(indices, values, self.n_features_in_):
-            indices, values = self._canonical(indices, values)
-        return KernelCSR(np.array([0, indices.size]), indices.astype(np.uint32), values)
-
-    def _canonical(self, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the features of an instance in ascending order, and their values, without
-        zeros.
-        """
-        # some vectorizers of scikit-learn do not sort features
-        order = np.argsort(indices, kind="stable")
-        indices = indices[order]
-        values = values[order]
-        # a negative index is rejected, because it becomes a very large number as uint64
-        fine = np.isfinite(values) & (indices.view(np.uint64) < self.n_features_in_)
-        fine[1:] &= indices[1:] > indices[:-1]
-        if not fine.all():
-            fault = fine.argmin()
-            expected = f"expected distinct features below {self.n_features_in_} with finite values"
-            found = (
-                f"instance: found feature {indices[fault]} with value {values[fault]}, {expected}"
-            )
-            raise InvalidDataError(f"{found}. Use the vectorizer or reader of the training data.")
-        stored = np.flatnonzero(values)
-        return indices[stored], values[stored]
+        return one_instance(X.indices, X.data, self.n_features_in_)
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
         """Return instances as arrays for the kernels.
