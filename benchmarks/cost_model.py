@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
+from xmlc.models._held_out import n_held_out_parts
 from xmlc.models.averaged_forest import GROWING_BYTES
 from xmlc.models.parabel import usual_hyperparameters
 from xmlc.models.plt.estimator import usual_arity
 from xmlc.models.registry import LEARNERS
-from xmlc.models.stacking import Stacking, default_members, n_held_out_parts
+from xmlc.models.stacking import Stacking, default_members
 from xmlc.suite.config.catalogue import Size
 
 SHAPES = Path(__file__).with_name("shapes.csv")

@@ -16,8 +16,8 @@ from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import stack_estimates, top_k_of
 from xmlc.metrics import ece_at_k, ndcg_at_k, precision_at_k, propensities, psp_at_k
 from xmlc.models import PLT, SparseWeightedNearestNeighbors, Stacking
+from xmlc.models._held_out import joined, log_shares
 from xmlc.models._stacked import features_of, fit_stacked, merge_lists
-from xmlc.models.stacking import joined, log_shares
 from xmlc.suite.options import data_option
 
 MEMBERS = {"swnn": SparseWeightedNearestNeighbors(), "plt": PLT(), "ranking": PLT.for_ranking()}

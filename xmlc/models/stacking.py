@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,6 @@ from xmlc.core.checksums import check_no_link
 from xmlc.core.errors import XmlcError, nearest, shown
 from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels import elementwise
-from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.kernels.csr import NO_WEIGHTS, KernelCSR, Matrix, entries_above, stack_estimates, top_k_of
 from xmlc.kernels.domains import MANY, N_JOBS, SEED, Named, NumberRange, whole
 from xmlc.kernels.estimator import (
@@ -28,8 +27,15 @@ from xmlc.kernels.estimator import (
 from xmlc.kernels.indices import Malformed
 from xmlc.kernels.rows import top_k_of_row
 from xmlc.kernels.stored import FINITE, Field
-from xmlc.kernels.sums import in_turn
 from xmlc.metrics.propensity import propensities
+from xmlc.models._held_out import (
+    Lists,
+    Pairs,
+    held_out_parts,
+    joined,
+    log_shares,
+    pairs_of,
+)
 from xmlc.models._stacked import (
     calibrated_estimates,
     features_of,
@@ -50,35 +56,6 @@ ROWS_PER_TASK = 256
 UNCALIBRATED = (1.0, 0.0, 0.0, 0.0)
 
 
-# The labels that M members rank for n instances, best first, and -1 in places without a label,
-# int32 (n, M, K). Their scores, float32 (n, M, K).
-Lists = tuple[np.ndarray, np.ndarray]
-
-
-class Pairs(NamedTuple):
-    """The pairs of a held-out instance and one of its candidates, to which the regression is
-    fitted.
-
-    Attributes
-    ----------
-    rows, counts : ndarray of int64, shape (n,)
-        Number of each held-out instance in the training set, and the number of its candidates.
-    candidates : ndarray of int32, shape (q,)
-    features : ndarray of float64, shape (q, p)
-    true : ndarray of bool, shape (q,)
-        Whether the instance has the label.
-    weights : ndarray of float64, shape (q,)
-        Weight of the instance.
-    """
-
-    rows: np.ndarray
-    counts: np.ndarray
-    candidates: np.ndarray
-    features: np.ndarray
-    true: np.ndarray
-    weights: np.ndarray
-
-
 # Each pair names a member of the ensemble and its estimator.
 MEMBERS = (("swnn", "swnn"), ("plt", "plt"))
 FEW_LABELS = 256
@@ -89,10 +66,6 @@ MEMBERS_FOR_FEW_LABELS = (
     ("hinge", {"plt": {**ONE_VS_REST, "loss": "squared_hinge"}}),
 )
 OWN = ("estimators", "n_candidates", "n_held_out", "n_jobs", "propensity_exponent", "random_state")
-MOST_PARTS = 5
-# With 16 texts, the mean of the members' scores ranks better than the regression, and with 60 texts
-# it ranks worse.
-FEWEST_INSTANCES = 30
 
 
 @hyperparameters
@@ -553,75 +526,6 @@ def _as_plain(given: Any) -> Any:
         given = given.estimator
     place = f"{type(given).__module__}:{type(given).__name__}"
     return registered_name(place)
-
-
-def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the rows on which the members are trained, and the rows that are held out meanwhile.
-
-    At most a fifth of the rows is held out at a time. If this is too few, up to five parts are held
-    out one after the other.
-    """
-    order = random_permutation(n, seed, Stream.STACKING)
-    n_parts = n_held_out_parts(n, n_held_out)
-    if n_parts == 0:
-        return
-    size = min(n // MOST_PARTS, math.ceil(n_held_out / n_parts))
-    for start in range(0, n_parts * size, size):
-        end = start + size
-        yield np.concatenate((order[:start], order[end:])), order[start:end]
-
-
-def joined(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lists:
-    """Return the results of `predict_top_k` of all members, instance by instance."""
-    labels, scores = zip(*lists, strict=True)
-    return np.ascontiguousarray(np.stack(labels, axis=1)), np.ascontiguousarray(
-        np.stack(scores, axis=1)
-    )
-
-
-def pairs_of(
-    held_out: np.ndarray, lists: Lists, Y: sparse.csr_array, weights: np.ndarray, shares: np.ndarray
-) -> Pairs:
-    """Return the candidates of held-out instances.
-
-    Parameters
-    ----------
-    held_out : ndarray of int64, shape (n,)
-        Numbers of the instances in the training set.
-    lists : Lists
-        The labels that the members rank for the held-out instances.
-    Y : boolean CSR, weights : ndarray of float32
-        Label sets and weights of the training set.
-    shares : ndarray of float64, shape (m,)
-        The logarithms of the labels' shares of the instances on which the members were trained.
-    """
-    counts, candidates, values = merge_lists(*lists)
-    rows = np.repeat(held_out, counts)
-    true = np.zeros(candidates.size, dtype=bool)
-    if candidates.size:  # SciPy returns a sparse array for an empty selection
-        true[:] = np.asarray(Y[rows, candidates]).reshape(-1)
-    features = features_of(candidates, values, shares)
-    return Pairs(held_out, counts, candidates, features, true, weights[rows].astype(np.float64))
-
-
-def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
-    """Return the log of each label's weighted share of instances, with half an instance added to
-    each label's count.
-    """
-    of_labels = np.repeat(weights.astype(np.float64), np.diff(Y.indptr))
-    counts = np.bincount(Y.indices, weights=of_labels, minlength=Y.shape[1])
-    return elementwise.log((counts + 0.5) / in_turn(weights.astype(np.float64)))
-
-
-def n_held_out_parts(n: float, n_held_out: float) -> int:
-    """Return in how many parts of at most a fifth of n instances ``n_held_out`` instances are held
-    out.
-
-    The result is at most 5, and 0 for fewer than `FEWEST_INSTANCES` instances.
-    """
-    if n < FEWEST_INSTANCES:
-        return 0
-    return min(MOST_PARTS, math.ceil(n_held_out / (n // MOST_PARTS)))
 
 
 def default_members(n_labels: float) -> tuple[tuple[str, Any], ...]:
