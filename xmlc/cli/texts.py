@@ -46,7 +46,8 @@ from xmlc.models.registry import (
     make_estimator,
 )
 from xmlc.models.texts.analyzers import settings_for, with_characters
-from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, indicator, named_labels
+from xmlc.models.texts.inputs import indicator
+from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, named_labels
 from xmlc.models.texts.vectorizers import default_vectorizer
 from xmlc.thresholds.label_sets import SetMeasure
 

@@ -4,7 +4,7 @@ and label names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Self
@@ -32,6 +32,7 @@ from xmlc.models.label_sets import (
 )
 from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
 from xmlc.models.texts.analyzers import settings_for, warn_if_nothing_in_common
+from xmlc.models.texts.inputs import checked_pairs, checked_texts, indicator
 from xmlc.models.texts.vectorizers import (
     default_vectorizer,
     load_vectorizer,
@@ -127,7 +128,7 @@ class TextClassifier(Estimator):
             text.
         """
         check("measure", self.measure, MEASURE)
-        texts, lists = _checked(texts, label_lists, self.vectorizer)
+        texts, lists = checked_pairs(texts, label_lists, self.vectorizer)
         if not texts:
             raise InvalidDataError(
                 "texts: found none, expected at least one. Check how the texts are read."
@@ -172,7 +173,7 @@ class TextClassifier(Estimator):
             OneOf(("instance_f",)),
             "Use fit for thresholds of macro_f and micro_f.",
         )
-        texts, lists = _checked(texts, label_lists, self.vectorizer)
+        texts, lists = checked_pairs(texts, label_lists, self.vectorizer)
         if not texts:  # an empty batch of a stream changes nothing
             return self
         is_first = not hasattr(self, "estimator_")
@@ -292,7 +293,7 @@ class TextClassifier(Estimator):
         texts, label_lists
             The texts and the label names of each text, as for `fit`.
         """
-        texts, lists = _checked(texts, label_lists, self.vectorizer)
+        texts, lists = checked_pairs(texts, label_lists, self.vectorizer)
         best = self.predict_top_k(texts, 1)[0][:, 0]
         n_right = sum(
             j >= 0 and self.classes_[j] in names for j, names in zip(best, lists, strict=True)
@@ -453,7 +454,7 @@ class TextClassifier(Estimator):
         ``estimator_``.
         """
         model = self._fitted()
-        texts = _texts(texts, self.vectorizer)
+        texts = checked_texts(texts, self.vectorizer)
         if not texts:  # vectorizers raise an error for an empty list
             return sparse.csr_array((0, model.n_features_in_), dtype=np.float32)
         return _transformed(self.vectorizer_, texts)
@@ -503,107 +504,3 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
     except ValueError as error:  # Vectorizers raise this error if, for example, no text has a word.
         said = "Change the texts or the settings of the vectorizer, such as analyzer='char'."
         raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error
-
-
-def _as_list(what: str, values: Any, expected: str) -> list[Any]:
-    """Return one value per text as a list.
-
-    A string would yield letters, and a table the names of its columns.
-    """
-    if (
-        isinstance(values, str | bytes)
-        or hasattr(values, "columns")
-        or not isinstance(values, Iterable)
-    ):
-        raise InvalidDataError(f"{what}: found {shown(values)}, expected {expected}")
-    if isinstance(values, set | frozenset):
-        raise InvalidDataError(
-            f"{what}: found a set, expected a list, because the order of a set is arbitrary"
-        )
-    return list(values)
-
-
-def _texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
-    """Return checked texts as a list."""
-    expected = "a list of texts. Write [text] for a single text, or select a column of a table."
-    found = _as_list("texts", texts, expected)
-    if getattr(vectorizer, "input", None) == "file":
-        return found
-    for i, text in enumerate(found):
-        if not isinstance(text, str):  # a missing text of a table may be None or NaN
-            advice = "Drop a missing value. Use an estimator of xmlc.models for features."
-            raise InvalidDataError(f"text {i}: found {shown(text)}, expected a text. {advice}")
-    return found
-
-
-def _checked(
-    texts: Iterable[str], label_lists: Iterable[Iterable[str]], vectorizer: Any
-) -> tuple[list[str], list[list[str]]]:
-    """Check the texts and the label names of each text, and return a list of texts and a list of
-    label lists.
-    """
-    expected = "[['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
-    given = _as_list("labels", label_lists, expected)
-    if isinstance(texts, list | tuple) and texts and isinstance(texts[0], list | tuple | set):
-        if given and isinstance(given[0], str):
-            raise InvalidDataError(
-                "found (label_lists, texts), expected (texts, label_lists). Swap the arguments."
-            )
-    texts = _texts(texts, vectorizer)
-    if len(texts) != len(given):
-        raise InvalidDataError(
-            f"found {len(texts)} texts and {len(given)} lists of labels, expected one list per text"
-        )
-    lists = [_names_of_text(i, names) for i, names in enumerate(given)]
-    _check_characters("texts", texts)
-    _check_characters("labels", set().union(*lists))
-    return texts, lists
-
-
-def _names_of_text(i: int, names: Any) -> list[str]:
-    """Return the label names of text ``i`` as a list."""
-    where = f"labels of text {i}: found"
-    # a mapping or a pandas Series assigns values to keys, so it may be a row of a label matrix
-    if isinstance(names, str) or hasattr(names, "keys") or not isinstance(names, Iterable):
-        advice = "Use [[name] for name in labels] or [cell.split(';') for cell in labels]."
-        raise InvalidDataError(
-            f"{where} {shown(names)}, expected a list of names, or [] for none. {advice}"
-        )
-    found = list(names)
-    for name in found:
-        # numbers are probably a row of a label matrix, and the split of an empty cell is a list
-        # with an empty text
-        if not isinstance(name, str) or not name.strip():
-            advice = "Write the labels that are 1 as str(number), and leave out empty names."
-            raise InvalidDataError(f"{where} {shown(name)}, expected a name. {advice}")
-    if isinstance(names, set | frozenset):  # the order of a set differs between processes
-        found.sort()
-    return found
-
-
-def _check_characters(what: str, strings: Iterable[Any]) -> None:
-    """Raise an error if half a surrogate pair shows that a text was read with a wrong encoding."""
-    for string in strings:
-        if (
-            isinstance(string, str)
-            and not string.isascii()
-            and string.encode("utf-8", "ignore").decode() != string
-        ):
-            said = "expected valid Unicode. Read the file with the correct encoding."
-            raise InvalidDataError(
-                f"{what}: found {shown(string)} with an incomplete character, {said}"
-            )
-
-
-def indicator(label_lists: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_array:
-    """Return label sets as a csr_array of bool, shape (n, m).
-
-    ``column`` maps each label name to its column.
-    """
-    indptr = [0]
-    indices: list[int] = []
-    for names in label_lists:
-        indices += sorted({column[name] for name in names})
-        indptr.append(len(indices))
-    arrays = np.ones(len(indices), dtype=bool), np.array(indices, dtype=np.int32), np.array(indptr)
-    return sparse.csr_array(arrays, shape=(len(label_lists), len(column)))
