@@ -25,7 +25,7 @@ from xmlc.metrics import (
     recall_at_k,
 )
 from xmlc.metrics.plots import plot_precision_by_frequency
-from xmlc.metrics.ranking import standard_errors
+from xmlc.metrics.resampling import standard_errors
 
 
 def ranking_case(n, m, seed):

@@ -141,10 +141,10 @@ def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
     """
     from xmlc.kernels import elementwise
 
-    return elementwise.mean(_normalised_gains(*hits_at_k(Y, labels, k)))
+    return elementwise.mean(normalised_gains(*hits_at_k(Y, labels, k)))
 
 
-def _normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
+def normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
     """Return the nDCG of each instance, float64 of shape (n,), from the hits among the instance's
     top labels.
     """
@@ -585,46 +585,6 @@ def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> di
 def calibration_scores(Y: Matrix, labels: np.ndarray, scores: np.ndarray) -> dict[str, float]:
     """Return ``ece@k`` for each k of ``K``. The parameters are the same as for `ece_at_k`."""
     return _values(CALIBRATION, Ranked(as_labels(Y), labels, np.empty(0), scores))
-
-
-def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
-    """Return the standard errors of ``p@k`` and ``ndcg@k`` that are due to the choice of test
-    instances.
-
-    A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by
-    the square root of n. Standard errors are fractions, like the measures. The standard error is 0
-    for fewer than two instances.
-    """
-    hits = hits_at_k(Y, labels, max(K))
-    names = [measure.name for measure in (*_PRECISION, *_NDCG)]
-    return {name: standard_error(scores_of_instances(name, *hits)) for name in names}
-
-
-def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
-    """Return ``p@k`` or ``ndcg@k`` of each instance, float64 of shape (n,).
-
-    Parameters
-    ----------
-    name : str
-        ``p@k`` or ``ndcg@k`` for some k.
-    relevant : ndarray of bool, shape (n, K), K >= k
-    n_true : ndarray of int, shape (n,)
-        ``relevant`` and ``n_true`` are the results of `hits_at_k`.
-    """
-    metric, _, k = name.partition("@")
-    first = relevant[:, : int(k)]
-    if metric == "p":
-        return np.count_nonzero(first, axis=1) / int(k)
-    return _normalised_gains(first, n_true)
-
-
-def standard_error(scores: np.ndarray) -> float:
-    """Return the standard error of the mean of ``scores``, one score per instance."""
-    n = scores.size
-    if n < 2:
-        return 0.0
-    mean = math.fsum(scores) / n
-    return math.sqrt(math.fsum((scores - mean) * (scores - mean)) / (n - 1) / n)
 
 
 def precision_and_ndcg(Y: Matrix, labels: np.ndarray) -> dict[str, float]:

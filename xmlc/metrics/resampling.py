@@ -12,13 +12,14 @@ kernels only when they draw instances.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from xmlc.kernels.csr import Matrix
 from xmlc.metrics.classification import Agreement, measure_scores
-from xmlc.metrics.ranking import K, hits_at_k, scores_of_instances
+from xmlc.metrics.ranking import K, hits_at_k, normalised_gains
 
 REPLICATES = 50  # With 50 replicates, the relative error of a standard error is about 10 %.
 DIGITS = 4  # Records store resampled measures with this number of significant digits.
@@ -92,3 +93,40 @@ def replicate(metrics: Mapping[str, float], resampled: Resampled, number: int) -
     """Return ``metrics`` with the values of the resampled measures on replicate ``number``."""
     drawn = {name: metrics[name] + values[number] for name, values in resampled.items()}
     return dict(metrics) | {name: min(max(share, 0.0), 1.0) for name, share in drawn.items()}
+
+
+def standard_errors(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
+    """Return the standard errors of the measures `OF_RANKINGS`, fractions like the measures.
+
+    A standard error is the standard deviation of the instances' scores (divisor n - 1), divided by
+    the square root of n, or 0 for fewer than two instances.
+    """
+    hits = hits_at_k(Y, labels, max(K))
+    return {name: standard_error(scores_of_instances(name, *hits)) for name in OF_RANKINGS}
+
+
+def scores_of_instances(name: str, relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
+    """Return ``p@k`` or ``ndcg@k`` of each instance, float64 of shape (n,).
+
+    Parameters
+    ----------
+    name : str
+        ``p@k`` or ``ndcg@k`` for some k.
+    relevant : ndarray of bool, shape (n, K), K >= k
+    n_true : ndarray of int, shape (n,)
+        ``relevant`` and ``n_true`` are the results of `hits_at_k`.
+    """
+    metric, _, k = name.partition("@")
+    first = relevant[:, : int(k)]
+    if metric == "p":
+        return np.count_nonzero(first, axis=1) / int(k)
+    return normalised_gains(first, n_true)
+
+
+def standard_error(scores: np.ndarray) -> float:
+    """Return the standard error of the mean of ``scores``, one score per instance."""
+    n = scores.size
+    if n < 2:
+        return 0.0
+    mean = math.fsum(scores) / n
+    return math.sqrt(math.fsum((scores - mean) * (scores - mean)) / (n - 1) / n)

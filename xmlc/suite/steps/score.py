@@ -10,8 +10,8 @@ import numpy as np
 from xmlc.cli.options import FOLDER
 from xmlc.kernels.stored import load_array
 from xmlc.metrics.propensity import propensities, propensity_parameters
-from xmlc.metrics.ranking import ranking_metrics, standard_errors
-from xmlc.metrics.resampling import resampled_ranking
+from xmlc.metrics.ranking import ranking_metrics
+from xmlc.metrics.resampling import resampled_ranking, standard_errors
 from xmlc.suite.options import data_option, record_option
 from xmlc.suite.results.records.ranking import RankedRecord, RankingRecord
 from xmlc.suite.steps.prepared import Prepared

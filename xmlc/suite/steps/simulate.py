@@ -25,7 +25,7 @@ from xmlc.inference.samples import Samples, draw_chains, marginals_of
 from xmlc.kernels import elementwise
 from xmlc.kernels.counter_random import Stream
 from xmlc.kernels.elementwise import mean
-from xmlc.metrics.ranking import standard_error
+from xmlc.metrics.resampling import standard_error
 from xmlc.suite.options import record_option
 from xmlc.suite.provenance.environment import in_turns, step_costs, with_environment
 from xmlc.suite.results.records.simulation import (
