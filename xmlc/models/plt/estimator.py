@@ -83,168 +83,120 @@ ROWS_PER_BATCH = 8192  # This is the largest number of instances in one batch of
 
 @hyperparameters
 class PLT(SparseProbabilityEstimator):
-    """Train a probabilistic label tree with a linear classifier in each node (plt2016, Sections
-    5.1-5.2).
+    """A probabilistic label tree with a linear classifier in each node (plt2016, Sections 5.1,
+    5.2).
 
-    The classifier of node t estimates P(z_t = 1 | z_parent = 1, x). A label's estimate is the
-    product of the estimates of all nodes on its path from the root (plt2016, equation (9)). The
-    root has a classifier too. The root's classifier treats an instance without labels as a negative
-    example. By default, nodes are trained by two-phase stochastic gradient descent with L2
-    regularisation (plt2016, Appendix B).
+    The classifier of node t estimates P(z_t = 1 | z_parent = 1, x), and the estimate of a label is
+    the product along its path from the root (plt2016, equation (9)). The root has a classifier too,
+    for which instances without labels are negative examples.
 
-    Among the tested settings, the defaults rank labels best on average over ten datasets
-    (docs/models.md). plt2016 uses ``tree="random"`` and searches ``arity``, ``lam``, ``gamma`` and
-    ``epochs`` for each dataset.
-
-    The hyperparameters from ``arity`` to ``label_features`` configure the tree. The hyperparameters
-    from ``solver`` to ``epochs`` configure the training of the nodes. ``search`` and ``beam``
-    configure the search for the best labels. ``weight_threshold``, ``hash_bits`` and
-    ``max_samples`` limit the memory.
+    The defaults rank labels best on average over ten datasets. They differ from plt2016, which uses
+    ``tree="random"`` and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
+    docs/models/plt.md compares the settings and has those of the papers and of other programs.
 
     Parameters
     ----------
     arity : int or None
-        Degree b of the tree. For a "kmeans" tree, the degree has to be a power of two. With None, a
-        "random" tree has degree 16. The default degree of a "kmeans" tree depends on the number of
-        labels with a training instance. The default degree is 16 for up to 6,400 labels and 32 for
-        up to 18,000 labels. For more than 18,000 labels, the default degree is 16, except with
-        solver "batch". With solver "batch", the default degree is 64 for up to 51,000 labels and
-        128 for up to 144,000 labels. With solver "batch" and more than 144,000 labels, the default
-        degree is between 32 and 128. The default degrees avoid inner nodes with only a few leaves.
+        Degree b of the tree, for a "kmeans" tree a power of two. None gives a "random" tree degree
+        16, and a "kmeans" tree a degree between 16 and 128 that depends on its number of labels.
     tree : {"random", "kmeans"}
-        Shape of the tree. "random" is a complete tree over the labels in random order (plt2016,
-        Section 6). "kmeans" groups similar labels by hierarchical balanced 2-means over their
-        instances (Parabel, Prabhu et al., WWW 2018; `xmlc.models.trees.kmeans.kmeans_tree`).
+        "random" is a complete tree over the labels in random order (plt2016, Section 6). "kmeans"
+        groups similar labels by hierarchical balanced 2-means over their instances (Parabel, Prabhu
+        et al., WWW 2018).
     max_leaf : int or None
-        Only for a "kmeans" tree: a group of at most this many labels is not split further. If a
-        group is not split, its labels become the children of one node. Parabel uses
-        ``max_leaf=100``. With ``max_leaf=None``, the depth of the tree depends on the number of
-        labels. With ``max_leaf=None``, each of the lowest inner nodes has about 100 labels, and at
-        most 100 sqrt(arity) labels (`xmlc.models.trees.kmeans.largest_leaf`).
+        Only for a "kmeans" tree: a group of at most this many labels is not split, and its labels
+        become the children of one node. None gives the lowest inner nodes about 100 labels each
+        (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
-        Only for a "kmeans" tree: the largest number of features that represent a label. For each
-        label, the features with the largest weights are kept. ``label_features`` limits the memory
-        for building the tree (`xmlc.models.trees.representations.label_representations`). With
-        None, a label is represented by all features of its instances, or by as many as fit into 8
-        GB.
+        Only for a "kmeans" tree: a label is represented by this many features, those of largest
+        weight. None keeps all of them, or as many as fit into 8 GB.
     solver : {"sgd", "adagrad", "batch"}
-        Training algorithm of the nodes. "sgd" is two-phase SGD. "adagrad" is AdaGrad without
-        regularisation (oplt2021). "batch" is dual coordinate descent with L2 regularisation, as in
-        Parabel and napkinXC. "adagrad" and "batch" need exact weights (``hash_bits=None``).
+        "sgd" is two-phase stochastic gradient descent with L2 regularisation (plt2016, Appendix B),
+        "adagrad" is AdaGrad without regularisation (oplt2021), and "batch" is dual coordinate
+        descent with L2 regularisation, as in Parabel and napkinXC. Only "sgd" can train hashed
+        weights.
     loss : {"logistic", "squared_hinge"}
-        The loss that solver "batch" minimises. With the squared hinge loss, scores lie between 0
-        and 1 and rank the labels, but they do not estimate probabilities.
+        The loss that solver "batch" minimises. Scores of the squared hinge loss lie between 0 and 1
+        and rank labels, but they do not estimate probabilities.
     hinge_power : int
-        The power p for the loss "squared_hinge". The score of a node with the linear score s is
-        exp(-max(0, 1 - s)**p). Parabel uses ``hinge_power=2``. With ``hinge_power=3``, nodes near
-        their margin get higher scores than with 2. In a deep tree, higher scores of nodes near the
-        margin improve the lower ranks of a ranking.
+        The power p of the squared hinge loss: a node with the linear score s has the score
+        exp(-max(0, 1 - s)**p). Parabel uses 2. With 3, nodes near their margin get higher scores,
+        which improves the lower ranks in deep trees.
     C : float or None
-        Weight of the loss, relative to half the squared length of a node's weight vector. ``C`` is
-        used by the solver "batch", and by SGD if ``lam`` is None. With ``C=None``, SGD uses C = 3,
-        and the solver "batch" selects C from two candidates by cross-validation on up to 4,000
-        training instances. The two candidates for C are 3 and 10 for the logistic loss, and 1 and
-        0.3 for the squared hinge loss. The second candidate for C is selected if it improves P@1.
+        Weight of the loss, relative to half the squared length of a node's weight vector, for
+        solver "batch", and for "sgd" if ``lam`` is None. None is C = 3 for "sgd". For "batch", it
+        selects between 3 and 10 (logistic loss) or 1 and 0.3 (squared hinge loss) by the P@1 of a
+        cross-validation on up to 4,000 training instances. The first value wins ties.
     tol : float
-        Solver "batch" stops training a node when no dual variable of the node moves by more than
-        tol * C in a pass. For an instance with a weight below 1, the limit tol * C is multiplied by
-        the weight.
+        Solver "batch" stops training a node once no dual variable moves by more than tol * C in a
+        pass, times the instance's weight if that is below 1.
     lam : float or None
-        Only for SGD: the regularisation parameter lambda. Lambda also regularises the weight of the
-        constant feature. With None, lambda is 1 / (C n). In 1 / (C n), the number n is the number
-        of training instances, or the sum of their weights. With ``lam=None``, SGD minimises the
-        same objective for the root as the solver "batch".
+        Only for SGD: the regularisation parameter lambda, also of the constant feature. None is
+        1 / (C n) for n training instances, or for the sum n of their weights, which gives the root
+        the objective of solver "batch".
     gamma : float
-        Initial step size. SGD: the size of a node's step t is gamma / (1 + lam * gamma * t)
-        (plt2016, Appendix B). The first step has t = 0. The paper does not specify the value of t
-        in the first step. The authors' program counts the steps from t = 1. To imitate the authors'
-        program, set ``gamma`` to gamma / (1 + lam * gamma). AdaGrad: the step size of a weight is
-        gamma / sqrt(eps + the sum of the weight's squared derivatives so far). oplt2021 uses gamma
-        = 1.
+        Initial step size. Step t of a node has the size gamma / (1 + lam * gamma * t) in SGD
+        (plt2016, Appendix B), where the first step has t = 0. The size for a weight is gamma /
+        sqrt(eps + the sum of its squared derivatives so far) in AdaGrad.
     eps : float
-        Only for AdaGrad: the constant eps in the step size, see ``gamma``.
+        Only for AdaGrad: the constant eps in the step size.
     epochs : int
         Number of passes over the training set. SGD and AdaGrad visit the instances in one random
-        order for all nodes and passes (the paper does not specify the order). Solver "batch" makes
-        at most ``epochs`` passes, each in a new random order. Parabel uses ``epochs=20``.
+        order for all nodes and passes. Solver "batch" makes at most this many passes, each in a new
+        random order.
     search : {"certified", "beam", "exact"}
-        Search algorithm of `predict_top_k`. "certified" starts with a beam search. "certified" then
-        searches below each node that is outside the beam and could lead to one of the best labels.
-        "certified" is the fastest exact search. "beam" is a beam search only, as in Parabel. After
-        a beam search, ``certified_`` marks the instances whose ranking is provably exact. "exact"
-        is best-first search (plt2016, Section 5.2), which computes the fewest inner products. If
-        the weights are hashed, the search is always best-first search.
+        Algorithm of `predict_top_k`. "certified" is the fastest exact search: a beam search,
+        followed by searches below the nodes outside the beam that could lead to one of the best
+        labels. "beam" is the beam search alone, which may miss labels. "exact" is best-first search
+        (plt2016, Section 5.2), which computes the fewest inner products. Hashed weights always use
+        it.
     beam : int
-        Width of the beam: the number of inner nodes to expand on each level. `predict_top_k`
-        expands at least k inner nodes on each level. Parabel uses ``beam=10``.
+        Number of inner nodes that a beam search expands on each level, or k if that is larger.
     weight_threshold : "auto", float or None
-        Weights w with abs(w) <= weight_threshold are dropped right after training. The weights that
-        are not dropped are stored in a sparse format. With a weight threshold, memory never holds
-        all weights at once, neither in training nor in the model. Parabel uses
-        ``weight_threshold=0.1``. With None, all weights are kept. "auto" selects the threshold 0.1
-        for models of more than 33 million weights, and for smaller models if they take fewer bytes
-        with this threshold. "auto" keeps all weights if ``unit_norm`` is False or ``hash_bits`` is
-        set.
+        Weights w with abs(w) <= weight_threshold are dropped right after a node is trained, and the
+        others are stored in a sparse format. None keeps all weights. "auto" drops weights up to 0.1
+        in models of more than 33 million weights, and in smaller ones if that saves bytes, but not
+        if ``unit_norm`` is False or ``hash_bits`` is set.
     hash_bits : int or None
-        With None, each node has its own exact weights. With ``hash_bits=k``, each pair (node,
-        feature) is hashed to a sign and to one of 2**k weights. All nodes share the 2**k weights
-        (plt2016, Section 6, uses 2**30 weights). With ``hash_bits``, the memory for weights does
-        not depend on the number of nodes. Hashing has three disadvantages: collisions, a cache miss
-        per weight, and training on one thread. Nodes that share weights cannot be trained in
-        parallel.
+        ``hash_bits=k`` hashes each pair (node, feature) to a sign and to one of 2**k weights, which
+        all nodes share (plt2016, Section 6), so memory does not depend on the number of nodes. Such
+        a model has collisions, is slower, and is trained on one thread. None gives each node
+        weights of its own.
     max_samples : float or None
-        The share of the instances on which the model is trained. The training instances are drawn
-        at random, see ``random_state``. The tree, too, is built only from the drawn instances, and
-        has only the labels of these instances. To train the IPLT of oplt2021 (Appendix G) on a
-        sample, also set the solver and the tree as in the paper. With the same seed, ``warm_start``
-        of `OPLT` uses the same sample.
+        The share of the instances, drawn at random, from which the model and its tree are built.
+        With the same seed, ``warm_start`` of `OPLT` draws the same sample.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
-        Seed of the tree and of the order of the instances.
+        Seed of the tree, of ``max_samples`` and of the order of the instances.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number of threads. None uses numba's
-        number of threads, -1 uses all cores.
+        Number of threads, on which the result does not depend. None uses numba's number of threads,
+        -1 uses all cores.
 
     Attributes
     ----------
     tree_ : LabelTree
-        Tree over the labels with at least one training instance. Labels without a training instance
-        have no estimate.
-    C_ : float
-        Given or selected value of ``C``.
-    arity_ : int
-        Given or default value of ``arity``.
-    weight_threshold_ : float or None
-        Given or selected value of ``weight_threshold``.
+        Tree over the labels with at least one training instance. Other labels have no estimate.
+    C_, arity_, weight_threshold_ : float, int, float or None
+        Given or selected values of the hyperparameters.
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
         Weights of the node classifiers.
     inner_products_ : ndarray of int64, shape (n,)
         Number of node classifiers evaluated for each instance in the last prediction.
     certified_ : ndarray of bool, shape (n,), or None
-        For each instance, whether the beam search alone proves that the last ranking is exact. The
-        ranking is exact if each node outside the beam has a smaller estimate than the k-th label.
-        ``certified_`` is None if the last ranking did not use a beam search.
+        For each instance, whether the beam search alone proves the last ranking exact, because each
+        node outside the beam has a smaller estimate than the k-th label. None without a beam
+        search.
 
     Notes
     -----
-    oplt2021 (Section 5) compares OPLT with IPLT. IPLT is this estimator with ``solver="adagrad",
-    tree="kmeans", arity=2, max_leaf=100, gamma=1, eps=0.01`` and 1 or 3 epochs. One tree of Parabel
-    is this estimator with ``solver="batch", loss="squared_hinge", arity=2, max_leaf=100, C=1,
-    epochs=20, weight_threshold=0.1, search="beam"``. The ensemble of Parabel trees is
-    `xmlc.models.Parabel`.
+    `fit` keeps one copy of the weights in memory. `fit_to_disk` keeps 128 MB of them in memory and
+    writes the others to the model's files, which predictions read as needed.
 
-    Without hashing, weights take memory for each inner node and each feature of the instances that
-    reach the node. Each pair of a node and a feature takes 4 bytes for each child of the node, plus
-    4 bytes. A synthetic dataset in the shape of Amazon-670K has 490,449 instances with 70 non-zeros
-    each, and 670,091 labels. A model of the synthetic dataset takes 19 GB with ``arity=16`` and
-    ``max_leaf=100``. With the default ``max_leaf`` instead of 100, the tree has one level less and
-    the model is larger.
-
-    `fit` keeps one copy of the model's weights in memory. `fit_to_disk` keeps 128 MB of weights in
-    memory and writes the other weights to the model's files. Predictions read the model's files as
-    needed and are fastest if the files fit in memory. If the files do not fit in memory, set
-    ``weight_threshold`` or ``hash_bits``.
+    See Also
+    --------
+    Parabel : An average of several trees, trained for rankings.
+    OPLT : A tree that grows with a stream of instances.
 
     Examples
     --------
@@ -315,13 +267,10 @@ class PLT(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
         """Train the tree (plt2016, Algorithm 3).
 
-        A sample weight multiplies the loss of its instance in each node. With ``tree="kmeans"``,
-        the sample weight also multiplies the instance's features in the sums that represent labels.
-        With solver "batch", a row of integer weight w gives the same objective as w equal rows. SGD
-        and AdaGrad visit a row of weight 2 twice in a pass, and a row of weight 2.5 three times
-        with shorter steps. Integer weights up to 16 give the same model as rows repeated by
-        ``numpy.repeat``. The cross-validation for C applies the sample weights to training and to
-        P@1.
+        A sample weight multiplies the loss of its instance in each node, its features in the sums
+        that represent labels, and its part in the cross-validation for C. Integer weights up to 16
+        give SGD and AdaGrad the same model as rows repeated by ``numpy.repeat``
+        (docs/models/plt.md).
 
         Parameters and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
