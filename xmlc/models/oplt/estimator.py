@@ -43,7 +43,7 @@ from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing, not_fin
 from xmlc.models.model_selection import cross_validated
 from xmlc.models.oplt.final_tree import final_tree
 from xmlc.models.oplt.growth import initial_tree
-from xmlc.models.oplt.learning import learn_rows
+from xmlc.models.oplt.learning import learn_rows, may_overflow
 from xmlc.models.oplt.prediction import frozen
 from xmlc.models.oplt.stored import check_tree
 from xmlc.models.oplt.tree import (
@@ -68,7 +68,6 @@ from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
 INSTANCES_PER_CALL = 8192  # The progress display is updated after at most this number of instances.
-MOST = 1e37  # Sums in float32 must not exceed 1e37, which leaves a margin for rounding errors.
 
 
 Policy = Literal["best_greedy", "random"]
@@ -78,88 +77,72 @@ Growth = Literal["paper", "program"]
 
 @hyperparameters
 class OPLT(SparseProbabilityEstimator):
-    """Learn an online probabilistic label tree (oplt2021) from a stream whose labels need not be
-    known in advance.
+    """A probabilistic label tree that grows with a stream of instances (oplt2021).
 
-    The label tree grows with every new label. Each node has a classifier. A node that a later label
-    may extend also has an auxiliary classifier, which is trained on the node's positive instances.
-    The classifiers of new nodes start as copies or inverses of the auxiliary classifier. At any
-    time, all node classifiers are therefore the same as if learning had begun with the current tree
-    (oplt2021, Definition 1). The node classifiers are bit-identical to the node classifiers of
-    `PLT` with ``solver="adagrad"`` on the current tree.
+    The labels need not be known in advance. A node that a later label may extend has an auxiliary
+    classifier, trained on its positive instances, and the classifiers of new nodes start as its
+    copy or its inverse. At any time, all classifiers are therefore the same, to the last bit, as
+    those of `PLT` with ``solver="adagrad"`` and the current tree (oplt2021, Definition 1).
+    `partial_fit` also accepts matrices with more columns than before, and learns the new features
+    and labels.
 
-    `partial_fit` accepts matrices with more columns than earlier matrices, and learns the new
-    features and labels.
-
-    Because of Definition 1, `fit` can learn in two phases. The first phase finds the final tree,
-    one node after the other, and holds only the classifiers of one node's children in memory. The
-    policy "random" needs no classifiers. In the second phase, the classifiers of the final tree are
-    trained as in `PLT`. Both phases use all threads, except for the choices of the root. `fit`
-    builds the arrays for `partial_fit` only if ``online`` is set. The resulting weights are
-    bit-identical with and without ``online``.
+    Because of Definition 1, `fit` can first find the final tree, one node after the other, and then
+    train its classifiers as `PLT` does, on all threads. It learns the stream instance by instance
+    only if ``online`` is set, which gives the same weights.
 
     Parameters
     ----------
     policy : {"best_greedy", "random"}
         The way to find the node that the new labels of an instance extend (oplt2021, Algorithm 8).
-        "best_greedy" descends to the child that fits the instance and has few leaves. "random"
-        descends to a random child.
+        "best_greedy" descends to the child that fits the instance and has few leaves, "random" to a
+        random child.
     alpha : float
-        Only for "best_greedy": the weight of the tree's balance in the choice of a child, from 0 to
-        1. With ``alpha=0``, a child is chosen only by its fit to the instance. With ``alpha=1``, a
-        child is chosen only by the balance of the tree.
+        Only for "best_greedy": the weight of the tree's balance in the choice of a child, from 0
+        (only the fit counts) to 1 (only the balance counts).
     balance : {"ratio", "printed"}
         Only for "best_greedy": the measure of balance for a child c of node v. "ratio" is
         ``log(|L_v| / (|Ch(v)| |L_c|))``, the difference of two logarithms, as in the authors'
         program. "printed" is ``log(|L_v| / |Ch(v)|) / |L_c|``, as in the paper. In a tree with many
         leaves, "printed" is near 0 for all children, so it hardly balances the tree.
     growth : {"paper", "program"}
-        The way in which a new label extends the tree. "paper" follows Algorithm 8. "program"
-        follows the authors' program (napkinXC 0.7), which makes chains of nodes if b > 2 (see
-        ``xmlc.models.oplt.growth``).
+        The way in which a new label extends the tree: Algorithm 8, or the authors' program
+        (napkinXC 0.7), which makes chains of nodes if b > 2 (`xmlc.models.oplt.growth`).
     arity : int
         The largest number of children of an inner node, b in the paper.
     max_leaf : int
-        The largest number of children of a node whose children are all leaves, b_max in the paper.
-        b_max is at least b. The paper uses b_max = 100, and b_max = 10 for few-shot multi-class
-        data.
+        The largest number of children of a node whose children are all leaves, b_max in the paper,
+        at least b. The paper uses 100, and 10 for few-shot multi-class data.
     gamma : float or None
-        The step size of AdaGrad for a weight is gamma / sqrt(eps + the sum of the weight's squared
-        derivatives so far). With None, gamma is 1 as in the paper. If gamma = 0.3 improves P@1,
-        `fit` selects gamma = 0.3. P@1 is cross-validated on up to 4,000 training instances.
+        AdaGrad's step size for a weight is gamma / sqrt(eps + the sum of its squared derivatives so
+        far). None is 1, as in the paper, unless gamma = 0.3 improves the P@1 of a cross-validation
+        by `fit` on up to 4,000 training instances.
     eps : float
-        The constant in the step size of AdaGrad, see ``gamma``. The paper uses eps = 0.01.
+        The constant in the step size. The paper uses 0.01.
     epochs : int
-        Number of passes that `fit` makes over the training set. The paper uses at most three
-        passes.
+        Number of passes that `fit` makes over the training set. The paper uses at most three.
     warm_start : float or None
-        The share of the instances from which `fit` builds the first tree, by balanced 2-means over
-        the labels of these instances. `fit` makes all passes over these instances, and then all
-        passes over the other instances, whose new labels extend the tree. The variant OPLT-W of the
-        paper uses ``warm_start=0.1`` (Section 5.1). ``warm_start`` is not available with
-        ``growth="program"``. With several passes, `fit` copies each instance once for each pass.
+        The share of the instances from whose labels `fit` builds the first tree by balanced
+        2-means. All passes over these instances precede those over the others, whose new labels
+        extend the tree. OPLT-W of the paper uses 0.1 (Section 5.1). It excludes
+        ``growth="program"``.
     first_max_leaf : int or None
-        Only with ``warm_start``: the largest number of labels below the last split of the first
-        tree. With None, it is ``max_leaf``. The authors' script for OPLT-W uses 50.
+        Only with ``warm_start``: ``max_leaf`` of the first tree. None is ``max_leaf``. The authors'
+        script for OPLT-W uses 50.
     weight_threshold : "auto", float or None
-        In `fit`, weights w with abs(w) <= weight_threshold are dropped as soon as they are trained.
-        The weights that are not dropped are stored in a sparse format, as in `PLT`. The authors'
-        program uses the threshold 0.1 when it saves a model. With None, all weights are kept.
-        "auto" selects 0.1 or None, as in `PLT`. A model that can learn more keeps all weights: with
-        "auto", `partial_fit` and `fit` with ``online=True`` drop none.
+        `fit` drops weights w with abs(w) <= weight_threshold as soon as they are trained, as in
+        `PLT`. The authors' program uses 0.1 when it saves a model. A model that can learn more
+        keeps all weights.
     online : bool
-        Whether `fit` keeps the arrays that `partial_fit` needs, and learns in one phase. With
-        ``online=True``, `fit` needs several times as much memory as without, and
-        ``weight_threshold`` must be "auto" or None.
+        Whether `fit` keeps the arrays that `partial_fit` needs, and learns in one phase. It then
+        needs several times as much memory, and ``weight_threshold`` must be "auto" or None.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
-        Seed of the order of the instances in `fit`, of the random policy, and of the tree of
-        ``warm_start``.
+        Seed of the order of the instances in `fit`, of the random policy, and of the first tree.
     n_jobs : int or None
         Number of threads for `fit` and prediction, see `xmlc.core.threads.resolve_threads`.
-        Learning from a stream uses one thread, because each instance changes the model for the next
-        instance.
+        Learning from a stream uses one thread, because each instance changes the model for the
+        next.
 
     Attributes
     ----------
@@ -170,24 +153,20 @@ class OPLT(SparseProbabilityEstimator):
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
         Depth of the deepest leaf (the root has depth 0), and number of nodes, leaves included.
     n_instances_ : int
-        Number of instances learned so far. If `fit` makes several passes, each pass counts all
-        instances again.
-    gamma_ : float
-        Given or selected value of ``gamma``.
-    weight_threshold_ : float or None
-        Given or selected value of ``weight_threshold``, or None for a model that can learn more.
+        Number of instances learned so far, counted again in each pass of `fit`.
+    gamma_, weight_threshold_ : float, float or None
+        Given or selected values of the hyperparameters.
 
     Notes
     -----
-    After `fit`, a model is as large as a `PLT` with the same tree. A model that learns from a
-    stream keeps all weights and is two to three times as large as a `PLT` that does so: it has a
-    weight of 8 to 12 bytes for each node and each feature of the instances that reached the node's
-    parent. The children of a node share one row of weights for each feature. Each node has a hash
-    table that maps a feature to its row of weights, so one look-up serves all children. To learn an
-    instance, OPLT makes one look-up for each positive node and each non-zero, and moves 24 bytes
-    per child of the node. The first prediction after learning copies the weights into a form that
-    is faster to search. The copy that is faster to search takes 4 bytes for each pair of a node and
-    a feature.
+    A model that `fit` trained is as large as a `PLT` with the same tree. One that can learn more is
+    two to three times as large: it has 8 to 12 bytes for each node and each feature of the
+    instances that reached the node's parent. Its first prediction after learning copies the weights
+    into a form that is faster to search, with 4 bytes for each such pair.
+
+    See Also
+    --------
+    PLT : The tree if all labels are known.
 
     Examples
     --------
@@ -239,7 +218,7 @@ class OPLT(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Forget all learned instances and learn a training set, with the same random order in all
+        """Forget all learned instances, and learn a training set in one random order for all
         passes.
 
         After `fit`, `partial_fit` can continue only if ``online`` is set. Parameters and errors are
@@ -286,10 +265,7 @@ class OPLT(SparseProbabilityEstimator):
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
-        """Set ``gamma_``, and store the hyperparameters, which must not change in later calls.
-
-        If ``gamma`` is None, ``gamma_`` is ``chosen``.
-        """
+        """Set ``gamma_``, and note the hyperparameters, which must not change in later calls."""
         self.gamma_ = float(self.gamma or chosen)
         self.weight_threshold_ = None
         self.n_instances_ = 0
@@ -298,10 +274,7 @@ class OPLT(SparseProbabilityEstimator):
         self._begin_learning()
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree | None:
-        """Return a tree by balanced 2-means over the labels of some instances.
-
-        Without labels, return None.
-        """
+        """Return a tree by balanced 2-means over the labels in Y, or None without labels."""
         labels = np.unique(Y.indices)
         if labels.size == 0:
             return None
@@ -335,11 +308,9 @@ class OPLT(SparseProbabilityEstimator):
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Rank the labels of each new instance, and then learn the instance (progressive
-        validation).
+        """Rank the labels of each new instance, and then learn the instance.
 
-        Progressive validation is from Blum, Kalai and Langford (COLT 1999), see oplt2021, Section
-        5.2.
+        This is progressive validation (Blum, Kalai and Langford, COLT 1999; oplt2021, Section 5.2).
 
         Returns
         -------
@@ -355,29 +326,18 @@ class OPLT(SparseProbabilityEstimator):
         return {"gamma": self.gamma_, "weight_threshold": self.weight_threshold_}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the probability estimates above a threshold for the labels seen so far (plt2016,
-        Algorithm 4).
+        """Return the estimates above a threshold for the labels seen so far (plt2016, Algorithm 4).
 
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-            Instances. Features that did not occur in learned instances are ignored.
-        threshold : float or ndarray of shape (m,)
-            A label is reported if its estimate is strictly greater than the threshold of the label.
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
-            Sparse probability estimates with sorted indices. The call sets ``inner_products_`` to
-            the number of inner products computed for each instance.
+        Features that did not occur in learned instances are ignored. The rest is documented in
+        `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
         X = self._instances(X)
         thresholds = self._label_thresholds(threshold)
         if self.labels_.size == 0:
             self.inner_products_ = np.zeros(X.shape[0], dtype=np.int64)
-            none = np.zeros(0, dtype=np.int32)
+            none = np.zeros(0, dtype=np.float32)
             return stack_estimates(
-                self.inner_products_, none, none.astype(np.float32), self.n_labels_
+                self.inner_products_, none.astype(np.int32), none, self.n_labels_
             )
         plt = self._scaled_plt()
         spe = plt.predict_proba(X, thresholds)
@@ -389,9 +349,7 @@ class OPLT(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the k most probable labels of each instance, best first, and their estimates.
 
-        If there are fewer than k labels, the rest of a row is -1.
-
-        Parameters are documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
+        The rest is documented in `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
         """
         if self.labels_.size == 0:
             return super().predict_top_k(X, k, label_weights)
@@ -444,10 +402,7 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def tree_depths_(self) -> np.ndarray:
-        """Return the depth of the deepest leaf, int64, shape (1,).
-
-        The root has depth 0. A tree without labels has depth 0.
-        """
+        """Return the depth of the deepest leaf, or 0 without labels, int64, shape (1,)."""
         depth = 0
         if self.labels_.size > 0:
             depth = self.tree_.depth.max()
@@ -462,17 +417,14 @@ class OPLT(SparseProbabilityEstimator):
         return np.array([n_nodes], dtype=np.int64)
 
     def _learn_stream(self, X: Matrix, Y: Matrix, k: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Check new data, update the numbers of features and labels, and learn the instances as in
-        `_learn`.
-        """
+        """Check new data, note its features and labels, and learn the instances as in `_learn`."""
         check_hyperparameters(self)
         self.check_together()
         has_begun = self._is_fitted()
         if has_begun and self._model is None:
-            what_to_do = "Call fit with online=True, or use partial_fit from the start."
             raise XmlcError(
                 "OPLT: a model that fit trained without online=True cannot learn more. "
-                f"{what_to_do}"
+                "Call fit with online=True, or use partial_fit from the start."
             )
         self._go_on_learning()
         given = X
@@ -502,18 +454,9 @@ class OPLT(SparseProbabilityEstimator):
         return self._learn(x, kernel_csr(Y), np.arange(X.shape[0]), k=k)
 
     def _bounded(self, X: sparse.csr_array, steps: int) -> KernelCSR:
-        """Return the instances in X as arrays for the kernels.
-
-        Raise an error if values in X could cause an overflow.
-
-        A step of AdaGrad changes a weight by at most about five times gamma. The number of steps
-        therefore gives a bound on all sums before learning begins. After an error, the model is
-        unchanged.
-        """
+        """Return arrays for the kernels, or raise an error if a sum could overflow."""
         x = self._kernel_form(X)
-        largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
-        score = (self.gamma or 1.0) * steps * largest * (np.diff(x.indptr).max(initial=0) + 1)
-        if not max(score, steps * largest * largest) < MOST:
+        if may_overflow(x, self.gamma or 1.0, steps):
             raise not_finite(self, X)
         return x
 
@@ -562,36 +505,25 @@ class OPLT(SparseProbabilityEstimator):
         """Raise an InvalidParameterError if hyperparameters contradict one another."""
         found = ""
         if self.arity > self.max_leaf:
-            found = (
-                f"found arity={self.arity}, max_leaf={self.max_leaf}, expected arity <= max_leaf"
-            )
+            found = f"arity={self.arity}, max_leaf={self.max_leaf}, expected arity <= max_leaf"
         elif self.growth == "program" and self.warm_start is not None:
-            found = (
-                f"found warm_start={self.warm_start} with growth='program', expected "
-                "warm_start=None"
-            )
+            found = f"growth='program', warm_start={self.warm_start}, expected warm_start=None"
         elif self.first_max_leaf is not None and self.warm_start is None:
-            found = (
-                f"found first_max_leaf={self.first_max_leaf} with warm_start=None, expected "
-                "first_max_leaf=None"
-            )
+            found = f"first_max_leaf={self.first_max_leaf}, warm_start=None, expected a warm_start"
         elif self.online and self.weight_threshold not in (None, "auto"):
-            threshold = f"weight_threshold={self.weight_threshold} with online=True"
-            found = f"found {threshold}, expected weight_threshold='auto' or None"
+            threshold = f"weight_threshold={self.weight_threshold}"
+            found = f"{threshold} with online=True, expected weight_threshold='auto' or None"
         if found:
-            raise InvalidParameterError(found)
+            raise InvalidParameterError(f"found {found}")
         if self.warm_start is not None:
             check_kmeans_shape(self.arity, self.first_max_leaf or self.max_leaf)
 
     def _scaled_plt(self) -> PLT:
-        """Return a `PLT` with the current tree and weights, for instances that are already scaled.
-
-        The PLT is cached until the model learns more. Each call gets a shallow copy of its own.
-        """
+        """Return a copy of `_kept_plt`, for instances that are already scaled."""
         return self._kept_plt()._for_requests(n_jobs=self.n_jobs)
 
     def _kept_plt(self) -> PLT:
-        """Return the PLT of `_scaled_plt`, which all calls share."""
+        """Return a `PLT` with the current tree and weights, cached until the model learns more."""
         plt = self._plt
         if plt is None:
             assert self._model is not None
@@ -617,11 +549,7 @@ class OPLT(SparseProbabilityEstimator):
         return plt
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
-        """Check and scale the instances in X, and return a matrix with ``n_features_in_`` columns.
-
-        Features beyond the first ``n_features_in_`` are left out, because the model has no weights
-        for these features.
-        """
+        """Check and scale instances, and leave out features beyond the first ``n_features_in_``."""
         self._check_fitted()
         self._check_names(X)
         X = as_features(X)
@@ -639,9 +567,7 @@ class OPLT(SparseProbabilityEstimator):
         return super()._for_requests(**params)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a pickle: copies of all arrays that learning changes, but no PLT
-        that can be rebuilt.
-        """
+        """Return copies of all arrays that learning changes, but no PLT that can be rebuilt."""
         state = vars(self).copy()
         if self._model is not None:
             state["_model"] = OnlineTree(*(array.copy() for array in trimmed_tree(self._model)))
@@ -651,9 +577,8 @@ class OPLT(SparseProbabilityEstimator):
     def _state(self) -> tuple[dict[str, np.ndarray], Hyperparameters]:
         if self._model is not None:
             return trimmed_tree(self._model)._asdict(), self._selected()
-        return self._kept_plt().nodes_._asdict(), {
-            "instances": self.n_instances_
-        } | self._selected()
+        meta = {"instances": self.n_instances_} | self._selected()
+        return self._kept_plt().nodes_._asdict(), meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
         self.gamma_ = float(meta["gamma"])

@@ -11,6 +11,7 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import row_of_csr, unchecked_view, unowned
+from xmlc.kernels.csr import KernelCSR
 from xmlc.kernels.sibling_rows import adagrad_to_rows, dense_scores
 from xmlc.models.oplt.growth import (
     add_leaf,
@@ -35,6 +36,19 @@ from xmlc.models.oplt.tree import (
     has_capacity,
 )
 from xmlc.models.plt.solvers import logistic_derivatives
+
+MOST = 1e37  # Sums in float32 must not exceed 1e37, which leaves a margin for rounding errors.
+
+
+def may_overflow(x: KernelCSR, gamma: float, steps: int) -> bool:
+    """Return whether a sum in float32 could overflow in this number of steps.
+
+    A step of AdaGrad changes a weight by at most about five times gamma. The number of steps
+    therefore bounds all sums before learning begins, so that an error leaves the model unchanged.
+    """
+    largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
+    score = gamma * steps * largest * (np.diff(x.indptr).max(initial=0) + 1)
+    return not max(score, steps * largest * largest) < MOST
 
 
 @njit
