@@ -7,13 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xmlc.core.errors import XmlcError
-from xmlc.metrics.measure import F1, JACCARD, f_beta
+from xmlc.metrics.measure import JACCARD, f_beta
 
 SETS = st.sets(st.integers(0, 9))
-
-
-def counts(truth, guess):
-    return np.array([len(truth & guess)]), np.array([len(truth)]), np.array([len(guess)])
 
 
 @given(truth=SETS, guess=SETS, beta=st.floats(0.1, 5))
@@ -31,17 +27,12 @@ def test_overlaps_equal_their_definitions(truth, guess, beta):
         precision = both / len(guess)
         recall = both / len(truth)
         expected = [(1 + beta**2) / (1 / precision + beta**2 / recall), both / len(truth | guess)]
-    found = [overlap.of(*counts(truth, guess), 0.25)[0] for overlap in (f_beta(beta), JACCARD)]
+    sizes = np.array([both, len(truth), len(guess)])
+    found = [overlap.of(*sizes, 0.25) for overlap in (f_beta(beta), JACCARD)]
     assert found == pytest.approx(expected)
 
 
-@given(truth=SETS, guess=SETS)
-def test_jaccard_equals_f_over_two_minus_f(truth, guess):
-    f, jaccard = (overlap.of(*counts(truth, guess))[0] for overlap in (F1, JACCARD))
-    assert jaccard == pytest.approx(f / (2 - f))
-
-
-@pytest.mark.parametrize("beta", [0, -1, float("inf"), float("nan")])
+@pytest.mark.parametrize("beta", [0, float("inf"), float("nan")])
 def test_invalid_beta_is_refused(beta):
     with raises_with(XmlcError, f"beta={beta}"):
         f_beta(beta)

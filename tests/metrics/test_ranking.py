@@ -27,6 +27,13 @@ from xmlc.metrics import (
 from xmlc.metrics.plots import plot_precision_by_frequency
 from xmlc.metrics.resampling import standard_errors
 
+CASES = {
+    "n": st.integers(1, 12),
+    "m": st.integers(5, 12),
+    "k": st.integers(1, 5),
+    "seed": st.integers(0, 999),
+}
+
 
 def ranking_case(n, m, seed):
     rng = np.random.default_rng(seed)
@@ -35,7 +42,7 @@ def ranking_case(n, m, seed):
     return Y, scores, np.argsort(-scores, axis=1).astype(np.int32)
 
 
-@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+@given(**CASES)
 def test_precision_recall_psp_and_psndcg_equal_plain_loops(n, m, k, seed):
     Y, _, labels = ranking_case(n, m, seed)
     labels[0, 1:] = -1  # fewer than k labels
@@ -62,7 +69,7 @@ def test_precision_recall_psp_and_psndcg_equal_plain_loops(n, m, k, seed):
     )
 
 
-@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+@given(**CASES)
 def test_means_over_labels_equal_plain_loops(n, m, k, seed):
     Y, _, labels = ranking_case(n, m, seed)
     labels[0, 1:] = -1
@@ -83,7 +90,7 @@ def test_means_over_labels_equal_plain_loops(n, m, k, seed):
     assert coverage_at_k(Y, labels, k) == pytest.approx(expected["coverage"])
 
 
-@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+@given(**CASES)
 def test_calibration_error_equals_plain_loop(n, m, k, seed):
     Y, scores, labels = ranking_case(n, m, seed)
     scores = np.take_along_axis(scores, labels, axis=1)
@@ -101,26 +108,21 @@ def test_calibration_error_equals_plain_loop(n, m, k, seed):
     assert ece_at_k(Y, labels, scores, k) == pytest.approx(expected)
 
 
-def test_calibration_error_is_near_0_for_true_probabilities_only():
-    rng = np.random.default_rng(0)
-    estimates = rng.random((20_000, 1))
-    Y = rng.random((20_000, 1)) < estimates
-    labels = np.zeros((20_000, 1), dtype=np.int32)
-    assert ece_at_k(Y, labels, estimates, 1) < 0.02
-    assert ece_at_k(Y, labels, np.minimum(estimates + 0.2, 1), 1) == pytest.approx(0.18, abs=0.01)
+def test_calibration_error_refuses_scores_that_are_no_probabilities_of_the_ranking():
+    labels = np.zeros((3, 1), dtype=np.int32)
     with raises_with(XmlcError, "scores"):
-        ece_at_k(Y, labels, 2 * estimates, 1)
-    with raises_with(XmlcError, "(20000, 1)", "(19999, 1)"):
-        ece_at_k(Y, labels, estimates[1:], 1)
+        ece_at_k(np.ones((3, 1)), labels, np.full((3, 1), 1.5), 1)
+    with raises_with(XmlcError, "(3, 1)", "(2, 1)"):
+        ece_at_k(np.ones((3, 1)), labels, np.ones((2, 1)), 1)
 
 
-@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+@given(**CASES)
 def test_ndcg_equals_scikit_learn(n, m, k, seed):
     Y, scores, labels = ranking_case(n, m, seed)
     assert ndcg_at_k(Y, labels, k) == pytest.approx(baseline.ndcg_score(Y, scores, k=k))
 
 
-@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+@given(**CASES)
 def test_ndcg_equals_plain_loops_with_short_rankings_and_empty_sets(n, m, k, seed):
     Y, _, labels = ranking_case(n, m, seed)
     Y[0] = False
@@ -134,8 +136,7 @@ def test_ndcg_equals_plain_loops_with_short_rankings_and_empty_sets(n, m, k, see
 
 
 @pytest.mark.needs("baselines")
-@pytest.mark.parametrize(("a", "b"), [(0.55, 1.5), (0.5, 0.4), (0.6, 2.6)])
-def test_ranking_metrics_and_propensities_equal_napkinxc(a, b):
+def test_ranking_metrics_and_propensities_equal_napkinxc():
     import napkinxc.metrics as baseline_metrics
 
     rng = np.random.default_rng(7)
@@ -144,117 +145,103 @@ def test_ranking_metrics_and_propensities_equal_napkinxc(a, b):
     labels = np.argsort(-(Y * 0.3 + rng.random(Y.shape)), axis=1)[:, :5].astype(np.int32)
     truth = sparse.csr_matrix(Y.astype(np.float32))
     ranked = labels.tolist()
-    propensity = propensities(Y, a, b)
+    propensity = propensities(Y, 0.6, 2.6)
     np.testing.assert_allclose(
-        propensity, baseline_metrics.Jain_et_al_propensity(truth, A=a, B=b), rtol=1e-6
+        propensity, baseline_metrics.Jain_et_al_propensity(truth, A=0.6, B=2.6), rtol=1e-6
     )
-    precision, ndcg = (
-        metric(truth, ranked, k=5)
-        for metric in (baseline_metrics.precision_at_k, baseline_metrics.ndcg_at_k)
-    )
-    psp = baseline_metrics.psprecision_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
-    psndcg = baseline_metrics.psndcg_at_k(truth, ranked, 1 / propensity, k=5, normalize=True)
+    inverse = 1 / propensity
+    precision = baseline_metrics.precision_at_k(truth, ranked, k=5)
     recall = baseline_metrics.recall_at_k(truth, ranked, k=5)
+    ndcg = baseline_metrics.ndcg_at_k(truth, ranked, k=5)
+    psp = baseline_metrics.psprecision_at_k(truth, ranked, inverse, k=5, normalize=True)
+    psndcg = baseline_metrics.psndcg_at_k(truth, ranked, inverse, k=5, normalize=True)
     for k in (1, 3, 5):
-        assert recall_at_k(Y, labels, k) == pytest.approx(recall[k - 1])
-        assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(psndcg[k - 1])
         assert precision_at_k(Y, labels, k) == pytest.approx(precision[k - 1])
+        assert recall_at_k(Y, labels, k) == pytest.approx(recall[k - 1])
         assert ndcg_at_k(Y, labels, k) == pytest.approx(ndcg[k - 1])
         assert psp_at_k(Y, labels, propensity, k) == pytest.approx(psp[k - 1])
+        assert psndcg_at_k(Y, labels, propensity, k) == pytest.approx(psndcg[k - 1])
 
 
-def test_propensities_follow_formula_and_increase_with_frequency():
-    Y = np.zeros((1000, 4), dtype=bool)
-    Y[:500, 0] = Y[:50, 1] = Y[:5, 2] = True
-    p = propensities(Y, 0.55, 1.5)
+def test_propensities_follow_formula_and_are_probabilities_in_tiny_datasets():
+    Y = np.arange(1000)[:, None] < [500, 50, 5, 0]
     c = (np.log(1000) - 1) * 2.5**0.55
-    np.testing.assert_allclose(p, [1 / (1 + c * (f + 1.5) ** -0.55) for f in (500, 50, 5, 0)])
-    assert (np.diff(p) < 0).all()
+    expected = [1 / (1 + c * (f + 1.5) ** -0.55) for f in (500, 50, 5, 0)]
+    np.testing.assert_allclose(propensities(Y, 0.55, 1.5), expected)
+    for n in (0, 1, 2, 3):
+        p = propensities(np.ones((n, 2), dtype=bool))
+        assert ((p > 0) & (p <= 1)).all()
 
 
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
         (
-            "WikiLSHTC-325K wikilshtc Wiki-500K wikipedia-500k WikipediaLarge-500K wikipedialarge",
+            "WikiLSHTC-325K wikilshtc Wiki-500K wikipedia-500k WikipediaLarge-500K wikipedialarge "
+            "LF-Wikipedia-500K LF-WikiTitles-500K WikiTitles-500K",
             (0.5, 0.4),
         ),
-        ("LF-Wikipedia-500K LF-WikiTitles-500K WikiTitles-500K", (0.5, 0.4)),
-        ("Amazon-670K amazon-3m AmazonTitles-670K AmazonTitles-3M LF-Amazon-131K", (0.6, 2.6)),
-        ("LF-AmazonTitles-131K LF-AmazonTitles-1.3M", (0.6, 2.6)),
+        (
+            "Amazon-670K amazon-3m AmazonTitles-670K AmazonTitles-3M LF-Amazon-131K "
+            "LF-AmazonTitles-131K LF-AmazonTitles-1.3M",
+            (0.6, 2.6),
+        ),
         (
             "EURLex-4K Eurlex eurlex-4k AmazonCat-13K AmazonCat-14K Wiki10-31K wiki10 "
-            "Delicious-200K",
+            "Delicious-200K DeliciousLarge-200K LF-WikiSeeAlso-320K LF-WikiSeeAlsoTitles-320K "
+            "WikiSeeAlsoTitles-350K rcv1-2k bibtex wikipara-3 aloi my-own-set kiwi",
             (0.55, 1.5),
         ),
-        (
-            "DeliciousLarge-200K LF-WikiSeeAlso-320K LF-WikiSeeAlsoTitles-320K "
-            "WikiSeeAlsoTitles-350K",
-            (0.55, 1.5),
-        ),
-        ("rcv1-2k bibtex wikipara-3 aloi my-own-set kiwi", (0.55, 1.5)),
     ],
 )
 def test_propensity_parameters_depend_on_dataset_name(names, expected):
     for name in names.split():
-        for written in (
+        for form in (
             name,
             name.lower(),
+            name.upper(),
             name.replace("-", "_"),
             name.replace("-", ""),
-            name.upper(),
         ):
-            assert propensity_parameters(written) == expected
+            assert propensity_parameters(form) == expected
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        "amazon-reviews", "Wiki-1M", "wikidata", "LF-Amazon-9K", "MM-AmazonTitles-300K",
+        "amazon-reviews",
+        "Wiki-1M",
+        "wikidata",
+        "LF-Amazon-9K",
+        "MM-AmazonTitles-300K",
         "amazon-670k-attentionxml",
-        "attentionxml-amazon-670k", "my_Wiki-500K",
+        "my_Wiki-500K",
     ],
-)  # fmt: skip
+)
 def test_dataset_named_like_a_known_family_needs_explicit_propensities(name):
     with raises_with(XmlcError, name, "propensity: [A, B]"):
         propensity_parameters(name)
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [(np.nan, 1.5), (-1, 1.5), (np.inf, 1.5), (0.55, 0), (0.55, -2), (0.55, np.nan)]
+    ("parameters", "message"),
+    [({"a": -1}, "a=-1"), ({"a": np.inf}, "a=inf"), ({"b": 0}, "b=0"), ({"b": np.nan}, "b=nan")],
 )
-def test_invalid_propensity_parameters_are_refused(a, b):
-    with raises_with(XmlcError, f"b={b}" if a == 0.55 else f"a={a}"):
-        propensities(np.ones((4, 2)), a, b)
-
-
-def test_propensities_of_tiny_datasets_are_probabilities():
-    for n in (0, 1, 2, 3):
-        p = propensities(np.ones((n, 2), dtype=bool))
-        assert ((p > 0) & (p <= 1)).all()
+def test_invalid_propensity_parameters_are_refused(parameters, message):
+    with raises_with(XmlcError, message):
+        propensities(np.ones((4, 2)), **parameters)
 
 
 def test_rankings_of_wrong_shape_are_refused():
+    Y = np.zeros((2, 5))
     with raises_with(XmlcError, "k=4"):
-        precision_at_k(np.zeros((2, 5)), np.zeros((2, 3), dtype=np.int32), 4)
+        precision_at_k(Y, np.zeros((2, 3), dtype=np.int32), 4)
     with raises_with(XmlcError, "2 instances"):
-        precision_at_k(np.zeros((2, 5)), np.zeros((3, 3), dtype=np.int32), 1)
+        precision_at_k(Y, np.zeros((3, 3), dtype=np.int32), 1)
     with pytest.raises(XmlcError):
-        precision_at_k(np.zeros((2, 5)), [[0, 1], [2]], 1)
+        precision_at_k(Y, [[0, 1], [2]], 1)
 
 
-MEASURES = {
-    "P": precision_at_k,
-    "R": recall_at_k,
-    "nDCG": ndcg_at_k,
-    "PSP": lambda Y, labels, k: psp_at_k(Y, labels, np.full(4, 0.5), k),
-    "PSnDCG": lambda Y, labels, k: psndcg_at_k(Y, labels, np.full(4, 0.5), k),
-    "errors": lambda Y, labels, k: standard_errors(Y, labels),
-    "plot": lambda Y, labels, k: plot_precision_by_frequency(Y, Y, labels),
-}
-
-
-@pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -264,76 +251,81 @@ MEASURES = {
         ([0, 1, 2, -2, 3], ["-2", "row 1, column 3"]),
     ],
 )
-def test_rankings_with_invalid_labels_are_refused(name, row, message):
+def test_rankings_with_invalid_labels_are_refused(row, message):
     Y = np.eye(4, dtype=bool)[:2]
+    half = np.full(4, 0.5)
     good = [3, 0, 1, -1, -1]
-    with raises_with(XmlcError, message):
-        MEASURES[name](Y, np.array([good, row]), 1)
-    MEASURES[name](Y, np.array([good, good]), 1)
+    for measure in (
+        lambda labels: precision_at_k(Y, labels, 1),
+        lambda labels: psp_at_k(Y, labels, half, 1),
+        lambda labels: psndcg_at_k(Y, labels, half, 1),
+        lambda labels: macro_f1_at_k(Y, labels, 1),
+        lambda labels: standard_errors(Y, labels),
+        lambda labels: plot_precision_by_frequency(Y, Y, labels),
+    ):
+        measure(np.array([good, good]))
+        with raises_with(XmlcError, message):
+            measure(np.array([good, row]))
 
 
 def test_label_sets_are_refused_as_rankings():
-    Y = [[1, 0, 0], [0, 1, 1]]
-    with pytest.raises(XmlcError):
-        precision_at_k(Y, Y, 1)
-    with pytest.raises(XmlcError):
-        precision_at_k(Y, sparse.csr_array(np.array(Y, dtype=bool)), 1)
+    Y = np.array([[1, 0, 0], [0, 1, 1]])
+    for sets in (Y, sparse.csr_array(Y > 0)):
+        with pytest.raises(XmlcError):
+            precision_at_k(Y, sets, 1)
     # a ranking of all labels has the same shape
     assert precision_at_k(Y, [[0, 2, 1], [1, 0, 2]], 3) == 0.5
 
 
-def test_sparse_scores_are_checked():
+def test_sparse_scores_are_ranked_and_checked():
     Y = [[1, 0, 0], [0, 1, 1]]
-    scores = np.array([[0.5, 0.1, 0.2], [0.3, 0.4, np.nan]])
-    with raises_with(XmlcError, "NaN", "row 1, label 2"):
-        ndcg_at_k(Y, sparse.csr_array(scores), 1)
+    scores = np.array([[0.5, 0.1, -0.2], [0.4, 0.0, 0.4]])
+    labels = np.array([[0, 1, 2], [0, 2, -1]])
+    for form in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix):
+        for k in (1, 3):
+            assert ndcg_at_k(Y, form(scores), k) == ndcg_at_k(Y, labels, k)
+    # k may exceed the number of labels, as in predict_top_k
+    spe = sparse.csr_array(scores)
+    assert precision_at_k(Y, spe, 5) == 2 / 10
+    assert psndcg_at_k(Y, spe, np.ones(3), 10**10) == ndcg_at_k(Y, spe, 3)
     with raises_with(XmlcError, "(2, 2)", "2 instances", "3 labels"):
-        ndcg_at_k(Y, sparse.csr_array(scores[:, :2]), 1)
-    scores[1, 2] = 0.2
-    assert (
-        precision_at_k(Y, sparse.csr_array(scores), 5) == 3 / 10
-    )  # k may exceed the number of labels, as in predict_top_k
-    assert psndcg_at_k(Y, sparse.csr_array(scores), np.ones(3), 10**10) == ndcg_at_k(
-        Y, sparse.csr_array(scores), 3
-    )
+        ndcg_at_k(Y, spe[:, :2], 1)
+    spe.data[-1] = np.nan
+    with raises_with(XmlcError, "NaN", "row 1, label 2"):
+        ndcg_at_k(Y, spe, 1)
 
 
-@pytest.mark.parametrize("measure", [psp_at_k, psndcg_at_k])
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         (np.ones(4), ["(4,)", "(5,)"]),
         (np.array([0.5, 0.5, 0, 1, 1]), ["label 2", "0"]),
-        (np.array([0.5, -0.5, 0, 1, 1]), ["label 1", "-0.5"]),
         (np.array([0.5, np.nan, 0.5, 1, 1]), ["label 1", "nan"]),
         (np.array([1.0, 2.0, 3.0, 1, 1]), "1 / values"),
     ],
 )
-def test_invalid_propensities_are_refused(measure, wrong, message):
-    with raises_with(XmlcError, message):
-        measure(np.zeros((2, 5)), np.array([[0, 1, 2]] * 2), wrong, 1)
+def test_invalid_propensities_are_refused(wrong, message):
+    for measure in (psp_at_k, psndcg_at_k):
+        with raises_with(XmlcError, message):
+            measure(np.zeros((2, 5)), np.array([[0, 1, 2]] * 2), wrong, 1)
 
 
 @settings(deadline=None, max_examples=20)
-@given(n=st.integers(1, 12), m=st.integers(5, 12), k=st.integers(1, 5), seed=st.integers(0, 999))
+@given(**CASES)
 def test_maximum_precision_equals_precision_of_true_labels(n, m, k, seed):
     Y = ranking_case(n, m, seed)[0]
-    assert maximum_precision_at_k(Y, k) == precision_at_k(
-        Y, np.argsort(~Y, axis=1, kind="stable").astype(np.int32), k
-    )
+    true_first = np.argsort(~Y, axis=1, kind="stable")
+    assert maximum_precision_at_k(Y, k) == precision_at_k(Y, true_first, k)
 
 
-@settings(deadline=None, max_examples=20)
-@given(n=st.integers(2, 12), m=st.integers(5, 12), seed=st.integers(0, 999))
+@settings(deadline=None, max_examples=10)
+@given(n=st.integers(1, 12), m=st.integers(5, 12), seed=st.integers(0, 999))
 def test_standard_errors_equal_those_of_scores_per_instance(n, m, seed):
+    """The standard error of one instance is 0."""
     Y, _, labels = ranking_case(n, m, seed)
     found = standard_errors(Y, labels)
     for name, metric in (("p", precision_at_k), ("ndcg", ndcg_at_k)):
         for k in (1, 3, 5):
             scores = [metric(Y[i : i + 1], labels[i : i + 1], k) for i in range(n)]
-            assert found[f"{name}@{k}"] == pytest.approx(np.std(scores, ddof=1) / np.sqrt(n))
-
-
-def test_standard_error_of_one_instance_is_0():
-    Y, _, labels = ranking_case(1, 6, 0)
-    assert set(standard_errors(Y, labels).values()) == {0.0}
+            expected = np.std(scores, ddof=1) / np.sqrt(n) if n > 1 else 0
+            assert found[f"{name}@{k}"] == pytest.approx(expected)

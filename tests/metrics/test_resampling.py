@@ -64,20 +64,10 @@ def test_replicates_of_ranking_measures_equal_resampled_test_set(n, m, seed):
                 )
 
 
-def test_bootstrap_error_of_a_mean_equals_its_formula():
-    hits = np.random.default_rng(0).random(2000) < 0.3
-    labels = np.tile(np.arange(5, dtype=np.int32), (2000, 1))
-    Y = sparse.csr_array(np.outer(hits, [1, 0, 0, 0, 0]) > 0)
-    found = resampled_ranking(Y, labels, precision_and_ndcg(Y, labels))["p@1"]
-    assert np.std(found, ddof=1) == pytest.approx(hits.std(ddof=1) / np.sqrt(2000), rel=0.25)
-
-
 def test_replicates_differ_and_are_equal_for_every_record():
-    drawn = [draws(100, number) for number in range(REPLICATES)]
-    assert len({tuple(one) for one in drawn}) == REPLICATES
-    assert all((draws(100, number) == drawn[number]).all() for number in range(REPLICATES))
-    # A replicate contains 63 of 100 instances on average.
-    assert np.mean([np.count_nonzero(one) for one in drawn]) == pytest.approx(63.4, abs=1.5)
+    drawn = [tuple(draws(100, number)) for number in range(REPLICATES)]
+    assert len(set(drawn)) == REPLICATES
+    assert drawn == [tuple(draws(100, number)) for number in range(REPLICATES)]
 
 
 @pytest.mark.slow
