@@ -11,25 +11,8 @@ from xmlc.metrics import groups_by_frequency
 from xmlc.thresholds import IsotonicCalibration
 
 
-def naive_blocks(pairs):
-    """Return for each estimate the value of its block, by the min-max formula."""
-    estimates = sorted({p for p, _ in pairs})
-    means = {}
-    for p in estimates:
-        means[p] = max(
-            min(
-                np.mean([y for q, y in pairs if low <= q <= high])
-                for high in estimates
-                if high >= p
-            )
-            for low in estimates
-            if low <= p
-        )
-    return means
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_curves_equal_definition_and_scikit_learn(seed):
+@pytest.mark.parametrize("seed", range(3))
+def test_curves_equal_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     spe = (rng.integers(0, 8, (30, 6)) / 8).astype(np.float32)  # with ties
     Y = rng.random(spe.shape) < spe**2
@@ -37,35 +20,25 @@ def test_curves_equal_definition_and_scikit_learn(seed):
     found = IsotonicCalibration(groups).fit(spe, Y).transform(spe).toarray()
     for group in (0, 3, 7):
         of = np.nonzero((spe > 0) & (groups == group))
-        expected = naive_blocks(list(zip(spe[of].tolist(), Y[of].tolist())))
-        np.testing.assert_allclose(found[of], [expected[p] for p in spe[of].tolist()], rtol=1e-6)
-        np.testing.assert_allclose(
-            found[of], IsotonicRegression().fit_transform(spe[of], Y[of]), rtol=1e-6
-        )
+        expected = IsotonicRegression().fit_transform(spe[of], Y[of])
+        np.testing.assert_allclose(found[of], expected, rtol=1e-6)
     assert not found[spe == 0].any()
 
 
 def test_estimate_between_two_blocks_gets_value_of_higher_block():
     curve = IsotonicCalibration().fit([[0.2], [0.3], [0.6], [0.7]], [[0], [1], [0], [1]])
     assert curve.curves_[0][1].tolist() == [0.0, 0.5, 1.0]
-    assert curve.transform([[0.1], [0.25], [0.6], [0.65], [0.9]]).toarray().ravel().tolist() == [
-        0,
-        0.5,
-        0.5,
-        1,
-        1,
-    ]
+    found = curve.transform([[0.1], [0.25], [0.6], [0.65], [0.9]])
+    assert found.toarray().ravel().tolist() == [0, 0.5, 0.5, 1, 1]
 
 
 def test_group_without_curve_keeps_its_estimates():
     groups = groups_by_frequency(sparse.csr_array(np.arange(12)[:, None] < [0, 9, 12]))
     assert groups.tolist() == [0, 1, 2]
     fitted = IsotonicCalibration(groups).fit([[0.0, 0.5, 0.5]], [[0, 1, 0]])
-    assert fitted.transform([[0.25, 0.25, 0.25]]).toarray().tolist() == [[0.25, 1.0, 0.0]]
-    assert fitted.transform([[0.25, 0.25, 0.25]]).nnz == 2
-    assert IsotonicCalibration().fit([[0.0], [0.0]], [[0], [1]]).transform(
-        [[0.25]]
-    ).toarray().tolist() == [[0.25]]
+    found = fitted.transform([[0.25, 0.25, 0.25]])
+    assert found.toarray().tolist() == [[0.25, 1.0, 0.0]]
+    assert found.nnz == 2
 
 
 def test_unfitted_calibration_and_wrong_shapes_are_refused():
@@ -80,11 +53,9 @@ def test_unfitted_calibration_and_wrong_shapes_are_refused():
 @pytest.mark.parametrize("groups", [None, np.array([0, 1, 1, 2, 0, 1])])
 def test_thresholds_before_calibration_give_the_same_predictions(groups):
     rng = np.random.default_rng(0)
-    spe = sparse.csr_array(rng.integers(0, 20, (40, 6)).astype(np.float32) / 20)
+    spe = rng.integers(0, 20, (40, 6)).astype(np.float32) / 20
     spe[:, 3] = 0
-    spe.eliminate_zeros()
-    Y = sparse.csr_array(rng.random((40, 6)) < spe.toarray() ** 2)
-    calibration = IsotonicCalibration(groups).fit(spe, Y)
+    calibration = IsotonicCalibration(groups).fit(spe, rng.random((40, 6)) < spe**2)
     new = rng.random((200, 6)).astype(np.float32)
     calibrated = calibration.transform(new).toarray()
     for thresholds in (

@@ -24,11 +24,16 @@ THOROUGH = settings(deadline=None, max_examples=60)
 def ratio_of(overlap, estimates, chosen):
     """Return the overlap's ratio of expectations as a fraction, 0 for the empty set."""
     gain, recall, shared = map(Fraction, overlap)
-    p = [Fraction(float(value)) for value in estimates]
-    hits = sum((value for value, taken in zip(p, chosen) if taken), Fraction(0))
-    return (
-        gain * hits / (recall * sum(p) + int(chosen.sum()) - shared * hits) if hits else Fraction(0)
-    )
+    hits = sum(map(Fraction, estimates[chosen].tolist()))
+    if not hits:
+        return Fraction(0)
+    mass = sum(map(Fraction, estimates.tolist()))
+    return gain * hits / (recall * mass + int(chosen.sum()) - shared * hits)
+
+
+def best_ratio(overlap, estimates):
+    """Return the highest ratio of all sets that a threshold can predict."""
+    return max(ratio_of(overlap, estimates, chosen) for chosen in candidate_sets(estimates))
 
 
 @THOROUGH
@@ -40,20 +45,16 @@ def ratio_of(overlap, estimates, chosen):
 def test_no_threshold_has_a_higher_ratio(n, m, seed, overlap, zero):
     spe, _ = random_case(n, m, seed)
     method = ExpectedF(overlap=overlap, zero_division=zero).fit(spe)
-    estimates = spe.toarray()
     predicted = method.predict(spe).toarray()
-    for j in range(m):
-        best = max(
-            ratio_of(overlap, estimates[:, j], chosen) for chosen in candidate_sets(estimates[:, j])
-        )
-        absent = np.prod(1 - estimates[:, j].astype(np.float64)) if zero else 0.0
+    for j, estimates in enumerate(spe.toarray().T):
+        best = best_ratio(overlap, estimates)
+        absent = zero * np.prod(1 - estimates.astype(np.float64))
         assert method.expected_[j] == pytest.approx(max(float(best), absent), abs=1e-12)
         if absent > best + Fraction(1, 10**12):
             assert not predicted[:, j].any()
         elif absent < best - Fraction(1, 10**12):
-            assert float(ratio_of(overlap, estimates[:, j], predicted[:, j])) == pytest.approx(
-                float(best), abs=1e-12
-            )
+            found = ratio_of(overlap, estimates, predicted[:, j])
+            assert float(found) == pytest.approx(float(best), abs=1e-12)
 
 
 @THOROUGH
@@ -66,32 +67,31 @@ def test_loss_due_to_minimum_probability_is_bounded(n, m, seed, kappa):
     predicted = method.predict(above).toarray()
     missing = ((whole > 0) & (whole <= kappa)).sum(axis=0)
     for j in np.flatnonzero(method.thresholds_ >= kappa):
-        best = max(ratio_of(F1, whole[:, j], chosen) for chosen in candidate_sets(whole[:, j]))
         base = predicted[:, j].sum() + above[:, j].sum(dtype=np.float64)
         share = base / (base + missing[j] * kappa)
-        assert float(ratio_of(F1, whole[:, j], predicted[:, j])) >= share * float(best) - 1e-6
+        found = ratio_of(F1, whole[:, j], predicted[:, j])
+        assert float(found) >= share * float(best_ratio(F1, whole[:, j])) - 1e-6
 
 
-def test_kernels_equal_numpy():
+def test_kernels_add_estimates_in_order():
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 5, 200).astype(np.uint32)
     estimates = rng.random(200).astype(np.float32)
+    ratio = rng.random(5)
     mass = np.zeros(5)
     absent = np.ones(5)
     largest = np.zeros(5, dtype=np.float32)
     counts = np.zeros(5, dtype=np.int64)
     sum_up(labels, estimates, mass, absent, largest, counts)
-    np.testing.assert_array_equal(counts, np.bincount(labels))
-    ratio = rng.random(5)
-    counts[:] = 0
     sums = np.zeros(5)
-    sum_above(labels, estimates, ratio, sums, counts)
+    counts_above = np.zeros(5, dtype=np.int64)
+    sum_above(labels, estimates, ratio, sums, counts_above)
     for j in range(5):
         own = estimates[labels == j].astype(np.float64)
+        above = own[own > ratio[j]]
         assert (mass[j], absent[j]) == (sum(own.tolist()), np.multiply.accumulate(1 - own)[-1])
-        assert largest[j] == own.max()
-        assert counts[j] == (own > ratio[j]).sum()
-        assert sums[j] == sum(own[own > ratio[j]].tolist())
+        assert (largest[j], counts[j]) == (own.max(), own.size)
+        assert (sums[j], counts_above[j]) == (sum(above.tolist()), above.size)
 
 
 def test_tiny_absent_and_certain_estimates_give_finite_thresholds():
@@ -106,47 +106,40 @@ def test_tiny_absent_and_certain_estimates_give_finite_thresholds():
     assert certain.thresholds_.tolist() == [0.5]
 
 
-def test_expected_f_follows_scikit_learn():
+def test_expected_f_follows_scikit_learn_and_refuses_invalid_input():
     assert clone(ExpectedF(overlap=JACCARD)).overlap == JACCARD
     with pytest.raises(NotFittedError):
         ExpectedF().predict([[0.5]])
-    with raises_with(XmlcError, "zero_division=0.5"):
-        ExpectedF(zero_division=0.5).fit([[0.5]])
+    for wrong in ({"zero_division": 0.5}, {"min_share": -1}):
+        ((name, value),) = wrong.items()
+        with raises_with(XmlcError, f"{name}={value}"):
+            ExpectedF(**wrong).fit([[0.5]])
     with raises_with(XmlcError, "1.5"):
         ExpectedF().fit([[1.5]])
+    with raises_with(XmlcError, "prior", "(3,)", "(1,)"):
+        ExpectedF(prior=np.zeros(3)).fit([[0.5]])
 
 
 @THOROUGH
 @given(**CASES, min_share=st.sampled_from([0.25, 1.0]), zero=st.sampled_from([0, 1]))
 def test_floor_is_a_share_of_mean_threshold(n, m, seed, min_share, zero):
     spe, _ = random_case(n, m, seed)
-    plain, raised = (
-        ExpectedF(zero_division=zero, min_share=least).fit(spe) for least in (0.0, min_share)
-    )
+    plain = ExpectedF(zero_division=zero).fit(spe)
+    raised = ExpectedF(zero_division=zero, min_share=min_share).fit(spe)
     ratios = ExpectedF().fit(spe).expected_ / 2
     mean = ratios[ratios > 0].mean() if ratios.any() else 0.0
     empty = zero * (np.prod(1 - spe.toarray().astype(np.float64), axis=0) >= 2 * ratios)
-    np.testing.assert_allclose(
-        raised.thresholds_,
-        np.maximum(plain.thresholds_, np.where(empty, mean, min_share * mean)),
-        rtol=1e-6,
-    )
+    least = np.where(empty, mean, min_share * mean)
+    np.testing.assert_allclose(raised.thresholds_, np.maximum(plain.thresholds_, least), rtol=1e-6)
     np.testing.assert_array_equal(raised.expected_, plain.expected_)
 
 
 def test_labels_without_estimates_in_fit_are_predicted_above_floor():
     fitted = [[0.8, 0.0], [0.4, 0.0]]
     others = [[0.5, 0.1], [0.1, 0.9]]
-    assert ExpectedF().fit(fitted).predict(others).toarray().tolist() == [
-        [True, True],
-        [False, True],
-    ]
-    assert ExpectedF(min_share=0.5).fit(fitted).predict(others).toarray().tolist() == [
-        [True, False],
-        [False, True],
-    ]
-    with raises_with(XmlcError, "min_share=-1"):
-        ExpectedF(min_share=-1).fit(fitted)
+    for min_share, expected in ((0.0, [[1, 1], [0, 1]]), (0.5, [[1, 0], [0, 1]])):
+        method = ExpectedF(min_share=min_share).fit(fitted)
+        np.testing.assert_array_equal(method.predict(others).toarray(), expected)
 
 
 @THOROUGH
@@ -158,22 +151,14 @@ def test_prior_adds_positives_that_estimates_lack(n, m, seed, zero):
     predicted = method.predict(spe).toarray()
     for j, column in enumerate(spe.toarray().T.astype(np.float64)):
         positives = max(column.sum(), n * prior[j])
-        values = {
-            tuple(c): 2 * column[c].sum() / max(c.sum() + positives, 1e-300)
-            for c in candidate_sets(column)
-        }
+
+        def value(chosen, column=column, positives=positives):
+            return 2 * column[chosen].sum() / max(chosen.sum() + positives, 1e-300)
+
         absent = zero * np.prod(1 - column) * np.exp(column.sum() - positives)
-        best = max(values.values())
+        best = max(map(value, candidate_sets(column)))
         assert method.expected_[j] == pytest.approx(max(absent, best), abs=1e-12)
-        if abs(absent - best) > 1e-9:
-            assert values[tuple(predicted[:, j])] == pytest.approx(
-                best if best > absent else 0, abs=1e-12
-            )
-
-
-def test_prior_must_be_a_share_for_each_label():
-    spe = [[0.5, 0.1], [0.1, 0.9]]
-    with raises_with(XmlcError, "prior", "(3,)", "(2,)"):
-        ExpectedF(prior=np.zeros(3)).fit(spe)
-    with raises_with(XmlcError, "prior", "2.0"):
-        ExpectedF(prior=[2.0, 0.5]).fit(spe)
+        if absent > best + 1e-9:
+            assert not predicted[:, j].any()
+        elif absent < best - 1e-9:
+            assert value(predicted[:, j]) == pytest.approx(best, abs=1e-12)

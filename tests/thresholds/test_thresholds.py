@@ -13,30 +13,30 @@ from xmlc.thresholds import FTA, OFO, STO
 from xmlc.thresholds.one_pass import instances, label_tasks
 
 
-@pytest.mark.parametrize("setting", ["n_jobs", "numba"])
-def test_thresholds_are_bit_identical_on_any_number_of_threads(setting, monkeypatch):
+@pytest.fixture
+def large():
+    """Return estimates and labels in several blocks of instances and ranges of labels."""
+    rng = np.random.default_rng(2)
+    spe = sparse.random_array((300, 9000), density=0.01, rng=rng, dtype=np.float32, format="csr")
+    Y = sparse.random_array((300, 9000), density=0.01, rng=rng, format="csr") > 0.5
+    return spe, sparse.csr_array(Y)
+
+
+@pytest.mark.parametrize("method", [STO(), FTA(label_wise=True), FTA(), OFO(b=50)])
+def test_thresholds_are_bit_identical_on_any_number_of_threads(method, large, monkeypatch):
+    expected = method.fit(*large).thresholds_.tobytes()
     monkeypatch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", 20_000)
     monkeypatch.setattr(
         "xmlc.thresholds.one_pass.label_tasks", lambda counts: label_tasks(counts, 500)
     )
-    monkeypatch.setattr("xmlc.thresholds.one_pass.ENTRIES_PER_TASK", 500)
-    rng = np.random.default_rng(2)
-    spe = sparse.random_array((300, 9000), density=0.01, rng=rng, dtype=np.float32, format="csr")
-    Y = sparse.csr_array(
-        sparse.random_array((300, 9000), density=0.01, rng=rng, format="csr") > 0.5
-    )
-    assert [len(block.tasks) > 30 for block in instances(spe, Y)] == [True, True]
+    assert [len(block.tasks) > 30 for block in instances(*large)] == [True, True]
     before = numba.get_num_threads()
-    for method in (STO(), FTA(label_wise=True), FTA(), OFO(b=50)):
-        found = []
-        for n_threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            if setting == "numba":
-                numba.set_num_threads(n_threads)
-            else:
-                method.set_params(n_jobs=n_threads)
-            found.append(method.fit(spe, Y).thresholds_.tobytes())
+    for n_threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
+        assert method.set_params(n_jobs=n_threads).fit(*large).thresholds_.tobytes() == expected
+        numba.set_num_threads(n_threads)
+        found = method.set_params(n_jobs=None).fit(*large).thresholds_.tobytes()
         numba.set_num_threads(before)
-        assert found[0] == found[1]
+        assert found == expected
 
 
 def test_empty_estimates_give_initial_thresholds():
@@ -59,11 +59,11 @@ def test_label_without_positives_predicts_nothing_and_scores_one():
 
 
 def test_invalid_ofo_parameters_and_fta_grids_are_refused():
-    spe, Y = random_case(4, 3, 0)
+    pair = random_case(4, 3, 0)
     with raises_with(XmlcError, "a=3", "b=4"):
-        OFO(a=3, b=4).fit(spe, Y)
+        OFO(a=3, b=4).fit(*pair)
     with raises_with(XmlcError, "a=1", "b=0"):
-        OFO(a=1, b=0).fit(spe, Y)
+        OFO(a=1, b=0).fit(*pair)
     for grid in ((), (0, 2), (0.5,)):
         with raises_with(XmlcError, "c >= 1"):
-            FTA(grid=grid).fit(spe, Y)
+            FTA(grid=grid).fit(*pair)
