@@ -70,14 +70,9 @@ def prepare(
     train, test : (X, Y)
     """
     described = description_in(source)
-    left_out = None
     try:
         files = files_of_source(dataset, source)
-        train, test = read_parts(source, files)
-        X_test, notes = _same_width(train, test, files.format)
-        test = X_test, test[1]
-        if files.filter:
-            left_out = read_pairs(source / files.filter, test[1].shape)
+        train, test, left_out, notes = read_sets(source, files)
     except XmlcError as error:
         if described.get("copied"):
             names = ", ".join(described["copied"])
@@ -86,12 +81,6 @@ def prepare(
                 f"{error}\n{source} has copies of {names} from {described['origin']}. {advice}",
             )
         raise
-    if left_out is not None:
-        true = test[1].nnz
-        test = (test[0], without(test[1], left_out))
-        notes.append(
-            f"test set: measures ignore {left_out.nnz} pairs, {true - test[1].nnz} of them true"
-        )
     parts = {"train": train, "test": test}
     for name, (X, Y) in parts.items():
         if not Y.nnz:
@@ -110,16 +99,7 @@ def prepare(
         "instances_per_label": train[1].nnz / max(m, 1),
     }
     made = is_made(described)
-    if made:
-        called = name_in_records(dataset.name, made)
-        notes.append(
-            f"synthetic dataset: tables name it {called!r} and compare it with no published numbers"
-        )
-    elif dataset.published:
-        notes += differences(counts, dataset.published)
-    if dataset.edition and any(note.startswith(("n_train:", "d:")) for note in notes):
-        hint = "Rename it, because tables would compare it with published numbers of that edition"
-        notes.append(f"the data differ from {dataset.edition}. {hint}")
+    notes += remarks(dataset, counts, made)
     notes += absent_labels(train[1], test[1])
     lines = [f"{name} {sha256(source / name)}" for name in files.files if name != files.filter]
     if files.filter:
@@ -145,6 +125,43 @@ def prepare(
         np.save(folder / "split.npy", fit_mask(n, validation_share, SEED))
         write_json(folder / "meta.json", meta)
     return meta, train, test
+
+
+def read_sets(
+    source: Path, files: Dataset
+) -> tuple[DataPart, DataPart, sparse.csr_array | None, list[str]]:
+    """Return the training set, the test set without pairs that measures ignore, these pairs, and
+    notes on the test set.
+    """
+    train, test = read_parts(source, files)
+    X, notes = _same_width(train, test, files.format)
+    Y = test[1]
+    if not files.filter:
+        return train, (X, Y), None, notes
+    left_out = read_pairs(source / files.filter, Y.shape)
+    kept = without(Y, left_out)
+    n_true = Y.nnz - kept.nnz
+    notes.append(f"test set: measures ignore {left_out.nnz} pairs, {n_true} of them true")
+    return train, (X, kept), left_out, notes
+
+
+def remarks(dataset: Dataset, counts: Meta, made: bool) -> list[str]:
+    """Return how a dataset differs from the published one.
+
+    ``made`` says whether the dataset is synthetic.
+    """
+    if made:
+        called = name_in_records(dataset.name, made)
+        return [
+            f"synthetic dataset: tables name it {called!r} and compare it with no published numbers"
+        ]
+    notes = []
+    if dataset.published:
+        notes += differences(counts, dataset.published)
+    if dataset.edition and any(note.startswith(("n_train:", "d:")) for note in notes):
+        hint = "Rename it, because tables would compare it with published numbers of that edition"
+        notes.append(f"the data differ from {dataset.edition}. {hint}")
+    return notes
 
 
 def description_in(source: Path) -> dict[str, Any]:
