@@ -121,16 +121,14 @@ def compare(
         settings.append((getattr(made_old, "settings", {}), getattr(made_new, "settings", {})))
         made = made_old or made_new or Manifest(old.stem, old.parent.name, ())
         table = (name or left.name).removesuffix(".csv")
+        same_data = made_old and made_new and made_old.digests == made_new.digests != {}
         verdict = None
-        if not judge:
-            if not new.exists():
-                verdict = Verdict.MISSING
-            elif not old.exists():
-                verdict = Verdict.NEW
-            elif made.table == CLAIMS and not (
-                made_old and made_new and made_old.digests == made_new.digests != {}
-            ):
-                verdict = Verdict.OTHER_DATA
+        if not judge and not new.exists():
+            verdict = Verdict.MISSING
+        elif not judge and not old.exists():
+            verdict = Verdict.NEW
+        elif not judge and made.table == CLAIMS and not same_data:
+            verdict = Verdict.OTHER_DATA
         if verdict:
             frames.append(pd.DataFrame([{"table": table, "verdict": verdict}]))
             continue
