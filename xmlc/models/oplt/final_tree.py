@@ -308,7 +308,6 @@ def choose_children(
         n_needed = 0  # the classifiers are not needed after the arrival of the last label
         while n_needed < positions.size and visits[positions[n_needed]] <= arrival[labels[-1]]:
             n_needed += 1
-        positions = positions[:n_needed]
         state[:] = np.zeros(1, dtype=CHOOSER)
         node = state[0]
         node.depth = level.depth
@@ -321,7 +320,7 @@ def choose_children(
         )
         if learns:
             _, features = list_features(x, reach, np.full(1, v + 1), nonzeros, n_features)
-            rows = gather_rows(x, reach.order[positions], features, local)
+            rows = gather_rows(x, reach.order[positions[:n_needed]], features, local)
             # with sums of squared derivatives
             weights = np.zeros((1 + features.size) * 2 * padded, dtype=np.float32)
             targets = np.zeros(padded, dtype=np.uint8)
@@ -329,7 +328,7 @@ def choose_children(
         while done < labels.size and arrival[labels[done]] == BEFORE:
             children.sizes[choices.child_of[labels[done]]] += 1
             done += 1
-        for i in range(positions.size):  # line 1 of Algorithm 3
+        for i in range(n_needed):  # line 1 of Algorithm 3
             place = visits[positions[i]]
             if learns:
                 ids, values = row_of_csr(rows, i)
