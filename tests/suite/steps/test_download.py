@@ -9,12 +9,11 @@ import shutil
 import subprocess
 import time
 from dataclasses import replace
-from itertools import product
 
 import pytest
 from archive_cases import put, tar_of, zip_of
 from command_line import run
-from facts import raises_with
+from facts import contents, raises_with
 from file_server import serve
 
 from xmlc.core.errors import XmlcError
@@ -48,75 +47,63 @@ def test_alternative_is_used_and_reported_if_first_source_fails(server, resource
     server.files = {
         "/quota.zip": HTML,
         "/short.zip": GOOD[:-30],
-        "/other.zip": zip_of(dict.fromkeys("ab", b"0 1:1")),
+        "/other.zip": zip_of({"a": b"0 1:1", "b": b"0 1:1"}),
     }
-    other = Dataset(
-        "tiny",
-        train="a",
-        test="b",
-        format="svmlight",
-        zero_based=False,
-        url=server.url + "/other.zip",
+    gone, quota, short, other = (
+        f"{server.url}/{name}.zip" for name in ("gone", "quota", "short", "other")
     )
-    gone, quota, short = (f"{server.url}/{name}.zip" for name in ("gone", "quota", "short"))
-    others = [Dataset("tiny", url=quota), Dataset("tiny", url=short), other]
-    assert (
-        download(Dataset("tiny", url=gone, alternatives=others), resources / "tiny")
-        == f"{server.url}/other.zip"
-    )
-    assert [text.split(": ")[1] for text in capsys.readouterr().err.splitlines()] == [
-        gone,
-        quota,
-        short,
+    layout = {"train": "a", "test": "b", "format": "svmlight", "zero_based": False}
+    alternatives = [
+        Dataset("tiny", url=quota),
+        Dataset("tiny", url=short),
+        Dataset("tiny", url=other, **layout),
     ]
+    entry = Dataset("tiny", url=gone, alternatives=alternatives)
+    assert download(entry, resources / "tiny") == other
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(": ")[1] for line in lines] == [gone, quota, short]
     source = read_json(resources / "tiny/source.json")
-    assert (source["format"], source["zero_based"], source["train"]) == ("svmlight", False, ["a"])
+    assert source["format"] == "svmlight"
+    assert source["zero_based"] is False
+    assert source["train"] == ["a"]
 
 
-def test_copies_in_git_repositories_are_tried_in_order_and_checked(
-    tmp_path, server, resources, capsys
-):
+def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, server, resources):
     """Google Drive refuses the download, as for EURLex-4K.
 
     The first copy was replaced, the second is gone, and the third is correct.
     """
-    blobs = {}
+    copies = {place: {} for place in ("changed", "gone", "right")}
     for name, content in (("train.txt", gzip.compress(TRAIN, mtime=0)), ("test.txt", TEST)):
         (tmp_path / name).write_bytes(content)
-        blobs[name] = subprocess.check_output(
-            ["git", "hash-object", tmp_path / name], text=True
-        ).strip()
+        command = ["git", "hash-object", tmp_path / name]
+        blob = subprocess.check_output(command, text=True).strip()
         server.files |= {f"/changed/{name}": TEST + b"\n", f"/right/{name}": content}
-    catalogue = tmp_path / "c.yaml"
-    copies = [{name: {"url": f"{server.url}/{place}/{name}", "blob": blob} for name,
-        blob in blobs.items()}
-              for place in ("changed", "gone", "right")]  # fmt: skip
-    alternatives = [{"urls": urls, "train": "train.txt", "test": "test.txt"} for urls in copies]
-    catalogue.write_text(
-        json.dumps({"tiny": {"url": f"{server.url}/refuses.zip", "alternatives": alternatives}})
-    )
-    origin = download(load_catalogue(catalogue)["tiny"], resources / "tiny")
+        for place, urls in copies.items():
+            urls[name] = {"url": f"{server.url}/{place}/{name}", "blob": blob}
+    alternatives = [
+        {"urls": urls, "train": "train.txt", "test": "test.txt"} for urls in copies.values()
+    ]
+    content = {"tiny": {"url": f"{server.url}/refuses.zip", "alternatives": alternatives}}
+    (tmp_path / "c.yaml").write_text(json.dumps(content))
+    origin = download(load_catalogue(tmp_path / "c.yaml")["tiny"], resources / "tiny")
     assert origin == f"{server.url}/right/train.txt {server.url}/right/test.txt"
-    assert (resources / "tiny/train.txt").read_bytes() == TRAIN, (
-        "as from an address without compression"
-    )
-    said = capsys.readouterr().err.splitlines()
-    assert [text.split(": ")[1].removeprefix(server.url) for text in said] == [
-        "/refuses.zip", "/changed/train.txt", "/gone/train.txt"
-    ]  # fmt: skip
-    assert blobs["train.txt"] in said[1]
+    # as from an address without compression
+    assert (resources / "tiny/train.txt").read_bytes() == TRAIN
+    requested = list(dict.fromkeys(server.requests))
+    assert requested[:3] == ["/refuses.zip", "/changed/train.txt", "/gone/train.txt"]
 
 
 def test_all_sources_are_named_and_old_folder_is_kept_if_all_fail(server, resources):
     server.files = {"/a.zip": GOOD}
-    a, b = (Dataset("tiny", url=f"{server.url}/{name}.zip", homepage="HOME") for name in "ab")
-    entry = replace(a, alternatives=[b])
+    b = Dataset("tiny", url=f"{server.url}/b.zip", homepage="HOME")
+    entry = replace(b, url=f"{server.url}/a.zip", alternatives=[b])
     download(entry, resources / "tiny")
-    before = {path: path.read_bytes() for path in resources.rglob("*") if path.is_file()}
+    before = contents(resources)
     server.files = {"/b.zip": HTML}
     with raises_with(XmlcError, "/a.zip", "/b.zip", "HOME", "resources/manual/tiny/"):
         download(entry, resources / "tiny")
-    assert {path: path.read_bytes() for path in resources.rglob("*") if path.is_file()} == before
+    assert contents(resources) == before
 
 
 def test_changed_content_of_a_catalogue_address_is_refused(server, resources):
@@ -147,16 +134,15 @@ def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resourc
     shutil.copytree(tmp_path / "mirror", tmp_path / "elsewhere")
     assert source_in() == source_in(str(tmp_path / "elsewhere")) == before
     (folder / "train.txt").write_bytes(TEST)
-    assert [one == other for one, other in zip(source_in(), before)] == [True, False]
-    assert download(Dataset("tiny"), resources / "tiny", mirror) == str(folder), (
-        "no recorded digest contradicts the new content"
-    )
     edited = source_in()
+    assert edited[0] == before[0]
+    assert edited[1] != before[1]
+    # No recorded digest contradicts the new content.
+    assert download(Dataset("tiny"), resources / "tiny", mirror) == str(folder)
     shutil.rmtree(folder)
-    assert source_in() == source_in(None) == source_in("/no/such/folder") == edited, (
-        "the recorded source of the copy"
-    )
-    assert source_in("http://localhost/far/") == edited, "a new mirror fetches nothing that exists"
+    # The source of the copy is recorded, and a new mirror fetches nothing that exists.
+    for other in (mirror, None, "/no/such/folder", "http://localhost/far/"):
+        assert source_in(other) == edited
     (resources / "tiny/source.json").write_text("{")
     assert source_in(None) == []
     assert source_in("http://localhost/far/") == ["http://localhost/far/tiny"]
@@ -165,15 +151,11 @@ def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resourc
 def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(
     server, resources, tmp_path
 ):
-    server.files = {
-        f"/{base}tiny/{name}": content
-        for base, (name, content) in product(("", "b/"), FILES.items())
-    }
-    server.files["/tiny.zip"] = GOOD
-    local = tmp_path / "mirror"
-    put(local / "tiny", FILES)
+    server.files = {"/tiny.zip": GOOD}
+    for name, content in FILES.items():
+        server.files |= {f"/tiny/{name}": content, f"/b/tiny/{name}": content}
+    put(tmp_path / "mirror/tiny", FILES)
     of_address = Dataset("tiny", url=f"{server.url}/tiny.zip")
-    mirrors = [None, server.url, f"{server.url}/b", str(local)]
     for entry, first in (
         (of_address, None),
         (of_address, server.url),
@@ -181,9 +163,11 @@ def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(
     ):
         before = source_of(entry, first, resources)
         download(entry, resources / "tiny", first)
-        assert [source_of(entry, mirror, resources) for mirror in mirrors] == [before] * 4
+        for mirror in (None, server.url, f"{server.url}/b", str(tmp_path / "mirror")):
+            assert source_of(entry, mirror, resources) == before
+        # The user's own files are used.
         put(resources / "manual/tiny", FILES)
-        assert source_of(entry, None, resources) != before, "the user's own files are used"
+        assert source_of(entry, None, resources) != before
         shutil.rmtree(resources)
 
 
@@ -193,96 +177,83 @@ def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(
         (HTML, "an HTML page"),
         (b"\xef\xbb\xbf  \n<HTML>", "an HTML page"),
         (gzip.compress(HTML, mtime=0), "an HTML page"),
-        (
-            b"version https://git-lfs.github.com/spec/v1\noid sha256:29\nsize 6\n",
-            "a Git LFS pointer",
-        ),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:29\n", "a Git LFS pointer"),
         (b'{"error": {"code": 403, "message": "quota"}}', "JSON"),
         (lzma.compress(b"[1]"), "JSON"),
         (b" \n\n", "an empty file"),
         (bz2.compress(b""), "an empty file"),
         (gzip.compress(b"1 2 3\n" * 99, mtime=0)[:12], "damaged"),
-        *(
-            (data, "")
-            for data in (
-                TRAIN,
-                GOOD,
-                tar_of(FILES),
-                gzip.compress(TRAIN, mtime=0),
-                b"@relation x",
-                b"0 | a:1\n",
-            )
-        ),
-        (b'<?xml version="1.0"?><labels xmlns="x"><label name="a"/>', ""),
     ],
 )
-def test_responses_other_than_data_are_recognized(tmp_path, content, found):
+def test_responses_other_than_data_are_refused(tmp_path, content, found):
     (tmp_path / "f").write_bytes(content)
-    if found:
-        with raises_with(XmlcError, f"found {found}"):
-            fetch(str(tmp_path / "f"), tmp_path / "got")
-    else:
+    with raises_with(XmlcError, f"found {found}"):
         fetch(str(tmp_path / "f"), tmp_path / "got")
-        assert (tmp_path / "got").read_bytes() == content
 
 
-@pytest.mark.parametrize("wrong", [HTML, b'{"error": "quota"}', gzip.compress(b"[]", mtime=0), b""])
+@pytest.mark.parametrize(
+    "content", [TRAIN, GOOD, tar_of(FILES), b"@relation x", b"0 | a:1\n", b"<?xml?><labels>"]
+)
+def test_data_are_fetched(tmp_path, content):
+    (tmp_path / "f").write_bytes(content)
+    fetch(str(tmp_path / "f"), tmp_path / "got")
+    assert (tmp_path / "got").read_bytes() == content
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_invalid_response_is_not_recorded_and_correct_file_is_accepted_later(
-    server, resources, wrong, packed
+    server, resources, packed
 ):
-    urls = {name: f"{server.url}/{name}" for name in FILES}
-    entry = Dataset("tiny", url=f"{server.url}/a.zip") if packed else Dataset("tiny", urls=urls)
-    server.files = {"/train.txt": wrong, "/test.txt": TEST, "/a.zip": wrong}
+    entry = Dataset("tiny", urls={name: f"{server.url}/{name}" for name in FILES})
+    if packed:
+        entry = Dataset("tiny", url=f"{server.url}/a.zip")
+    server.files = {"/train.txt": HTML, "/test.txt": TEST, "/a.zip": HTML}
     with pytest.raises(XmlcError):
         download(entry, resources / "tiny")
-    assert not resources.exists() or [*resources.iterdir()] == []
-    server.files = {"/train.txt": TRAIN, "/test.txt": TEST, "/a.zip": GOOD}
+    assert contents(resources) == {}
+    server.files |= {"/train.txt": TRAIN, "/a.zip": GOOD}
     download(entry, resources / "tiny")
     assert (resources / "tiny/train.txt").read_bytes() == TRAIN
 
 
-@pytest.mark.parametrize("way", ["file", "archive", "address"])
+@pytest.mark.parametrize(
+    ("files", "place", "name"),
+    [
+        (FILES, shutil, "copyfile"),
+        ({"a.zip": GOOD}, shutil, "copyfileobj"),
+        ({}, fetching, "Progress"),
+    ],
+    ids=["file", "archive", "address"],
+)
 def test_full_disk_stops_download_and_leaves_no_files(
-    tmp_path, server, resources, monkeypatch, way
+    tmp_path, server, resources, monkeypatch, files, place, name
 ):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
+    monkeypatch.setattr(place, name, full)
     server.files = {"/a.zip": GOOD}
-    for name in {"file": ["copyfile"], "archive": ["copyfileobj"], "address": []}[way]:
-        monkeypatch.setattr(shutil, name, full)
-    if way == "address":
-        monkeypatch.setattr(fetching, "Progress", full)
-    put(tmp_path / "m/tiny", {"a.zip": GOOD} if way == "archive" else FILES)
+    put(tmp_path / "m/tiny", files)
+    entry = Dataset("tiny", url=f"{server.url}/a.zip")
     with pytest.raises(OSError) as error:
-        download(
-            Dataset("tiny", url=server.url + "/a.zip"),
-            resources / "tiny",
-            None if way == "address" else str(tmp_path / "m"),
-        )
+        download(entry, resources / "tiny", str(tmp_path / "m"))
     assert error.value.filename == str(resources / "tiny")
     assert list(resources.iterdir()) == []
-    assert len(server.requests) == (way == "address"), "the download is tried once"
+    # The download is tried once.
+    assert len(server.requests) == (name == "Progress")
 
 
 def test_search_continues_if_mirror_returns_a_page_for_a_missing_file(server, resources):
-    server.files = {
-        f"/tiny/{part}.txt{suffix}": HTML
-        for part, suffix in product(("train", "test"), ("", ".gz"))
-    }
+    for name in ("train.txt", "train.txt.gz", "test.txt", "test.txt.gz"):
+        server.files[f"/tiny/{name}"] = HTML
     with raises_with(XmlcError, "/tiny/train.txt"):
         download(Dataset("tiny"), resources / "tiny", server.url)
     assert not (resources / "tiny").exists()
-    server.files |= {
-        "/tiny/train.txt.gz": gzip.compress(TRAIN),
-        "/tiny/test.txt.bz2": bz2.compress(TEST),
-    }
+    server.files["/tiny/train.txt.gz"] = gzip.compress(TRAIN)
+    server.files["/tiny/test.txt.bz2"] = bz2.compress(TEST)
     assert download(Dataset("tiny"), resources / "tiny", server.url) == f"{server.url}/tiny"
-    assert sorted(read_json(resources / "tiny/source.json")["files"]) == [
-        "test.txt.bz2",
-        "train.txt.gz",
-    ]
+    files = read_json(resources / "tiny/source.json")["files"]
+    assert sorted(files) == ["test.txt.bz2", "train.txt.gz"]
 
 
 def test_failing_mirror_is_not_skipped(server, resources):
@@ -297,13 +268,10 @@ def test_folders_and_addresses_with_special_names_are_found(tmp_path, server, na
     put(tmp_path / name / "tiny", FILES)
     monkeypatch.setenv("HOME", str(tmp_path))
     server.files = {f"/M%C3%B6bius%20x/tiny/{name}": content for name, content in FILES.items()}
-    for place in (
-        tmp_path / name,
-        f"~/{name}/",
-        f"{server.url}/Möbius x",
-        f"{server.url}/M%C3%B6bius%20x/",
-    ):
-        download(Dataset("tiny"), tmp_path / "resources/tiny", str(place))
+    places = [str(tmp_path / name), f"~/{name}/"]
+    places += [f"{server.url}/Möbius x", f"{server.url}/M%C3%B6bius%20x/"]
+    for place in places:
+        download(Dataset("tiny"), tmp_path / "resources/tiny", place)
         assert (tmp_path / "resources/tiny/train.txt").read_bytes() == TRAIN
 
 
@@ -319,34 +287,30 @@ def test_files_downloaded_by_hand_can_be_an_alternative_source(resources, packed
     assert sorted(source["files"]) == sorted(files)
 
 
-def test_command_names_used_and_failed_sources(tmp_path, server, resources, capsys):
+def test_command_names_the_used_source(tmp_path, server, resources, capsys):
     server.files = {"/a.zip": GOOD}
     (tmp_path / "c.yaml").write_text(f"tiny: {{url: '{server.url}/a.zip'}}\n")
-    arguments = [
-        "tiny",
-        "--out",
-        resources / "tiny",
-        "--catalogue",
-        tmp_path / "c.yaml",
-        "--mirror",
-        tmp_path,
-    ]
-    assert run("download", *arguments) == 0
-    said = capsys.readouterr().err
-    assert f"{server.url}/a.zip" in said
+    places = ("--catalogue", tmp_path / "c.yaml", "--mirror", tmp_path)
+    assert run("download", "tiny", "--out", resources / "tiny", *places) == 0
+    assert f"{server.url}/a.zip" in capsys.readouterr().err
     assert list(read_json(resources / "digests/tiny.json")) == [f"{server.url}/a.zip"]
 
 
-def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path):
+def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path, resources):
     mirror = tmp_path / "mirror"
-    resources = tmp_path / "resources"
     put(mirror / "medical", {"train.txt.gz": b"", "test.txt": b""})
-    addressed = Dataset("far", url="http://localhost/x.zip")
-    for entry in (Dataset("medical"), addressed):
-        check_source(entry, str(mirror), resources, [])
-    check_source(addressed, None, resources, [])
-    check_source(Dataset("medicl"), "http://localhost/mirror", resources, [])
     (mirror / "empty").mkdir()
+    put(resources / "manual/own", {"own.zip": b""})
+
+    def check(name, mirror=None, url=None):
+        entry = Dataset(name, url=url)
+        check_source(entry, mirror and str(mirror), resources, ["yeast"])
+
+    check("medical", mirror)
+    check("medicl", "http://localhost/mirror")
+    check("own")
+    for place in (None, mirror):
+        check("far", place, url="http://localhost/x.zip")
     for name, place, facts in (
         ("medicl", mirror, ["medicl/", "medical"]),
         ("yeas", None, ["yeast"]),
@@ -356,21 +320,18 @@ def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path):
         ("empty", mirror, ["empty/"]),
     ):
         with raises_with(XmlcError, *facts):
-            check_source(Dataset(name), place and str(place), resources, ["yeast"])
-    put(resources / "manual/medicl", {"medicl.zip": b""})
-    check_source(Dataset("medicl"), None, resources, [])
+            check(name, place)
     (mirror / "medical/test.txt").unlink()
     with raises_with(XmlcError, "medical", "train.txt.gz", "test.txt"):
-        check_source(Dataset("medical"), str(mirror), resources, [])
+        check("medical", mirror)
 
 
 def test_mirror_can_hold_a_dataset_in_another_format(tmp_path, resources):
     entry = Dataset("tiny", format="arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
-    put(
-        tmp_path / "m/tiny",
-        {"a.arff.gz": gzip.compress(b"@relation"), "b.arff": b"@relation", "c.xml": b"<labels/>"},
-    )
+    packed = gzip.compress(b"@relation")
+    put(tmp_path / "m/tiny", {"a.arff.gz": packed, "b.arff": b"@relation", "c.xml": b"<labels/>"})
     download(entry, resources / "tiny", str(tmp_path / "m"))
     source = read_json(resources / "tiny/source.json")
     found = [source[key] for key in ("format", "train", "test", "labels")]
-    assert found == ["arff", ["a.arff.gz"], ["b.arff"], "c.xml"], "the file is kept unchanged"
+    # The file is kept unchanged.
+    assert found == ["arff", ["a.arff.gz"], ["b.arff"], "c.xml"]

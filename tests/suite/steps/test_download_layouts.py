@@ -47,18 +47,22 @@ def entry_of(server):
 def prepared(folder, server, place, files):
     """Fetch the dataset from a place with these files.
 
-    Return the dataset's origin and the digest of the prepared data.
+    Return the dataset's origin, and the digest and the arrays of the prepared data.
     """
     resources = folder / place / "resources"
-    mirror = {"mirror": str(folder / "a mirror"), "address": f"{server.url}/m"}.get(place)
+    mirror = None
     if place == "address":
+        mirror = f"{server.url}/m"
         server.files |= {f"/m/tiny/{name}": content for name, content in files.items()}
+    elif place == "mirror":
+        mirror = str(folder / "a mirror")
+        put(folder / "a mirror/tiny", files)
     elif files:
-        put(folder / "a mirror/tiny" if place == "mirror" else resources / "manual/tiny", files)
+        put(resources / "manual/tiny", files)
     entry = entry_of(server)
     origin = download(entry, resources / "tiny", mirror)
     meta, train, test = prepare(entry, resources / "tiny", folder / place / "data")
-    return origin, meta["digest"], train[0].toarray().tolist(), test[0].toarray().tolist()
+    return origin, [meta["digest"], train[0].toarray().tolist(), test[0].toarray().tolist()]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -68,17 +72,17 @@ def test_every_layout_gives_the_same_dataset_in_every_place(tmp_path, server, la
         "mirror": f"{tmp_path}/a mirror/tiny",
         "manual": f"{tmp_path}/manual/resources/manual/tiny",
     }
-    origins["address"] = f"{server.url}/m/tiny"
-    if layout == "archive":
-        del origins["address"]  # The files of a web address cannot be listed.
-    found = {place: prepared(tmp_path, server, place, files) for place in origins}
-    assert {place: origin for place, (origin, *_) in found.items()} == origins
-    _, *downloaded = prepared(tmp_path, server, "download", {})
-    alike = {str(rest) for _, *rest in found.values()}
-    assert len(alike) == 1, "digest and numbers are equal"
-    assert (str(downloaded) in alike) == (layout in ("vw", "mixed", "archive")), (
-        "other files have another digest"
-    )
+    if layout != "archive":  # The files of a web address cannot be listed.
+        origins["address"] = f"{server.url}/m/tiny"
+    data = []
+    for place, expected in origins.items():
+        origin, found = prepared(tmp_path, server, place, files)
+        assert origin == expected
+        data.append(found)
+    assert data == data[:1] * len(data)
+    # Other files have another digest.
+    _, downloaded = prepared(tmp_path, server, "download", {})
+    assert (downloaded == data[0]) == (layout in ("vw", "mixed", "archive"))
 
 
 def test_compressed_copy_of_train_txt_stays_compressed(tmp_path):
@@ -96,6 +100,7 @@ def test_compressed_copy_of_train_txt_stays_compressed(tmp_path):
         ({"a_train.vw": b"{}", "a_test.vw": b"{}"}, ["a_train.vw: ", "JSON"]),
         ({"a.zip": zip_of({"other": b""})}, ["a.zip: ", "a_train.vw"]),
         ({"a.zip": b"<!DOCTYPE html>"}, ["a.zip: ", "HTML"]),
+        ({"a.csv": b"1,2\n", "b.csv": b"1,2\n"}, ["a.csv, b.csv", "a_train.vw, a_test.vw"]),
     ],
 )
 def test_incomplete_or_invalid_copies_of_a_dataset_are_refused(
@@ -107,24 +112,16 @@ def test_incomplete_or_invalid_copies_of_a_dataset_are_refused(
     assert server.requests == [], "no address is requested"
 
 
-@pytest.mark.parametrize("place", ["mirror", "manual"])
-def test_no_address_replaces_a_folder_with_unrelated_files(tmp_path, server, place):
-    with raises_with(XmlcError, "a.csv, b.csv", "a_train.vw, a_test.vw"):
-        prepared(tmp_path, server, place, {"a.csv": b"1,2\n", "b.csv": b"1,2\n"})
-    assert server.requests == []
-
-
-@pytest.mark.parametrize("place", ["mirror", "manual", "archive"])
-def test_filter_is_copied_in_every_layout(tmp_path, place):
+@pytest.mark.parametrize("place", ["mirror/tiny", "resources/manual/tiny"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_filter_is_copied_in_every_layout(tmp_path, place, packed):
     entry = Dataset("tiny", filter="filter.txt")
-    content = OWN | {"filter.txt": b"0 0\n"}
-    files = {"a.zip": zip_of(content)} if place == "archive" else content
-    put(
-        tmp_path / "mirror/tiny" if place == "mirror" else tmp_path / "resources/manual/tiny", files
-    )
-    download(
-        entry, tmp_path / "resources/tiny", str(tmp_path / "mirror") if place == "mirror" else None
-    )
+    files = OWN | {"filter.txt": b"0 0\n"}
+    if packed:
+        files = {"a.zip": zip_of(files)}
+    (tmp_path / "mirror").mkdir()
+    put(tmp_path / place, files)
+    download(entry, tmp_path / "resources/tiny", str(tmp_path / "mirror"))
     prepare(entry, tmp_path / "resources/tiny", tmp_path / "data")
     assert Prepared(tmp_path / "data").left_out("test").toarray().tolist() == [[True, False]]
 

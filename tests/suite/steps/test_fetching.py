@@ -42,7 +42,7 @@ def test_temporary_errors_and_broken_transfers_are_retried(server, tmp_path):
 @pytest.mark.parametrize("status", [403, 404, 410])
 def test_missing_file_is_requested_once(server, tmp_path, status):
     server.statuses["/f"] = [status]
-    with raises_with(XmlcError, str(status)) as raised:
+    with raises_with(XmlcError, status) as raised:
         copy(server.url + "/f", tmp_path / "got")
     assert type(raised.value) is XmlcError
     assert len(server.requests) == 1
@@ -56,21 +56,18 @@ def test_answer_other_than_the_whole_file_is_refused(server, tmp_path, status):
     assert not (tmp_path / "got").exists()
 
 
-NO_ADDRESSES = ["http://", "http://a b/x", "http://[half/x"]
-
-
-@pytest.mark.parametrize("place", ["/loop", "/ftp", "/nowhere", *NO_ADDRESSES])
-def test_invalid_addresses_and_redirects_are_refused(server, tmp_path, place):
-    for path, location in {
-        "/loop": "/loop",
-        "/ftp": "ftp://localhost/x",
-        "/nowhere": "http://[half",
-    }.items():
-        server.files[path] = b""
-        server.statuses[path] = [302] * 199
-        server.headers[path] = {"Location": location}
+@pytest.mark.parametrize("location", ["/f", "ftp://localhost/x", "http://[half"])
+def test_invalid_redirects_are_refused(server, tmp_path, location):
+    server.statuses["/f"] = [302] * 199
+    server.headers["/f"] = {"Location": location}
     with pytest.raises(Unreachable):
-        copy(place if place in NO_ADDRESSES else server.url + place, tmp_path / "got")
+        copy(server.url + "/f", tmp_path / "got")
+
+
+@pytest.mark.parametrize("address", ["http://", "http://a b/x", "http://[half/x"])
+def test_invalid_addresses_are_refused(server, tmp_path, address):
+    with pytest.raises(Unreachable):
+        copy(address, tmp_path / "got")
 
 
 def test_host_that_was_not_found_is_looked_up_again(tmp_path, monkeypatch):
@@ -97,71 +94,76 @@ def test_new_download_replaces_a_file_and_has_the_rights_of_other_files(server, 
 
 
 def chunked(content):
-    return b"".join(
-        b"%x\r\n%s\r\n" % (len(part), part) for part in (content[:100], content[100:], b"")
+    return b"64\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n" % (
+        content[:100],
+        len(content) - 100,
+        content[100:],
     )
 
 
 GZ = gzip.compress(CONTENT, mtime=0)
 XZ = lzma.compress(CONTENT)
-LENGTH = {
+LENGTHS = {
     "length": {},
     "no length": {"Content-Length": None},
-    "chunks": {"Transfer-Encoding": "chunked"},
+    "chunks": {"Content-Length": None, "Transfer-Encoding": "chunked"},
 }
 
 
-@pytest.mark.parametrize("length", LENGTH)
+@pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize(
     ("path", "coding", "sent", "expected"),
     [
-        ("/f.zip", "gzip", GZ, CONTENT),
         ("/f.zip?a=b.gz", "X-GZIP", GZ, CONTENT),
         ("/f.txt", "gzip", gzip.compress(CONTENT[:9]) + gzip.compress(CONTENT[9:]), CONTENT),
         ("/f.zip", "identity", CONTENT, CONTENT),
         ("/f.txt.gz", None, GZ, GZ),
         ("/f.txt.gz", "gzip", GZ, GZ),
-        ("/f.zip", "", CONTENT, CONTENT),
         ("/f.txt.xz", "gzip", gzip.compress(XZ), XZ),
         ("/f.txt.xz", "xz", XZ, XZ),
         ("/f.zip", "gzip", CONTENT, CONTENT),
     ],
 )
 def test_encoded_file_is_decoded(server, tmp_path, path, coding, sent, expected, length):
-    server.files[path] = chunked(sent) if length == "chunks" else sent
-    server.headers[path] = {"Content-Length": None, **LENGTH[length]} if length != "length" else {}
-    server.headers[path] |= {"Content-Encoding": coding}
+    server.files[path] = sent
+    if length == "chunks":
+        server.files[path] = chunked(sent)
+    server.headers[path] = LENGTHS[length] | {"Content-Encoding": coding}
     copy(server.url + path, tmp_path / "got")
     assert (tmp_path / "got").read_bytes() == expected
     assert [*tmp_path.iterdir()] == [tmp_path / "got"]
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("cut", [0, 1, 5, 50, -9, -5, -2])
+@pytest.mark.parametrize("cut", [0, 5, 50, -9, -5, -2])
 def test_truncated_chunks_are_fetched_again(server, tmp_path, cut):
-    server.files["/f"] = chunked(CONTENT)
-    server.headers["/f"] = {"Content-Length": None, "Transfer-Encoding": "chunked"}
-    server.cuts["/f"] = [len(chunked(CONTENT)) + cut if cut < 0 else cut]
+    sent = chunked(CONTENT)
+    server.files["/f"] = sent
+    server.headers["/f"] = LENGTHS["chunks"]
+    server.cuts["/f"] = [cut % len(sent)]
     copy(server.url + "/f", tmp_path / "got")
     assert (tmp_path / "got").read_bytes() == CONTENT
     assert len(server.requests) == 1 + (cut != -2)  # the last line end does not matter
 
 
-@pytest.mark.parametrize("length", [{"Content-Length": None}, {"Content-Length": "9"}, {}])
+@pytest.mark.parametrize("length", ["length", "no length"])
 def test_truncated_encoded_file_is_fetched_again(server, tmp_path, length):
     server.files["/f"] = GZ
     server.cuts["/f"] = [len(GZ) - 1, 3]
-    server.headers["/f"] = {"Content-Encoding": "gzip"} | length
-    if length.get("Content-Length"):
-        with pytest.raises(XmlcError):
-            copy(server.url + "/f", tmp_path / "got")
-        return
+    server.headers["/f"] = {"Content-Encoding": "gzip"} | LENGTHS[length]
     copy(server.url + "/f", tmp_path / "got")
     assert (tmp_path / "got").read_bytes() == CONTENT
     assert len(server.requests) == 3
 
 
-@pytest.mark.parametrize("coding", ["br", "deflate", "zstd", "gzip, br", "unheard-of"])
+def test_encoded_file_with_a_wrong_length_is_refused(server, tmp_path):
+    server.files["/f"] = GZ
+    server.headers["/f"] = {"Content-Encoding": "gzip", "Content-Length": "9"}
+    with pytest.raises(XmlcError):
+        copy(server.url + "/f", tmp_path / "got")
+
+
+@pytest.mark.parametrize("coding", ["br", "gzip, br", "unheard-of"])
 def test_unsupported_encoding_is_refused_by_name(server, tmp_path, coding):
     server.headers["/f"] = {"Content-Encoding": coding}
     with raises_with(XmlcError, coding):

@@ -25,12 +25,8 @@ def test_smac_samples_near_the_optimum():
 def test_smac_ends_when_the_space_is_exhausted():
     space = {"solver": ["a", "b"], "arity": [2, 4]}
     trials = trials_of("smac", 12, space=space, given={}, worth=lambda trial: 0.5)
-    assert sorted((trial["arity"], trial["solver"]) for trial in trials) == [
-        (2, "a"),
-        (2, "b"),
-        (4, "a"),
-        (4, "b"),
-    ]
+    found = sorted((trial["arity"], trial["solver"]) for trial in trials)
+    assert found == [(2, "a"), (2, "b"), (4, "a"), (4, "b")]
 
 
 def test_smac_leaves_no_files_after_an_error(tmp_path, monkeypatch, capsys):
