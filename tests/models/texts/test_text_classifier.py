@@ -3,15 +3,10 @@ streams.
 """
 
 import io
-import os
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from facts import raises_with
 from sklearn.base import clone
@@ -63,9 +58,8 @@ def test_predict_without_k_ranks_the_labels_of_the_set():
 @pytest.mark.parametrize(
     "vectorizer",
     [
-        TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, stop_words=["soil"]),
+        TfidfVectorizer(ngram_range=(1, 2), stop_words=["soil"]),
         TfidfVectorizer(use_idf=False, max_features=5),
-        CountVectorizer(binary=True, analyzer="char", ngram_range=(2, 3)),
         CountVectorizer(vocabulary=["rose", "rice"]),
         HashingVectorizer(n_features=64, alternate_sign=False),
     ],
@@ -110,37 +104,26 @@ def test_partial_fit_needs_parts_that_learn_online(parts):
         TextClassifier(*parts).partial_fit(TEXTS, NAMES)
 
 
-def test_partial_fit_refuses_changed_parts(tmp_path):
-    words = HashingVectorizer(n_features=64, tokenizer=str.split, token_pattern=None)
-    model = (
-        TextClassifier(OPLT(gamma=0.5), words).partial_fit(TEXTS, NAMES).partial_fit(TEXTS, NAMES)
-    )
-    TextClassifier().partial_fit(TEXTS, NAMES).save(tmp_path / "model")
-    for begun in (
-        model,
-        TextClassifier.load(tmp_path / "model"),
-        TextClassifier(OPLT(online=True), words),
-    ):
-        if not hasattr(begun, "estimator_"):
-            begun.fit(TEXTS, NAMES)
-        before = begun.get_params(deep=False)
-        fewer = clone(begun.vectorizer).set_params(n_features=32)
-        changes = {
-            "estimator__gamma=0.2": {"estimator": OPLT(gamma=0.2)},
-            "vectorizer__n_features=32": {"vectorizer": fewer},
-        }
-        for fact, changed in changes.items():
-            with raises_with(InvalidParameterError, "TextClassifier", fact):
-                begun.set_params(**changed).partial_fit(TEXTS, NAMES)
-            begun.set_params(**before).partial_fit(TEXTS, NAMES)
-    model.estimator.set_params(gamma=0.2)
-    with raises_with(InvalidParameterError, "estimator__gamma=0.2", "estimator__gamma=0.5"):
+@pytest.mark.parametrize("begun_by", ["partial_fit", "load", "fit"])
+def test_partial_fit_refuses_changed_parts(begun_by, tmp_path):
+    model = TextClassifier(OPLT(gamma=0.5, online=True), HashingVectorizer(n_features=64))
+    if begun_by == "fit":
+        model.fit(TEXTS, NAMES)
+    else:
         model.partial_fit(TEXTS, NAMES)
+    if begun_by == "load":
+        model.save(tmp_path / "model")
+        model = TextClassifier.load(tmp_path / "model")
+    for name, value, before in (("estimator__gamma", 0.2, 0.5), ("vectorizer__n_features", 32, 64)):
+        model.set_params(**{name: value})
+        with raises_with(InvalidParameterError, f"{name}={value}", f"{name}={before}"):
+            model.partial_fit(TEXTS, NAMES)
+        model.set_params(**{name: before}).partial_fit(TEXTS, NAMES)
 
 
-def test_fit_accepts_texts_without_labels_and_duplicate_names():
-    model = TextClassifier(PLT()).fit(["rice", "rose", "soil"], [["a", "a"], [], ["b"]])
-    assert list(model.classes_) == ["a", "b"]
+def test_fit_accepts_texts_without_labels_duplicates_and_names_with_blanks():
+    model = TextClassifier(PLT()).fit(["rice", "rose", "soil"], [["a", "a"], [], [" b c "]])
+    assert model.classes_.tolist() == [" b c ", "a"]
     assert model.predict(["rice"], 5)[0][0][0] == "a"
     assert model.predict([]) == model.predict_sets([]) == []
 
@@ -151,18 +134,28 @@ def test_fit_accepts_texts_without_labels_and_duplicate_names():
         ("one text", [["a"]], ["'one text'", "[text]"]),
         (["rice", "rose"], [["a"]], ["2 texts", "1"]),
         (["rice", "rose"], ["ab", ["b"]], ["text 0", "'ab'"]),
-        (["rice", "rose"], ["a;b", "b"], "[cell.split(';') for cell in labels]"),
         (["rice", "rose"], [["a"], None], ["text 1", "None"]),
         (["rice", "rose"], [[0, 1], [1, 0]], ["text 0", "0"]),
         (["rice", None], [["a"], ["b"]], ["text 1", "None"]),
         (["rice", "rose"], [{"a": 1.0, "b": 0.0}, {"a": 0.0}], ["text 0", "dict"]),
-        (["rice", "rose"], [pd.Series(["a"]), ["b"]], ["text 0", "Series"]),
         (["rice", "\ud83d rose"], [["a"], ["b"]], "'\\ud83d rose'"),
+        (["rice", "rose"], [["a"], ["b", ""]], ["labels of text 1", "''"]),
+        (["rice", "rose"], [["a"], ["b", " \u3000"]], ["labels of text 1"]),
+        (["rice", "rose"], [["a"], ["b", float("nan")]], ["labels of text 1", "nan"]),
+        ({"rice", "rose"}, [["a"], ["b"]], ["texts", "set"]),
+        (["rice", "rose"], {("a",), ("b",)}, ["labels", "set"]),
     ],
 )
 def test_invalid_texts_and_label_lists_are_refused(texts, names, mentioned):
-    with raises_with(XmlcError, mentioned):
+    with raises_with(InvalidDataError, mentioned):
         TextClassifier().fit(texts, names)
+
+
+def test_streams_and_scores_check_label_lists():
+    model = TextClassifier().partial_fit(["rice", "rose"], [["a"], ["b"]])
+    for method in (model.partial_fit, model.score):
+        with raises_with(InvalidDataError, "labels of text 1"):
+            method(["rice", "rose"], [["a"], [""]])
 
 
 def test_errors_of_vectorizers_are_invalid_data_errors(tmp_path):
@@ -175,9 +168,7 @@ def test_errors_of_vectorizers_are_invalid_data_errors(tmp_path):
         )
 
 
-@pytest.mark.parametrize(
-    "name", ["texts.json", "vocabulary.json", "idf.npy", "model/model.json", "model/hinge/bias.npy"]
-)
+@pytest.mark.parametrize("name", ["texts.json", "idf.npy", "model/hinge/bias.npy"])
 def test_load_refuses_changed_files(name, tmp_path):
     TextClassifier().fit(TEXTS, NAMES).save(tmp_path / "model")
     changed = bytearray((tmp_path / "model" / name).read_bytes())
@@ -196,39 +187,24 @@ def test_predict_before_fit_and_load_of_other_folders_are_refused(tmp_path):
 
 def test_hyperparameters_of_parts_can_be_set_and_searched():
     model = TextClassifier().set_params(estimator__plt__arity=4, vectorizer__ngram_range=(1, 2))
-    assert (model.estimator.members()["plt"].arity, model.vectorizer.ngram_range) == (4, (1, 2))
-    assert (
-        model.get_params()["estimator__plt__arity"]
-        == clone(model).get_params()["estimator__plt__arity"]
-        == 4
-    )
+    assert model.vectorizer.ngram_range == (1, 2)
+    assert clone(model).get_params()["estimator__plt__arity"] == 4
     assert "estimator__plt__arity" not in model.get_params(deep=False)
     for name in ("vectorizer__x", "estimator__x", "x"):
-        with raises_with(InvalidParameterError, name.rpartition("_")[2]):
+        with raises_with(InvalidParameterError, "x"):
             model.set_params(**{name: 1})
-    search = GridSearchCV(
-        TextClassifier(PLT(n_jobs=1)),
-        {"estimator__arity": [2, 4], "vectorizer__binary": [True]},
-        cv=2,
-    )
-    search.fit(TEXTS, NAMES)
+    grid = {"estimator__arity": [2, 4], "vectorizer__binary": [True]}
+    search = GridSearchCV(TextClassifier(PLT(n_jobs=1)), grid, cv=2).fit(TEXTS, NAMES)
     assert search.best_estimator_.vectorizer.binary
-    assert search.best_score_ == pytest.approx(
-        cross_val_score(search.best_estimator_, TEXTS, NAMES, cv=2).mean()
-    )
+    scores = cross_val_score(search.best_estimator_, TEXTS, NAMES, cv=2)
+    assert search.best_score_ == pytest.approx(scores.mean())
 
 
 def test_cross_validation_predicts_a_list_for_each_text():
-    texts = TEXTS * 4
-    names = NAMES * 4
-    found = cross_val_predict(TextClassifier(PLT(n_jobs=1)), texts, names, cv=KFold(2))
-    half = len(texts) // 2
-    model = TextClassifier(PLT(n_jobs=1)).fit(texts[half:], names[half:])
-    expected = model.predict(texts[:half])
-    assert found.shape == (len(texts),)
-    assert found[:half].tolist() == expected
-    assert isinstance(expected, list)
-    assert len({len(labels) for labels in found}) > 1
+    estimator = TextClassifier(PLT(n_jobs=1))
+    found = cross_val_predict(estimator, TEXTS, NAMES, cv=KFold(2))
+    assert found.shape == (64,)
+    assert found[:32].tolist() == estimator.fit(TEXTS[32:], NAMES[32:]).predict(TEXTS[:32])
 
 
 def test_score_is_share_of_texts_with_correct_first_label():
@@ -236,104 +212,54 @@ def test_score_is_share_of_texts_with_correct_first_label():
     assert model.score(["rice", "rose", "rice", "rose"], [["a", "new"], ["b"], ["b"], []]) == 0.5
 
 
-@pytest.mark.parametrize("kind", [TfidfVectorizer, CountVectorizer, HashingVectorizer])
-def test_vectorizers_of_files_are_saved_and_loaded(kind, tmp_path):
-    names = [str(tmp_path / f"{i}.txt") for i in range(2)]
+def test_vectorizers_of_files_are_saved_and_loaded(tmp_path):
+    names = [str(tmp_path / "0.txt"), str(tmp_path / "1.txt")]
     for name, text in zip(names, ("boil rice", "prune roses")):
         Path(name).write_text(text)
-    model = TextClassifier(PLT(), kind(input="filename")).fit(names, [["a"], ["b"]])
+    model = TextClassifier(PLT(), TfidfVectorizer(input="filename")).fit(names, [["a"], ["b"]])
     model.save(tmp_path / "model")
     loaded = TextClassifier.load(tmp_path / "model")
     assert loaded.predict(names) == model.predict(names)
     assert repr(loaded.vectorizer_) == repr(model.vectorizer_)
-    opened = TextClassifier(PLT(), kind(input="file")).fit(
-        [io.StringIO("boil rice"), io.StringIO("rose")], [["a"], ["b"]]
-    )
+    files = [io.StringIO("boil rice"), io.StringIO("rose")]
+    opened = TextClassifier(PLT(), TfidfVectorizer(input="file")).fit(files, [["a"], ["b"]])
     assert opened.predict([io.StringIO("rice")], 1)[0][0][0] == "a"
 
 
 def test_empty_partial_fit_changes_nothing():
     model = TextClassifier().partial_fit([], []).partial_fit(TEXTS, NAMES)
-    assert model.partial_fit([], []).predict(TEXTS) == TextClassifier().partial_fit(
-        TEXTS, NAMES
-    ).predict(TEXTS)
+    expected = TextClassifier().partial_fit(TEXTS, NAMES).predict(TEXTS)
+    assert model.partial_fit([], []).predict(TEXTS) == expected
 
 
 def test_weights_of_texts_repeat_or_omit_them():
     estimator = PLT(epochs=3)
-    vectorizer = HashingVectorizer(n_features=64)
-    weights = [2, 0] + [1] * (len(TEXTS) - 2)
-    rows = [0, 0, *range(2, len(TEXTS))]
-    found = TextClassifier(estimator, vectorizer).fit(TEXTS, NAMES, sample_weight=weights)
-    repeated = TextClassifier(estimator, vectorizer).fit(
-        [TEXTS[i] for i in rows], [NAMES[i] for i in rows]
-    )
-    assert found.predict(TEXTS) == repeated.predict(TEXTS)
-    found = TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=weights)
-    without = TextClassifier(estimator).fit(TEXTS[:1] + TEXTS[2:], NAMES[:1] + NAMES[2:])
-    assert found.vectorizer_.vocabulary_ == without.vectorizer_.vocabulary_
-    assert found.classes_.tolist() == without.classes_.tolist()
-    with raises_with(InvalidDataError, "row 1"):
-        TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=[1, -1] + [1] * (len(TEXTS) - 2))
+    weights = [2, 0] + [1] * 62
+    hashed = TextClassifier(estimator, HashingVectorizer(n_features=64))
+    repeated = clone(hashed).fit([TEXTS[0], TEXTS[0], *TEXTS[2:]], [NAMES[0], NAMES[0], *NAMES[2:]])
+    hashed.fit(TEXTS, NAMES, sample_weight=weights)
+    assert hashed.predict(TEXTS) == repeated.predict(TEXTS)
+    weighted = TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=weights)
+    without = TextClassifier(estimator).fit([TEXTS[0], *TEXTS[2:]], [NAMES[0], *NAMES[2:]])
+    assert weighted.vectorizer_.vocabulary_ == without.vectorizer_.vocabulary_
+    assert weighted.classes_.tolist() == without.classes_.tolist()
     with raises_with(InvalidParameterError, "OPLT", "sample_weight"):
         TextClassifier(OPLT()).fit(TEXTS, NAMES, sample_weight=weights)
 
 
-ORDER_OF_CLASSES = """
-from xmlc import TextClassifier
-from xmlc.models import OPLT
-model = TextClassifier(OPLT(n_jobs=1))
-names = {"cooking", "rice", "food", "b", "a"}
-print(*model.partial_fit(["boil rice", "fry"], [names, frozenset(names | {"z", "y"})]).classes_)
-"""
+def test_classes_of_a_stream_have_the_order_of_lists_or_the_sorted_order_of_sets():
+    names = [f"class {i}" for i in range(10, 40)]
+    examples = {"rice": ["b", "a", "b"], "fry onions": {*names}, "boil": frozenset(names[::-1])}
+    model = TextClassifier(OPLT()).partial_fit(examples.keys(), examples.values())
+    # sets of strings have another order in each process
+    assert model.classes_.tolist() == ["b", "a", *names]
 
 
-def test_order_of_classes_does_not_depend_on_the_hash_seed():
-    outputs = set()
-    for seed in ("0", "1"):
-        command = [sys.executable, "-c", ORDER_OF_CLASSES]
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        outputs.add(done.stdout)
-    assert outputs == {"a b cooking food rice y z\n"}
-
-
-def test_classes_of_a_stream_keep_the_order_of_lists():
-    assert TextClassifier(OPLT()).partial_fit(["rice"], [["b", "a", "b"]]).classes_.tolist() == [
-        "b",
-        "a",
-    ]
-
-
-@pytest.mark.parametrize("name", ["", " ", "\t\n", "\u3000", None, float("nan")])
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "score"])
-def test_label_without_a_name_is_refused(name, method):
-    model = TextClassifier(OPLT()).partial_fit(["rice", "rose"], [["a"], ["b"]])
-    with raises_with(InvalidDataError, "labels of text 1", repr(name)):
-        getattr(model, method)(["rice", "rose"], [["a"], ["b", name]])
-
-
-def test_names_with_blanks_around_them_are_kept():
-    model = TextClassifier(PLT()).fit(["rice", "rose"], [["a"], [" b c "]])
-    assert model.classes_.tolist() == [" b c ", "a"]
-
-
-def test_sets_of_texts_or_of_lists_are_refused_because_their_order_is_arbitrary():
-    for texts, lists in (({"rice", "rose"}, [["a"], ["b"]]), (["rice", "rose"], {("a",), ("b",)})):
-        for method in ("fit", "partial_fit", "score"):
-            with raises_with(InvalidDataError, "set"):
-                getattr(TextClassifier(OPLT()), method)(texts, lists)
-    examples = {"boil rice": ["a"], "prune roses": ["b"]}
-    assert TextClassifier(OPLT()).fit(examples.keys(), examples.values()).classes_.tolist() == [
-        "a",
-        "b",
-    ]
-
-
-@pytest.mark.parametrize("estimator", [PLT(), Stacking(), Parabel()])
-@pytest.mark.parametrize("measure", ["macro_f", "micro_f"])
-def test_set_of_a_text_is_equal_alone_and_in_a_batch(estimator, measure, tmp_path):
-    model = clone(TextClassifier(estimator, measure=measure)).fit(TEXTS, NAMES)
+@pytest.mark.parametrize(
+    ("estimator", "measure"), [(PLT(), "micro_f"), (Parabel(), "macro_f"), (Stacking(), "macro_f")]
+)
+def test_set_of_a_text_has_own_thresholds_alone_and_in_a_batch(estimator, measure, tmp_path):
+    model = TextClassifier(estimator, measure=measure).fit(TEXTS, NAMES)
     X = model.features(TEXTS)
     Y = MultiLabelBinarizer(sparse_output=True).fit_transform(NAMES).astype(bool)
     order = random_permutation(len(TEXTS), 0, Stream.STACKING)
@@ -342,36 +268,28 @@ def test_set_of_a_text_is_equal_alone_and_in_a_batch(estimator, measure, tmp_pat
     if not isinstance(estimator, Stacking):
         copy = estimator.unfitted().set_params(**model.estimator_._selected()).fit(X[part], Y[part])
         fitted = LabelSets(measure).fit(copy.predict_proba(X[rows], 1e-4), Y[rows], prior=priors(Y))
-        np.testing.assert_array_equal(
-            model.own_thresholds(), np.maximum(fitted.limits(), np.float32(1e-4))
-        )
-        expected = fitted.predict(model.predict_proba(TEXTS, 1e-4))
-        found = model.estimator_.predict(X, model.own_thresholds())
-        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+        limits = np.maximum(fitted.limits(), np.float32(1e-4))
+        np.testing.assert_array_equal(model.own_thresholds(), limits)
+        expected = fitted.predict(model.predict_proba(TEXTS, 1e-4)).toarray()
+        sets = model.estimator_.predict(X, model.own_thresholds()).toarray()
+        np.testing.assert_array_equal(sets, expected)
     model.save(tmp_path / "model")
     loaded = TextClassifier.load(tmp_path / "model")
     assert loaded.measure == measure
     whole = model.predict_sets(TEXTS)
-    with ThreadPoolExecutor(8) as pool:
-        for one in (model, loaded):
-            assert [*pool.map(lambda text, one=one: one.predict_sets([text])[0], TEXTS)] == whole
-    assert [sorted(dict(pairs)) for pairs in loaded.predict(TEXTS)] == [
-        sorted(names) for names in whole
-    ]
+    assert [loaded.predict_sets([text])[0] for text in TEXTS] == whole
+    ranked = loaded.predict(TEXTS)
+    assert [sorted(dict(pairs)) for pairs in ranked] == [sorted(names) for names in whole]
 
 
 def test_measure_is_checked_and_belongs_to_a_training():
-    for wrong in (
-        lambda: TextClassifier(PLT(), measure="macrof").fit(TEXTS, NAMES),
-        lambda: (
-            TextClassifier(PLT()).fit(TEXTS, NAMES).set_params(measure="macrof").predict_sets(TEXTS)
-        ),
-    ):
-        with raises_with(InvalidParameterError, "macrof", "macro_f"):
-            wrong()
+    with raises_with(InvalidParameterError, "macrof", "macro_f"):
+        TextClassifier(PLT(), measure="macrof").fit(TEXTS, NAMES)
     model = TextClassifier(PLT(), measure="macro_f").fit(TEXTS, NAMES)
     with raises_with(InvalidParameterError, "micro_f", "macro_f", "fit"):
         model.set_params(measure="micro_f").predict_sets(TEXTS)
+    with raises_with(InvalidParameterError, "macrof", "macro_f"):
+        model.set_params(measure="macrof").predict_sets(TEXTS)
     sets = model.set_params(measure="instance_f").predict_sets(TEXTS)
     assert sets == TextClassifier(PLT()).fit(TEXTS, NAMES).predict_sets(TEXTS)
     with raises_with(InvalidParameterError, "macro_f", "instance_f"):
@@ -381,11 +299,10 @@ def test_measure_is_checked_and_belongs_to_a_training():
 
 
 def test_thresholds_of_texts_ignore_texts_of_weight_0():
-    weights = [i % 3 for i in range(64)]
-    kept = [i for i in range(64) if weights[i]]
+    weights = np.arange(64) % 3
     model = TextClassifier(PLT(), measure="macro_f").fit(TEXTS, NAMES, sample_weight=weights)
-    fewer = TextClassifier(PLT(), measure="macro_f")
-    fewer.fit(
-        [TEXTS[i] for i in kept], [NAMES[i] for i in kept], sample_weight=[weights[i] for i in kept]
-    )
+    kept = np.flatnonzero(weights)
+    texts = [TEXTS[i] for i in kept]
+    names = [NAMES[i] for i in kept]
+    fewer = clone(model).fit(texts, names, sample_weight=weights[kept])
     np.testing.assert_array_equal(model.own_thresholds(), fewer.own_thresholds())
