@@ -45,10 +45,7 @@ TREES_OF_NAPKINXC = {
 @pytest.mark.parametrize("arity", [2, 3])
 def test_tree_equals_tree_of_authors_program(arity):
     """Instances have 5, 1, 3, 2, 5, 1, ... new labels. The first group thus exceeds its limit."""
-    counts = np.tile([5, 1, 3, 2], 6)[:22]
-    Y = sparse.csr_array(
-        (np.ones(61, dtype=bool), np.arange(61), np.append(0, np.cumsum(counts))), shape=(22, 61)
-    )
-    X = sparse.csr_array(np.eye(22, dtype=np.float32))
-    model = oplt("best_greedy", arity, 4, alpha=1.0, growth="program").partial_fit(X, Y)
+    instance = np.repeat(np.arange(22), np.resize([5, 1, 3, 2], 22))
+    Y = sparse.csr_array(np.eye(22, dtype=bool)[:, instance])
+    model = oplt("best_greedy", arity, 4, alpha=1.0, growth="program").partial_fit(np.eye(22), Y)
     assert shape(model.tree_) == TREES_OF_NAPKINXC[arity]

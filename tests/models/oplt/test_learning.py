@@ -4,10 +4,12 @@ from copy import copy
 
 import numpy as np
 import pytest
+from facts import contents
 from oplt_cases import oplt, stream
 
+from xmlc.models import OPLT
 from xmlc.models.oplt.learning import mark_positives
-from xmlc.models.oplt.tree import ABOVE, MARK, NONE
+from xmlc.models.oplt.tree import ABOVE, MARK, NONE, OnlineTree, trimmed_tree
 
 
 def test_instance_reaches_nodes_above_its_labels():
@@ -44,17 +46,32 @@ def test_copy_of_model_does_not_change_when_model_learns():
     np.testing.assert_array_equal(other.predict_proba(X).toarray(), expected)
 
 
+def without_marks(model):
+    """Return copies of the arrays of a tree, without the marks of nodes. If an array is full, the
+    nodes of an instance are marked twice.
+    """
+    tree = OnlineTree(*map(np.array, trimmed_tree(model._model)))
+    tree.nodes["stamp"] = 0
+    tree.counters[MARK] = 0
+    return tree
+
+
 @pytest.mark.parametrize("policy", ["random", "best_greedy"])
-def test_streams_in_parts_and_progressive_streams_give_equal_arrays(policy):
-    X, Y = stream(n=200, m=30, seed=6)
-    expected, parts, ranked = (oplt(policy, 3, 20) for _ in range(3))
-    expected.partial_fit(X, Y)
+def test_batches_loaded_models_and_progressive_streams_give_equal_arrays(policy, tmp_path):
+    X, Y = stream(n=300, m=60, d=40, seed=4)
+    expected = oplt(policy, 16, 40).partial_fit(X, Y)
+    ranked = oplt(policy, 16, 40)
     ranked.progressive_top_k(X, Y, 1)
-    for first in range(0, 200, 70):
-        parts.partial_fit(X[first : first + 70], Y[first : first + 70])
-    for found in (parts, ranked):
-        for name, array in expected._state()[0].items():
-            other = found._state()[0][name].copy()
-            if name == "counters":  # a full array causes a second marking of nodes
-                other[MARK] = array[MARK]
-            assert other.tobytes() == array.tobytes(), name
+    batches = oplt(policy, 16, 40).partial_fit(X[:200], Y[:200])
+    batches.save(tmp_path)
+    stored = contents(tmp_path)
+    loaded = OPLT.load(tmp_path)
+    assert np.count_nonzero(loaded._model.free_rows) > 2
+    for first in range(200, 300, 7):
+        for model in (batches, loaded):
+            model.partial_fit(X[first : first + 7], Y[first : first + 7])
+    assert contents(tmp_path) == stored  # although the arrays are mapped
+    for found in (ranked, batches, loaded):
+        assert found.n_instances_ == 300
+        for array, other in zip(without_marks(expected), without_marks(found), strict=True):
+            assert other.tobytes() == array.tobytes()
