@@ -9,13 +9,15 @@ from plt_cases import drop_small, nbytes
 from xmlc.models import PLT
 from xmlc.models.plt import estimator, training
 from xmlc.models.plt.estimator import usual_arity
-from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
+from xmlc.models.plt.weights import CompactNodeWeights
 
 SOME = {"tree": "random", "arity": 4, "epochs": 3, "n_jobs": 1}
 
 
-def same_weights(one, other):
-    return all(a.tobytes() == b.tobytes() for a, b in zip(one.nodes_, other.nodes_, strict=True))
+def assert_same_nodes(found, expected):
+    assert type(found) is type(expected)
+    for name, array in expected._asdict().items():
+        np.testing.assert_array_equal(getattr(found, name), array, err_msg=name)
 
 
 @pytest.mark.parametrize(
@@ -50,43 +52,37 @@ def test_default_arity_counts_only_labels_with_instances(multilabel, monkeypatch
     assert PLT(epochs=1, tree="random").fit(X, few).arity_ == 16
 
 
-@pytest.mark.parametrize(("C", "kind"), [(0.05, CompactNodeWeights), (100, NodeWeights)])
-def test_smaller_form_of_weights_is_selected(multilabel, tmp_path, C, kind):
+@pytest.mark.parametrize(("C", "threshold"), [(0.05, 0.1), (100, None)])
+def test_smaller_form_of_weights_is_selected(multilabel, tmp_path, C, threshold):
     X, Y = multilabel(200, 30, 40, seed=2)
-    dense, rows, model = (
-        PLT(C=C, weight_threshold=cut, **SOME).fit(X, Y) for cut in (None, 0.1, "auto")
-    )
-    assert isinstance(model.nodes_, kind)
-    smaller = min(dense, rows, key=lambda one: nbytes(one.nodes_))
-    assert same_weights(model, smaller)
-    assert (
-        model.weight_threshold_
-        == smaller.weight_threshold_
-        == (0.1 if kind is CompactNodeWeights else None)
-    )
-    into = PLT(C=C, **SOME).fit_to_disk(tmp_path / "model", X, Y)
-    for other in (
-        into,
-        PLT.load(tmp_path / "model"),
-        model.unfitted().set_params(**model._selected()).fit(X, Y),
-    ):
-        assert same_weights(other, model)
+    model = PLT(C=C, **SOME).fit(X, Y)
+    assert model.weight_threshold_ == threshold
+    forms = {}
+    for cut in (None, 0.1):
+        forms[cut] = PLT(C=C, weight_threshold=cut, **SOME).fit(X, Y).nodes_
+    assert_same_nodes(model.nodes_, min(forms.values(), key=nbytes))
+    assert_same_nodes(model.nodes_, forms[threshold])
+    on_disk = PLT(C=C, **SOME).fit_to_disk(tmp_path / "model", X, Y)
+    again = model.unfitted().set_params(**model._selected()).fit(X, Y)
+    for other in (on_disk, PLT.load(tmp_path / "model"), again):
+        assert_same_nodes(other.nodes_, model.nodes_)
         assert other._selected() == model._selected()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_only_a_single_batch_of_nodes_is_compared(multilabel, monkeypatch, n_jobs):
     X, Y = multilabel(300, 40, 60, seed=4)
-    model = PLT(**SOME | {"n_jobs": n_jobs, "C": 1})
+    model = PLT(tree="random", arity=4, epochs=3, n_jobs=n_jobs, C=1)
     whole = model.unfitted().set_params(weight_threshold=None).fit(X, Y).nodes_
-    for weights_per_batch, is_smaller in ((1 << 25, True), (1 << 25, False), (500, False)):
+    for weights_per_batch, is_smaller, drops in (
+        (1 << 25, True, True),
+        (1 << 25, False, False),
+        (500, False, True),
+    ):
         monkeypatch.setattr(training, "WEIGHTS_PER_WAVE", weights_per_batch)
         monkeypatch.setattr(training, "rows_are_smaller", lambda *_, answer=is_smaller: answer)
         found = model.unfitted().fit(X, Y)
-        drops = is_smaller or weights_per_batch == 500
-        expected = drop_small(whole, 0.1) if drops else whole
-        for name, array in expected._asdict().items():
-            np.testing.assert_array_equal(getattr(found.nodes_, name), array, err_msg=name)
+        assert_same_nodes(found.nodes_, drop_small(whole, 0.1) if drops else whole)
         assert found.weight_threshold_ == (0.1 if drops else None)
 
 
@@ -101,13 +97,9 @@ def test_all_weights_are_kept_without_unit_norm_or_with_hashing(multilabel, opti
 def test_model_of_earlier_version_has_given_hyperparameters_as_selected(
     multilabel, monkeypatch, tmp_path
 ):
-    X, Y = multilabel(60, 20, 8)
-    model = PLT(weight_threshold=0.1, C=2, **SOME).fit(X, Y)
+    model = PLT(weight_threshold=0.1, C=2, **SOME).fit(*multilabel(60, 20, 8))
     with monkeypatch.context() as earlier:
         earlier.setattr(PLT, "_selected", lambda model: {})
         model.save(tmp_path / "model")
-    assert (
-        PLT.load(tmp_path / "model")._selected()
-        == model._selected()
-        == {"C": 2, "arity": 4, "weight_threshold": 0.1}
-    )
+    loaded = PLT.load(tmp_path / "model")
+    assert loaded._selected() == {"C": 2, "arity": 4, "weight_threshold": 0.1}

@@ -39,16 +39,13 @@ def assert_same(found, expected):
 
 
 def assert_thresholds_equal_twin(x, n, nodes, link, thresholds, shape):
-    counts, labels, estimates, inner_products = estimate_by_levels(
-        x, 0, n, nodes, link, thresholds, EVERY_NODE, shape
-    )
+    found = estimate_by_levels(x, 0, n, nodes, link, thresholds, EVERY_NODE, shape)
+    counts, labels, estimates, inner_products = found
     ends = np.cumsum(counts)
     for i, of_nodes in enumerate(all_estimates(x, nodes, link)):
         own = slice(ends[i] - counts[i], ends[i])
-        assert_same(
-            (labels[own], estimates[own], inner_products[i]),
-            labels_above(nodes, of_nodes, thresholds),
-        )
+        expected = labels_above(nodes, of_nodes, thresholds)
+        assert_same((labels[own], estimates[own], inner_products[i]), expected)
 
 
 def random_weights(tree, m, seed):
@@ -61,10 +58,9 @@ def random_weights(tree, m, seed):
 
 
 def twin_rankings(x, nodes, link, k, largest=NO_WEIGHTS):
-    found = [
-        best_labels(nodes, weighted(nodes, estimates, largest), k)
-        for estimates in all_estimates(x, nodes, link)
-    ]
+    found = []
+    for estimates in all_estimates(x, nodes, link):
+        found.append(best_labels(nodes, weighted(nodes, estimates, largest), k))
     return [np.array(column) for column in zip(*found, strict=True)]
 
 
@@ -105,29 +101,28 @@ def test_exact_rankings_equal_plain_search(n, d, m, arity, seed, k, beam, link):
     shape = shape_of(x, d, tree)
     largest = random_weights(tree, m, seed)
     dense, compact, hashed = every_store(tree, nodes, seed)
+
+    def best_first(weights):
+        return rank_best_first(x, 0, n, weights, link, k, largest, shape)
+
+    def by_levels(weights, beam, is_exact):
+        return rank_by_levels(x, 0, n, weights, link, k, largest, beam, is_exact, shape)
+
     of_hashed = twin_rankings(x, hashed, link, k, largest)
-    assert_best_first_equals(
-        rank_best_first(x, 0, n, hashed, link, k, largest, shape), of_hashed, largest
-    )
+    assert_best_first_equals(best_first(hashed), of_hashed, largest)
     expected = twin_rankings(x, nodes, link, k, largest)
     for weights in (dense, compact):
-        assert_best_first_equals(
-            rank_best_first(x, 0, n, weights, link, k, largest, shape), expected, largest
-        )
-        found = rank_by_levels(x, 0, n, weights, link, k, largest, beam, True, shape)
+        assert_best_first_equals(best_first(weights), expected, largest)
+        found = by_levels(weights, beam, True)
         assert_same(found[:2], expected[:2])
         assert largest.size or (expected[2] <= found[3]).all()
         assert (found[3] <= tree.n_nodes).all()  # no node is opened twice
-        in_beam = rank_by_levels(x, 0, n, weights, link, k, largest, beam, False, shape)
-        exact = in_beam[2]
-        assert_same([part[exact] for part in in_beam[:2]], [part[exact] for part in expected[:2]])
-        assert_same(
-            (exact, in_beam[3][exact]), (found[2], found[3][exact])
-        )  # a proved ranking opens no additional nodes
-        assert_same(
-            rank_by_levels(x, 0, n, weights, link, k, largest, tree.n_nodes, False, shape)[:2],
-            expected[:2],
-        )
+        *ranked, exact, opened = by_levels(weights, beam, False)
+        for part, other in zip(ranked, expected):
+            np.testing.assert_array_equal(part[exact], other[exact])
+        # a proved ranking opens no additional nodes
+        assert_same((exact, opened[exact]), (found[2], found[3][exact]))
+        assert_same(by_levels(weights, tree.n_nodes, False)[:2], expected[:2])
 
 
 @settings(deadline=None, max_examples=20)
@@ -136,15 +131,14 @@ def test_beam_search_equals_plain_search(n, d, m, arity, seed, k, beam):
     tree, nodes = random_nodes(m, arity, d, seed)
     x = instances(n, d, seed)
     largest = random_weights(tree, m, seed)
-    shape = shape_of(x, d, tree)
-    labels, estimates, exact, _ = rank_by_levels(
-        x, 0, n, nodes, LOGISTIC_LINK, k, largest, beam, False, shape
-    )
+    options = (LOGISTIC_LINK, k, largest, beam, False, shape_of(x, d, tree))
+    labels, estimates, exact, _ = rank_by_levels(x, 0, n, nodes, *options)
     for i, of_nodes in enumerate(all_estimates(x, nodes, LOGISTIC_LINK)):
         expected, values, missed = best_of_beam(nodes, weighted(nodes, of_nodes, largest), k, beam)
-        assert labels[i].tolist() == [*expected, *[-1] * (k - expected.size)]
-        assert estimates[i].tolist() == [*values, *[0] * (k - expected.size)]
-        assert exact[i] == (missed < 0 or (values.size == k and missed < values[-1]))
+        lacking = k - expected.size
+        assert labels[i].tolist() == [*expected, *[-1] * lacking]
+        assert estimates[i].tolist() == [*values, *[0] * lacking]
+        assert exact[i] == (missed < 0 or (lacking == 0 and missed < values[-1]))
 
 
 @pytest.mark.parametrize("known", [1, 5, 12])
@@ -153,23 +147,20 @@ def test_blocks_with_a_prefix_of_features_need_no_lookup(known):
     the others.
     """
     tree, nodes = random_nodes(30, 4, 12, seed=3)
-    degrees = np.concatenate(([1], np.diff(tree.children)))
-    starts = np.cumsum(np.append(0, known * (degrees > 0)))
+    degrees = np.append(1, np.diff(tree.children))
+    n_inner = (degrees > 0).sum()
     weight_starts = np.cumsum(np.append(0, known * degrees))
     nodes = nodes._replace(
-        feature_starts=starts,
-        features=np.tile(np.arange(known, dtype=np.uint32), int((degrees > 0).sum())),
+        feature_starts=np.cumsum(np.append(0, known * (degrees > 0))),
+        features=np.tile(np.arange(known, dtype=np.uint32), n_inner),
         weight_starts=weight_starts,
         weights=np.random.default_rng(0).normal(size=weight_starts[-1]).astype(np.float32),
     )
     x = instances(40, 12, 1)
-    shape = shape_of(x, 12, tree)
+    options = (LOGISTIC_LINK, 3, NO_WEIGHTS, 4, True, shape_of(x, 12, tree))
     expected = twin_rankings(x, nodes, LOGISTIC_LINK, 3)
     for weights in (nodes, drop_small(nodes, 0.0)):
-        assert_same(
-            rank_by_levels(x, 0, 40, weights, LOGISTIC_LINK, 3, NO_WEIGHTS, 4, True, shape)[:2],
-            expected[:2],
-        )
+        assert_same(rank_by_levels(x, 0, 40, weights, *options)[:2], expected[:2])
 
 
 def test_wide_nodes_are_searched_in_chunks_of_instances():
@@ -183,52 +174,35 @@ def test_wide_nodes_are_searched_in_chunks_of_instances():
     assert_same(ranked[:2], twin_rankings(x, nodes, LOGISTIC_LINK, 7)[:2])
 
 
-@pytest.mark.parametrize("search", ["certified", "beam", "exact"])
-@pytest.mark.parametrize("weight_threshold", [None, 0.05])
+@pytest.mark.parametrize(
+    ("search", "weight_threshold"), [("certified", None), ("certified", 0.05), ("beam", 0.05)]
+)
 def test_predictions_are_equal_for_any_batches_and_threads(
     multilabel, monkeypatch, weight_threshold, search
 ):
     X, Y = multilabel(300, 40, 90, seed=2)
-    model = PLT(
-        tree="random",
-        arity=4,
-        epochs=2,
-        weight_threshold=weight_threshold,
-        search=search,
-        beam=4,
-        n_jobs=1,
-    ).fit(X, Y)
-    whole = (
-        *model.predict_top_k(X, 3),
-        model.inner_products_,
-        model.predict_proba(X, 0.02).toarray(),
-    )
+    options = {"weight_threshold": weight_threshold, "search": search, "beam": 4, "n_jobs": 1}
+    model = PLT(tree="random", arity=4, epochs=2, **options).fit(X, Y)
+
+    def predictions():
+        ranked = model.predict_top_k(X, 3)
+        return *ranked, model.inner_products_, model.predict_proba(X, 0.02).toarray()
+
+    whole = predictions()
     monkeypatch.setattr(estimator, "ROWS_PER_BATCH", 37)
     for n_jobs in (1, 2):
         model.set_params(n_jobs=n_jobs)
-        cut = (
-            *model.predict_top_k(X, 3),
-            model.inner_products_,
-            model.predict_proba(X, 0.02).toarray(),
-        )
-        assert_same(cut, whole)
+        assert_same(predictions(), whole)
 
 
-@pytest.mark.parametrize("weight_threshold", [None, 0.05])
-def test_both_exact_searches_give_equal_rankings(multilabel, weight_threshold):
+def test_both_exact_searches_give_equal_rankings(multilabel):
     X, Y = multilabel(300, 40, 90, seed=3)
-    model = PLT(
-        tree="random", arity=4, epochs=2, weight_threshold=weight_threshold, search="exact"
-    ).fit(X, Y)
+    model = PLT(tree="random", arity=4, epochs=2, search="exact").fit(X, Y)
     exact = model.predict_top_k(X, 4)
     fewest = model.inner_products_
     assert model.certified_ is None
     assert_same(model.set_params(search="certified", beam=2).predict_top_k(X, 4), exact)
     assert (model.inner_products_ >= fewest).all()
     assert 0 < model.certified_.mean() < 1
-
-
-def test_rankings_refuse_unknown_search(multilabel):
-    X, Y = multilabel(20, 10, 5)
     with raises_with(InvalidParameterError, "search='quick'", "'certified', 'beam', 'exact'"):
-        PLT().fit(X, Y).set_params(search="quick").predict_top_k(X, 1)
+        model.set_params(search="quick").predict_top_k(X, 1)

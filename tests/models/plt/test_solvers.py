@@ -124,23 +124,13 @@ def assert_same_bits(kernel, twin, arrays, *numbers):
 @pytest.mark.parametrize("squared_hinge", [False, True])
 @pytest.mark.parametrize("size", SIZES)
 def test_dual_steps_in_registers_equal_steps_of_single_siblings(size, squared_hinge):
+    rng = np.random.default_rng(size)
     for cost in (0.1, 1.0, 50.0):
-        rng = np.random.default_rng(size)
-        scores, targets, alpha = coordinate(size, cost, size)
-        arrays = (
-            scores,
-            targets,
-            alpha,
-            rng.random(size) < 0.8,
-            rng.random(size).astype(np.float32),
-        )
+        going = rng.random(size) < 0.8
+        largest = rng.random(size).astype(np.float32)
+        arrays = (*coordinate(size, cost, size), going, largest)
         for smallest in (0.0, 0.1, 1e6):
-            numbers = (
-                np.float32(2.3),
-                np.float32(cost),
-                np.float32(smallest),
-                np.float32(4 * cost),
-            )
+            numbers = [np.float32(number) for number in (2.3, cost, smallest, 4 * cost)]
             assert_same_bits(
                 dual_steps, step_one_by_one, arrays, work(size), *numbers, squared_hinge
             )
@@ -148,23 +138,19 @@ def test_dual_steps_in_registers_equal_steps_of_single_siblings(size, squared_hi
 
 @pytest.mark.parametrize("size", SIZES)
 def test_adagrad_in_registers_equals_training_of_single_siblings(size):
-    X = sparse.random_array(
-        (60, 20), density=0.3, rng=np.random.default_rng(size), dtype=np.float32
-    )
-    x = kernel_csr(sparse.csr_array(X))
+    rng = np.random.default_rng(size)
+    X = sparse.random_array((60, 20), density=0.3, rng=rng, dtype=np.float32, format="csr")
+    x = kernel_csr(X)
     targets = coordinate(size, 1.0, 60 * size)[1].reshape(60, size)
-    rate = np.float32(0.7)
-    eps = np.float32(0.01)
+    importance = rng.choice([0.3, 1, 7], 60).astype(np.float32)
     state = np.zeros((1 + 20) * 2 * size, dtype=np.float32)
-    importance = np.random.default_rng(size).choice([0.3, 1, 7], 60).astype(np.float32)
     solve(AdaGrad(0.7, 0.01, 1), with_constant(x), importance, targets, state, size, 0)
-    weights = np.zeros((20, size), dtype=np.float32)
-    squares = np.zeros((20, size), dtype=np.float32)
-    expected = np.zeros(size, dtype=np.float32)
-    bias_squares = np.zeros(size, dtype=np.float32)
-    adagrad_one_by_one(*x, importance, targets, weights, squares, expected, bias_squares, rate, eps)
-    of_bias = np.concatenate([expected, bias_squares])
-    assert state.tobytes() == np.vstack([of_bias, np.hstack([weights, squares])]).tobytes()
+    # the constant feature comes first
+    weights = np.zeros((21, size), dtype=np.float32)
+    squares = np.zeros((21, size), dtype=np.float32)
+    arrays = (weights[1:], squares[1:], weights[0], squares[0])
+    adagrad_one_by_one(*x, importance, targets, *arrays, np.float32(0.7), np.float32(0.01))
+    assert state.tobytes() == np.hstack([weights, squares]).tobytes()
 
 
 EXACT = {"tree": "random", "tol": 1e-7, "epochs": 2000, "solver": "batch"}
@@ -176,24 +162,19 @@ def test_node_weights_equal_scikit_learn(multilabel, loss, C):
     X, Y = multilabel(200, 30, 9, seed=1)
     model = PLT(arity=9, loss=loss, C=C, **EXACT).fit(X, Y)
     nodes = model.nodes_
-    tree = model.tree_
     reached = np.flatnonzero(np.diff(Y.indptr))  # instances with labels reach the root's children
-    rows = unit_rows(X)[reached]
-    start, end = nodes.weight_starts[1:3]
-    weights = np.zeros((model.n_features_in_, 9))
-    weights[nodes.features[slice(*nodes.feature_starts[1:3])]] = nodes.weights[start:end].reshape(
-        -1, 9
-    )
-    for c in range(9):
-        target = Y[reached, tree.label[1 + c]].toarray().ravel()
-        if loss == "logistic":
-            expected = LogisticRegression(C=C, solver="liblinear", tol=1e-10, max_iter=10_000).fit(
-                rows, target
-            )
-        else:
-            expected = LinearSVC(C=C, tol=1e-10, max_iter=1_000_000).fit(rows, target)
-        np.testing.assert_allclose(weights[:, c], expected.coef_[0], atol=2e-4 * max(1, C))
-        np.testing.assert_allclose(nodes.bias[1 + c], expected.intercept_[0], atol=2e-4 * max(1, C))
+    features = nodes.features[slice(*nodes.feature_starts[1:3])]
+    weights = np.zeros((30, 9))
+    weights[features] = nodes.weights[slice(*nodes.weight_starts[1:3])].reshape(-1, 9)
+    if loss == "logistic":
+        baseline = LogisticRegression(C=C, solver="liblinear", tol=1e-10, max_iter=10_000)
+    else:
+        baseline = LinearSVC(C=C, tol=1e-10, max_iter=1_000_000)
+    for c, label in enumerate(model.tree_.label[1:]):
+        expected = baseline.fit(unit_rows(X)[reached], Y.toarray()[reached, label])
+        atol = 2e-4 * max(1, C)
+        np.testing.assert_allclose(weights[:, c], expected.coef_[0], atol=atol)
+        np.testing.assert_allclose(nodes.bias[1 + c], expected.intercept_[0], atol=atol)
 
 
 @pytest.mark.parametrize("squared_hinge", [False, True])
@@ -221,19 +202,17 @@ def test_weights_do_not_depend_on_other_siblings(multilabel, squared_hinge):
 
 def test_nodes_stop_when_dual_variables_move_less_than_tolerance(multilabel):
     X, Y = multilabel(200, 30, 20, seed=2)
-    one, three, exact = (
-        PLT(solver="batch", tol=tol, epochs=epochs).fit(X, Y).nodes_.weights
-        for tol, epochs in ((10.0, 1), (10.0, 3), (1e-9, 3))
-    )
-    assert one.tobytes() == three.tobytes() != exact.tobytes()
+
+    def weights(tol, epochs):
+        return PLT(solver="batch", tol=tol, epochs=epochs).fit(X, Y).nodes_.weights.tobytes()
+
+    assert weights(10.0, 1) == weights(10.0, 3) != weights(1e-9, 3)
 
 
-def test_features_of_one_class_have_finite_weights():
-    X = sparse.csr_array(np.eye(6, dtype=np.float32))
-    Y = sparse.csr_array(np.array([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], dtype=bool))
-    for loss in ("logistic", "squared_hinge"):
-        model = PLT(
-            tree="random", arity=2, loss=loss, C=1000.0, epochs=500, solver="batch", tol=1e-4
-        ).fit(X, Y)
-        assert np.isfinite(model.nodes_.weights).all()
-        assert (model.predict_top_k(X, 1)[0].ravel() == [0, 0, 0, 1, 1, 1]).all()
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_features_of_one_class_have_finite_weights(loss):
+    labels = [0, 0, 0, 1, 1, 1]
+    model = PLT(arity=2, loss=loss, C=1000.0, **EXACT | {"epochs": 500, "tol": 1e-4})
+    model.fit(np.eye(6), np.eye(2, dtype=bool)[labels])
+    assert np.isfinite(model.nodes_.weights).all()
+    assert model.predict_top_k(np.eye(6), 1)[0].ravel().tolist() == labels

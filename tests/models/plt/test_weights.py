@@ -27,32 +27,29 @@ def test_arrays_of_inconsistent_weights_are_refused():
 )
 def test_both_lookups_find_features(d, wanted, known, seed):
     rng = np.random.default_rng(seed)
-    ids, features = (
-        np.sort(rng.choice(d, min(d, size), replace=False)).astype(np.uint32)
-        for size in (wanted, known)
-    )
+    ids = np.sort(rng.choice(d, min(d, wanted), replace=False)).astype(np.uint32)
+    features = np.sort(rng.choice(d, min(d, known), replace=False)).astype(np.uint32)
     values = rng.random(ids.size).astype(np.float32)
     inside = np.isin(ids, features)
-    expected = np.searchsorted(features, ids[inside]), values[inside]
     scratch = scratch_for(1, (d, ids.size, 1))
-    count = match_features(ids, values, features, scratch.ids, scratch.values)
-    np.testing.assert_array_equal(scratch.ids[:count], expected[0])
-    np.testing.assert_array_equal(scratch.values[:count], expected[1])
+
+    def check(count):
+        np.testing.assert_array_equal(scratch.ids[:count], np.searchsorted(features, ids[inside]))
+        np.testing.assert_array_equal(scratch.values[:count], values[inside])
+
+    check(match_features(ids, values, features, scratch.ids, scratch.values))
     mark_features(features, scratch)
-    count = find_marked(ids, values, *scratch[:4])
-    np.testing.assert_array_equal(scratch.ids[:count], expected[0])
-    np.testing.assert_array_equal(scratch.values[:count], expected[1])
+    check(find_marked(ids, values, *scratch[:4]))
     clear_features(features, scratch)
     assert not scratch.words.any()
 
 
 def test_links_equal_their_formulas():
     scores = np.array([-30, -1, 0, 0.5, 1, 2, 30], dtype=np.float32)
-    gap = np.maximum(1 - scores.astype(float), 0)
-    formulas = {LOGISTIC_LINK: 1 / (1 + np.exp(-scores.astype(float)))} | {
-        p: np.exp(-(gap**p)) for p in (1, 2, 3, 4)
-    }
-    for link, expected in formulas.items():
+    expected = {LOGISTIC_LINK: 1 / (1 + np.exp(-scores.astype(float)))}
+    for power in (1, 2, 3, 4):
+        expected[power] = np.exp(-(np.maximum(1 - scores.astype(float), 0) ** power))
+    for link, values in expected.items():
         estimates = scores.copy()
         estimate_scores(estimates, link)
-        np.testing.assert_allclose(estimates, expected, rtol=1e-5, atol=1e-37)
+        np.testing.assert_allclose(estimates, values, rtol=1e-5, atol=1e-37)
