@@ -9,7 +9,7 @@ both regressors. The results of the kernels are therefore bit-identical to `spar
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from llvmlite import ir
 from numba import types
@@ -20,6 +20,95 @@ from xmlc.kernels.vectors import Vectors, index_at
 
 SLOT = 4  # the number of float32 values in a slot
 SUM_LANES = 4
+
+
+def picked(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
+    """Return a vector of the given lanes of ``a`` and ``b``, whose lanes follow those of ``a``."""
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
+    return builder.shuffle_vector(a, b, mask)
+
+
+def joined(builder: Any, parts: list[Any]) -> Any:
+    """Return 2**k vectors as one vector."""
+    while len(parts) > 1:
+        lanes = list(range(2 * parts[0].type.count))
+        parts = [picked(builder, a, b, lanes) for a, b in zip(parts[::2], parts[1::2])]
+    return parts[0]
+
+
+def slot_of(builder: Any, vector: Any, number: int) -> Any:
+    """Return a slot of a vector of slots."""
+    return picked(builder, vector, vector, list(range(SLOT * number, SLOT * (number + 1))))
+
+
+class PairStep(NamedTuple):
+    """The code of one step, with what all of its parts need.
+
+    Attributes
+    ----------
+    builder
+        The builder of the code.
+    step : {"none", "plain", "adaptive"}
+        The kind of the step.
+    ids, values
+        The features of the instance and their values, arrays of numba.
+    table
+        Pointer to the first slot.
+    slopes
+        Vector of the slopes of both regressors.
+    rate
+        The learning rate.
+    """
+
+    builder: Any
+    step: str
+    ids: Any
+    values: Any
+    table: Any
+    slopes: Any
+    rate: Any
+
+    def advance(self, k: Any, n: int, total: Any) -> None:
+        """Make the step for the non-zeros k .. k + n - 1, and add each weight times its value to
+        ``total``.
+        """
+        builder = self.builder
+        kind = self.ids.nitems.type
+        slot = Vectors(builder, SLOT)
+        few = Vectors(builder, n)
+        places = []
+        for i in range(n):
+            number = index_at(builder, self.ids.data, builder.add(k, kind(i)), kind)
+            places.append(builder.gep(self.table, [number]))
+        old = joined(builder, [slot.load(place) for place in places])
+        own = few.load(few.at(self.values.data, k))
+        value = picked(builder, own, own, [lane // SLOT for lane in range(SLOT * n)])
+        new = old
+        if self.step != "none":
+            new = self.changed(old, value)
+            for i, place in enumerate(places):
+                slot.store(slot_of(builder, new, i), place)
+        builder.store(builder.fadd(builder.load(total), builder.fmul(new, value)), total)
+
+    def changed(self, old: Any, value: Any) -> Any:
+        """Return slots after the step, given the feature's value in each lane."""
+        builder = self.builder
+        wide = Vectors(builder, old.type.count)
+        lanes = range(wide.width)
+        slope = picked(builder, self.slopes, self.slopes, [lane % 2 for lane in lanes])
+        rate = wide.broadcast(self.rate)
+        squares = old
+        if self.step == "adaptive":
+            gradient = builder.fmul(slope, value)
+            squares = builder.fadd(old, builder.fmul(gradient, gradient))
+            inverse = wide.inverse_sqrt(
+                picked(builder, squares, squares, [lane | 2 for lane in lanes])
+            )
+            change = builder.fmul(builder.fmul(rate, gradient), inverse)
+        else:
+            change = builder.fmul(builder.fmul(rate, slope), value)
+        weights_then_squares = [lane + (lane & 2) // 2 * wide.width for lane in lanes]
+        return picked(builder, builder.fsub(old, change), squares, weights_then_squares)
 
 
 def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
@@ -42,76 +131,27 @@ def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
     @intrinsic
     def kernel(typing_context, ids, values, slots, first, second, rate):
         def generate(context, builder, signature, arguments):
-            arrays = [
-                context.make_array(signature.args[i])(context, builder, arguments[i])
-                for i in range(3)
-            ]
+            arrays = []
+            for i in range(3):
+                array = context.make_array(signature.args[i])
+                arrays.append(array(context, builder, arguments[i]))
             ids, values, slots = arrays
             kind = ids.nitems.type
-            slot = Vectors(builder, SLOT)
-            table = builder.bitcast(slots.data, slot.type.as_pointer())
+            table = builder.bitcast(slots.data, Vectors(builder, SLOT).type.as_pointer())
             slopes = Vectors(builder, 2).constant(0.0)
             for side in range(2):
                 slopes = builder.insert_element(slopes, arguments[3 + side], ir.IntType(32)(side))
-
-            def picked(a: Any, b: Any, lanes: list[int]) -> Any:
-                return builder.shuffle_vector(
-                    a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
-                )
-
-            def joined(parts: list[Any]) -> Any:
-                while len(parts) > 1:
-                    lanes = list(range(2 * parts[0].type.count))
-                    parts = [picked(a, b, lanes) for a, b in zip(parts[::2], parts[1::2])]
-                return parts[0]
-
-            def slot_of(vector: Any, number: int) -> Any:
-                return picked(vector, vector, list(range(SLOT * number, SLOT * (number + 1))))
-
-            def advance(k: Any, n: int, total: Any) -> None:
-                """Make the step for the non-zeros k .. k + n - 1, and add each weight times its
-                value to ``total``.
-                """
-                wide = Vectors(builder, SLOT * n)
-                lanes = range(wide.width)
-                few = Vectors(builder, n)
-                numbers = [
-                    index_at(builder, ids.data, builder.add(k, kind(i)), kind) for i in range(n)
-                ]
-                places = [builder.gep(table, [number]) for number in numbers]
-                old = joined([slot.load(place) for place in places])
-                own = few.load(few.at(values.data, k))
-                value = picked(own, own, [lane // SLOT for lane in lanes])
-                new = old
-                if step != "none":
-                    slope = picked(slopes, slopes, [lane % 2 for lane in lanes])
-                    rate = wide.broadcast(arguments[5])
-                    squares = old
-                    if step == "adaptive":
-                        gradient = builder.fmul(slope, value)
-                        squares = builder.fadd(old, builder.fmul(gradient, gradient))
-                        inverse = wide.inverse_sqrt(
-                            picked(squares, squares, [lane | 2 for lane in lanes])
-                        )
-                        change = builder.fmul(builder.fmul(rate, gradient), inverse)
-                    else:
-                        change = builder.fmul(builder.fmul(rate, slope), value)
-                    weights_then_squares = [lane + (lane & 2) // 2 * wide.width for lane in lanes]
-                    new = picked(builder.fsub(old, change), squares, weights_then_squares)
-                    for i, place in enumerate(places):
-                        slot.store(slot_of(new, i), place)
-                builder.store(builder.fadd(builder.load(total), builder.fmul(new, value)), total)
-
-            sums = cgutils.alloca_once_value(
-                builder, Vectors(builder, SLOT * SUM_LANES).constant(0.0)
-            )
+            code = PairStep(builder, step, ids, values, table, slopes, arguments[5])
+            zeros = Vectors(builder, SLOT * SUM_LANES).constant(0.0)
+            sums = cgutils.alloca_once_value(builder, zeros)
             whole = builder.and_(ids.nitems, kind(~3))
             with cgutils.for_range_slice(builder, kind(0), whole, kind(SUM_LANES), kind) as (k, _):
-                advance(k, SUM_LANES, sums)
-            a, b, c, d = (slot_of(builder.load(sums), lane) for lane in range(SUM_LANES))
+                code.advance(k, SUM_LANES, sums)
+            of_lanes = builder.load(sums)
+            a, b, c, d = (slot_of(builder, of_lanes, lane) for lane in range(SUM_LANES))
             rest = cgutils.alloca_once_value(builder, a)
             with cgutils.for_range_slice(builder, whole, ids.nitems, kind(1), kind) as (k, _):
-                advance(k, 1, rest)
+                code.advance(k, 1, rest)
             total = builder.fadd(builder.fadd(builder.load(rest), c), builder.fadd(b, d))
             margins = [builder.extract_element(total, ir.IntType(32)(side)) for side in range(2)]
             return context.make_tuple(builder, signature.return_type, margins)
