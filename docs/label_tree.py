@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from xmlc import PLT, TextClassifier
+from xmlc.models.trees import LabelTree
 from xmlc.suite.papers.plotting import BLUE as PATH
 
 HERE = Path(__file__).parent
@@ -62,6 +63,25 @@ def node_probabilities(model: TextClassifier) -> list[float]:
     return found
 
 
+def places(tree: LabelTree, depth: list[int]) -> dict[int, tuple[float, float]]:
+    """Return the position of each node. A parent is above the middle of its children."""
+
+    def children(node: int) -> range:
+        return range(tree.children[node], tree.children[node + 1])
+
+    def order(node: int) -> list[int]:
+        below = [order(child) for child in children(node)]
+        return list(chain.from_iterable(below)) or [node]
+
+    place = {}
+    x = {leaf: 70 + WIDTH * number for number, leaf in enumerate(order(0))}
+    for node in reversed(range(tree.n_nodes)):
+        x.setdefault(node, 0)
+        x[node] = x[node] or sum(x[child] for child in children(node)) / len(children(node))
+        place[node] = x[node], TOP + LEVEL * depth[node]
+    return place
+
+
 def figure() -> Iterator[str]:
     """Draw the tree as SVG, with the estimate of each node and the product along the path of the
     best label.
@@ -71,7 +91,6 @@ def figure() -> Iterator[str]:
     given = node_probabilities(model)
     absolute = []
     depth = []
-    place = {}
     for node, parent in enumerate(tree.parent):
         absolute.append(given[node] * (absolute[parent] if node else 1))
         depth.append(depth[parent] + 1 if node else 0)
@@ -80,19 +99,7 @@ def figure() -> Iterator[str]:
     path = [best]
     while path[-1]:
         path.append(int(tree.parent[path[-1]]))
-
-    def children(node: int) -> range:
-        return range(tree.children[node], tree.children[node + 1])
-
-    def order(node: int) -> list[int]:
-        below = [order(child) for child in children(node)]
-        return list(chain.from_iterable(below)) or [node]
-
-    x = {leaf: 70 + WIDTH * number for number, leaf in enumerate(order(0))}
-    for node in reversed(range(tree.n_nodes)):
-        x.setdefault(node, 0)
-        x[node] = x[node] or sum(x[child] for child in children(node)) / len(children(node))
-        place[node] = x[node], TOP + LEVEL * depth[node]
+    place = places(tree, depth)
     width = 140 + WIDTH * (len(leaves) - 1)
     height = TOP + LEVEL * max(depth) + 78
     yield (

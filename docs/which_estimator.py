@@ -103,6 +103,50 @@ def free_place(x: float, y: float, title: str, taken: list[Box]) -> tuple[float,
     raise ValueError(f"found no place for {title}, expected a larger panel")
 
 
+def panel(found: dict[str, tuple[float, float]]) -> Iterator[str]:
+    """Draw one panel, given the time and the quality of each program."""
+    low = min(s for s, _ in found.values()) / 1.5
+    high = max(s for s, _ in found.values()) * 1.5
+    bottom = math.floor(min(p for _, p in found.values()) - 1)
+    top = math.ceil(max(p for _, p in found.values()) + 1)
+    for tick in TICKS:
+        if low <= tick <= high:
+            at = math.log(tick / low) / math.log(high / low) * WIDTH
+            yield f'<path d="M{at:.0f} 0V{HEIGHT}" stroke="#ddd"/>'
+            yield f'<text x="{at:.0f}" y="{HEIGHT + 14}" text-anchor="middle">{tick:g}</text>'
+    for score in range(bottom, top + 1, 2):
+        at = (top - score) / (top - bottom) * HEIGHT
+        yield f'<path d="M0 {at:.0f}H{WIDTH}" stroke="#ddd"/>'
+        yield f'<text x="-4" y="{at + 4:.0f}" text-anchor="end">{score}</text>'
+    points = {
+        contender: (
+            math.log(s / low) / math.log(high / low) * WIDTH,
+            (top - p) / (top - bottom) * HEIGHT,
+        )
+        for contender, (s, p) in found.items()
+    }
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in points.values()]
+    for contender, (x, y) in sorted(points.items(), key=lambda point: point[1][1]):
+        start, baseline = free_place(x, y, contender, taken)
+        if start > x:
+            end = start - 2
+        else:
+            end = start + len(contender) * LETTER
+        yield (
+            f'<g fill="{BLUE if contender in XMLC else VERMILION}"><circle cx="{x:.1f}" '
+            f'cy="{y:.1f}" r="4"/>'
+        )
+        yield (
+            f'<path d="M{x:.1f} {y:.1f}L{end:.1f} {baseline - 4:.1f}" stroke="#999" '
+            'stroke-width="0.7"/>'
+        )
+        if start > x:
+            place_of = f'x="{start:.1f}"'
+        else:
+            place_of = f'text-anchor="end" x="{end:.1f}"'
+        yield f'<text {place_of} y="{baseline:.1f}">{contender}</text></g>'
+
+
 def figure(
     rows: Rows, panels: list[Panel] = PANELS, quality: Key = P_AT_1, caption: str = CAPTION
 ) -> Iterator[str]:
@@ -127,50 +171,11 @@ def figure(
             )
             for contender in (*XMLC, *OTHERS)
         }
-        low = min(s for s, _ in found.values()) / 1.5
-        high = max(s for s, _ in found.values()) * 1.5
-        bottom = math.floor(min(p for _, p in found.values()) - 1)
-        top = math.ceil(max(p for _, p in found.values()) + 1)
         across = GAP - 10 + place % COLUMNS * (WIDTH + GAP)
         down = TOP + place // COLUMNS * (HEIGHT + GAP)
         yield f'<g transform="translate({across} {down})">'
         yield f'<text y="-8" font-weight="bold">{heading}</text>'
-        for tick in TICKS:
-            if low <= tick <= high:
-                at = math.log(tick / low) / math.log(high / low) * WIDTH
-                yield f'<path d="M{at:.0f} 0V{HEIGHT}" stroke="#ddd"/>'
-                yield f'<text x="{at:.0f}" y="{HEIGHT + 14}" text-anchor="middle">{tick:g}</text>'
-        for score in range(bottom, top + 1, 2):
-            at = (top - score) / (top - bottom) * HEIGHT
-            yield f'<path d="M0 {at:.0f}H{WIDTH}" stroke="#ddd"/>'
-            yield f'<text x="-4" y="{at + 4:.0f}" text-anchor="end">{score}</text>'
-        points = {
-            contender: (
-                math.log(s / low) / math.log(high / low) * WIDTH,
-                (top - p) / (top - bottom) * HEIGHT,
-            )
-            for contender, (s, p) in found.items()
-        }
-        taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in points.values()]
-        for contender, (x, y) in sorted(points.items(), key=lambda point: point[1][1]):
-            start, baseline = free_place(x, y, contender, taken)
-            if start > x:
-                end = start - 2
-            else:
-                end = start + len(contender) * LETTER
-            yield (
-                f'<g fill="{BLUE if contender in XMLC else VERMILION}"><circle cx="{x:.1f}" '
-                f'cy="{y:.1f}" r="4"/>'
-            )
-            yield (
-                f'<path d="M{x:.1f} {y:.1f}L{end:.1f} {baseline - 4:.1f}" stroke="#999" '
-                'stroke-width="0.7"/>'
-            )
-            if start > x:
-                place_of = f'x="{start:.1f}"'
-            else:
-                place_of = f'text-anchor="end" x="{end:.1f}"'
-            yield f'<text {place_of} y="{baseline:.1f}">{contender}</text></g>'
+        yield from panel(found)
         yield "</g>"
     yield f'<text x="{width / 2:.0f}" y="{height - 8}" text-anchor="middle">'
     yield f"{caption}</text></svg>"
