@@ -19,7 +19,7 @@ from xmlc.suite.report.compare import (
     to_text,
 )
 from xmlc.suite.report.verdicts import Judge, NumberKind, Spread
-from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table
+from xmlc.suite.results.fingerprint import fingerprint, of_parts, of_table, read_table
 from xmlc.suite.results.manifest import Manifest
 from xmlc.suite.results.numbers import cells_of
 from xmlc.suite.results.verdicts import Verdict
@@ -48,20 +48,11 @@ def row(key):
     return " / ".join(key)
 
 
-def test_costs_are_never_judged(files):
-    left, right = files(TABLE, change(TABLE, "40.0,0.25", "40.0,99.9"))
-    assert moved(compare(left, right).cells) == {}
-    judged = compare(left, right, JUDGE).cells
-    costs = judged[judged["kind"] == NumberKind.COST]
-    assert [(one.old, one.new, one.verdict) for one in costs.itertuples()] == [
-        ("0.25", "99.9", ""),
-        ("0.5", "0.5", ""),
-    ]
-
-
 def test_comparison_with_a_paper_judges_each_kind_of_cell(files):
-    left, right = files(TABLE, change(change(TABLE, "60.0,100", "61.0,7"), "40.0", "40.1"))
+    left, right = files(TABLE, change(change(TABLE, "60.0,100", "61.0,7"), "40.0,0.25", "40.1,99"))
     cells = compare(left, right, JUDGE).cells
+    costs = cells[cells["kind"] == NumberKind.COST]
+    assert costs[["new", "verdict"]].to_numpy().tolist() == [["99", ""], ["0.5", ""]]
     assert places(cells) == {
         (row(FTA), "macro_f"): Verdict.INSIDE,
         (row(STO), "macro_f"): Verdict.EQUAL,
@@ -79,31 +70,12 @@ def test_comparison_with_a_paper_judges_each_kind_of_cell(files):
     ] == [[], []]
 
 
-def test_statistic_repeated_in_rows_of_a_dataset_is_one_cell(files):
-    text = "dataset,model,m,p@1\nyeast,plt,14,1\nyeast,fastxml,14,1\nscene,plt,6,1\n"
-    cells = compare(
-        *files(text, change(text, "scene,plt,6", "scene,plt,7"), "table1.csv"), Judge()
-    ).cells
-    statistics = cells[cells["kind"] == NumberKind.DATASET]
-    assert dict(zip(statistics["dataset"], statistics["verdict"], strict=True)) == {
-        "yeast": "equal",
-        "scene": "above",
-    }
-    assert len(statistics) == 2
-
-
 def test_additional_results_are_no_difference_from_a_paper(files):
     printed = "dataset,model,p@1,train_minutes\na,plt,72.4,5\na,fastxml,-,6\nb,plt,70.10,7\n"
-    ours = (
-        "dataset,model,p@1,p@3,train_minutes\na,plt,72.46,1,50\na,fastxml,30,1,6\na,swnn,50,1,1\n"
-    )
-    judge = Judge(
-        {("left", "table1", ("a", "plt"), "p@1"): Spread(2, 0.07)},
-        splits={("left", "a"): {"same": True}},
-    )
-    cells = compare(*files(printed, ours, "table1.csv"), judge).cells
+    ours = "dataset,model,p@1,p@3,train_minutes\na,plt,72.4,1,50\na,fastxml,30,1,6\na,swnn,5,1,1\n"
+    cells = compare(*files(printed, ours, "table1.csv"), Judge()).cells
     assert places(cells) == {
-        ("a / plt", "p@1"): Verdict.INSIDE,
+        ("a / plt", "p@1"): Verdict.EQUAL,
         ("b / plt", "p@1"): Verdict.NOT_RUN,
     }
 
@@ -112,7 +84,6 @@ def test_additional_results_are_no_difference_from_a_paper(files):
     ("text", "tolerance", "same"),
     [
         ("35.123456000000004", 0.0, False),  # the next float64
-        ("35.123456000000004", 1e-14, True),
         ("35.2", 0.1, True),
         ("35.2", 0.05, False),
         ("", 100, False),
@@ -142,10 +113,8 @@ def without_column(column):
             {(row(STO), ""): "missing", ("yeast / plt / ofo", ""): "new"},
         ),
         (TABLE, without_column("c"), {(row(FTA), "c"): "missing", (row(STO), "c"): "missing"}),
-        (without_column("c"), TABLE, {(row(FTA), "c"): "new", (row(STO), "c"): "new"}),
         # Reference tables have no costs.
         (without_column("test_ms"), TABLE, {}),
-        (TABLE, without_column("test_ms"), {}),
     ],
 )
 def test_rows_and_columns_missing_on_one_side_are_named(files, left, right, parts):
@@ -161,62 +130,45 @@ def test_deviations_over_seeds_are_compared(files):
         ("a / plt", "p@1_std"): Verdict.NEW,
         ("a / plt", "seeds"): Verdict.ABOVE,
     }
-    assert moved(compare(*files(five, change(five, "0.5", "0.25"), "table1.csv")).cells) == {
-        ("a / plt", "p@1_std"): Verdict.BELOW
-    }
+
+
+def write_tables(folder, *names):
+    for name in names:
+        file = folder / f"{name}.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(TABLE)
 
 
 def test_only_suites_of_the_left_side_are_compared(tmp_path):
-    for name in ("left/demo", "left/gone", "right/demo", "right/more"):
-        (tmp_path / name).mkdir(parents=True)
-        (tmp_path / name / "table2.csv").write_text(TABLE)
-    (tmp_path / "right/demo/table4.csv").write_text(TABLE)
-    (tmp_path / "left/README.md").write_text("no table")
-    for side in ("left", "right"):  # no suite has such a table
-        (tmp_path / side / "tuning").mkdir()
-        (tmp_path / side / "tuning/arity-and-weights.csv").write_text("model,arity\nplt,16\n")
-    sides = tmp_path / "left", tmp_path / "right"
-    found = compare(*sides)
-    parts = found.cells[found.cells["row"] == ""]
-    assert [*zip(parts["table"], parts["verdict"])] == [
-        ("demo/table4", "new"),
-        ("gone/table2", "missing"),
+    # No suite has a table of the name `arity`.
+    write_tables(tmp_path / "left", "demo/table2", "gone/table2", "demo/arity")
+    write_tables(tmp_path / "right", "demo/table2", "demo/table4", "more/table2", "demo/arity")
+    cells, head = compare(tmp_path / "left", tmp_path / "right")
+    parts = cells[cells["row"] == ""]
+    assert parts[["table", "verdict"]].to_numpy().tolist() == [
+        ["demo/table4", "new"],
+        ["gone/table2", "missing"],
     ]
-    assert {*found.cells["table"]} == {"demo/table2", "demo/table4", "gone/table2"}
-    left = of_parts({name: fingerprint(tmp_path / "left" / name) for name in ("demo", "gone")})
-    right = of_parts({"demo": fingerprint(tmp_path / "right/demo")})
-    assert absent(found.head[0], f"differ: old {left.word}, new {right.word}") == []
+    assert {*cells["table"]} == {"demo/table2", "demo/table4", "gone/table2"}
+    table = of_table(read_table(tmp_path / "left/demo/table2.csv"))
+    demo = of_parts({"table2.csv": table})
+    old = of_parts({"demo": demo, "gone": demo}).word
+    new = of_parts({"demo": of_parts({"table2.csv": table, "table4.csv": table})}).word
+    assert absent(head[0], old, new) == []
     (tmp_path / "right/demo/table4.csv").unlink()
     (tmp_path / "left/gone/table2.csv").unlink()
-    found = compare(*sides)
-    assert moved(found.cells) == {}
-    same = of_parts({"demo": fingerprint(tmp_path / "right/demo")})
-    assert absent(found.head[0], "Same fingerprint", same.word) == []
+    cells, head = compare(tmp_path / "left", tmp_path / "right")
+    assert moved(cells) == {}
+    assert absent(head[0], of_parts({"demo": demo}).word) == []
 
 
 def test_tables_are_in_the_order_of_suites_and_of_the_paper(tmp_path):
     (tmp_path / "right").mkdir()
-    for name in ("b/table1", "a/measures", "a/table7", "a/table2", "a/table1"):
-        file = tmp_path / "left" / f"{name}.csv"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(TABLE)
+    names = ["b/table1", "a/measures", "a/table7", "a/table2", "a/table1"]
+    write_tables(tmp_path / "left", *names)
     cells = compare(tmp_path / "left", tmp_path / "right").cells
     assert [*cells["table"]] == ["a/table1", "a/table2", "a/table7", "a/measures", "b/table1"]
     assert {*cells["verdict"]} == {Verdict.MISSING}
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "facts"),
-    [
-        (TABLE + TABLE.splitlines()[1] + "\n", TABLE, ["left/table2.csv", *FTA]),
-        (TABLE, TABLE + TABLE.splitlines()[2] + "\n", ["right/table2.csv", *STO]),
-        (TABLE, without_column("method"), ["right/table2.csv", "'method'"]),
-        ("", TABLE, ["left/table2.csv"]),
-    ],
-)
-def test_incomparable_tables_are_refused(files, left, right, facts):
-    with raises_with(XmlcError, facts):
-        compare(*files(left, right))
 
 
 CELLS = st.sampled_from(
@@ -224,8 +176,11 @@ CELLS = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("second", ["p@1_std", "c", "row", "macro_f_std"])
-@given(left=st.tuples(CELLS, CELLS, CELLS), right=st.tuples(CELLS, CELLS, CELLS))
+@given(
+    second=st.sampled_from(["p@1_std", "c", "row", "macro_f_std"]),
+    left=st.tuples(CELLS, CELLS, CELLS),
+    right=st.tuples(CELLS, CELLS, CELLS),
+)
 def test_tables_are_equal_exactly_if_their_fingerprints_are(second, left, right):
     sides = [
         pd.DataFrame([("a", *cells[:2]), ("b", cells[2], "")], columns=["dataset", "p@1", second])
@@ -249,29 +204,25 @@ def test_rows_of_equal_text_and_rows_of_costs_are_compared(files, table, old, ne
     assert {*compare(left, left).cells["verdict"]} <= {Verdict.EQUAL}
 
 
-def test_claims_are_compared_only_for_the_same_data(files):
-    claims = "claim,effect,verdict\nfaster,2.5,holds\n"
-    left, right = files(claims, change(claims, "2.5,holds", "2.4,undecided"), "claims.csv")
-    for ours, accepted, same in (
+@pytest.mark.parametrize(
+    ("ours", "accepted", "same"),
+    [
         ({"yeast": "12ab"}, {"yeast": "12ab"}, True),
-        ({"yeast": "12ab"}, {"bibtex": "34cd"}, False),
         ({"yeast": "12ab"}, {"yeast": "12ab", "scene": "56ef"}, False),
-        ({"yeast": "12ab"}, {}, False),
         ({}, {}, False),
         ({"yeast": "12ab"}, None, False),
-    ):
-        for path, digests in ((right, ours), (left, accepted)):
-            written = Manifest("claims", "plt2016", (), digests=digests or {}).write(
-                path.with_suffix("")
-            )
-            if digests is None:
-                written.unlink()
-        found = (
-            {("faster", "effect"): "below", ("faster", "verdict"): "changed"}
-            if same
-            else {("", ""): Verdict.OTHER_DATA}
-        )
-        assert moved(compare(left, right).cells) == found
+    ],
+)
+def test_claims_are_compared_only_for_the_same_data(files, ours, accepted, same):
+    claims = "claim,effect,verdict\nfaster,2.5,holds\n"
+    left, right = files(claims, change(claims, "2.5,holds", "2.4,undecided"), "claims.csv")
+    for path, digests in ((right, ours), (left, accepted)):
+        if digests is not None:
+            Manifest("claims", "plt2016", (), digests=digests).write(path.with_suffix(""))
+    expected = {("", ""): Verdict.OTHER_DATA}
+    if same:
+        expected = {("faster", "effect"): "below", ("faster", "verdict"): "changed"}
+    assert moved(compare(left, right).cells) == expected
 
 
 def test_text_has_fingerprints_counts_settings_and_the_largest_moves(files):
@@ -316,12 +267,6 @@ def test_a_move_within_the_variation_comes_after_smaller_moves(files):
     assert [*zip(table["row"], table["difference"])] == [("a / br", "+0.10"), ("a / plt", "+0.50")]
 
 
-def test_equal_tables_are_said_to_be_equal(files):
-    found = compare(*files(TABLE, TABLE))
-    assert absent(" ".join(found.head), "Same fingerprint", "6 equal") == []
-    assert listing(found.cells, False).empty
-
-
 def test_variation_is_of_the_side_with_more_seeds_and_a_repeated_move_is_first_only_once(files):
     one = (
         "dataset,model,method,macro_f,seeds\nyeast,plt,fta,40,1\n"
@@ -344,28 +289,18 @@ def test_variation_is_of_the_side_with_more_seeds_and_a_repeated_move_is_first_o
     assert (table["column"] == "macro_f").value_counts().to_dict() == {True: 6, False: 12}
 
 
-def test_numbers_farthest_from_a_paper_come_first(files):
-    for deviation in (0.1, 0.0):
-        judge = Judge(
-            {("left", "table2", STO, "macro_f"): Spread(3, deviation)},
-            splits={("left", "yeast"): {"same": True}},
-        )
-        table = listing(compare(*files(TABLE, MIXED), judge).cells, True)
-        interval = {0.1: "± 0.61", 0.0: "± 5.7e-07"}[deviation]
-        first = [
-            "table2",
-            row(STO),
-            "macro_f",
-            "35.12",
-            "36.0",
-            "+0.88",
-            "above",
-            interval,
-            NumberKind.MEASURED,
-        ]
-        assert table.iloc[0].tolist() == first
-        assert table["verdict"].tolist()[-1] == Verdict.NOT_RUN
-        assert len(table) == 6, "every number, also equal ones"
+@pytest.mark.parametrize(("deviation", "interval"), [(0.1, "± 0.61"), (0.0, "± 5.7e-07")])
+def test_numbers_farthest_from_a_paper_come_first(files, deviation, interval):
+    judge = Judge(
+        {("left", "table2", STO, "macro_f"): Spread(3, deviation)},
+        splits={("left", "yeast"): {"same": True}},
+    )
+    table = listing(compare(*files(TABLE, MIXED), judge).cells, True)
+    place = ["table2", row(STO), "macro_f"]
+    numbers = ["35.12", "36.0", "+0.88", "above", interval]
+    assert table.iloc[0].tolist() == [*place, *numbers, NumberKind.MEASURED]
+    assert table["verdict"].tolist()[-1] == Verdict.NOT_RUN
+    assert len(table) == 6, "every number, also equal ones"
 
 
 def test_markdown_is_escaped_and_has_a_limited_length():
@@ -380,43 +315,36 @@ def test_markdown_is_escaped_and_has_a_limited_length():
     assert to_markdown(["first"], table[:0]) == "- first\n\n"
 
 
-OLD = "dataset,model,method,macro_f,seeds\nyeast,plt,sto,2.50,1\n"
-MADE = OLD.replace(
-    "seeds\nyeast,plt,sto,2.50", "train_seconds,train_threads,seeds\nyeast,plt,sto,1.50,9.5,2"
-)
-NEW = OLD.replace("sto,2.50", "sto,1.50")  # without costs, and with every digit
+OLD = "dataset,model,macro_f,seeds\nyeast,plt,2.50,1\n"
+MADE = "dataset,model,macro_f,train_seconds,seeds\nyeast,plt,1.50,9.5,2\n"
+NEW = "dataset,model,macro_f,seeds\nyeast,plt,1.50,2\n"  # without costs, and with every digit
 
 
 def test_accept_copies_existing_tables_without_costs(tmp_path):
     made = tmp_path / "made"
     reference = tmp_path / "reference"
-    files = {"made/plt2016/table2": MADE, "made/plt2016/claims": MADE, "made/other/table1": MADE}
-    files |= {"reference/plt2016/table1": OLD, "reference/plt2016/table2": OLD}
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / f"{name}.csv").write_text(text)
+    before = {"table1.csv": OLD, "table2.csv": OLD}
+    after = {"table2.csv": MADE, "claims.csv": MADE}
+    for folder, files in (
+        (reference / "plt2016", before),
+        (made / "plt2016", after),
+        (made / "other", after),
+    ):
+        folder.mkdir(parents=True)
+        for name, text in files.items():
+            (folder / name).write_text(text)
+    settings = {"yeast / plt": {"C": 1}}
     about = Manifest(
-        "claims",
-        "plt2016",
-        (made / "x.json",),
-        digests={"yeast": "12ab"},
-        settings={"yeast / plt": {"C": 1}},
+        "claims", "plt2016", (made / "x.json",), digests={"yeast": "12ab"}, settings=settings
     )
     about.write(made / "plt2016/claims")
     assert accept(made, reference) == [
         reference / "plt2016/claims.csv",
         reference / "plt2016/table2.csv",
     ]
-    found = {
-        str(file.relative_to(reference)): file.read_text()
-        for file in sorted(reference.rglob("*.csv"))
-    }
-    assert found == {
-        "plt2016/table1.csv": OLD,
-        "plt2016/table2.csv": NEW,
-        "plt2016/claims.csv": NEW,
-    }
+    found = {file.name: file.read_text() for file in reference.rglob("*.csv")}
+    assert found == {"table1.csv": OLD, "table2.csv": NEW, "claims.csv": NEW}
     kept = Manifest.beside(reference / "plt2016/claims.csv")
-    assert (kept.records, kept.settings) == ((), about.settings)
+    assert (kept.records, kept.settings) == ((), settings)
     with raises_with(XmlcError, reference, made / "other"):
         accept(reference, made / "other")

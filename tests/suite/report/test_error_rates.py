@@ -38,39 +38,11 @@ def test_rates_of_statements_are_on_page():
             assert abs(on_paper - here) <= 4 * error + 1  # both rates are rounded
 
 
-def test_row_of_effects_that_vary_is_exactly_on_page():
-    row = MAKER["statement"]("effects vary", 1)
-    assert row in on_page(list(MAKER["statements"](2)))
-
-
-def test_percentage_tells_rare_from_never():
-    assert [MAKER["percent"](count, 1000) for count in (0, 4, 15, 994, 1000)] == [
-        "0",
-        "< 1",
-        "2",
-        "> 99",
-        "100",
-    ]
-
-
 @pytest.mark.parametrize(("level", "deviation"), [(64, 0.6), (10, 1.0)])
 def test_interval_covers_at_least_94_percent_of_faithful_numbers(level, deviation):
     found = MAKER["number_verdicts"](level, deviation, 0)
-    assert {*found} == {
-        Verdict.EQUAL,
-        Verdict.INSIDE,
-        Verdict.ABOVE,
-        Verdict.BELOW,
-        Verdict.UNDECIDED,
-    }
     assert found[Verdict.ABOVE] + found[Verdict.BELOW] <= 0.06 * MAKER["RUNS"]
     assert found[Verdict.ABOVE] == pytest.approx(found[Verdict.BELOW], rel=0.2)
-
-
-def test_numbers_with_large_shift_or_without_noise_are_above_or_below():
-    assert MAKER["number_verdicts"](64, 0.3, -3, FEW)[Verdict.BELOW] >= 0.999 * FEW
-    assert MAKER["number_verdicts"](64, 0, 2, FEW) == {"above": FEW}
-    assert MAKER["number_verdicts"](64, 0, 0, FEW) == {"equal": FEW}
 
 
 @pytest.mark.parametrize("kind", MAKER["KINDS"])
@@ -82,18 +54,20 @@ def test_verdicts_separate_true_and_false_statements(kind):
         assert words.count(wrong) == 0
 
 
+def varying(effect, universal):
+    """Return simulated true effects that vary, and which statements hold."""
+    true, effects = MAKER["simulated"](effect, "effects vary", 4000)
+    verdicts = [pair[universal] for pair in MAKER["claim_verdicts"](effects)]
+    return true, np.array([verdict is ClaimVerdict.HOLDS for verdict in verdicts])
+
+
 def test_verdict_is_about_datasets_tested():
-    runs = 4000
-    true, effects = MAKER["simulated"](0, "effects vary", runs)
-    holds = np.array([word is ClaimVerdict.HOLDS for word, _ in MAKER["claim_verdicts"](effects)])
+    true, holds = varying(0, universal=False)
+    assert 0.02 <= holds.mean() <= 0.05
     positive = (true > 0).sum(axis=1)
-    assert 0.02 * runs <= holds.sum() <= 0.05 * runs
     assert (positive[holds] >= 3).mean() >= 0.97
 
 
 def test_quarter_of_universal_statements_that_hold_is_false_on_a_dataset():
-    true, effects = MAKER["simulated"](1, "effects vary", 4000)
-    holds = np.array(
-        [universal is ClaimVerdict.HOLDS for _, universal in MAKER["claim_verdicts"](effects)]
-    )
+    true, holds = varying(1, universal=True)
     assert (true[holds].min(axis=1) < 0).mean() == pytest.approx(0.25, abs=0.04)

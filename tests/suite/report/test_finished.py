@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tarfile
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +11,7 @@ from command_line import run
 from facts import absent, contents, raises_with
 from page_cases import PAPER, make_table, small_run
 from record_cases import search, statistics
-from report_cases import ranking, write
+from report_cases import write
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.report.finished import LONG_COLUMNS, long_table, write_archive
@@ -43,40 +42,33 @@ def run_folder(finished_run, tmp_path, monkeypatch):
 def test_outdated_table_is_named_and_others_are_shown(run_folder, capsys, change):
     change(OURS)
     assert run("report", "--out", "report") == 0
-    assert (
-        absent(
-            capsys.readouterr().err, PAPER, "table1", f"snakemake results/tables/{PAPER}/table1.md"
-        )
-        == []
-    )
-    assert absent(Path("report/index.html").read_text(), f"results/tables/{PAPER}/table1") == []
+    table = f"results/tables/{PAPER}/table1"
+    assert absent(capsys.readouterr().err, f"snakemake {table}.md") == []
+    assert absent(Path("report/index.html").read_text(), table) == []
     assert "Table 2" in Path(f"report/{PAPER}.html").read_text()
     assert run("results", "--out", "results.csv") == 0
-    table = pd.read_csv("results.csv")
-    # only table 2
-    assert set(table["method"].dropna()) == {"fta", "sto", "ofo", "ofo-ab", "fta-labelwise"}
+    numbers = pd.read_csv("results.csv")
+    assert numbers["method"].notna().all(), "only table 2 has methods"
 
 
 def test_report_loses_the_pages_of_deleted_tables_but_no_other_file(run_folder, capsys):
+    pages = Path("report", PAPER)
     assert run("report", "--out", "report") == 0
-    assert Path(f"report/{PAPER}/table2.csv").exists()
+    assert (pages / "table2.csv").exists()
     for file in Path(f"results/tables/{PAPER}").glob("table2.*"):
         file.unlink()
     assert run("report", "--out", "report") == 0
-    assert not Path(f"report/{PAPER}/table2.csv").exists()
-    assert Path(f"report/{PAPER}/table1.csv").exists()
+    assert [file.name for file in pages.iterdir()] == ["table1.csv"]
     Path("report/notes.txt").write_text("of a user")
-    before = sorted(Path("report").rglob("*"))
+    before = contents(Path("report"))
     assert run("report", "--out", "report") == 1
     assert absent(capsys.readouterr().err, "report", "notes.txt") == []
-    assert sorted(Path("report").rglob("*")) == before
+    assert contents(Path("report")) == before
 
 
 def test_page_can_be_rebuilt_from_the_archive(run_folder, monkeypatch):
     archive = run_folder / "records.tar.xz"
     assert run("archive", "--out", archive) == 0
-    with tarfile.open(archive) as content:
-        assert {Path(name).suffix for name in content.getnames()} == {".json", ".svg"}
     assert run("report", "--out", run_folder / "before") == 0
     unpack_tar(archive, run_folder / "elsewhere")
     for name in ("config", "results/published", "logs"):
@@ -84,8 +76,7 @@ def test_page_can_be_rebuilt_from_the_archive(run_folder, monkeypatch):
     monkeypatch.chdir(run_folder / "elsewhere")
     assert run("report", "--out", run_folder / "after") == 0
     before = contents(run_folder / "before")
-    after = contents(run_folder / "after")
-    assert after == before
+    assert contents(run_folder / "after") == before
     assert {Path("index.html"), Path(f"{PAPER}.html"), Path(PAPER, "table2.csv")} <= before.keys()
 
 
@@ -109,35 +100,36 @@ def test_record_outside_the_folder_is_refused(tmp_path, record):
 
 
 def test_long_table_has_numbers_of_records_and_statistics(tmp_path):
-    files = write(tmp_path / "records", [ranking(model="swnn-searched"), statistics(), search()])
+    files = write(tmp_path / "records", [statistics(), search()])
     make_table(tmp_path, "claims", files, "swnn2018")
     table = long_table(finished_tables(tmp_path / "results/tables"))
-    assert {("swnn-searched", "p@1"), ("", "labels_per_instance")} <= {
-        *zip(table["model"], table["quantity"])
-    }
+    assert {"labels_per_instance", "mean_precision"} <= {*table["quantity"]}
 
 
 @pytest.mark.parametrize("command", ["report", "results", "archive"])
-def test_command_without_finished_tables_is_refused_with_advice(
-    tmp_path, monkeypatch, capsys, command
-):
+def test_command_without_finished_tables_is_refused(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     assert run(command, "--out", "out") == 1
-    assert absent(capsys.readouterr().err, "results/tables", "make demo") == []
+    assert absent(capsys.readouterr().err, "results/tables") == []
     assert not Path("out").exists()
 
 
-def test_number_in_long_table_has_its_origin_and_settings(finished_run):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(finished_run)
-        table = long_table(finished_tables(Path("results/tables")))
+def test_number_in_long_table_has_its_origin_and_settings(run_folder):
+    table = long_table(finished_tables(Path("results/tables")))
     assert tuple(table.columns) == LONG_COLUMNS
-    row = table[
-        (table["model"] == "plt") & (table["method"] == "sto") & (table["quantity"] == "macro_f")
-    ].iloc[0]
-    assert (row["papers"], row["dataset"], row["seed"], row["split"]) == (PAPER, "yeast", 0, "80")
-    assert (row["value"], row["unit"]) == (pytest.approx(35), "%")
-    assert (row["threads"], row["seconds"], row["peak_mb"]) == (2, 5.25, 123)
-    assert row["versions"] == "xmlc 0.1.0; python 3.11.7; numpy 2.4.6"
-    assert row["hyperparameters"] == '{"arity": 16}'
+    is_one = (table["model"] == "plt") & (table["method"] == "sto") & (table["seed"] == 0)
+    row = table[is_one & (table["quantity"] == "macro_f")].iloc[0].to_dict()
+    assert row["value"] == pytest.approx(35)
     assert row["record"].endswith("001.json")
+    expected = {
+        "papers": PAPER,
+        "dataset": "yeast",
+        "split": "80",
+        "unit": "%",
+        "threads": 2,
+        "seconds": 5.25,
+        "peak_mb": 123,
+        "versions": "xmlc 0.1.0; python 3.11.7; numpy 2.4.6",
+        "hyperparameters": '{"arity": 16}',
+    }
+    assert row | expected == row

@@ -4,8 +4,6 @@ import base64
 import re
 import runpy
 import shutil
-from itertools import product
-from pathlib import Path
 
 import pytest
 from facts import absent
@@ -48,27 +46,18 @@ def test_each_cell_is_shown_with_its_published_number_and_verdict(pages):
     assert re.search(r'title="± 0.43; standard deviation 0.028 of 2 runs[^"]*"', pages.paper)
 
 
-def test_index_lists_papers_failures_and_help(pages):
-    signs = [
-        f'href="{PAPER}.html">{PAPER}</a> <span',
-        'id="failures"',
-        "logs/yeast/fastxml/seed0/80/train.log",
-        'id="how"',
-    ]
-    places = [pages.index.index(sign) for sign in signs]
-    assert places == sorted(places)
-    assert absent(pages.index, "no &lt;room&gt; left", published_lines(pages.numbers)[0]) == []
+def test_index_links_papers_and_lists_failures(pages):
+    facts = [f'href="{PAPER}.html"', "logs/yeast/fastxml/seed0/80/train.log", "&lt;room&gt; left"]
+    assert absent(pages.index, facts, published_lines(pages.numbers)[0]) == []
 
 
 def test_claims_come_after_the_tables_and_count_without_costs(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     made = make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
     html = pages_of_run(tmp_path).paper
-    signs = ['id="table1"', 'id="table2"', 'id="claims"', "<img", "Machines and versions"]
-    places = [html.index(sign) for sign in signs]
-    assert places == sorted(places)
-    shown = re.search(r'data-verdict="(\d+) not run"', html)
-    assert 0 < int(shown[1]) < len(made.content)
+    assert html.index('id="table2"') < html.index('id="claims"')
+    counted = re.search(r'data-verdict="(\d+) not run"', html)
+    assert 0 < int(counted[1]) < len(made.content)
     details = sum(panel.details for panel in made.panels)
     assert html.partition("Cases of each claim")[2].count("<table") == details > 0
 
@@ -76,18 +65,15 @@ def test_claims_come_after_the_tables_and_count_without_costs(run, tmp_path):
 def test_tables_that_are_not_in_the_paper_are_linked(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     records = [thresholds(method=f"for-{name}-f") for name in ("macro", "micro")]
-    table = make_table(tmp_path, "measures", write(tmp_path / "results/yeast/measures", records))
+    make_table(tmp_path, "measures", write(tmp_path / "results/yeast/measures", records))
     pages = pages_of_run(tmp_path)
-    assert (
-        absent(pages.paper, f'href="{PAPER}/measures.csv"', table.spec.caption.split("<")[0]) == []
-    )
+    name = f"{PAPER}/measures.csv"
+    assert absent(pages.paper, f'href="{name}"') == []
     assert 'id="measures"' not in pages.paper
-    written = (tmp_path / f"results/tables/{PAPER}/measures.csv").read_text()
-    assert pages.files[f"{PAPER}/measures.csv"] == written
+    assert pages.files[name] == (tmp_path / "results/tables" / name).read_text()
     shutil.rmtree(tmp_path / "results/published")
-    assert 'id="measures"' in pages_of_run(tmp_path).paper, (
-        "a suite without published numbers shows all tables"
-    )
+    html = pages_of_run(tmp_path).paper
+    assert 'id="measures"' in html, "a suite without published numbers shows all tables"
 
 
 OUTCOME = {
@@ -119,11 +105,6 @@ def test_published_table_without_results_counts_as_not_run(tmp_path):
     assert found == OUTCOME | {"datasets run": "1 of 3", "published": 8}
 
 
-def test_without_split_error_only_equal_printed_numbers_are_judged(run):
-    found = count_outcomes(pages_of_run(run, Judge()).numbers)
-    assert (found["reproduced"], found["undecided"], found["run"]) == (1, 2, 3)
-
-
 def test_statistic_of_a_dataset_has_its_verdict_in_each_row(tmp_path):
     small_run(tmp_path)
     text = "dataset,model,m,p@1\nyeast,swnn,14,70.00\n"
@@ -135,16 +116,8 @@ def test_statistic_of_a_dataset_has_its_verdict_in_each_row(tmp_path):
 
 
 def test_numbers_fitted_to_published_results_are_marked_and_counted(run, pages):
-    judge = Judge(
-        splits=SPLIT, fitted={(PAPER, "plt"): "C: kept because the printed row comes out"}
-    )
-    fitted = pages_of_run(run, judge)
-    assert (
-        absent(
-            published_lines(fitted.numbers)[1], "2 of these agree", "fitted to published results"
-        )
-        == []
-    )
+    fitted = pages_of_run(run, Judge(splits=SPLIT, fitted={(PAPER, "plt"): "C: kept because"}))
+    assert absent(published_lines(fitted.numbers)[1], "2 of these agree", "fitted") == []
     assert absent(fitted.paper, "C: kept because") == []
     assert (fitted.paper.count("</span> ‡"), pages.paper.count("</span> ‡")) == (3, 0)
 
@@ -154,70 +127,47 @@ def test_every_value_is_escaped(pages, name):
     html = getattr(pages, name)
     assert HOSTILE not in html
     assert "&lt;" in html
-    reader = Reader(html)
-    assert name == "index" or HOSTILE in "".join(reader.text)
-    assert "script" not in {tag for tag, _ in reader.tags}
-    assert not [a for _, a in reader.tags if any(name.startswith("on") for name in a)]
+    tags = Reader(html).tags
+    assert "script" not in {tag for tag, _ in tags}
+    for _, attributes in tags:
+        assert not [name for name in attributes if name.startswith("on")]
 
 
 @pytest.mark.parametrize("name", ["index", "paper"])
 def test_page_is_self_contained_and_blocks_external_content(pages, name):
     html = getattr(pages, name)
-    reader = Reader(html)
-    addresses = [
-        a[name]
-        for (_, a), name in product(reader.tags, ("src", "href", "xlink:href", "action"))
-        if a.get(name)
-    ]
+    addresses = set()
+    identifiers = []
+    policy = ""
+    for _, attributes in Reader(html).tags:
+        for source in ("src", "href", "xlink:href", "action"):
+            addresses.add(attributes.get(source) or "#")
+        if "id" in attributes:
+            identifiers.append(attributes["id"])
+        if attributes.get("http-equiv") == "Content-Security-Policy":
+            policy = attributes["content"]
     links = {address for address in addresses if not address.startswith(("#", "data:"))}
     assert {"index.html", f"{PAPER}.html"} <= links <= {*pages.files}
     assert not re.search(r"@import|url\((?!#|%23)", html)
-    identifiers = [a["id"] for _, a in reader.tags if "id" in a]
     assert len(identifiers) == len(set(identifiers))
-    assert {address[1:] for address in addresses if address.startswith("#")} <= set(identifiers)
-    policy = next(
-        a["content"] for _, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"
-    )
+    targets = {address[1:] for address in addresses if address.startswith("#")}
+    assert targets <= {"", *identifiers}
     assert "default-src 'none'" in policy
     assert "script-src" not in policy
 
 
-def test_pages_show_fingerprints_of_tables_and_of_folders_of_suites(run, pages):
+def test_pages_show_fingerprints_and_versions(run, pages):
     folder = run / "results/tables" / PAPER
     words = [fingerprint(folder / f"table{number}.csv").word for number in (1, 2)]
     whole = fingerprint(folder).word
     assert re.findall(r"Fingerprint[^:]*: <code>([^<]+)</code>", pages.paper) == [*words, whole]
     assert f"{PAPER}: <code>{whole}</code>" in pages.index
-
-
-def test_machines_and_versions_of_the_records_are_named(pages):
-    text = "".join(Reader(pages.paper).text)
-    assert absent(text, "A <fast> CPU: xmlc 0.1.0; python 3.11.7; numpy 2.4.6") == []
-
-
-def test_same_run_gives_identical_pages(run, pages):
-    assert pages_of_run(run).files == pages.files
+    versions = "A <fast> CPU: xmlc 0.1.0; python 3.11.7; numpy 2.4.6"
+    assert versions in "".join(Reader(pages.paper).text)
 
 
 def test_figures_are_embedded_as_images(run, pages):
-    images = {a["alt"]: a["src"] for tag, a in Reader(pages.paper).tags if tag == "img"}
-    assert list(images) == [f"figure1 of {PAPER}"]
-    start, _, content = images[f"figure1 of {PAPER}"].partition(",")
+    (image,) = [attributes for tag, attributes in Reader(pages.paper).tags if tag == "img"]
+    start, _, content = image["src"].partition(",")
     assert start == "data:image/svg+xml;base64"
     assert base64.b64decode(content) == (run / f"results/figures/{PAPER}/figure1.svg").read_bytes()
-
-
-def test_every_verdict_has_a_style():
-    style = Path(ROOT, "xmlc/suite/report/templates/report.css").read_text()
-    words = ["equal", "inside", "above", "below", "undecided", "not run", "holds", "does not hold"]
-    assert absent(style, *(f'data-verdict*="{word}"' for word in words)) == []
-
-
-def test_every_class_with_a_style_is_used():
-    folder = ROOT / "xmlc/suite/report/templates"
-    styled = set(re.findall(r"\.([a-z]+)(?=[ :>\[.,{)])", (folder / "report.css").read_text()))
-    used = {"best"}
-    for file in folder.glob("*.j2"):
-        for names in re.findall(r'class="([^"{]+)"', file.read_text()):
-            used |= set(names.split())
-    assert styled <= used

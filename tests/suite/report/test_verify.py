@@ -65,7 +65,7 @@ def test_each_damaged_file_is_named_with_files_to_delete(results):
     assert (found.unlisted, found.without) == ([DATA / "more.npy"], [OTHER])
 
 
-@pytest.mark.parametrize("place", [DATA / "train/X.npy", DATA / "split.npy", RECORD, TUNED])
+@pytest.mark.parametrize("place", [DATA / "train/X.npy", RECORD])
 def test_single_file_can_be_verified(results, place):
     assert verify([place]).damaged == []
     place.write_bytes(place.read_bytes()[:-3])
@@ -82,38 +82,21 @@ def test_missing_list_or_checksum_is_damage(results):
 def test_command_names_and_deletes_damaged_files(results, capsys):
     (DATA / "more.npy").touch()
     assert run("verify") == 0
-    assert (
-        absent(
-            capsys.readouterr().out,
-            "5 files",
-            "0 damaged",
-            "1 unexpected",
-            "1 others",
-            DATA / "more.npy",
-        )
-        == []
-    )
+    facts = ["5 files", "0 damaged", "1 unexpected", "1 others", DATA / "more.npy"]
+    assert absent(capsys.readouterr().out, facts) == []
     edit(RECORD, b"0.75", b"0.95")
     edit(DATA / "split.npy", b"\x07", b"\x06")
     assert run("verify", "results") == 1
-    said, error = capsys.readouterr()
-    assert absent(said, RECORD, f"snakemake {RECORD}", DATA / "split.npy") == []
-    assert absent(error, "2 of 5") == []
+    found = capsys.readouterr()
+    assert absent(found.out, f"snakemake {RECORD}", DATA / "split.npy") == []
+    assert absent(found.err, "2 of 5") == []
     assert run("verify", "--delete") == 0
     assert absent(capsys.readouterr().out, "deleted", RECORD, DATA) == []
     assert [path.exists() for path in (RECORD, DATA)] == [False, False]
     assert run("verify") == 0
 
 
-OF_OTHER_PROGRAMS = (
-    '{"files": {"checksum": "a"}}',
-    '{"about": "checksum"}',
-    '["checksum"]',
-    '"checksum"}',
-)
-
-
-@pytest.mark.parametrize("content", OF_OTHER_PROGRAMS)
+@pytest.mark.parametrize("content", ['{"files": {"checksum": "a"}}', '"checksum"'])
 def test_json_file_of_another_program_is_not_deleted(results, content):
     other = Path("results/other.json")
     other.write_text(content)
