@@ -39,6 +39,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -115,7 +116,7 @@ def fingerprint(path: Path) -> Fingerprint:
             return of_array(content)
         with content:
             return of_parts({name: of_array(content[name]) for name in content.files})
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
         let_through(error)
         raise XmlcError(f"{path}: found no readable arrays ({error}). Rebuild the file") from error
 
