@@ -13,19 +13,14 @@ from xmlc.suite.results.columns import COLUMNS, column
         ("p@1", 90.4567, "90.46"),
         ("hamming_loss", 0.41, "0.4100"),
         ("inner_products", 252.4, "252"),
-        ("m", 670091, "670091"),
         ("train_minutes", 1327.4, "1327"),
         ("train_minutes", 0.012834, "0.0128"),
         ("test_ms", 17.41, "17.4"),
         ("test_ms", 1e-9, "0.000000"),
-        ("b", 100000.0, "100000"),
         ("c", 66.6667, "66.6667"),
         ("b", "10/100", "10/100"),
         ("p@1", math.nan, "–"),
-        ("p@1", None, "–"),
-        ("p@1", math.inf, "inf"),
         ("test_ms", math.inf, "inf"),
-        ("c", math.inf, "inf"),
     ],
 )
 def test_numbers_are_printed_with_decimals_of_their_column(name, value, printed):
@@ -39,12 +34,7 @@ def test_standard_deviation_is_printed_like_its_value():
 
 def test_standard_deviation_has_definition_of_its_column_without_direction():
     assert column("test_ms_std").cost
-    assert column("macro_f_std").decimals == 2
-    assert column("macro_f_std").better is None
-
-
-def test_unknown_column_is_not_a_cost():
-    assert not column("anything").cost
+    assert (column("macro_f_std").decimals, column("macro_f_std").better) == (2, None)
     assert not column("anything_std").cost
 
 

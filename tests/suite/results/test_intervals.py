@@ -38,10 +38,9 @@ def test_equal_values_have_an_interval_of_width_0():
     assert [estimate_of([0.1, 0.1]).side_of(margin) for margin in (0, 0.1, 0.2)] == [1, 0, -1]
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 10])
+@pytest.mark.parametrize("n", [2, 10])
 def test_19_of_20_intervals_contain_the_true_mean(n):
     draws = np.random.default_rng(n).normal(3, 2, (2000, n))
-    held = np.mean(
-        [(found := estimate_of(values)).lower <= 3 <= found.upper for values in draws.tolist()]
-    )
+    found = [estimate_of(values) for values in draws.tolist()]
+    held = np.mean([one.lower <= 3 <= one.upper for one in found])
     assert held == pytest.approx(0.95, abs=0.015)  # three standard errors

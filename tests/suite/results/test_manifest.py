@@ -31,14 +31,17 @@ CONTENT = {
 
 def test_written_manifest_is_read_back(tmp_path):
     path = MADE.write(tmp_path / "claims")
-    assert path.name == "claims.manifest.json"
+    assert path == tmp_path / "claims.manifest.json"
     assert path.read_text() == json.dumps(stamped(CONTENT), indent=2) + "\n"
     assert Manifest.read(path) == Manifest.beside(tmp_path / "claims.csv") == MADE
     assert Manifest.beside(tmp_path / "table1.csv") is None
-    path.write_text(
-        json.dumps(stamped({key: value for key, value in CONTENT.items() if key != "settings"}))
-    )
-    assert Manifest.read(path).settings == {}  # Earlier versions wrote no settings.
+
+
+def test_manifest_of_an_earlier_version_has_no_settings(tmp_path):
+    path = tmp_path / "x.manifest.json"
+    earlier = {key: value for key, value in CONTENT.items() if key != "settings"}
+    path.write_text(json.dumps(stamped(earlier)))
+    assert Manifest.read(path).settings == {}
 
 
 @pytest.mark.parametrize("change", [{"records": [1]}, {"suite": 3}, {"digests": []}])
