@@ -30,11 +30,14 @@ class TestFile(RecordFile):
 
 def test_numbers_are_in_percent_or_missing_after_a_timeout():
     records = [inference(method="h", f=0.5), inference(finished=False), inferred_from_estimates()]
-    found = pd.DataFrame([row for record in records for _, row in as_record(record).numbers()])
-    assert found["instance_f"].fillna(-1).tolist() == [50, -1, 60]
-    assert found["expected_f"].fillna(-1).tolist() == [52, -1, 62]
-    assert found["note"].fillna("").tolist() == ["", "stopped after 60 s", ""]
-    assert found["min_probability"].fillna(-1).tolist() == [-1, -1, 1e-4]
-    assert found["missed_per_instance"].fillna(-1).tolist() == [-1, -1, 0.25]
-    assert found["draw_ms"].fillna(-1).tolist() == [0.5, 0.5, -1]
-    assert found["estimate_ms"].fillna(-1).tolist() == [-1, -1, 0.125]
+    numbers = pd.DataFrame([row for record in records for _, row in as_record(record).numbers()])
+    expected = {
+        "instance_f": [50, -1, 60],
+        "expected_f": [52, -1, 62],
+        "note": [-1, "stopped after 60 s", -1],
+        "min_probability": [-1, -1, 1e-4],
+        "missed_per_instance": [-1, -1, 0.25],
+        "draw_ms": [0.5, 0.5, -1],
+        "estimate_ms": [-1, -1, 0.125],
+    }
+    assert numbers[[*expected]].astype(object).fillna(-1).to_dict("list") == expected

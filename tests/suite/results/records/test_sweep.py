@@ -6,22 +6,15 @@ from report_cases import sweep
 
 from xmlc.suite.results.records.sweep import SweepRecord
 
-CONTENT = {
-    "kind": "sweep",
-    "schema": 1,
-    "dataset": sweep()["dataset"],
-    "estimator": "ldsm",
-    "model": "ldsm",
-}
-CONTENT |= {
-    key: sweep()[key] for key in ("hyperparameters", "seed", "split", "settings", "hyperparameter")
-}
-ROWS = [
-    {"value": row.pop("max_nodes"), **row, "predict_ms_per_instance": 0.5}
-    for row in sweep()["rows"]
+KEYS = "kind schema dataset estimator model hyperparameters seed split settings hyperparameter rows"
+RECORD = sweep(estimator="ldsm", environment=environment(), step=step("sweep"))
+CONTENT = {key: RECORD[key] for key in (*KEYS.split(), "costs", "environment", "step")}
+EARLIER = CONTENT["rows"]
+CONTENT["rows"] = [
+    {"value": row["max_nodes"], **row, "predict_ms_per_instance": 0.5} for row in EARLIER
 ]
-CONTENT |= {"rows": ROWS, "costs": {"threads": 2}}
-CONTENT |= {"environment": environment(), "step": step("sweep")}
+for row in CONTENT["rows"]:
+    del row["max_nodes"]
 
 
 class TestFile(RecordFile):
@@ -32,20 +25,14 @@ class TestFile(RecordFile):
 
 
 def test_value_can_have_the_name_of_its_hyperparameter(tmp_path):
-    rows = []
-    for row in ROWS:
-        rows.append({"max_nodes" if name == "value" else name: part for name, part in row.items()})
-    assert [
-        row.value for row in SweepRecord.read(save(tmp_path, CONTENT | {"rows": rows})).rows
-    ] == [16, 64, 256]
+    record = SweepRecord.read(save(tmp_path, CONTENT | {"rows": EARLIER}))
+    assert [row.value for row in record.rows] == [16, 64, 256]
 
 
 def test_each_value_is_a_variant(tmp_path):
-    record = SweepRecord.read(save(tmp_path, CONTENT))
-    assert [row.value for row in record.rows] == [16, 64, 256]
-    variants, rows = zip(*record.numbers(), strict=True)
-    assert variants == ("max_nodes=16", "max_nodes=64", "max_nodes=256")
-    assert [row["p@1"] for row in rows] == [100 * row.metrics["p@1"] for row in record.rows]
-    assert [row["depth"] for row in rows] == [3, 5, 7]
-    assert [row["value"] for row in rows] == [16, 64, 256]
-    assert (rows[0]["train_seconds"], rows[0]["predict_ms"]) == (1.5, 0.5)
+    parts = dict(SweepRecord.read(save(tmp_path, CONTENT)).numbers())
+    assert list(parts) == ["max_nodes=16", "max_nodes=64", "max_nodes=256"]
+    last = parts["max_nodes=256"]
+    expected = {"value": 256, "depth": 7, "train_seconds": 1.5, "predict_ms": 0.5}
+    expected["p@1"] = 100 * EARLIER[2]["metrics"]["p@1"]
+    assert last | expected == last
