@@ -57,10 +57,9 @@ MODELS = {name: small(name) for name in OURS} | {
     "adapted": Wrapped(OneVsRestClassifier(MultinomialNB())),
     "oracle": Posteriors(),
     "only estimates": OnlyEstimates(),
-    **{
-        f"plt {search}": PLT(search=search, beam=M, **TREE)
-        for search in ("certified", "beam", "exact")
-    },
+    "plt certified": PLT(search="certified", **TREE),
+    "plt beam": PLT(search="beam", beam=M, **TREE),
+    "plt exact": PLT(search="exact", **TREE),
     "plt narrow": PLT(beam=1, **TREE),
     "plt compact": PLT(weight_threshold=0.05, **TREE),
     "plt compact exact": PLT(weight_threshold=0.05, search="exact", **TREE),
@@ -96,17 +95,17 @@ def by_brute_force(labels, scores, weights, k):
 
 def tie_order(model, labels, scores):
     """Order a ranking by the leaf in a label tree, else by the label, as ties are resolved."""
-    tree = getattr(model, "tree_", None)
-    numbers = (
-        labels if tree is None else np.append(tree.leaf, [-1] * (M + 1 - tree.leaf.size))[labels]
-    )
+    numbers = labels
+    if hasattr(model, "tree_"):
+        leaves = np.full(M + 1, -1)
+        leaves[: model.tree_.leaf.size] = model.tree_.leaf
+        numbers = leaves[labels]
     order = np.argsort(np.where(labels < 0, M**2, numbers), axis=1, kind="stable")
     return np.take_along_axis(labels, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_rankings_by_weighted_estimates_equal_brute_force(name):
-    """Each of 24 models ranks 80 instances with 15 draws of weights, 28,800 cases."""
     model = MODELS[name].unfitted().fit(X, Y)
     rng = np.random.default_rng(len(name))
     everything = tie_order(model, *model.predict_top_k(X, M))
@@ -114,13 +113,12 @@ def test_rankings_by_weighted_estimates_equal_brute_force(name):
         weights = draw_weights(rng)
         k = int(rng.integers(1, M + 5))
         labels, scores = model.predict_top_k(X, k, label_weights=weights)
-        for found, wanted in zip(
-            (labels, scores), by_brute_force(*everything, weights, k), strict=True
-        ):
-            np.testing.assert_array_equal(found[:, : wanted.shape[1]], wanted)
-            # places beyond the last label
-            assert (found[:, wanted.shape[1] :] == (-1 if found is labels else 0)).all()
         assert (labels.dtype, scores.dtype) == (np.int32, np.float32)
+        best, weighted = by_brute_force(*everything, weights, k)
+        # places beyond the last label
+        beyond = ((0, 0), (0, k - best.shape[1]))
+        np.testing.assert_array_equal(labels, np.pad(best, beyond, constant_values=-1))
+        np.testing.assert_array_equal(scores, np.pad(weighted, beyond))
         if model._BY_INSTANCE and name != "oracle":
             for i in range(3):
                 one = model.rank_one(X[[i]].indices, X[[i]].data, k, label_weights=weights)
@@ -157,19 +155,16 @@ def test_excluded_labels_take_no_place_in_beams_of_parabel():
         labels, scores = model.predict_top_k(X, 1, np.arange(M) == label)
         assert (labels == label).all()
         assert (scores > 0).all()
-        assert model.inner_products_.max() <= sum(
-            2 * tree.tree_.depth.max() + 1 for tree in model.trees_
-        )
+        depths = sum(tree.tree_.depth.max() for tree in model.trees_)
+        assert model.inner_products_.max() <= 2 * depths + 2
 
 
 def test_positive_weights_do_not_change_beams_of_parabel():
     model = Parabel(n_trees=2, max_leaf=2, beam=2, C=1.0, n_jobs=1).fit(X, Y)
     weights = np.linspace(3, 0.1, M)
     everything = tie_order(model, *model.predict_top_k(X, M))
-    for found, expected in zip(
-        model.predict_top_k(X, 5, weights), by_brute_force(*everything, weights, 5)
-    ):
-        np.testing.assert_array_equal(found, expected)
+    expected = by_brute_force(*everything, weights, 5)
+    np.testing.assert_array_equal(model.predict_top_k(X, 5, weights), expected)
 
 
 def test_weights_changed_in_place_and_refitted_trees_take_effect():
@@ -192,7 +187,7 @@ def test_custom_ranking_may_have_no_weights():
         model.rank_one([], [], 3, np.ones(M))
 
 
-@pytest.mark.parametrize("name", ["plt", "oplt", "parabel", "swnn", "br", "ldsm", "only estimates"])
+@pytest.mark.parametrize("name", ["plt", "oplt", "parabel", "swnn", "stacking", "adapted"])
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -200,7 +195,6 @@ def test_custom_ranking_may_have_no_weights():
         (1.0, ["label_weights", "()", "(30,)"]),
         (np.where(np.arange(M) == 7, -0.5, 1), ["label_weights[7]", "-0.5"]),
         (np.where(np.arange(M) == 3, np.nan, 1), ["label_weights[3]", "nan"]),
-        (np.where(np.arange(M) == 9, np.inf, 1), ["label_weights[9]", "inf"]),
         (["a"] * M, "label_weights"),
     ],
 )
