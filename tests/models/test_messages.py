@@ -21,8 +21,6 @@ from xmlc.metrics import macro_f, precision_at_k, propensities
 from xmlc.models import (
     OPLT,
     PLT,
-    BinaryRelevance,
-    FastXML,
     Parabel,
     ProbabilisticClassifierChain,
     Stacking,
@@ -30,7 +28,7 @@ from xmlc.models import (
 from xmlc.models.registry import make_estimator
 from xmlc.models.texts import TextClassifier
 from xmlc.models.wrapped import Wrapped
-from xmlc.thresholds import FTA, STO, CommonThreshold, ExpectedF, OutOfFold
+from xmlc.thresholds import FTA, STO, CommonThreshold, OutOfFold
 
 X, Y = random_multilabel(40, 12, 5)
 SPE = sparse.csr_array(Y * np.float32(0.5))
@@ -39,31 +37,19 @@ CLASSES = np.arange(40) % 3
 
 
 @pytest.mark.parametrize(
-    ("call", "mentioned"),
+    ("call", "facts"),
     [
         (lambda: PLT().fit(TEXTS, Y), ["numbers", "'boil rice'", "TextClassifier"]),
-        (lambda: BinaryRelevance().fit(np.array(TEXTS, dtype=object), Y), "TextClassifier"),
-        (lambda: OPLT().partial_fit(TEXTS, Y), "TextClassifier"),
+        (lambda: PLT().fit(np.array(TEXTS, dtype=object), Y), "TextClassifier"),
         (lambda: PLT().fit([{"word": 1.0}] * 40, Y), "DictVectorizer"),
         (lambda: PLT().fit("train.txt", Y), ["'train.txt'", "xmlc.data.load"]),
         (lambda: PLT().fit(None, Y), "None"),
         (lambda: PLT().fit(X[:3], Y), ["3 instances", "40"]),
         (lambda: PLT().fit(X, CLASSES), ["[[one] for one in y]", "np.reshape"]),
         (lambda: PLT().fit(X, CLASSES.reshape(-1, 1)), ["2", "row 2", "[[one] for one in y]"]),
-        (lambda: PLT().fit(X, list("ab") * 20), "[[one] for one in y]"),
         (lambda: PLT().fit(X, [["a"], ["b", "c"]] * 20), "MultiLabelBinarizer"),
-        (lambda: STO().fit(SPE, CLASSES), "[[one] for one in y]"),
         (lambda: macro_f(Y, SPE), "apply_thresholds"),
-    ],
-)  # fmt: skip
-def test_error_shows_given_value_and_conversion_to_a_matrix(call, mentioned):
-    with raises_with(InvalidDataError, mentioned):
-        call()
-
-
-@pytest.mark.parametrize(
-    ("call", "right"),
-    [
+        # swapped arguments
         (lambda: PLT().fit(Y, X), "PLT.fit(X, Y)"),
         (lambda: OPLT().partial_fit(Y, X), "OPLT.partial_fit(X, Y)"),
         (lambda: OutOfFold(PLT()).fit(Y, X), "OutOfFold.fit(X, Y)"),
@@ -74,25 +60,22 @@ def test_error_shows_given_value_and_conversion_to_a_matrix(call, mentioned):
         (lambda: TextClassifier().fit([["a"]] * 40, TEXTS), "(texts, label_lists)"),
     ],
 )  # fmt: skip
-def test_error_shows_correct_order_of_swapped_arguments(call, right):
-    with raises_with(InvalidDataError, right):
+def test_error_shows_given_value_and_how_to_pass_it(call, facts):
+    with raises_with(InvalidDataError, facts):
         call()
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: PLT().set_params(ariti=3),
         lambda: STO().set_params(estimator__C=3),
         lambda: Wrapped(PLT()).set_params(ariti=3),
-        lambda: TextClassifier(PLT()).set_params(estimator__ariti=3),
         lambda: macro_f(Y, Y, beta="1"),
         lambda: macro_f(Y, Y, average=["all"]),
         lambda: propensities(Y, None),
         lambda: gfm_t(SPE, n_thresholds="x"),
         lambda: meuf_approx(SPE, n_cells=2.5),
         lambda: FTA(grid=3).fit(SPE, Y),
-        lambda: ExpectedF(min_share=None).fit(SPE),
         lambda: STO(overlap="f1").fit(SPE, Y),
         lambda: CommonThreshold(overlap=None).fit(SPE, Y),
         lambda: gfm(TEXTS),
@@ -110,14 +93,12 @@ def test_error_shows_correct_order_of_swapped_arguments(call, right):
         lambda: TextClassifier().fit(TEXTS, [["a\ud800"]] * 40),
         lambda: TextClassifier(None, "tfidf").fit(TEXTS, [["a"]] * 40),
         lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, 0),
-        lambda: TextClassifier().fit(TEXTS, [["a"], ["b"]] * 20).predict(TEXTS, "3"),
     ],
 )  # fmt: skip
 def test_invalid_values_raise_value_error(call):
     with pytest.raises(XmlcError) as raised:
         call()
     assert isinstance(raised.value, ValueError)
-    assert ": expected" in str(raised.value) or "expected " in str(raised.value)
 
 
 def test_unfitted_model_raises_picklable_not_fitted_error():
@@ -125,36 +106,27 @@ def test_unfitted_model_raises_picklable_not_fitted_error():
         PLT().predict(X)
     for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
         assert isinstance(error, NotFittedError)
-        assert isinstance(error, XmlcError)
         assert absent(str(error), "PLT", "fit") == []
 
 
-@pytest.mark.parametrize(
-    "load", [PLT.load, TextClassifier.load, Wrapped.load, xmlc.load_model, xmlc.data.load]
-)
+@pytest.mark.parametrize("load", [PLT.load, Wrapped.load, xmlc.load_model, xmlc.data.load])
 def test_missing_path_raises_file_not_found_error(load, tmp_path):
     with raises_with(MissingFileError, "nowhere"):
         load(tmp_path / "nowhere")
     assert issubclass(MissingFileError, FileNotFoundError)
 
 
-def test_unknown_nested_hyperparameter_raises_invalid_parameter_error():
-    with raises_with(InvalidParameterError, "'ariti'", "arity"):
-        TextClassifier(PLT()).set_params(estimator__ariti=3)
-
-
 @pytest.mark.parametrize(
-    ("call", "mentioned"),
+    ("call", "facts"),
     [
         (lambda: PLT(arity=3).fit(X, Y), "arity=3"),
-        (lambda: PLT(arity=1).fit(X, Y), "arity=1"),
         (lambda: PLT(arity=1, tree="random").fit(X, Y), "arity=1"),
         (lambda: PLT(max_leaf=0).fit(X, Y), "max_leaf=0"),
         (lambda: Parabel(arity=6).fit(X, Y), "arity=6"),
         (lambda: OPLT(arity=6, warm_start=1.0).fit(X, Y), "arity=6"),
         (lambda: Stacking([("plt", PLT(arity=3))]).fit(X, Y), "arity=3"),
         (lambda: Stacking([("plt", "ptl")]).fit(X, Y), ["'ptl'", "plt"]),
-        (lambda: FastXML(n_trees=1).fit(X, Y).trees(2), "n=2"),
+        (lambda: TextClassifier(PLT()).set_params(estimator__ariti=3), ["'ariti'", "arity"]),
         (lambda: make_estimator("plt", {"gama": 1}, 0), ["gama", "gamma"]),
         (
             lambda: make_estimator("sklearn.linear_model:LogisticRegression", {"c": 1}, 0),
@@ -163,8 +135,8 @@ def test_unknown_nested_hyperparameter_raises_invalid_parameter_error():
         (lambda: ProbabilisticClassifierChain(C=1.0).fit(X, Y).sample(X, 0), "0"),
     ],
 )
-def test_wrong_value_of_a_parameter_raises_invalid_parameter_error(call, mentioned):
-    with raises_with(InvalidParameterError, mentioned):
+def test_wrong_value_of_a_parameter_raises_invalid_parameter_error(call, facts):
+    with raises_with(InvalidParameterError, facts):
         call()
     assert issubclass(InvalidParameterError, ValueError)
 
@@ -174,12 +146,9 @@ def test_wrong_value_of_a_parameter_raises_invalid_parameter_error(call, mention
     [
         [["a"], ["b"], ["c"], ["d"], ["e"]],
         "abcde",
-        b"abcde",
         set("abcde"),
         dict.fromkeys("abcde"),
         3,
-        None,
-        [None] * 5,
         [True, False, "a", "b", "c"],
         ["a", "b", "c", "d", float("nan")],
         ["a", "b", "c", "d"],
@@ -197,8 +166,6 @@ def test_label_names_that_are_not_a_list_of_names_are_refused(names):
 @pytest.mark.parametrize(
     "names",
     [
-        list("abcde"),
-        tuple("abcde"),
         np.array(list("abcde")),
         iter("abcde"),
         dict.fromkeys("abcde").keys(),

@@ -29,8 +29,8 @@ def test_thresholds_and_rankings_equal_dense_arithmetic(posteriors, multilabel):
     oracle = Oracle().fit(X, Y)
     oracle.use_posteriors(posteriors)
     dense = posteriors.toarray()
-    for threshold in (0.0, 0.5, np.linspace(0, 1, 9, dtype=np.float32)):
-        expected = np.where(dense > np.asarray(threshold, np.float32), dense, 0)
+    for threshold in (0.5, np.linspace(0, 1, 9, dtype=np.float32)):
+        expected = np.where(dense > threshold, dense, 0)
         np.testing.assert_array_equal(oracle.predict_proba(X, threshold).toarray(), expected)
     labels, scores = oracle.predict_top_k(X, 6)
     np.testing.assert_array_equal(scores, -np.sort(-dense, axis=1)[:, :6])
@@ -82,58 +82,50 @@ def tiny(tmp_path_factory):
     return data
 
 
-@pytest.mark.parametrize("seed", [0, 7])
-def test_estimates_in_files_give_the_same_records_as_a_model(tiny, tmp_path, seed):
+def records_of(out, data, estimator, seed, **parameters):
+    """Run the steps of a model, and return the scores in its records, and its costs of tuning."""
+    about = train(out, data, estimator, "fit", estimator, seed, **parameters)
+    assert run("estimate", *about, "--min-probability", "0.001", "--out", out / "spe") == 0
+    tuned = ["--estimates", out / "spe", "--out", out / "tuned"]
+    assert run("thresholds", "fta", "ofo-ab", *about, *tuned) == 0
+    given = ["--data", data, "--from", out / "spe", "--training", out / "train.json"]
+    assert run("infer", "--method", "meuf", *given, "--out", out / "inferred") == 0
+    train(out, data, estimator, "train", estimator, seed, **parameters)
+    rank_and_score(*about[1::2], out / "ranking.json")
+    fta = read_json(out / "tuned/fta.json")
+    ofo = read_json(out / "tuned/ofo-ab.json")
+    scores = [fta["grid"], fta["best"], ofo["grid"], ofo["best"]]
+    for name in ("inferred/meuf", "ranking"):
+        scores.append(read_json(out / f"{name}.json")["metrics"])
+    return scores, fta["costs"]
+
+
+def test_estimates_in_files_give_the_same_records_as_a_model(tiny, tmp_path):
     files = {name: str(tiny.parent / f"{name}-{{seed}}.npz") for name in ("validation", "test")}
-    scores = []
-    for estimator, given in (("oracle", {}), ("estimates", files)):
-        out = tmp_path / estimator
-        about = train(out, tiny, estimator, "fit", estimator, seed, **given)
-        assert run("estimate", *about, "--min-probability", "0.001", "--out", out / "spe") == 0
-        tuned = ["--estimates", out / "spe", "--out", out / "evaluation"]
-        assert run("thresholds", "fta", "ofo-ab", *about, *tuned) == 0
-        inferred = [
-            "--data",
-            tiny,
-            "--from",
-            out / "spe",
-            "--training",
-            out / "train.json",
-            "--out",
-            out / "inference",
-        ]
-        assert run("infer", "--method", "meuf", *inferred) == 0
-        train(out, tiny, estimator, "train", estimator, seed, **given)
-        rank_and_score(*about[1::2], out / "ranking.json")
-        records = [read_json(out / f"evaluation/{method}.json") for method in ("fta", "ofo-ab")]
-        scores.append([(record["grid"], record["best"]) for record in records])
-        scores[-1] += [
-            read_json(out / name)["metrics"] for name in ("inference/meuf.json", "ranking.json")
-        ]
-        assert records[0]["costs"]["test_ms_per_instance"] is None
-    assert scores[0] == scores[1]
-    # The number is unknown for another program.
-    assert records[0]["costs"]["test_inner_products_per_instance"] is None
+    of_model, _ = records_of(tmp_path / "model", tiny, "oracle", 7)
+    of_files, costs = records_of(tmp_path / "files", tiny, "estimates", 7, **files)
+    assert of_files == of_model
+    # These numbers are unknown for another program.
+    assert costs["test_ms_per_instance"] is None
+    assert costs["test_inner_products_per_instance"] is None
 
 
 def test_estimates_of_test_set_alone_work_with_any_seed(tiny, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "scores").mkdir()
     (tmp_path / "scores/tiny.npz").symlink_to(tiny.parent / "test-0.npz")
+    X, _ = Prepared(tiny).part("test")
     for seed in (0, 7):
         model = SavedEstimates(test="scores/{dataset}.npz").fit(*Prepared(tiny, seed).part("fit"))
         model.look_up(Prepared(tiny, seed), "test")
-        assert (
-            model.predict_proba(Prepared(tiny).part("test")[0]) != Prepared(tiny).posteriors("test")
-        ).nnz == 0
+        assert (model.predict_proba(X) != Prepared(tiny).posteriors("test")).nnz == 0
     with raises_with(XmlcError, "part val"):
         model.look_up(Prepared(tiny), "val")
 
 
 def test_estimates_in_double_precision_are_rounded_to_float32(tiny, tmp_path):
-    given = sparse.csr_array(
-        np.round(Prepared(tiny).posteriors("test").toarray().astype(np.float64), 2)
-    )
+    given = Prepared(tiny).posteriors("test").astype(np.float64)
+    given.data = given.data.round(2)
     sparse.save_npz(tmp_path / "test.npz", given)
     model = SavedEstimates(test=str(tmp_path / "test.npz")).fit(*Prepared(tiny).part("fit"))
     model.look_up(Prepared(tiny), "test")

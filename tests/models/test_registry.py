@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from facts import raises_with
+from small_data import equal_bits
 
 from xmlc.core.errors import XmlcError
 from xmlc.models import Stacking
@@ -36,7 +37,7 @@ class Frequencies(SparseProbabilityEstimator):
 def test_every_name_has_an_estimator(name):
     cls = estimator_class(name)
     own = cls().get_params(deep=False)
-    assert set(own) == set(cls(**own).get_params(deep=False))
+    assert own.keys() == cls(**own).get_params(deep=False).keys()
 
 
 def test_estimator_is_created_from_configuration():
@@ -66,16 +67,14 @@ def with_attribute(folder, keep, use="pass"):
     """
     begin = OWN_MODEL.partition("        return self")[0]
     (folder / "mine.py").write_text(WITH_ATTRIBUTE.format(model=begin, keep=keep, use=use))
-    return f"{folder}/mine.py:Frequencies", make_estimator(
-        f"{folder}/mine.py:Frequencies", {}, seed=0
-    )
+    name = f"{folder}/mine.py:Frequencies"
+    return name, make_estimator(name, {}, seed=0)
 
 
 @pytest.mark.parametrize(
     "value",
-    ["None", "True", "'text'", "0.1", "['a', 1, None]", "{'a': [1, 2.5]}", "np.float32(0.1)",
-        "np.array(3)", "2**70",
-     "np.array(['a', 'b'])", "np.zeros((0, 3))"],
+    ["None", "'text'", "0.1", "['a', 1, None]", "{'a': [1, 2.5]}", "np.float32(0.1)",
+     "np.array(3)", "2**70", "np.array(['a', 'b'])", "np.zeros((0, 3))"],
 )  # fmt: skip
 def test_attributes_set_by_fit_survive_save_and_load(value, tmp_path, multilabel):
     X, Y = multilabel(30, 6, 4)
@@ -92,12 +91,10 @@ def test_attributes_set_by_fit_survive_save_and_load(value, tmp_path, multilabel
     ("keep", "mentioned"),
     [
         ("self.kept_ = PLT()", ["kept_", "PLT"]),
-        ("self.kept_ = X", ["kept_", "csr_array"]),
         ("self.kept_ = [np.zeros(2)]", ["kept_", "list"]),
         ("self.kept_ = {'a': np.zeros(2)}", ["kept_", "dict"]),
         ("self.kept_ = np.array([None, 'a'])", ["kept_", "ndarray"]),
         ("self.kept_ = float('nan')", ["kept_", "float"]),
-        ("self.kept_ = fit_ = lambda: 0", ["kept_", "function"]),
         ("self.kept = np.zeros(2)", ["kept", "ndarray"]),
         ("self.scale = {1}", ["set", "JSON"]),
     ],
@@ -130,23 +127,13 @@ def test_model_that_changes_when_loaded_is_refused(keep, use, mentioned, tmp_pat
         check_kept(*with_attribute(tmp_path, keep, use), *multilabel(30, 6, 4))
 
 
-def test_typo_in_name_gets_a_suggestion():
-    with raises_with(XmlcError, "gama", "gamma"):
-        make_estimator("plt", {"gama": 1}, seed=0)
-    with raises_with(XmlcError, "'ptl'", "plt"):
-        make_estimator("ptl", {}, seed=0)
-
-
 @pytest.mark.parametrize(
-    "name",
-    ["PLT", "Plt", "xmlc.models:PLT", "xmlc.models.plt:PLT", "xmlc.models.plt.estimator:PLT"],
+    "name", ["PLT", "xmlc.models:PLT", "xmlc.models.plt:PLT", "xmlc.models.plt.estimator:PLT"]
 )
 def test_class_of_this_package_is_known_by_its_name_and_place(name):
-    assert estimator_class(name) is estimator_class("plt")
-    assert (
-        Stacking([("member", name)]).members()["member"].get_params()
-        == estimator_class("plt")().get_params()
-    )
+    assert estimator_class(name) is PLT
+    member = Stacking([("member", name)]).members()["member"]
+    assert member.get_params() == PLT().get_params()
 
 
 def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
@@ -160,11 +147,7 @@ def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
     np.testing.assert_array_equal(model.frequencies_[labels[0]], scores[0])
     model.save(tmp_path / "model")
     loaded = type(model).load(tmp_path / "model")
-    np.testing.assert_array_equal(
-        loaded.predict_proba(X).toarray(), model.predict_proba(X).toarray()
-    )
-    with raises_with(XmlcError, "frequencies.py:np", "fit", "predict_proba"):
-        estimator_class(f"{file}:np")
+    assert equal_bits(loaded.predict_proba(X), model.predict_proba(X))
     with raises_with(XmlcError, "nowhere.py"):
         estimator_class("nowhere.py:Model")
     (tmp_path / "needy.py").write_text("import not_installed\n")
@@ -173,16 +156,15 @@ def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
 
 
 def test_preset_for_rankings_can_be_a_member():
-    assert (
-        Stacking([("a", "plt-ranking")]).members()["a"].get_params()
-        == PLT.for_ranking().get_params()
-    )
+    member = Stacking([("a", "plt-ranking")]).members()["a"]
+    assert member.get_params() == PLT.for_ranking().get_params()
     assert make_estimator("plt-ranking", {"tol": 0.5}, 0).tol == 0.5
 
 
 @pytest.mark.parametrize(
     ("name", "facts"),
     [
+        ("ptl", ["'ptl'", "plt"]),
         ("xmlc.models:PTL", ["PTL", "xmlc.models", "PLT"]),
         ("xmlc.models:", ["xmlc.models"]),
         ("xmlc.core:Thing", ["Thing", "xmlc.core"]),
@@ -190,7 +172,6 @@ def test_preset_for_rankings_can_be_a_member():
         ("sklearn.multiclass:OneVsRestClasifier", ["OneVsRestClasifier", "OneVsRestClassifier"]),
     ],
 )
-def test_unknown_class_of_a_module_is_refused_with_its_classes(name, facts):
-    with raises_with(XmlcError, *facts) as error:
+def test_unknown_class_is_refused_with_similar_names(name, facts):
+    with raises_with(XmlcError, *facts):
         estimator_class(name)
-    assert not str(error.value).endswith("expected ")
