@@ -6,6 +6,7 @@ import copy
 import pickle
 import sys
 from itertools import product
+from operator import methodcaller
 from threading import Thread
 
 import numpy as np
@@ -46,16 +47,13 @@ class Own(SparseProbabilityEstimator):
         )
 
 
-MODELS = {name: lambda name=name: small(name) for name in OURS} | {
-    "parabel of three trees": lambda: Parabel(n_trees=3, n_jobs=2),
-    "pfastrexml": lambda: FastXML(n_trees=2, propensity_weighted=True, alpha=0.8, n_jobs=2),
-    "beam": lambda: PLT(epochs=2, search="beam", beam=2),
-    "default stacking": Stacking,
-    "nested stacking": lambda: Stacking(
-        [("inner", Stacking()), ("trees", Parabel(n_trees=2)), ("own", Own())], n_jobs=2
-    ),
-    "wrapped": lambda: Wrapped(OneVsRestClassifier(LogisticRegression())),
-    "own": Own,
+MODELS = {name: small(name) for name in OURS} | {
+    "parabel of three trees": Parabel(n_trees=3, n_jobs=2),
+    "pfastrexml": FastXML(n_trees=2, propensity_weighted=True, alpha=0.8, n_jobs=2),
+    "beam": PLT(epochs=2, search="beam", beam=2),
+    "nested stacking": Stacking([("inner", Stacking()), ("own", Own())], n_jobs=2),
+    "wrapped": Wrapped(OneVsRestClassifier(LogisticRegression())),
+    "own": Own(),
 }
 
 
@@ -76,10 +74,12 @@ def frequent_switches():
 def plain(value):
     """Return a result in a form that `==` compares bit by bit."""
     if sparse.issparse(value):
-        return (value.shape, *(plain(part) for part in (value.indptr, value.indices, value.data)))
+        return plain([value.indptr, value.indices, value.data])
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
-    return [plain(part) for part in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value
 
 
 def check_in_threads(calls, fresh):
@@ -113,21 +113,6 @@ def check_in_threads(calls, fresh):
 
 def calls_for(X, Y, weights, folder):
     """Return calls of every public method that does not fit, with one to four rows."""
-    calls = []
-    for n in (1, 2, 3, 4):
-        part = X[n : 2 * n]
-        own = weights * n
-        true = Y[n : 2 * n]
-        calls += [
-            lambda model, part=part: model.predict_proba(part, 0.01),
-            lambda model, part=part: model.predict_top_k(part, 3),
-            lambda model, part=part, own=own: model.predict_top_k(part, 3, own),
-            lambda model, part=part: model.predict(part),
-            lambda model, part=part, true=true: model.score(part, true),
-            lambda model, part=part, own=own: model.rank_one(
-                part[[0]].indices, part[[0]].data, 2, own
-            ),
-        ]
 
     def saved(model):
         model.save(folder / f"{np.random.default_rng().integers(1 << 60)}")
@@ -143,87 +128,100 @@ def calls_for(X, Y, weights, folder):
     def pickled(model):
         return pickle.loads(pickle.dumps(model)).predict_top_k(X[:3], 2)
 
-    others = [
+    calls = [
         lambda model: repr(model.warm_up()),
         lambda model: sorted(model.get_params()),
-        lambda model: model.classes_,
+        blocks,
+        copied,
+        pickled,
+        saved,
     ]
-    return calls + others + [blocks, copied, pickled, saved]
+    for n in (1, 2, 3, 4):
+        part = X[n : 2 * n]
+        own = weights * n
+        calls += [
+            methodcaller("predict_proba", part, 0.01),
+            methodcaller("predict_top_k", part, 3),
+            methodcaller("predict_top_k", part, 3, own),
+            methodcaller("predict", part),
+            methodcaller("score", part, Y[n : 2 * n]),
+            methodcaller("rank_one", part[[0]].indices, part[[0]].data, 2, own),
+        ]
+    return calls
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_results_of_threads_equal_results_alone(name, data, tmp_path):
     X, Y = data
-    model = MODELS[name]().fit(X, Y)
-    stored = pickle.dumps(model)
+    stored = pickle.dumps(MODELS[name].unfitted().fit(X, Y))
     check_in_threads(calls_for(X, Y, np.arange(1.0, 13.0), tmp_path), lambda: pickle.loads(stored))
 
 
-@pytest.mark.parametrize(
-    "name", ["default stacking", "nested stacking", "parabel of three trees", "oplt"]
-)
+def attributes_of(models):
+    return [vars(model).copy() for model in models]
+
+
+def assert_unchanged(models, before):
+    for model, attributes in zip(models, before, strict=True):
+        assert vars(model).keys() == attributes.keys()
+        assert all(vars(model)[key] is value for key, value in attributes.items())
+
+
+@pytest.mark.parametrize("name", ["nested stacking", "parabel of three trees"])
 def test_predictions_change_no_member(name, data):
     X, Y = data
-    model = MODELS[name]().fit(X, Y)
+    model = MODELS[name].unfitted().fit(X, Y)
     members = [*getattr(model, "members_", {}).values(), *getattr(model, "trees_", [])]
-    before = [(vars(own).copy(), own.get_params()) for own in members]
+    before = attributes_of(members)
     model.predict_top_k(X[:5], 3)
     model.predict_proba(X[:4])
     model.predict(X[:3])
     assert model.inner_products_.shape == (3,)
-    for own, (attributes, parameters) in zip(members, before, strict=True):
-        assert vars(own).keys() == attributes.keys()
-        assert all(vars(own)[key] is value for key, value in attributes.items())
-        assert own.get_params() == parameters
+    assert_unchanged(members, before)
 
 
-@pytest.mark.parametrize("name", ["default stacking", "nested stacking", "swnn"])
+@pytest.mark.parametrize("name", ["nested stacking", "swnn"])
 def test_copies_change_no_original(name, data):
-    model = MODELS[name]().fit(*data)
-    model.predict_top_k(data[0][:5], 3)  # fills the memory that is kept between predictions
+    X, Y = data
+    model = MODELS[name].unfitted().fit(X, Y)
+    model.predict_top_k(X[:5], 3)  # fills the memory that is kept between predictions
     owners = [model, *getattr(model, "members_", {}).values()]
-    before = [vars(own).copy() for own in owners]
-    copies = [copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
-    assert all(each.predict_top_k(data[0][:5], 3)[0].any() for each in copies)
-    for own, attributes in zip(owners, before, strict=True):
-        assert vars(own).keys() == attributes.keys()
-        assert all(vars(own)[key] is value for key, value in attributes.items())
+    before = attributes_of(owners)
+    for copied in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert copied.predict_top_k(X[:5], 3)[0].any()
+    assert_unchanged(owners, before)
 
 
-def test_threads_of_members_follow_set_params_and_load(data, tmp_path):
+def test_threads_of_members_follow_set_params(data):
     model = Stacking([("inner", Stacking(n_jobs=1)), ("own", Own())], n_jobs=1).fit(*data)
     model.set_params(n_jobs=3)
     inner = model.members_["inner"]
-    assert [inner.n_jobs, *(own.n_jobs for own in inner.members_.values())] == [3, 3, 3, 3]
+    assert inner.n_jobs == 3
+    assert [member.n_jobs for member in inner.members_.values()] == [3, 3, 3]
 
 
 def test_texts_have_the_same_labels_in_threads():
     words = ["rice", "onion", "rose", "tulip", "pan", "spade", "soup", "hedge"]
-    texts = [f"{a} {b} {i}" for (i, a), b in product(enumerate(words * 4), words[:3])]
-    sets = [
-        ["cooking"] if text.split()[0] in words[:2] + words[4:7:2] else ["garden", "home"]
-        for text in texts
-    ]
-    model = TextClassifier().fit(texts, sets)
-    stored = pickle.dumps(model)
+    texts = [f"{first} {second}" for first, second in product(words, words)]
+    sets = [["cooking"] if text.split()[0] in words[:2] else ["garden", "home"] for text in texts]
+    stored = pickle.dumps(TextClassifier().fit(texts, sets))
     calls = []
     for n in (1, 2, 3, 4):
         part = texts[n : 2 * n]
-        own = sets[n : 2 * n]
         calls += [
-            lambda model, part=part: model.predict(part),
-            lambda model, part=part: model.predict(part, 2),
-            lambda model, part=part: model.predict_sets(part),
-            lambda model, part=part: model.predict_proba(part),
-            lambda model, part=part: model.features(part),
-            lambda model, part=part, own=own: model.score(part, own),
+            methodcaller("predict", part),
+            methodcaller("predict", part, 2),
+            methodcaller("predict_sets", part),
+            methodcaller("predict_proba", part),
+            methodcaller("features", part),
+            methodcaller("score", part, sets[n : 2 * n]),
         ]
     check_in_threads(calls, lambda: pickle.loads(stored))
 
 
-@pytest.mark.parametrize("measure", ["macro_f", "micro_f", "instance_f"])
+@pytest.mark.parametrize("measure", ["macro_f", "instance_f"])
 def test_label_sets_are_the_same_in_threads(measure, data):
     spe = small("br").fit(*data).predict_proba(data[0])
     method = LabelSets(measure).fit(spe, data[1])
-    calls = [lambda method, n=n: method.predict(spe[n : 2 * n]) for n in (1, 2, 3, 4)]
+    calls = [methodcaller("predict", spe[n : 2 * n]) for n in (1, 2, 3, 4)]
     check_in_threads(calls, lambda: method)
