@@ -5,13 +5,21 @@ import pytest
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inference_cases import all_sets, independent_pmf, random_joint, random_samples, values_of_all
+from inference_cases import (
+    all_sets,
+    by_size,
+    independent_pmf,
+    random_joint,
+    random_samples,
+    value_of,
+    values_of_all,
+)
 from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.inference import gfm, marginals_of, meuf, missed_below, truncation_bound
 from xmlc.inference._positives import count_distribution, count_limit, without_label
-from xmlc.inference.distributions import LabelsBySize, truncation_loss
+from xmlc.inference.distributions import truncation_loss
 
 FEW = settings(deadline=None, max_examples=30)
 
@@ -38,7 +46,7 @@ def test_count_distribution_equals_repeated_convolution(seed, n):
     assert pmf[limit:].sum() < 4.3e-18 or limit == n
 
 
-@pytest.mark.parametrize("p_out", [0.0, 1e-9, 0.3, 0.5, 0.5000001, 0.7, 1 - 1e-9, 1.0])
+@pytest.mark.parametrize("p_out", [0.0, 1e-9, 0.5, 0.5000001, 1.0])
 @pytest.mark.parametrize("mean", [0.01, 0.5, 0.97])
 def test_removal_of_a_label_is_numerically_stable(p_out, mean):
     """A naive division loses all digits with 300 labels around some of these marginals."""
@@ -47,9 +55,8 @@ def test_removal_of_a_label_is_numerically_stable(p_out, mean):
     pmf = count_distribution(all_labels, count_limit(all_labels.sum(), all_labels.size))
     rest = np.empty(pmf.size - 1)
     without_label(pmf, p_out, rest)
-    np.testing.assert_allclose(
-        rest, count_distribution(others, 300)[: rest.size], rtol=0, atol=1e-15
-    )
+    expected = count_distribution(others, 300)[: rest.size]
+    np.testing.assert_allclose(rest, expected, rtol=0, atol=1e-15)
     assert (rest >= 0).all()
 
 
@@ -61,32 +68,27 @@ def loss_and_bound(pmf, m, retained, independent):
     marginals = pmf @ sets
     delta = marginals[~retained].sum()
     kappa = marginals[~retained].max(initial=0)
-    P = np.zeros((1, m, m))
-    p_empty = pmf[~(sets & retained).any(axis=1)].sum()
-    for y, probability in zip(sets & retained, pmf):
-        P[0, y, y.sum() - 1] += probability
     if independent:
         Y_hat, expected_f = meuf((marginals * retained)[None])
     else:
-        Y_hat, expected_f = gfm(LabelsBySize(P, np.array([p_empty]), np.arange(1, m + 1)))
-    values = values_of_all(pmf, m)
-    chosen = np.flatnonzero((sets == Y_hat.toarray()[0]).all(axis=1))[0]
-    bound = truncation_bound(Y_hat, expected_f, delta, kappa, independent)[0]
-    return values.max() - values[chosen], bound
+        numbers = (sets & retained) @ (1 << np.arange(m))
+        of_retained = np.bincount(numbers, weights=pmf, minlength=2**m)
+        Y_hat, expected_f = gfm(by_size([of_retained], m))
+    loss = values_of_all(pmf, m).max() - value_of(Y_hat.toarray()[0], pmf)
+    return loss, truncation_bound(Y_hat, expected_f, delta, kappa, independent)[0]
 
 
 @pytest.mark.parametrize("independent", [True, False])
 def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
     rng = np.random.default_rng(0)
     shares = []
-    for _ in range(400):
+    for _ in range(200):
         m = int(rng.integers(2, 7))
         p = rng.random(m) ** rng.choice([0.5, 1, 3])
         pmf = independent_pmf(p) if independent else random_joint(rng, m)
         marginals = pmf @ all_sets(m)
-        loss, bound = loss_and_bound(
-            pmf, m, marginals > rng.choice([np.median(marginals), 0.1, 0.3]), independent
-        )
+        retained = marginals > rng.choice([np.median(marginals), 0.1, 0.3])
+        loss, bound = loss_and_bound(pmf, m, retained, independent)
         assert -1e-12 <= loss <= bound + 1e-12
         shares.append(loss / bound if bound > 0 else 0)
     assert max(shares) > 0.15
@@ -95,33 +97,24 @@ def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
 def test_floor_bound_equals_calculation_by_hand():
     Y_hat = sparse.csr_array(np.array([[True, True, False], [False, False, False]]))
     values = np.array([0.5, 0.8])
-    np.testing.assert_allclose(
-        truncation_bound(Y_hat, values, 0.2), [0.2 + 0.5 * 0.2 / 4, 0.2 + 0.8 * 0.2]
-    )
-    np.testing.assert_allclose(
-        truncation_bound(Y_hat, values, [0.2, 3.0], 0.01), [0.02 + 0.025, 0.02 + 0.8]
-    )
-    np.testing.assert_allclose(
-        truncation_bound(Y_hat, values, [0.2, 3.0], 0.01, False), [0.02 + 0.05, 0.02 + 0.8]
-    )
-    assert truncation_bound(Y_hat, values, 0.0).tolist() == [0, 0]
-
-
-def test_labels_below_minimum_probability_are_counted():
-    spe = sparse.csr_array(np.float32([[0.5, 0, 0.2], [0, 0, 0]]))
-    assert missed_below(
-        spe, sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
-    ).tolist() == [1, 2]
-
-
-def test_floor_bound_refuses_invalid_input():
-    Y_hat = sparse.csr_array((2, 3), dtype=bool)
-    values = np.ones(2)
+    for arguments, expected in (
+        ([0.0], [0, 0]),
+        ([0.2], [0.2 + 0.5 * 0.2 / 4, 0.2 + 0.8 * 0.2]),
+        ([[0.2, 3.0], 0.01], [0.02 + 0.025, 0.02 + 0.8]),
+        ([[0.2, 3.0], 0.01, False], [0.02 + 0.05, 0.02 + 0.8]),
+    ):
+        np.testing.assert_allclose(truncation_bound(Y_hat, values, *arguments), expected)
     for wrong in (-0.1, np.nan, [0.1, 0.2, 0.3]):
         with raises_with(XmlcError, "expected_f"):
             truncation_bound(Y_hat, values, wrong)
     with raises_with(XmlcError, "kappa=2"):
         truncation_bound(Y_hat, values, 0.1, kappa=2)
+
+
+def test_labels_below_minimum_probability_are_counted():
+    spe = sparse.csr_array(np.float32([[0.5, 0, 0.2], [0, 0, 0]]))
+    Y = sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
+    assert missed_below(spe, Y).tolist() == [1, 2]
 
 
 def test_mean_loss_equals_calculation_by_hand():
@@ -132,9 +125,6 @@ def test_mean_loss_equals_calculation_by_hand():
     Y = sparse.csr_array(np.array([[True, True, False], [True, False, True]]))
     Y_hat = sparse.csr_array(np.array([[True, False, False], [False, False, False]]))
     linear = (0.5 * 1 / (1 + 2) + 0.25 * 1) / 2  # an empty set loses E[F] min(missed, 1)
-    assert truncation_loss(marginals, 0.3, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(
-        0.6 + linear
-    )
-    assert truncation_loss(marginals, 0.9, Y, Y_hat, np.array([0.5, 0.25])) == pytest.approx(
-        1.5 + linear
-    )
+    for kappa, expected in ((0.3, 0.6 + linear), (0.9, 1.5 + linear)):
+        found = truncation_loss(marginals, kappa, Y, Y_hat, np.array([0.5, 0.25]))
+        assert found == pytest.approx(expected)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xmlc.inference.gfm import count_above, sum_of_largest, upper_bound
+from xmlc.inference.gfm import sum_of_largest, upper_bound
 
 FEW = settings(deadline=None, max_examples=100, derandomize=True)
 NEARLY_SORTED = st.lists(st.floats(0, 1), min_size=1, max_size=70).map(
@@ -50,12 +50,6 @@ def test_sum_of_largest_is_bit_identical_to_partition_by_swaps(values, data):
     found = sum_of_largest(np.array(values), k)
     assert found == pytest.approx(sum(sorted(values)[::-1][:k]))
     assert found == sum_by_swaps(values, k)
-
-
-@FEW
-@given(values=WITH_TIES, least=st.sampled_from([0.0, 0.1, 2.0]))
-def test_count_above_counts_larger_values(values, least):
-    assert count_above(np.array(values), least) == sum(value > least for value in values)
 
 
 @FEW

@@ -9,6 +9,7 @@ from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inference_cases import (
+    all_sets,
     counted_by_size,
     independent_pmf,
     random_marginals,
@@ -40,15 +41,12 @@ CASES = {"seed": st.integers(0, 2**32 - 1), "m": st.integers(1, 9)}
 def test_lewis_maximises_its_approximation(seed, m):
     p = random_marginals(np.random.default_rng(seed), 3, m)
     Y_hat, values = lewis(p)
+    sets = all_sets(m)
     for predicted, value, row in zip(Y_hat.toarray(), values, p):
-        of_all = [
-            2 * row @ np.array(h) / (row.sum() + sum(h)) if any(h) else np.prod(1 - row)
-            for h in itertools.product([0, 1], repeat=m)
-        ]
-        assert value == pytest.approx(max(of_all), abs=1e-12)
-        k = predicted.sum()
-        found = 2 * row[predicted].sum() / (row.sum() + k) if k else np.prod(1 - row)
-        assert found == pytest.approx(value, abs=1e-12)
+        of_all = 2 * (sets @ row) / np.maximum(row.sum() + sets.sum(axis=1), 1e-300)
+        of_all[0] = np.prod(1 - row)
+        assert value == pytest.approx(of_all.max(), abs=1e-12)
+        assert of_all[(sets == predicted).all(axis=1)][0] == pytest.approx(value, abs=1e-12)
 
 
 @FEW
@@ -56,20 +54,18 @@ def test_lewis_maximises_its_approximation(seed, m):
 def test_multinomial_rule_is_exact_for_one_label(seed, m):
     p = np.random.default_rng(seed).dirichlet(np.full(m, 0.5), size=3)
     Y_hat, values = multinomial(p)
-    np.testing.assert_allclose(
-        values, gfm(np.ascontiguousarray(p[:, :, None]), np.zeros(3), [1])[1], atol=1e-12
-    )
+    exact = gfm(np.ascontiguousarray(p[:, :, None]), np.zeros(3), [1])[1]
+    np.testing.assert_allclose(values, exact, atol=1e-12)
     sizes = Y_hat.toarray().sum(axis=1)
-    np.testing.assert_allclose(
-        values, 2 * (Y_hat.toarray() * p).sum(axis=1) / (1 + sizes), atol=1e-12
-    )
+    reached = 2 * (Y_hat.toarray() * p).sum(axis=1) / (1 + sizes)
+    np.testing.assert_allclose(values, reached, atol=1e-12)
     scaled = multinomial(p / 4)
     np.testing.assert_array_equal(scaled[0].toarray(), Y_hat.toarray())
     np.testing.assert_allclose(scaled[1], values)
     # The rule as published.
     for row, k in zip(np.sort(p)[:, ::-1], sizes):
         holds = [row[:k].sum() >= (1 + k) * row[k] for k in range(1, m)]
-        assert k == (holds.index(True) + 1 if any(holds) else m)
+        assert k == [*holds, True].index(True) + 1
 
 
 def test_multinomial_predicts_empty_set_without_marginals():
@@ -92,19 +88,18 @@ def test_hamming_rule_selects_marginals_of_at_least_one_half(seed, m):
 def test_inference_in_blocks_equals_inference_at_once(name, monkeypatch):
     samples = random_samples(np.random.default_rng(1), 11, 5, n_samples=6)
     method = METHODS[name]
-    sizes = np.array([0.0, 1.0, 0.5])
-    more = {"size_weights": sizes} if method.takes_sizes else {}
-    whole = method.infer(samples if method.takes == "joint" else marginals_of(samples), **more)
+    weights = np.array([0.0, 1.0, 0.5])
+    options = {"size_weights": weights} if method.takes_sizes else {}
+    given = samples if method.takes == "joint" else marginals_of(samples)
+    whole = method.infer(given, **options)
     monkeypatch.setitem(METHODS, name, method._replace(rows_per_block=4))
     for distribution in (samples, counted_by_size(samples)):
-        Y_hat, values = infer_blocks(name, distribution, 2, 1000, sizes)
+        Y_hat, values = infer_blocks(name, distribution, 2, 1000, weights)
         np.testing.assert_array_equal(Y_hat.toarray(), whole[0].toarray())
         np.testing.assert_allclose(values, whole[1], atol=1e-13)
         assert Y_hat.has_canonical_format
-    assert infer_blocks(name, marginals_of(samples).toarray(), size_weights=sizes)[0].shape == (
-        11,
-        5,
-    )
+    dense = marginals_of(samples).toarray()
+    assert infer_blocks(name, dense, size_weights=weights)[0].shape == (11, 5)
 
 
 def test_inference_stops_at_time_limit(monkeypatch):
@@ -112,13 +107,12 @@ def test_inference_stops_at_time_limit(monkeypatch):
     monkeypatch.setattr(methods, "time", SimpleNamespace(monotonic=lambda: next(now)))
     monkeypatch.setitem(METHODS, "meuf", methods.Method(meuf, "marginals", 4))
     p = random_marginals(np.random.default_rng(0), 12, 4)
-    # the limit passes before the third block
-    assert infer_blocks("meuf", p, time_limit_seconds=15) is None
-    # the limit passes after the third block
-    assert infer_blocks("meuf", p, time_limit_seconds=25) is None
-    done = infer_blocks("meuf", p, time_limit_seconds=35)
-    np.testing.assert_array_equal(done[0].toarray(), meuf(p)[0].toarray())
-    np.testing.assert_array_equal(done[1], meuf(p)[1])
+    for limit in (15, 25):  # before and after the third block
+        assert infer_blocks("meuf", p, time_limit_seconds=limit) is None
+    found = infer_blocks("meuf", p, time_limit_seconds=35)
+    expected = meuf(p)
+    np.testing.assert_array_equal(found[0].toarray(), expected[0].toarray())
+    np.testing.assert_array_equal(found[1], expected[1])
 
 
 def test_inference_accepts_no_instances():
@@ -128,16 +122,10 @@ def test_inference_accepts_no_instances():
         assert values.size == 0
 
 
-def test_missing_size_weights_are_refused_with_advice():
+def test_invalid_names_and_missing_size_weights_are_refused():
     with raises_with(XmlcError, "gfm-sizes", "fit_size_weights"):
         infer_blocks("gfm-sizes", np.zeros((1, 1)))
-
-
-def test_unknown_method_is_refused():
     with raises_with(XmlcError, "'best'", "gfm, gfm-sizes"):
         infer_blocks("best", np.zeros((1, 1)))
-
-
-def test_name_cannot_be_registered_twice():
     with raises_with(XmlcError, "'gfm'"):
         methods.register("gfm")(gfm)

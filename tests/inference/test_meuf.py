@@ -2,8 +2,6 @@
 matrix P.
 """
 
-from itertools import product
-
 import numpy as np
 import pytest
 from facts import raises_with
@@ -15,7 +13,6 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.inference import gfm, meuf, meuf_approx, meuf_cubic
 from xmlc.inference.jansche import expected_by_cells
-from xmlc.inference.meuf import candidates, expected_of_first
 
 FEW = settings(deadline=None, max_examples=30, derandomize=True)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -39,11 +36,9 @@ def wide_marginals():
     """
     rng = np.random.default_rng(0)
     rows = [np.full(90, q) for q in (0.01, 0.12, 0.5, 0.97)]
-    rows += [
-        np.minimum(1, rng.pareto(shape, 90) * scale)
-        for shape, scale in product((0.5, 1, 3), (0.001, 0.01, 0.1))
-    ]
-    rows += [rng.random(90) ** power for power in (0.2, 1, 4)]
+    for shape in (0.5, 1, 3):
+        rows += [np.minimum(1, rng.pareto(shape, 90) * scale) for scale in (0.001, 0.01, 0.1)]
+        rows.append(rng.random(90) ** shape)
     rows += [
         np.repeat([1.0, 0.0], 45),
         np.repeat([0.5, 0.05, 1e-9], 30),
@@ -52,6 +47,7 @@ def wide_marginals():
     ]
     # All 20 labels have a larger value than the empty set, although the first few have not.
     rows.append(np.where(np.arange(90) < 20, 0.1, 0.0))
+    rows += [rng.choice([0.001, 0.01, 0.1, 0.4, 0.6], 90) * (rng.random(90) < 0.2) for _ in "12345"]
     return np.array(rows)
 
 
@@ -60,32 +56,18 @@ def test_exact_methods_agree_on_many_labels():
     not.
     """
     p = wide_marginals()
-    ours = meuf(p)
+    Y_hat, expected_f = meuf(p)
     for other in (meuf_cubic(p), gfm(p)):
-        np.testing.assert_allclose(other[1], ours[1], rtol=0, atol=1e-12)
-        np.testing.assert_array_equal(other[0].toarray(), ours[0].toarray())
+        np.testing.assert_allclose(other[1], expected_f, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(other[0].toarray(), Y_hat.toarray())
 
 
 def test_approximation_is_close_and_never_above_exact_value():
     p = wide_marginals()
-    exact = meuf(p)[1]
-    loose = meuf_approx(p)[1]
-    assert (loose <= exact + 1e-12).all()
-    assert (loose > exact - 0.01).all()
-    assert (loose < exact - 1e-6).any()
-    assert abs(meuf_approx(p, n_cells=40)[1] - exact).max() < abs(loose - exact).max() / 2
-
-
-@FEW
-@given(seed=SEEDS, m=st.integers(2, 9), data=st.data())
-def test_kernels_equal_sum_over_all_sets(seed, m, data):
-    p = np.sort(random_marginals(np.random.default_rng(seed), 1, m)[0])[::-1].copy()
-    k = data.draw(st.integers(1, m))
-    value = value_of(np.arange(m) < k, independent_pmf(p))
-    assert expected_of_first(p[:k], p[k:])[k] == pytest.approx(value, abs=1e-13)
-    for n_cells in (m - k + 2, m + 2):
-        assert expected_by_cells(p, k, n_cells) == pytest.approx(value, abs=1e-13)
-    assert expected_by_cells(p, k, 2) <= value + 1e-13
+    loss = meuf(p)[1] - meuf_approx(p)[1]
+    assert loss.min() >= -1e-12
+    assert 1e-6 < loss.max() < 0.01
+    assert abs(meuf(p)[1] - meuf_approx(p, n_cells=40)[1]).max() < loss.max() / 2
 
 
 def test_last_cell_uses_its_conditional_mean():
@@ -99,50 +81,27 @@ def test_last_cell_uses_its_conditional_mean():
     assert expected_by_cells(p, 1, 2) == pytest.approx(by_hand, abs=1e-14)
 
 
-@FEW
-@given(seed=SEEDS, n=st.integers(1, 60))
-def test_candidates_are_first_labels_and_contain_best_set(seed, n):
-    p = np.random.default_rng(seed).choice([0.001, 0.01, 0.1, 0.4, 0.6, 1.0], n)
-    ids = np.random.default_rng(seed + 1).permutation(n).astype(np.uint32)
-    order, n_candidates, p_empty = candidates(p, ids)
-    assert sorted(order) == list(range(n))
-    assert (
-        order[:n_candidates].tolist()
-        == sorted(range(n), key=lambda i: (-p[i], ids[i]))[:n_candidates]
-    )
-    assert p_empty == pytest.approx(np.prod(1 - p))
-    values = expected_of_first(np.sort(p)[::-1].copy(), np.empty(0))
-    assert values[n_candidates + 1 :].max(initial=0) <= max(
-        p_empty, values[: n_candidates + 1].max()
-    )
-
-
 def test_meuf_works_with_half_a_million_labels():
     m = 500_000
     rng = np.random.default_rng(2)
-    columns = np.array([np.sort(rng.choice(m, 300, replace=False)) for _ in range(520)])
-    values = (rng.random((520, 300)) ** 12).astype(np.float32)
-    spe = sparse.csr_array((values.ravel(), columns.ravel(), np.arange(521) * 300), shape=(520, m))
+    columns = np.array([np.sort(rng.choice(m, 100, replace=False)) for _ in range(520)])
+    values = (rng.random((520, 100)) ** 12).astype(np.float32)
+    spe = sparse.csr_array((values.ravel(), columns.ravel(), np.arange(521) * 100), shape=(520, m))
     one = meuf(spe, n_jobs=1)
     two = meuf(spe, n_jobs=2)
     dense = meuf(values.astype(np.float64))
     np.testing.assert_array_equal(one[0].indices, two[0].indices)
     np.testing.assert_array_equal(one[1], two[1])
     np.testing.assert_array_equal(one[1], dense[1])
-    rows, places = dense[0].nonzero()
-    np.testing.assert_array_equal(one[0].indices, columns[rows, places])
-    from_p = gfm(spe)
-    np.testing.assert_allclose(from_p[1], one[1], rtol=0, atol=1e-12)
-    assert (from_p[0] != one[0]).nnz == 0
+    np.testing.assert_array_equal(one[0].indices, columns[dense[0].nonzero()])
 
 
 def test_meuf_resolves_ties_by_id_and_accepts_stored_zeros():
-    p = sparse.csr_array(
-        (np.float32([0.9, 0.0, 0.9, 0.0]), [3, 1, 2, 0], [0, 3, 3, 4]), shape=(3, 4)
-    )
-    Y_hat, expected_f = meuf(p)
+    spe = (np.float32([0.9, 0.0, 0.9, 0.0]), [3, 1, 2, 0], [0, 3, 3, 4])
+    Y_hat, expected_f = meuf(sparse.csr_array(spe, shape=(3, 4)))
     assert Y_hat.toarray().tolist() == [[False, False, True, True], [False] * 4, [False] * 4]
     assert expected_f[1:].tolist() == [1, 1]
+    assert meuf(np.array([[0.1, 0.6, 0.6, 0.1]]))[0].indices.tolist() == [1, 2]
     assert meuf(np.array([[1.0, 1.0, 0.0]]))[1].tolist() == [1.0]
     assert meuf(np.zeros((0, 4)))[0].shape == (0, 4)
 

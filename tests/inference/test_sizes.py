@@ -64,10 +64,9 @@ def extreme_case(rng, m, digits):
     return np.maximum(p, least), weights
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_gfm_sizes_finds_best_set_in_exact_fractions(seed):
-    rng = np.random.default_rng(seed)
-    for _ in range(100):
+def test_gfm_sizes_finds_best_set_in_exact_fractions():
+    rng = np.random.default_rng(0)
+    for _ in range(150):
         p, weights = extreme_case(rng, rng.integers(1, 9), 25)
         Y_hat, expected = gfm_sizes([p], weights)
         P, p_empty = exact_by_size(p, weights)
@@ -85,7 +84,7 @@ def test_gfm_and_meuf_are_exact_with_extreme_marginals(rule):
         assert abs(expected[0] / exact_best(*exact_by_size(p, [1])) - 1) < 1e-11
 
 
-@pytest.mark.parametrize(("p", "size"), [(0.01, 0), (0.01, 3), (0.01, 100), (0.9, 200), (0.9, 400)])
+@pytest.mark.parametrize(("p", "size"), [(0.01, 0), (0.01, 3), (0.9, 200), (0.9, 400)])
 def test_gfm_sizes_is_exact_if_only_one_size_is_possible(p, size):
     """All marginals are equal. If s of 400 labels are positive, E_k = 2 k s / (400 (s + k))."""
     weights = np.zeros(402)
@@ -108,16 +107,12 @@ def test_shares_of_sizes_add_instances_in_order():
         total = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
         shares += pmf * (1 / total) if total > 0 else 0
     assert shares_of_sizes(pmfs, weights).tolist() == shares.tolist()
-    pmfs = np.delete(pmfs, 4, axis=0)
-    assert np.allclose(shares, (pmfs / (pmfs @ weights)[:, None]).sum(axis=0), rtol=1e-12)
 
 
-def test_no_empty_set_is_predicted_if_its_weight_is_0():
-    p = np.full((1, 4), 0.01)
-    assert gfm(p)[0].nnz == 0
-    Y_hat, expected = gfm_sizes(p, np.array([0.0, 1.0]))
-    assert Y_hat.nnz > 0
-    assert expected[0] > 0.3
+def mean_sizes(p, weights):
+    """Return the mean probability of each size, 0 to m."""
+    pmf = np.mean([weighted(row, weights) for row in p], axis=0)
+    return np.bincount(all_sets(p.shape[1]).sum(axis=1), weights=pmf)
 
 
 def test_fitted_weights_reproduce_observed_sizes():
@@ -125,32 +120,23 @@ def test_fitted_weights_reproduce_observed_sizes():
     p = rng.random((300, 5))
     Y = sparse.csr_array(rng.random((300, 5)) < 0.3)
     weights = fit_size_weights(sparse.csr_array(p), Y)
-    mean = np.zeros(7)
-    for row in p:
-        pmf = weighted(row, weights)
-        mean[:6] += np.bincount(all_sets(5).sum(axis=1), weights=pmf, minlength=6) / 300
-    assert np.allclose(mean, np.bincount(np.diff(Y.indptr), minlength=7) / 300, atol=2e-3)
+    observed = np.bincount(np.diff(Y.indptr), minlength=6) / 300
+    assert np.allclose(mean_sizes(p, weights), observed, atol=2e-3)
     assert weights.max() == 1
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-5, 1e-14, 1e-60])
+@pytest.mark.parametrize("scale", [1.0, 1e-14, 1e-60])
 def test_weights_compensate_for_estimates_that_are_too_low(scale):
     """All instances have 1 or 3 labels, although the estimates give these sizes a low
     probability.
     """
     rng = np.random.default_rng(6)
     p = 0.5 * scale * rng.random((60, 6))
-    Y = np.zeros((60, 6), dtype=bool)
-    for i in range(60):
-        Y[i, rng.permutation(6)[: 1 if i < 20 else 3]] = True
+    sizes = np.where(np.arange(60) < 20, 1, 3)
+    Y = rng.permuted(np.arange(6) < sizes[:, None], axis=1)
     weights = fit_size_weights(p, sparse.csr_array(Y))
     assert np.array_equal(np.flatnonzero(weights), [1, 3])
-    mean = np.zeros(7)
-    for row in p:
-        mean += (
-            np.bincount(all_sets(6).sum(axis=1), weights=weighted(row, weights), minlength=7) / 60
-        )
-    assert np.allclose(mean[[1, 3]], [1 / 3, 2 / 3], atol=2e-3)
+    assert np.allclose(mean_sizes(p, weights)[[1, 3]], [1 / 3, 2 / 3], atol=2e-3)
 
 
 def test_large_sizes_share_a_weight_and_fit_uses_few_instances(monkeypatch):
@@ -165,28 +151,24 @@ def test_large_sizes_share_a_weight_and_fit_uses_few_instances(monkeypatch):
 
 def test_weights_are_1_if_marginals_exclude_observed_sizes():
     # Every instance has two labels, but all estimates are 0.
-    weights = fit_size_weights(
-        np.zeros((3, 4)), sparse.csr_array(np.eye(3, 4) + np.eye(3, 4, 1) > 0)
-    )
+    Y = sparse.csr_array(np.eye(3, 4) + np.eye(3, 4, 1) > 0)
+    weights = fit_size_weights(np.zeros((3, 4)), Y)
     assert np.array_equal(weights, np.ones(weights.size))
     assert gfm_sizes(np.zeros((1, 4)), np.array([0.0, 1.0]))[1].tolist() == [1.0]
 
 
 def test_gfm_sizes_is_bit_identical_on_any_threads():
     p = sparse.csr_array(random_marginals(np.random.default_rng(5), 700, 9))
-    weights = np.array([0.1, 1.0, 0.4, 0.0, 0.2])
+    weights = [0.1, 1.0, 0.4, 0.0, 0.2]
     one = gfm_sizes(p, weights, n_jobs=1)
     two = gfm_sizes(p, weights, n_jobs=2)
     assert (one[0] != two[0]).nnz == 0
     assert np.array_equal(one[1], two[1])
 
 
-@pytest.mark.parametrize("weights", [[], [-1.0], [np.nan], [[1.0]]])
-def test_invalid_size_weights_are_refused(weights):
-    with raises_with(XmlcError, "size_weights"):
-        gfm_sizes(np.zeros((1, 2)), weights)
-
-
-def test_label_sets_must_have_the_shape_of_marginals():
+def test_invalid_size_weights_and_shapes_are_refused():
+    for weights in ([], [-1.0], [np.nan], [[1.0]]):
+        with raises_with(XmlcError, "size_weights"):
+            gfm_sizes(np.zeros((1, 2)), weights)
     with raises_with(XmlcError, "(2, 3)", "(1, 3)"):
-        fit_size_weights(np.zeros((2, 3)), sparse.csr_array(np.zeros((1, 3), dtype=bool)))
+        fit_size_weights(np.zeros((2, 3)), sparse.csr_array((1, 3), dtype=bool))
