@@ -22,11 +22,9 @@ from xmlc.kernels.csr import (
     is_validated,
     kernel_csr,
     per_label,
-    top_k_of,
 )
 from xmlc.kernels.frames import column_names
-from xmlc.kernels.indices import Malformed, ascend, prove_sparse
-from xmlc.metrics import ndcg_at_k, precision_at_k, psp_at_k
+from xmlc.kernels.indices import Malformed, prove_sparse
 from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, apply_thresholds
 from xmlc.thresholds.sweeps import tune
 
@@ -35,7 +33,7 @@ THIN = sparse.random_array(
 )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=20)
 @given(
     n=st.integers(0, 9),
     m=st.integers(0, 9),
@@ -45,10 +43,10 @@ THIN = sparse.random_array(
 )
 def test_matrix_survives_save_and_load(tmp_path_factory, n, m, seed, boolean, mmap):
     folder = tmp_path_factory.mktemp("csr")
-    matrix = sparse.random_array(
-        (n, m), density=0.4, rng=np.random.default_rng(seed), dtype=np.float32, format="csr"
-    )
-    matrix = as_labels(matrix.astype(bool)) if boolean else matrix
+    rng = np.random.default_rng(seed)
+    matrix = sparse.random_array((n, m), density=0.4, rng=rng, dtype=np.float32, format="csr")
+    if boolean:
+        matrix = as_labels(matrix.astype(bool))
     save_csr(folder, "X", matrix)
     list_files(folder)
     loaded = load_csr(folder, "X", mmap=mmap)
@@ -98,48 +96,34 @@ def test_missing_matrix_and_unknown_version_are_refused(tmp_path):
 
 
 def test_kernel_form_has_sorted_unsigned_indices():
-    unsorted = sparse.csr_array(
-        (np.array([1.0, 2.0]), np.array([2, 0]), np.array([0, 2])), shape=(1, 3)
-    )
+    unsorted = sparse.csr_array((np.array([1.0, 2.0]), [2, 0], [0, 2]), shape=(1, 3))
     form = kernel_csr(unsorted)
-    assert (form.indptr.dtype, form.indices.dtype, form.data.dtype) == (
-        np.int64,
-        np.uint32,
-        np.float32,
-    )
+    assert [part.dtype for part in form] == [np.int64, np.uint32, np.float32]
     assert form.indices.tolist() == [0, 2]
     assert form.data.tolist() == [2.0, 1.0]
 
 
-def test_features_must_be_finite_and_label_zeros_are_dropped():
+def test_features_must_be_a_finite_table_of_numbers():
     with raises_with(XmlcError, "X", "row 1"):
         as_features(np.array([[0.0, 1.0], [np.inf, 0.0]]))
     with raises_with(XmlcError, "(3,)", "2 dimensions"):
         as_features(np.zeros(3))
-    explicit_zero = sparse.csr_array(
-        (np.array([0, 1]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2)
-    )
-    assert as_labels(explicit_zero).indices.tolist() == [1]
+    for values in (np.ones((2, 2), dtype=complex), np.array([["1"]]), [[1.0, 2.0], [3.0]]):
+        with raises_with(InvalidDataError, "X"):
+            as_features(values)
 
 
-@pytest.mark.parametrize(
-    "lists", [[[1, 2], [3]], [["a", "b"], ["c"]], [["a"], ["b"]], [[1, 2], [3, 4]], [{1, 2}, {3}]]
-)
+def test_label_zeros_are_dropped_and_duplicates_count_once():
+    assert as_labels(sparse.csr_array(([0, 1], [0, 1], [0, 2]), shape=(1, 2))).indices.tolist() == [
+        1
+    ]
+    assert as_labels(sparse.coo_array(([1, 1], ([0, 0], [1, 1])), shape=(1, 2))).nnz == 1
+
+
+@pytest.mark.parametrize("lists", [[[1, 2], [3]], [["a"], ["b"]], [[1, 2], [3, 4]], [{1, 2}, {3}]])
 def test_lists_of_labels_are_refused_with_advice(lists):
     with raises_with(InvalidDataError, "Y", "MultiLabelBinarizer(sparse_output=True)"):
         as_labels(lists)
-
-
-def test_rows_of_different_lengths_are_refused():
-    with raises_with(InvalidDataError, "X"):
-        as_features([[1.0, 2.0], [3.0]])
-
-
-def test_indices_must_ascend_only_within_parts():
-    starts = np.array([0, 2, 2, 3])
-    assert ascend(np.array([1, 4, 0], dtype=np.int32), starts)
-    assert not ascend(np.array([1, 1, 0], dtype=np.int32), starts)
-    assert not ascend(np.array([4, 1, 0], dtype=np.int32), starts)
 
 
 # Indices of sparse matrices are checked before scipy or a kernel uses them.
@@ -179,20 +163,11 @@ def test_numbers_out_of_range_are_found_in_any_piece(monkeypatch, place, value):
         indices.check_within(numbers, "numbers", 0, 4)
 
 
-def test_wrong_sorted_flag_of_scipy_is_ignored():
-    X = sparse.csr_array(
-        (np.array([1, 2, 3], dtype=np.float32), np.array([2, 0, 0]), np.array([0, 3])), shape=(1, 3)
-    )
+def test_wrong_sorted_flag_and_entries_beyond_indptr_are_ignored():
+    X = sparse.csr_array((np.float32([1, 2, 3, 9]), [2, 0, 0, 9], [0, 3]), shape=(1, 3))
     X.has_sorted_indices = X.has_canonical_format = True
     assert as_features(X).indices.tolist() == [0, 2]
     assert as_features(X).data.tolist() == [5, 1]
-
-
-def test_entries_beyond_indptr_are_ignored():
-    X = sparse.csr_array(
-        (np.ones(4, dtype=np.float32), np.array([0, 1, 9, 9]), np.array([0, 2])), shape=(1, 3)
-    )
-    assert as_features(X).indices.tolist() == [0, 1]
 
 
 def test_proof_holds_for_checked_copy_until_it_is_resized():
@@ -206,7 +181,7 @@ def test_proof_holds_for_checked_copy_until_it_is_resized():
 
 
 def test_columns_beyond_32_bit_indices_are_refused():
-    wide = sparse.csr_array((np.ones(1), np.array([2**40]), np.array([0, 1])), shape=(1, 2**41))
+    wide = sparse.csr_array(([1.0], [2**40], [0, 1]), shape=(1, 2**41))
     with raises_with(XmlcError, "X", "2147483647"):
         as_features(wide)
 
@@ -217,30 +192,20 @@ def test_columns_beyond_32_bit_indices_are_refused():
         ([[0, 1], [1, -1]], ["Y", "-1", "row 1, column 1"]),
         ([[0.0, np.nan]], ["Y", "nan", "row 0, column 1"]),
         ([[0.5, 1]], ["Y", "0.5", "row 0, column 0"]),
-        ([["0", "1"]], ["Y", "texts", "'0'"]),
-        (np.ma.masked_array([[0, 1]], mask=[[True, False]]), "Y"),
     ],
 )
 def test_label_values_other_than_0_and_1_are_refused(values, message):
-    with raises_with(XmlcError, message):
-        as_labels(values)
-    if not isinstance(values, np.ma.MaskedArray) and np.asarray(values).dtype.kind != "U":
-        for kind in ("csr", "csc", "coo", "lil"):
-            with raises_with(XmlcError, message):
-                as_labels(sparse.coo_array(values).asformat(kind))
+    matrix = sparse.coo_array(values)
+    for form in (values, *(matrix.asformat(kind) for kind in ("csr", "csc", "coo", "lil"))):
+        with raises_with(XmlcError, message):
+            as_labels(form)
 
 
-def test_duplicate_labels_count_once():
-    assert (
-        as_labels(sparse.coo_array((np.ones(2, dtype=int), ([0, 0], [1, 1])), shape=(1, 2))).nnz
-        == 1
-    )
-
-
-def test_complex_features_and_texts_are_refused():
-    for values in (np.ones((2, 2), dtype=complex), np.array([["1"]]), np.array([[None]])):
-        with raises_with(XmlcError, "X"):
-            as_csr(values, np.float32, "X")
+def test_masked_and_text_labels_are_refused():
+    with raises_with(XmlcError, "Y", "texts", "'0'"):
+        as_labels([["0", "1"]])
+    with raises_with(XmlcError, "Y"):
+        as_labels(np.ma.masked_array([[0, 1]], mask=[[True, False]]))
 
 
 Y = sparse.csr_array(np.array([[1, 0, 0, 1], [0, 1, 0, 0]], dtype=bool))
@@ -265,53 +230,25 @@ def store_all(values):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_zeros_are_dropped_and_estimates_just_above_1_count_as_1(function):
-    rough = store_all(
-        [[np.nextafter(np.float32(1), np.float32(2)), 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]
-    )
-    before = rough.copy()
-    np.testing.assert_array_equal(
-        function(rough), function(sparse.csr_array(np.minimum(rough.toarray(), 1)))
-    )
-    np.testing.assert_array_equal(rough.data, before.data, "the caller's array is unchanged")
+def test_estimates_are_sorted_zeros_dropped_and_just_above_1_counts_as_1(function):
+    above = np.nextafter(np.float32(1), np.float32(2))
+    rough = store_all([[above, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]])
+    expected = function(sparse.csr_array(np.minimum(rough.toarray(), 1)))
+    backwards = (rough.data.reshape(2, 4)[:, ::-1], rough.indices.reshape(2, 4)[:, ::-1])
+    data, indices = (part.ravel() for part in backwards)
+    rough = sparse.csr_array((data.copy(), indices.copy(), rough.indptr), shape=rough.shape)
+    assert not rough.has_sorted_indices
+    np.testing.assert_array_equal(function(rough), expected)
+    # the caller's arrays are unchanged
+    np.testing.assert_array_equal(rough.data, data)
+    np.testing.assert_array_equal(rough.indices, indices)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_unsorted_estimates_give_the_same_result(function):
-    unsorted = sparse.csr_array(np.float32([[0.9, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
-    expected = function(unsorted)
-    backwards = [
-        np.concatenate([part[:3][::-1], part[3:][::-1]])
-        for part in (unsorted.data, unsorted.indices)
-    ]
-    unsorted = sparse.csr_array((*backwards, unsorted.indptr), shape=unsorted.shape)
-    assert not unsorted.has_sorted_indices
-    np.testing.assert_array_equal(function(unsorted), expected)
-
-
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
-@pytest.mark.parametrize("wrong", [1.5, -0.5, np.nan, np.inf])
-def test_logits_and_nan_are_refused_as_estimates(function, wrong):
-    with raises_with(InvalidDataError, wrong):
-        function(store_all([[wrong, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
-
-
-def test_ranking_metrics_accept_sparse_scores():
-    spe = store_all([[0.2, 0.9, 0.9, 0.1], [0.0, 0.3, 0.2, 0.1]])
-    labels, _ = top_k_of(spe, 3)
-    assert labels.tolist() == [[1, 2, 0], [1, 2, 3]]
-    for scores in (
-        spe,
-        spe.tocsc(),
-        sparse.csr_matrix(spe),
-        spe.astype(np.float64) - 5 * spe.astype(bool),
-    ):
-        for k in (1, 3):
-            assert precision_at_k(Y, scores, k) == precision_at_k(Y, labels, k)
-            assert ndcg_at_k(Y, scores, k) == ndcg_at_k(Y, labels, k)
-            assert psp_at_k(Y, scores, PRIORS, k) == psp_at_k(Y, labels, PRIORS, k)
-    with raises_with(InvalidDataError, "2 instances"):
-        precision_at_k(Y, spe[:1], 1)
+def test_logits_and_nan_are_refused_as_estimates(function):
+    for wrong in (1.5, -0.5, np.nan, np.inf):
+        with raises_with(InvalidDataError, wrong):
+            function(store_all([[wrong, 0.0, 0.2, 0.6], [0.0, 0.9, 0.3, 0.0]]))
 
 
 def test_frames_of_any_column_types_are_read():
@@ -319,16 +256,11 @@ def test_frames_of_any_column_types_are_read():
     mixed = numbers.astype({"b": bool, "c": int})
     nullable = numbers.astype({"a": "Float64", "b": "boolean", "c": "Int64"})
     thin = numbers.astype(pd.SparseDtype(float, 0.0))
-    for frame in (numbers, mixed, nullable, thin, thin.assign(b=mixed["b"])):
+    for frame in (mixed, nullable, thin, thin.assign(b=mixed["b"])):
         np.testing.assert_array_equal(as_features(frame).toarray(), numbers.to_numpy())
     labels = numbers > 0
-    for frame in (
-        labels,
-        labels.astype("boolean"),
-        labels.astype(pd.SparseDtype(bool, False)),
-        labels.astype(int),
-    ):
-        np.testing.assert_array_equal(as_labels(frame).toarray(), labels.to_numpy())
+    for kind in (bool, "boolean", pd.SparseDtype(bool, False), int):
+        np.testing.assert_array_equal(as_labels(labels.astype(kind)).toarray(), labels.to_numpy())
     nullable.loc[1, "b"] = pd.NA
     with raises_with(XmlcError, "X", "row 1"):
         as_features(nullable)
@@ -340,23 +272,22 @@ def test_frames_of_any_column_types_are_read():
 
 
 def test_column_names_are_text_or_absent():
-    assert column_names(pd.DataFrame(np.eye(2))) is None
-    assert column_names(np.eye(2)) is None
-    assert column_names(pd.DataFrame(np.eye(2), columns=["a", "b"])).tolist() == ["a", "b"]
+    for unnamed in (np.eye(2), pd.DataFrame(np.eye(2))):
+        assert column_names(unnamed) is None
+    assert column_names(pd.DataFrame(columns=["a", "b"])).tolist() == ["a", "b"]
     with raises_with(TypeError, "int, str", "X.columns.astype(str)"):
-        column_names(pd.DataFrame(np.eye(2), columns=["a", 1]))
+        column_names(pd.DataFrame(columns=["a", 1]))
 
 
 def test_per_label_returns_arrays_and_refuses_invalid_numbers():
-    for form in ([0.1, 0.2], (0.1, 0.2), pd.Series([0.1, 0.2]), np.float32([0.1, 0.2])):
+    for form in ((0.1, 0.2), pd.Series([0.1, 0.2])):
         found = per_label(form, 2, np.float32, "priors", "share")
         assert type(found) is np.ndarray
         np.testing.assert_array_equal(found, np.float32([0.1, 0.2]))
     assert per_label(37.0, 2, np.float64, "a").tolist() == [37, 37]
-    for wrong in ([37.0, 0.5], [-0.5, 0.5], [np.inf, 0.5]):
-        with raises_with(XmlcError, "priors"):
-            per_label(wrong, 2, np.float64, "priors", "share")
     for wrong, message in (
+        ([37.0, 0.5], "priors"),
+        ([-0.5, 0.5], "priors"),
         (None, "priors=None"),
         ("a", "priors='a'"),
         ([np.nan, 0], "NaN"),

@@ -1,14 +1,10 @@
-"""Domains of hyperparameters agree with estimators, their documentation and the searches of
-suites.
-"""
+"""Domains of hyperparameters agree with estimators and their documentation."""
 
 import inspect
 
 import numpy as np
 import pytest
-import yaml
 from facts import absent, raises_with
-from repository import ROOT
 from small_models import OURS
 
 from xmlc.kernels.domains import Ascending, Flag, NumberRange, OneOf, whole
@@ -55,6 +51,7 @@ def test_domain_and_error_describe_expected_values():
 @pytest.mark.parametrize("name", OURS)
 def test_every_hyperparameter_has_a_domain_with_its_default(name):
     cls = estimator_class(name)
+    documentation = "\n".join(base.__doc__ or "" for base in cls.__mro__).replace('"', "'")
     assert set(cls.domains) == set(cls._hyperparameter_names())
     check_hyperparameters(cls())
     for hyperparameter, domain in cls.domains.items():
@@ -63,71 +60,19 @@ def test_every_hyperparameter_has_a_domain_with_its_default(name):
         assert isinstance(domain, Flag) == (declared == "bool"), hyperparameter
         if isinstance(domain, NumberRange):
             assert domain.whole == ("int" in declared), hyperparameter
-        if isinstance(domain, OneOf):  # the documentation contains each choice
-            assert all(repr(choice) in all_documentation(cls) for choice in domain.choices), (
-                hyperparameter
-            )
-
-
-def all_documentation(cls):
-    return "\n".join(base.__doc__ or "" for base in cls.__mro__).replace('"', "'")
+        if isinstance(domain, OneOf):
+            assert absent(documentation, *map(repr, domain.choices)) == [], hyperparameter
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_fit_refuses_values_outside_the_domain(name):
     cls = estimator_class(name)
-    X = np.eye(3)
-    Y = np.eye(3, dtype=bool)
     for hyperparameter, domain in cls.domains.items():
         wrong = ["no such value", [0]]
         if isinstance(domain, NumberRange):
-            wrong += [
-                np.nextafter(domain.high, np.inf),
-                np.nan,
-                np.inf,
-                domain.high + 1,
-                domain.low - 1,
-                10**18 * 10,
-            ]
-            wrong += [domain.low] if domain.above else []
+            wrong += [np.nextafter(domain.high, np.inf), np.nan, domain.low - 1, 10**19]
+            if domain.above:
+                wrong.append(domain.low)
         for value in wrong:
             with raises_with(InvalidParameterError, cls.__name__, f"{hyperparameter}="):
-                cls(**{hyperparameter: value}).fit(X, Y)
-
-
-def configured(content, estimator=None):
-    """Yield estimators and values of hyperparameters that a suite sets or searches."""
-    if isinstance(content, list):
-        for part in content:
-            yield from configured(part, estimator)
-    elif isinstance(content, dict):
-        estimator = content.get("estimator", estimator)
-        for key, value in content.items():
-            if estimator in OURS and key in estimator_class(estimator).domains:
-                is_range = isinstance(value, dict) and "low" in value
-                values = (
-                    [value["low"], value["high"]]
-                    if is_range
-                    else value
-                    if isinstance(value, list)
-                    else [value]
-                )
-                for one in values:
-                    yield estimator, key, one
-            else:
-                yield from configured(value, estimator)
-
-
-def test_hyperparameters_in_suites_lie_in_their_domains():
-    found = 0
-    for file in sorted((ROOT / "config/papers").glob("*.yaml")):
-        for name, hyperparameter, value in configured(
-            yaml.safe_load(file.read_text(encoding="utf-8"))
-        ):
-            if not isinstance(value, dict | str) or value in ("adagrad", "sgd", "batch"):
-                assert value in estimator_class(name).domains[hyperparameter], (
-                    file.name,
-                    hyperparameter,
-                )
-                found += 1
-    assert found > 100, found
+                cls(**{hyperparameter: value}).fit(np.eye(3), np.eye(3, dtype=bool))

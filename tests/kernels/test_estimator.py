@@ -19,7 +19,6 @@ from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.models import PLT
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import ESTIMATORS, estimator_class
-from xmlc.thresholds import STO
 
 
 class Constant(SparseProbabilityEstimator):
@@ -37,14 +36,13 @@ class Constant(SparseProbabilityEstimator):
         return -abs(self.share - 0.25)
 
 
-def test_hyperparameters_follow_scikit_learn(multilabel):
+def test_hyperparameters_follow_scikit_learn():
     model = PLT(arity=4, n_jobs=2)
     assert clone(model).get_params() == model.unfitted().get_params() == model.get_params()
     assert repr(model) == "PLT(arity=4, n_jobs=2)"
     assert repr(Constant()) == "Constant()"
     extra = [1]
     assert Constant(extra=extra).unfitted().extra is not extra
-    assert STO().set_params() is not None
     with raises_with(ValueError, "Constant", "'arty'", "extra", "share"):
         Constant().set_params(arty=3)
     with raises_with(XmlcError, "2 instances"):
@@ -102,17 +100,14 @@ def test_defaults_are_valid_and_unfitted_models_refuse_to_predict(name):
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
 def test_type_hints_list_choices_of_hyperparameters(name):
     cls = estimator_class(name)
-    hints = get_type_hints(cls) if "vowpalwabbit" not in cls.__module__ else {}
-    choices = {
-        one: domain.choices
-        for one, domain in cls.domains.items()
-        if isinstance(domain, OneOf) and one in hints
-    }
-    assert {one: get_args(hints[one]) for one in choices} == choices
-    assert (
-        all(hint is not str for one, hint in hints.items() if one in cls().get_params())
-        or name in WITH_FILE_NAMES
-    )
+    if "vowpalwabbit" in cls.__module__:
+        return
+    hints = get_type_hints(cls)
+    for hyperparameter, domain in cls.domains.items():
+        if isinstance(domain, OneOf) and hyperparameter in hints:
+            assert get_args(hints[hyperparameter]) == domain.choices
+    if name not in WITH_FILE_NAMES:
+        assert str not in [hints.get(hyperparameter) for hyperparameter in cls().get_params()]
 
 
 # The hyperparameters of these estimators are names of files.

@@ -1,5 +1,6 @@
 """The elementary functions, compared with decimals of 60 digits over the whole range of float64."""
 
+import inspect
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -115,6 +116,10 @@ def test_cosine_has_stated_accuracy():
     assert float64.cos(0.0) == 1
 
 
+def decimal_power(x, y):
+    return (y * x.ln()).exp()
+
+
 def test_power_has_stated_accuracy():
     rng = np.random.default_rng(0)
     bases = [
@@ -126,11 +131,9 @@ def test_power_has_stated_accuracy():
     pairs = []
     for x in bases:  # These exponents spread the results over the whole range of float64.
         limit = 700 / max(abs(math.log(x)), 1e-300)
-        pairs += [
-            (x, rng.uniform(-limit, limit)),
-            (x, min(limit, rng.choice([0.5, 1.5, 2, 3, 0.55, 1.1, -0.3]))),
-        ]
-    off, where = worst(float64.power, lambda x, y: (y * x.ln()).exp(), pairs)
+        pairs.append((x, rng.uniform(-limit, limit)))
+        pairs.append((x, min(limit, rng.choice([0.5, 1.5, 2, 3, 0.55, 1.1, -0.3]))))
+    off, where = worst(float64.power, decimal_power, pairs)
     assert off < 1, where
 
 
@@ -140,104 +143,85 @@ def test_power_is_exact_if_result_is_representable():
         assert float64.power(x * x, 0.5) == x
 
 
-@pytest.mark.parametrize(
-    ("name", "x", "result"),
-    [
-        ("exp", 0.0, 1.0),
-        ("exp", -0.0, 1.0),
-        ("exp", 710.0, INF),
-        ("exp", 1e300, INF),
-        ("exp", INF, INF),
-        ("exp", -746.0, 0.0),
-        ("exp", -1e300, 0.0),
-        ("exp", -INF, 0.0),
-        ("exp", SMALLEST, 1.0),
-        ("exp", NAN, NAN),
-        ("log", 1.0, 0.0),
-        ("log", 0.0, -INF),
-        ("log", -0.0, -INF),
-        ("log", INF, INF),
-        ("log", -SMALLEST, NAN),
-        ("log", -INF, NAN),
-        ("log", NAN, NAN),
-        ("log1p", 0.0, 0.0),
-        ("log1p", -0.0, -0.0),
-        ("log1p", SMALLEST, SMALLEST),
-        ("log1p", -1.0, -INF),
-        ("log1p", -1.0 - 2.0**-52, NAN),
-        ("log1p", INF, INF),
-        ("log1p", -INF, NAN),
-        ("log1p", NAN, NAN),
-        ("log2", 0.0, -INF),
-        ("log2", INF, INF),
-        ("log2", -1.0, NAN),
-        ("log2", NAN, NAN),
-        ("sigmoid", 0.0, 0.5),
-        ("sigmoid", INF, 1.0),
-        ("sigmoid", -INF, 0.0),
-        ("sigmoid", 40.0, 1.0),
-        ("sigmoid", -1e300, 0.0),
-        ("sigmoid", NAN, NAN),
-        ("softplus", INF, INF),
-        ("softplus", -INF, 0.0),
-        ("softplus", 1e300, 1e300),
-        ("softplus", NAN, NAN),
-    ],
-)
-def test_functions_return_exact_values_at_edge_cases(name, x, result):
-    found = getattr(float64, name)(x)
-    assert (math.isnan(found) and math.isnan(result)) or found.hex() == result.hex()
+EDGES = {
+    "exp": {
+        0.0: 1.0,
+        710.0: INF,
+        1e300: INF,
+        INF: INF,
+        -746.0: 0.0,
+        -1e300: 0.0,
+        -INF: 0.0,
+        SMALLEST: 1.0,
+        NAN: NAN,
+    },
+    "log": {1.0: 0.0, 0.0: -INF, INF: INF, -SMALLEST: NAN, -INF: NAN, NAN: NAN},
+    "log1p": {
+        0.0: 0.0,
+        SMALLEST: SMALLEST,
+        -1.0: -INF,
+        -1.0 - 2.0**-52: NAN,
+        INF: INF,
+        -INF: NAN,
+        NAN: NAN,
+    },
+    "log2": {0.0: -INF, INF: INF, -1.0: NAN, NAN: NAN},
+    "sigmoid": {0.0: 0.5, INF: 1.0, -INF: 0.0, 40.0: 1.0, -1e300: 0.0, NAN: NAN},
+    "softplus": {INF: INF, -INF: 0.0, 1e300: 1e300, NAN: NAN},
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_functions_return_exact_values_at_edge_cases(name):
+    for x, result in EDGES[name].items():
+        assert getattr(float64, name)(x).hex() == result.hex(), x
+
+
+def test_functions_of_negative_zero_equal_functions_of_zero_except_its_sign():
+    assert float64.exp(-0.0) == 1
+    assert float64.log(-0.0) == -INF
+    assert float64.log1p(-0.0).hex() == (-0.0).hex()
 
 
 @pytest.mark.parametrize(
-    ("x", "y", "result"),
+    ("x", "powers"),
     [
-        (0.0, 0.0, 1.0),
-        (NAN, 0.0, 1.0),
-        (1.0, NAN, 1.0),
-        (1.0, INF, 1.0),
-        (-2.0, 0.0, 1.0),
-        (0.0, 2.0, 0.0),
-        (0.0, -2.0, INF),
-        (0.0, INF, 0.0),
-        (INF, 0.5, INF),
-        (INF, -0.5, 0.0),
-        (INF, -INF, 0.0),
-        (0.5, INF, 0.0),
-        (0.5, -INF, INF),
-        (2.0, INF, INF),
-        (2.0, -INF, 0.0),
-        (1.0 + 2.0**-52, 1e300, INF),
-        (2.0, 1e300, INF),
-        (2.0, 1024.0, INF),
-        (2.0, 1023.0, 2.0**1023),
-        (2.0, -1074.0, SMALLEST),
-        (2.0, -1080.0, 0.0),
-        (SMALLEST, 1.0, SMALLEST),
-        (LARGEST, 1.0, LARGEST),
-        (SMALLEST, 1e-300, 1.0),
-        (7.0, SMALLEST, 1.0),
-        (-1.0, 2.0, NAN),
-        (NAN, 1.0, NAN),
-        (2.0, NAN, NAN),
+        (0.0, {0.0: 1.0, 2.0: 0.0, -2.0: INF, INF: 0.0}),
+        (NAN, {0.0: 1.0, 1.0: NAN}),
+        (1.0, {NAN: 1.0, INF: 1.0}),
+        (-2.0, {0.0: 1.0}),
+        (-1.0, {2.0: NAN}),
+        (INF, {0.5: INF, -0.5: 0.0, -INF: 0.0}),
+        (0.5, {INF: 0.0, -INF: INF}),
+        (1.0 + 2.0**-52, {1e300: INF}),
+        (
+            2.0,
+            {
+                INF: INF,
+                -INF: 0.0,
+                1e300: INF,
+                1024.0: INF,
+                1023.0: 2.0**1023,
+                -1074.0: SMALLEST,
+                -1080.0: 0.0,
+                NAN: NAN,
+            },
+        ),
+        (SMALLEST, {1.0: SMALLEST, 1e-300: 1.0}),
+        (LARGEST, {1.0: LARGEST}),
+        (7.0, {SMALLEST: 1.0}),
     ],
 )
-def test_power_returns_exact_values_at_edge_cases(x, y, result):
-    found = float64.power(x, y)
-    assert (math.isnan(found) and math.isnan(result)) or found.hex() == result.hex()
+def test_power_returns_exact_values_at_edge_cases(x, powers):
+    for y, result in powers.items():
+        assert float64.power(x, y).hex() == result.hex(), y
 
 
 def test_subnormal_results_have_errors_below_1_ulp():
-    numbers = [(x,) for x in even(-745.1, -708.4, 500)]
-    assert worst(float64.exp, Decimal.exp, numbers)[0] < 1
-    assert (
-        worst(
-            float64.power,
-            lambda x, y: (y * x.ln()).exp(),
-            [(0.3, x[0] / math.log(0.3)) for x in numbers],
-        )[0]
-        < 1
-    )
+    exponents = even(-745.1, -708.4, 500)
+    assert worst(float64.exp, Decimal.exp, [(y,) for y in exponents])[0] < 1
+    pairs = [(0.3, y / math.log(0.3)) for y in exponents]
+    assert worst(float64.power, decimal_power, pairs)[0] < 1
 
 
 def test_logarithms_of_powers_of_two_are_exact():
@@ -248,13 +232,11 @@ def test_logarithms_of_powers_of_two_are_exact():
 @pytest.mark.parametrize("name", ["exp", "log", "log2", "sigmoid"])
 def test_arrays_and_single_numbers_give_bit_identical_results(name):
     """Numba may compile a loop over an array to vector instructions."""
-    x = np.array([*NUMBERS[name][:1003], 0.0, INF, -INF, NAN])
+    x = np.array([*NUMBERS[name][:1003], 0.0, INF, -INF])
     single = np.array([getattr(float64, name)(v) for v in x])
-    found = getattr(elementwise, name)(x)
-    np.testing.assert_array_equal(
-        found.view(np.int64)[~np.isnan(x)], single.view(np.int64)[~np.isnan(x)]
-    )
-    assert np.isnan(found[np.isnan(x)]).all()
+    found = getattr(elementwise, name)(np.append(x, NAN))
+    np.testing.assert_array_equal(found[:-1].view(np.int64), single.view(np.int64))
+    assert np.isnan(found[-1])
 
 
 def test_elementwise_functions_accept_any_shape_and_type():
@@ -262,8 +244,7 @@ def test_elementwise_functions_accept_any_shape_and_type():
     found = elementwise.power(x, 1.5)
     assert found.shape == (3, 2)
     assert found.dtype == np.float64
-    expected = [float64.power(float(v), 1.5) for v in x.ravel()]
-    np.testing.assert_array_equal(found.ravel(), expected)
+    assert found.ravel().tolist() == [float64.power(float(v), 1.5) for v in x.ravel()]
     assert elementwise.log(2).shape == ()
     assert elementwise.exp(np.empty((0, 3))).shape == (0, 3)
     assert elementwise.log2([1, 8]).tolist() == [0, 3]
@@ -276,24 +257,14 @@ def test_every_kernel_sets_fastmath_to_false():
     assert all(kernel.targetoptions["fastmath"] is False for kernel in kernels)
 
 
-def test_compiled_kernels_have_no_fast_math_and_no_c_library_calls():
+@pytest.mark.parametrize("name", ["power", "cos", "sigmoid", "log1p"])
+def test_compiled_kernels_have_no_fast_math_and_no_c_library_calls(name):
     """LLVM may neither reorder nor fuse the operations."""
-    calls = {
-        float64.power: (2.0, 0.3),
-        float64.cos: (1.0,),
-        float64.sigmoid: (0.3,),
-        float64.log1p: (0.3,),
-    }
-    for kernel, arguments in calls.items():
-        # a cached kernel has no LLVM code
-        compiled = type(kernel)(kernel.py_func, targetoptions=kernel.targetoptions)
-        compiled(*arguments)
-        for code in compiled.inspect_llvm().values():
-            assert "fmul double" in code
-            assert " reassoc" not in code
-            assert " contract" not in code
-            assert " fast " not in code
-            assert "@llvm.fma" not in code
-            assert "@exp(" not in code
-            assert "@pow(" not in code
-            assert "@log" not in code
+    kernel = getattr(float64, name)
+    # a cached kernel has no LLVM code
+    compiled = type(kernel)(kernel.py_func, targetoptions=kernel.targetoptions)
+    compiled(*([0.3] * len(inspect.signature(kernel.py_func).parameters)))
+    for code in compiled.inspect_llvm().values():
+        assert "fmul double" in code
+        for text in (" reassoc", " contract", " fast ", "@llvm.fma", "@exp(", "@pow(", "@log"):
+            assert text not in code

@@ -36,15 +36,16 @@ def test_pop_first_returns_values_in_order_and_stores_them_after_heap(size):
 def test_insert_best_keeps_k_best_in_order(k, offered_in_order):
     rng = np.random.default_rng(k)
     estimates = (rng.integers(6, size=30) / 8).astype(np.float32)
+    order = np.arange(30) if offered_in_order else rng.permutation(30)
     labels = np.full(k, -1, dtype=np.int32)
     best = np.zeros(k, dtype=np.float32)
-    for label in np.arange(30) if offered_in_order else rng.permutation(30):
+    for label in order:
         insert_best(labels, best, np.int32(label), estimates[label])
     expected = sorted(range(30), key=lambda label: (-estimates[label], label))[:k]
-    np.testing.assert_array_equal(labels, expected + [-1] * (k - len(expected)))
-    np.testing.assert_array_equal(
-        best, np.append(estimates[expected], np.zeros(k - len(expected), np.float32))
-    )
+    np.testing.assert_array_equal(labels[:30], expected)
+    np.testing.assert_array_equal(best[:30], estimates[expected])
+    assert (labels[30:] == -1).all()
+    assert not best[30:].any()
 
 
 def test_insert_best_replaces_entries_with_negative_estimates():

@@ -13,7 +13,7 @@ from xmlc.kernels.sibling_rows import (
     padded_size,
 )
 
-SIZES = [4, 8, 16, 32, 48, 64, 80, 128, 144]
+SIZES = [4, 8, 16, 32, 48, 64, 80]
 IDS = np.array([0, 2, 5, 11], dtype=np.uint32)
 VALUES = np.array([0.5, -1.5, 2.0, 0.25], dtype=np.float32)
 
@@ -22,55 +22,43 @@ def random(*shape):
     return np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32)
 
 
-@pytest.mark.parametrize("n_siblings", range(1, 70))
-def test_padding_is_smallest_size_that_fills_registers(n_siblings):
-    assert padded_size(n_siblings) == next(
-        size for size in (4, 8, *range(16, 99, 16)) if size >= n_siblings
-    )
+def test_padding_is_smallest_size_that_fills_registers():
+    sizes = np.array([4, 8, *range(16, 99, 16)])
+    for n_siblings in range(1, 70):
+        assert padded_size(n_siblings) == sizes[sizes >= n_siblings][0]
 
 
-@pytest.mark.parametrize("size", [1, 4, 100, 1000, 100_000])
+@pytest.mark.parametrize("size", [1, 4, 1000, 100_000])
 def test_buffers_start_at_a_cache_line(size):
     buffer = aligned_buffer(size)
     assert buffer.ctypes.data % 64 == 0
     assert buffer.size == size
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_scores_and_row_updates_equal_numpy(size):
+@pytest.mark.parametrize("size", [*SIZES, 128, 144])
+def test_row_updates_equal_numpy(size):
     rows = random(12, size)
-    bias = random(size)
-    multiples = random(size + 1)[:-1]
-    scores = np.empty(size, dtype=np.float32)
-    dense_scores(IDS, VALUES, rows.ravel(), size, bias, scores)
-    np.testing.assert_allclose(scores, bias + VALUES @ rows[IDS], rtol=1e-4, atol=1e-5)
-    expected_rows = rows.copy()
-    expected_rows[IDS] += np.outer(VALUES, multiples)
+    multiples = random(size)
+    expected = rows.copy()
+    expected[IDS] += np.outer(VALUES, multiples)
     add_to_rows(IDS, VALUES, multiples, rows.ravel())
-    np.testing.assert_allclose(rows, expected_rows, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(rows, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("size", [size for size in SIZES if size <= 80])
+@pytest.mark.parametrize("size", SIZES)
 def test_adagrad_update_equals_numpy(size):
     weights = random(12, size)
     squares = random(12, size) ** 2
     derivatives = random(size)
+    rate = np.float32(0.7)
+    eps = np.float32(0.01)
     state = np.hstack([weights, squares]).ravel()
-    adagrad_to_rows(
-        IDS,
-        VALUES,
-        derivatives,
-        np.float32(0.7),
-        np.float32(0.01),
-        state,
-        np.int64(2 * derivatives.size),
-    )
+    adagrad_to_rows(IDS, VALUES, derivatives, rate, eps, state, np.int64(2 * size))
     by_weight = np.outer(VALUES, derivatives).astype(np.float64)
     squares[IDS] += by_weight**2
     weights[IDS] -= 0.7 * by_weight / np.sqrt(0.01 + squares[IDS])
-    np.testing.assert_allclose(
-        state.reshape(12, 2 * size), np.hstack([weights, squares]), rtol=1e-5, atol=1e-6
-    )
+    expected = np.hstack([weights, squares])
+    np.testing.assert_allclose(state.reshape(expected.shape), expected, rtol=1e-5, atol=1e-6)
     scores = np.empty(size, dtype=np.float32)
     dense_scores(IDS, VALUES, state, 2 * size, derivatives, scores)
     np.testing.assert_allclose(scores, derivatives + VALUES @ weights[IDS], rtol=1e-4, atol=1e-5)
@@ -85,18 +73,13 @@ def plain_sums(ids, values, weights, bias, scores):
             scores[c] = fma(values[k], weights[ids[k], c], scores[c])
 
 
-@pytest.mark.parametrize(
-    "siblings", [1, 2, 3, 4, 5, 7, 8, 11, 15, 16, 17, 31, 63, 64, 65, 100, 143]
-)
+@pytest.mark.parametrize("siblings", [1, 2, 3, 4, 5, 8, 11, 15, 16, 17, 31, 64, 65, 100, 144])
 def test_sums_in_registers_are_bit_identical_to_plain_loop(siblings):
-    rng = np.random.default_rng(siblings)
-    weights = rng.normal(size=(20, siblings)).astype(np.float32)
-    bias = rng.normal(size=siblings).astype(np.float32)
-    ids = np.array([0, 3, 4, 19], dtype=np.uint32)
-    values = rng.normal(size=4).astype(np.float32)
+    weights = random(12, siblings)
+    bias = random(siblings)
     scores = np.empty(siblings, dtype=np.float32)
     expected = np.empty(siblings, dtype=np.float32)
-    dense_scores(ids, values, weights.ravel(), siblings, bias, scores)
-    plain_sums(ids, values, weights, bias, expected)
+    dense_scores(IDS, VALUES, weights.ravel(), siblings, bias, scores)
+    plain_sums(IDS, VALUES, weights, bias, expected)
     np.testing.assert_array_equal(scores, expected)
-    np.testing.assert_allclose(scores, bias + values @ weights[ids], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(scores, bias + VALUES @ weights[IDS], rtol=1e-4, atol=1e-5)

@@ -23,7 +23,9 @@ from xmlc.suite.provenance.damage import message_of
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<i4' ", b"{}"]
+    "content",
+    [b"", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<i4' ", b"{}"],
+    ids=["empty", "cut", "text"],
 )
 def test_damaged_or_missing_array_file_is_refused(tmp_path, content):
     (tmp_path / "a.npy").write_bytes(content)
@@ -34,9 +36,7 @@ def test_damaged_or_missing_array_file_is_refused(tmp_path, content):
         load_array(tmp_path / "b.npy")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"version": "1"}', '{"version": true}', '{"version": 1.5}']
-)
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": "1"}', '{"version": true}'])
 def test_invalid_description_file_is_refused(tmp_path, text):
     (tmp_path / "a.json").write_text(text)
     list_files(tmp_path)
@@ -47,17 +47,13 @@ def test_invalid_description_file_is_refused(tmp_path, text):
 @pytest.mark.parametrize(
     ("file", "array", "fault"),
     [
-        (
-            "indices",
-            np.array([0, 2_000_000_000], dtype=np.int32),
-            ["indices", "entry 1", "2000000000", "0 to 2"],
-        ),
-        ("indptr", np.array([0, 2], dtype=np.int64), ["indptr", "int64"]),
-        ("data", np.ones(2, dtype=np.float64), ["data", "float64"]),
+        ("indices", np.int32([0, 2_000_000_000]), ["indices", "entry 1", "2000000000", "0 to 2"]),
+        ("indptr", np.array([0, 2]), ["indptr", "int64"]),
+        ("data", np.ones(2), ["data", "float64"]),
     ],
 )
 def test_error_for_inconsistent_matrix_has_command_that_rebuilds_it(tmp_path, file, array, fault):
-    save_csr(tmp_path, "X", sparse.csr_array(np.array([[1, 1, 0], [0, 0, 0]], dtype=np.float32)))
+    save_csr(tmp_path, "X", sparse.csr_array(np.float32([[1, 1, 0], [0, 0, 0]])))
     np.save(tmp_path / f"X.{file}.npy", array)
     list_files(tmp_path)
     with raises_with(XmlcError, "/X", fault, "xmlc estimate"):
@@ -73,9 +69,11 @@ FIELDS = (
 
 
 def example_arrays():
-    starts = np.array([0, 1, 3])
-    numbers = np.zeros((3, 4), dtype=np.uint32)
-    return {"starts": starts, "numbers": numbers, "places": np.array([-1, 1], dtype=np.int32)}
+    return {
+        "starts": np.array([0, 1, 3]),
+        "numbers": np.zeros((3, 4), dtype=np.uint32),
+        "places": np.array([-1, 1], dtype=np.int32),
+    }
 
 
 def test_consistent_arrays_are_accepted():
@@ -101,12 +99,10 @@ def test_array_that_violates_its_field_is_refused(name, array, fault):
 
 
 def test_missing_array_is_refused():
+    arrays = example_arrays()
+    del arrays["places"]
     with raises_with(Malformed, "places"):
-        check_fields(
-            {name: array for name, array in example_arrays().items() if name != "places"},
-            FIELDS,
-            n_labels=1,
-        )
+        check_fields(arrays, FIELDS, n_labels=1)
 
 
 @pytest.mark.parametrize(
