@@ -82,7 +82,7 @@ def loss_and_bound(pmf, m, retained, independent):
 def test_loss_is_below_bound_and_reaches_15_percent_of_it(independent):
     rng = np.random.default_rng(0)
     shares = []
-    for _ in range(200):
+    for _ in range(100):
         m = int(rng.integers(2, 7))
         p = rng.random(m) ** rng.choice([0.5, 1, 3])
         pmf = independent_pmf(p) if independent else random_joint(rng, m)

@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 from facts import raises_with
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from inference_cases import (
     all_sets,
     exact_best,
@@ -10,8 +8,6 @@ from inference_cases import (
     exact_value_of,
     independent_pmf,
     random_marginals,
-    value_of,
-    values_of_all,
 )
 from scipy import sparse
 
@@ -27,28 +23,6 @@ def weighted(p, weights):
     """
     pmf = independent_pmf(p) * weights[np.minimum(all_sets(p.size).sum(axis=1), weights.size - 1)]
     return pmf / pmf.sum() if pmf.sum() > 0 else independent_pmf(p)
-
-
-@settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 2**20), m=st.integers(1, 7))
-def test_gfm_sizes_finds_best_set(seed, m):
-    rng = np.random.default_rng(seed)
-    p = random_marginals(rng, 4, m)
-    weights = rng.random(rng.integers(1, m + 3)) * (rng.random() < 0.8)
-    weights[rng.random(weights.size) < 0.3] = 0
-    Y_hat, expected = gfm_sizes(p, weights)
-    for row, predicted, value in zip(p, Y_hat.toarray(), expected, strict=True):
-        pmf = weighted(row, weights)
-        assert value == pytest.approx(values_of_all(pmf, m).max(), abs=1e-10)
-        assert value_of(predicted, pmf) == pytest.approx(value, abs=1e-10)
-
-
-def test_improbable_sizes_keep_precision():
-    p = [0.009387990549495287, 3.1316936644242873e-13, 1.1792439884300668e-10]
-    p += [0.0011528936237036333, 7.035661595408094e-11, 1.0761754926894921e-13]
-    Y_hat, expected = gfm_sizes([p], [0, 0, 0, 0, 3.5, 1, 1])
-    assert Y_hat.indices.tolist() == [0, 2, 3, 4]
-    assert expected[0] == pytest.approx(0.99763332, abs=1e-8)
 
 
 def extreme_case(rng, m, digits):
