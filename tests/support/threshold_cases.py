@@ -1,7 +1,5 @@
 """Make small random estimates with ties, and compute the kernels' results in plain Python."""
 
-from fractions import Fraction
-
 import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
@@ -32,24 +30,6 @@ def candidate_sets(estimates):
     return [estimates >= v for v in np.unique(estimates[estimates > 0])] + [
         np.zeros(estimates.size, dtype=bool)
     ]
-
-
-BELOW = np.float32(0)
-
-
-def naive_candidate(estimates, hits, n_positives):
-    """Return the candidate threshold with the highest F.
-
-    F is an exact fraction. In ties, the highest threshold is best.
-    """
-    best = Fraction(0 if n_positives else 1)
-    threshold = max(estimates)
-    for v in sorted(set(estimates), reverse=True):
-        chosen = [hit for estimate, hit in zip(estimates, hits) if estimate >= v]
-        if (f := Fraction(2 * sum(chosen), n_positives + len(chosen))) > best:
-            best = f
-            threshold = np.nextafter(v, BELOW)
-    return threshold
 
 
 def row_wise_ofo(spe, Y, a, b, lower):

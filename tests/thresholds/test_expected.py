@@ -16,7 +16,6 @@ from threshold_cases import CASES, candidate_sets, random_case
 from xmlc.core.errors import NotFittedError, XmlcError
 from xmlc.metrics.measure import F1, JACCARD, f_beta
 from xmlc.thresholds import ExpectedF
-from xmlc.thresholds.expected import sum_above, sum_up
 
 THOROUGH = settings(deadline=None, max_examples=60)
 
@@ -71,27 +70,6 @@ def test_loss_due_to_minimum_probability_is_bounded(n, m, seed, kappa):
         share = base / (base + missing[j] * kappa)
         found = ratio_of(F1, whole[:, j], predicted[:, j])
         assert float(found) >= share * float(best_ratio(F1, whole[:, j])) - 1e-6
-
-
-def test_kernels_add_estimates_in_order():
-    rng = np.random.default_rng(1)
-    labels = rng.integers(0, 5, 200).astype(np.uint32)
-    estimates = rng.random(200).astype(np.float32)
-    ratio = rng.random(5)
-    mass = np.zeros(5)
-    absent = np.ones(5)
-    largest = np.zeros(5, dtype=np.float32)
-    counts = np.zeros(5, dtype=np.int64)
-    sum_up(labels, estimates, mass, absent, largest, counts)
-    sums = np.zeros(5)
-    counts_above = np.zeros(5, dtype=np.int64)
-    sum_above(labels, estimates, ratio, sums, counts_above)
-    for j in range(5):
-        own = estimates[labels == j].astype(np.float64)
-        above = own[own > ratio[j]]
-        assert (mass[j], absent[j]) == (sum(own.tolist()), np.multiply.accumulate(1 - own)[-1])
-        assert (largest[j], counts[j]) == (own.max(), own.size)
-        assert (sums[j], counts_above[j]) == (sum(above.tolist()), above.size)
 
 
 def test_tiny_absent_and_certain_estimates_give_finite_thresholds():

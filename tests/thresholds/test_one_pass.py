@@ -66,10 +66,10 @@ def test_fta_scores_are_bit_identical_to_macro_f():
 @given(**CASES)
 def test_ofo_equals_row_wise_algorithm(n, m, seed):
     spe, Y = random_case(n, m, seed)
-    lower = np.random.default_rng(seed).uniform(0, 0.3, m).astype(np.float32)
-    for a, b, bounds in ((1, 2, lower), (100, 500, lower), (1, 3, np.zeros_like(lower))):
+    lower = np.random.default_rng(seed).uniform(0, 0.3, m)
+    for a, b, bounds in ((1, 2, lower), (100, 500, lower), (1, 3, 0 * lower)):
         found = OFO(a=a, b=b, lower_bounds=bounds).fit(spe, Y).thresholds_
-        np.testing.assert_array_equal(found, row_wise_ofo(spe, Y, a, b, bounds))
+        np.testing.assert_array_equal(found, row_wise_ofo(spe, Y, a, b, bounds.astype(np.float32)))
     np.testing.assert_array_equal(found, OFO(a=1, b=3).fit(spe, Y).thresholds_)
 
 

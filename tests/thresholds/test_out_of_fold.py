@@ -12,7 +12,6 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -145,8 +144,7 @@ def test_out_of_fold_accepts_texts_with_a_pipeline(multilabel):
     assert macro_f(Y, model.predict(texts)) > 0.5
 
 
-def test_nested_hyperparameters_can_be_set_and_searched(multilabel):
-    X, Y = multilabel(30, 5, 3)
+def test_nested_hyperparameters_can_be_set():
     model = OutOfFold(PLT(epochs=1), OFO(), folds=2)
     assert repr(model) == "OutOfFold(estimator=PLT(epochs=1), folds=2, method=OFO())"
     copy = clone(model).set_params(estimator__epochs=3, method__b=7, folds=4)
@@ -154,18 +152,9 @@ def test_nested_hyperparameters_can_be_set_and_searched(multilabel):
     assert (model.estimator.epochs, model.method.b, model.folds) == (1, 20.0, 2)
     assert copy.get_params()["estimator__epochs"] == 3
     assert "estimator__epochs" not in copy.get_params(deep=False)
-    for wrong in ("estimator__epoch", "fold"):
-        with raises_with(ValueError, repr(wrong.removeprefix("estimator__"))):
+    for wrong, name in (("estimator__epoch", "'epoch'"), ("fold", "'fold'")):
+        with raises_with(ValueError, name):
             model.set_params(**{wrong: 3})
-
-    def score(fitted, X, Y):
-        return macro_f(Y, fitted.predict(X))
-
-    search = GridSearchCV(
-        model, {"estimator__epochs": [1, 2]}, scoring=score, cv=2, error_score="raise"
-    ).fit(X, Y)
-    assert set(search.best_params_) == {"estimator__epochs"}
-    assert not hasattr(model, "thresholds_")
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector y")
@@ -199,7 +188,6 @@ def test_estimates_per_class_become_one_estimate_per_label(estimator, m, multila
 def test_columns_of_frames_are_used_by_name(multilabel):
     X, Y = multilabel(30, 3, 4)
     x = pd.DataFrame(X.toarray(), columns=[*"abc"])
-    y = pd.DataFrame(Y.toarray().astype(int), columns=[*"wxyz"])
     cities = x.assign(city=["u", "v", "w"] * 10).set_index(np.arange(30)[::-1])
     columns = ColumnTransformer(
         [("city", OneHotEncoder(), ["city"]), ("number", "passthrough", ["a", "c"])]
@@ -207,12 +195,10 @@ def test_columns_of_frames_are_used_by_name(multilabel):
     of_city = cities[["city"]].to_numpy() == [*"uvw"]
     by_hand = np.column_stack([of_city, x[["a", "c"]]]).astype(float)
     expected = OutOfFold(PLT(epochs=2), folds=3).fit(by_hand, Y)
+    y = pd.DataFrame(Y.toarray().astype(int), columns=[*"wxyz"])
     model = OutOfFold(make_pipeline(columns, PLT(epochs=2)), folds=3).fit(cities, y)
     np.testing.assert_array_equal(model.thresholds_, expected.thresholds_)
-    assert model.feature_names_in_.tolist() == [*"abc", "city"]
     assert (model.predict(cities[["city", *"cba"]]) != expected.predict(by_hand)).nnz == 0
-    named = OutOfFold(PLT(epochs=2), folds=3).fit(x, y)
-    assert named.n_features_in_ == 3
-    with raises_with(ValueError, "names"):
-        named.predict(x[[*"cba"]])
+    assert model.feature_names_in_.tolist() == [*"abc", "city"]
+    assert expected.n_features_in_ == 5
     assert not hasattr(OutOfFold(PLT()), "feature_names_in_")

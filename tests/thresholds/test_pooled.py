@@ -82,12 +82,21 @@ def test_empty_sets_are_predicted_if_they_are_best():
 
 
 @THOROUGH
-@given(**CASES, overlap=st.sampled_from([f_beta(0.5), F1, f_beta(2.0), JACCARD]))
-def test_sto_maximises_overlap_of_each_label(n, m, seed, overlap):
+@given(
+    **CASES,
+    overlap=st.sampled_from([f_beta(0.5), F1, f_beta(2.0), JACCARD]),
+    kappas=st.sampled_from([[0], [0, 1 / 6, 0.3, 0.9]]),
+)
+def test_sto_maximises_overlap_of_each_label(n, m, seed, overlap, kappas):
+    """If several sets above the minimum threshold are best, STO predicts the smallest."""
     spe, Y = random_case(n, m, seed)
-    predicted = STO(overlap=overlap).fit(spe, Y).predict(spe).toarray()
-    for j, (estimates, truth) in enumerate(zip(spe.toarray().T, Y.toarray().T)):
-        sets = attainable_sets(estimates)
+    minima = np.random.default_rng(seed).choice(np.float32(kappas), m)
+    method = STO(kappa=minima, overlap=overlap).fit(spe, Y)
+    predicted = method.predict(spe).toarray()
+    assert (method.thresholds_ >= minima).all()
+    estimates = np.where(spe.toarray() > minima, spe.toarray(), 0)
+    for j, truth in enumerate(Y.toarray().T):
+        sets = attainable_sets(estimates[:, j])
         scores = [exact_value(overlap, truth, chosen) for chosen in sets]
         np.testing.assert_array_equal(predicted[:, j], sets[scores.index(max(scores))])
 

@@ -9,7 +9,7 @@ from threshold_cases import random_case
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import macro_f
-from xmlc.thresholds import FTA, OFO, STO
+from xmlc.thresholds import FTA, OFO, STO, CommonThreshold
 from xmlc.thresholds.one_pass import instances, label_tasks
 
 
@@ -22,7 +22,9 @@ def large():
     return spe, sparse.csr_array(Y)
 
 
-@pytest.mark.parametrize("method", [STO(), FTA(label_wise=True), FTA(), OFO(b=50)])
+@pytest.mark.parametrize(
+    "method", [STO(), CommonThreshold(), FTA(label_wise=True), FTA(), OFO(b=50)]
+)
 def test_thresholds_are_bit_identical_on_any_number_of_threads(method, large, monkeypatch):
     expected = method.fit(*large).thresholds_.tobytes()
     monkeypatch.setattr("xmlc.kernels.csr.ENTRIES_PER_BLOCK", 20_000)
