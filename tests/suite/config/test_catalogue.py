@@ -4,6 +4,7 @@ import re
 from dataclasses import fields, replace
 
 import pytest
+import yaml
 from facts import raises_with
 from repository import ROOT
 
@@ -115,33 +116,30 @@ def test_unsafe_or_reserved_dataset_names_are_refused(name):
 
 
 #: A value of each key that differs from the default.
-EDITED = {
-    "format": "svmlight",
-    "zero_based": False,
-    "train": "a.txt",
-    "test": "b.txt",
-    "labels": "names.xml",
-    "split_files": {"train": "rows.txt", "test": "other.txt"},
-    "filter": "pairs.txt",
-    "synthetic": {"n_train": 2, "n_test": 1, "n_features": 1, "n_labels": 1},
-    "name": "another",
-    "drive": "0123456789",
-    "url": "https://example.org/a.zip",
-    "urls": {"train.txt": "https://example.org/train.txt"},
-    "source": "mirror",
-    "alternatives": [Dataset("mine", url="https://example.org/b.zip")],
-    "published": {"n_train": 5, "source": "a paper"},
-    "shape": {"m": 5},
-    "memory": 16_000,
-    "runtime": 600,
-    "splits": {
-        "plt2016": {"same": True, "evidence": "the sizes are the same", "report_on": "other"}
-    },
-    "propensity": (0.5, 0.4),
-    "edition": "the first",
-    "homepage": "https://example.org",
-    "licence": "CC0",
-}
+EDITED = yaml.safe_load("""
+format: svmlight
+zero_based: false
+train: a.txt
+test: b.txt
+labels: names.xml
+split_files: {train: rows.txt, test: other.txt}
+filter: pairs.txt
+synthetic: {n_train: 2, n_test: 1, n_features: 1, n_labels: 1}
+name: another
+drive: '0123456789'
+url: https://example.org/a.zip
+urls: {train.txt: https://example.org/train.txt}
+source: mirror
+published: {n_train: 5, source: a paper}
+shape: {m: 5}
+memory: 16000
+runtime: 600
+splits: {plt2016: {same: true, evidence: the sizes are the same, report_on: other}}
+propensity: [0.5, 0.4]
+edition: the first
+homepage: https://example.org
+licence: CC0
+""") | {"alternatives": [Dataset("mine", url="https://example.org/b.zip")]}
 
 
 def test_only_keys_that_change_data_rebuild_a_dataset():

@@ -41,12 +41,16 @@ def test_each_requested_record_is_written_by_the_job_of_its_folder(settings):
 
 
 def test_methods_of_a_model_shared_by_two_papers_are_one_job(tmp_path):
-    shared = {"shared": {}}
     project = project_of(
         tmp_path,
-        a=suite(shared | {"own": {}}, methods=["fta", "sto", "expected-f"]),
-        b=suite(shared, methods=["sto", "ofo"], measures=["macro-f"], baselines={"baseline": {}}),
-        demo=suite(shared, datasets=["made"], methods=["ofo-ab"]),
+        a=suite({"shared": {}, "own": {}}, methods=["fta", "sto", "expected-f"]),
+        b=suite(
+            {"shared": {}},
+            methods=["sto", "ofo"],
+            measures=["macro-f"],
+            baselines={"baseline": {}},
+        ),
+        demo=suite({"shared": {}}, datasets=["made"], methods=["ofo-ab"]),
     )
     methods = threshold_methods(project, "shared", "yeast")
     assert methods == ["expected-f", "for-macro-f", "fta", "ofo", "sto"]

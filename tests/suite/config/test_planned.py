@@ -20,56 +20,62 @@ YAML = {name: yaml.safe_load((CONFIG / f"{name}.yaml").read_text()) for name in 
 YAML |= {file.stem: yaml.safe_load(file.read_text()) for file in (CONFIG / "papers").glob("*.yaml")}
 # The models of the suite `neural` need files of estimates, which are missing here.
 del YAML["neural"]
-ESTIMATED = "80/evaluation"
-WITH_FULL = "80/evaluation full/evaluation"
-BY_METHODS = {
-    "table2": WITH_FULL,
-    "table4": ESTIMATED,
-    "measures": WITH_FULL,
-    "instance-f": "80/evaluation 80/inference",
-    "figure1": ESTIMATED,
-    "baselines": "80/evaluation full/ranking",
-}
-# Tables that need records other than rankings.
-RECORDS_OF = {
-    "gfm2011": {
-        "table1": "full/inference",
-        "figure1": "simulations",
-        "claims": "full/inference simulations",
-    },
-    "plt2016": BY_METHODS
-    | {
-        "claims": "80/evaluation full/ranking",
-        "tail-f": BY_METHODS["table2"],
-        "calibration": "80/calibration",
-    },
-    "demo": BY_METHODS,
-    "scale": BY_METHODS | {"table2": ESTIMATED},
-    "comparison": BY_METHODS | {"table2": ESTIMATED},
-    "hashing": BY_METHODS | {"table2": ESTIMATED},
-    "ldsm2020": {
-        name: "full/forest" for name in ("table4", "figure2", "figure3", "figure4", "figure7")
-    }
-    | {name: "full/forest full/ranking full/sweeps" for name in ("claims", "figure1")}
-    | {"table3": "statistics", "figure5": "full/sweeps", "figure6": "full/forest full/ranking"},
-    "oplt2021": {
-        "table1": "statistics",
-        "figure2": "full/progressive",
-        "claims": "full/progressive full/ranking full/sweeps",
-    },
-    "swnn2018": {f"table{n}": "statistics" for n in range(1, 6)}
-    | {"claims": "full/ranking statistics tuning"},
-}
+# Records of tables that need others than rankings.
+RECORDS_OF = yaml.safe_load("""
+gfm2011:
+  table1: full/inference
+  figure1: simulations
+  claims: full/inference simulations
+demo: &methods
+  table2: 80/evaluation full/evaluation
+  table4: 80/evaluation
+  measures: 80/evaluation full/evaluation
+  instance-f: 80/evaluation 80/inference
+  figure1: 80/evaluation
+  baselines: 80/evaluation full/ranking
+plt2016:
+  <<: *methods
+  claims: 80/evaluation full/ranking
+  tail-f: 80/evaluation full/evaluation
+  calibration: 80/calibration
+scale: &scale
+  <<: *methods
+  table2: 80/evaluation
+comparison: *scale
+hashing: *scale
+ldsm2020:
+  table3: statistics
+  table4: full/forest
+  figure1: full/forest full/ranking full/sweeps
+  figure2: full/forest
+  figure3: full/forest
+  figure4: full/forest
+  figure5: full/sweeps
+  figure6: full/forest full/ranking
+  figure7: full/forest
+  claims: full/forest full/ranking full/sweeps
+oplt2021:
+  table1: statistics
+  figure2: full/progressive
+  claims: full/progressive full/ranking full/sweeps
+swnn2018:
+  table1: statistics
+  table2: statistics
+  table3: statistics
+  table4: statistics
+  table5: statistics
+  claims: full/ranking statistics tuning
+""")
 TREES = {"fastxml", "pfastrexml", "plt", "ldsm", "ldsm-mean"}
-SCALED = {"plt", "plt-batch"}
 OF_MODELS = {
     "ldsm2020/table1": TREES,
     "ldsm2020/table2": TREES,
     "ldsm2020/table4": {"ldsm"},
-    "scale/table2": SCALED,
-}
-OF_MODELS |= {
-    f"ldsm2020/figure{n}": {model} for n, model in zip((2, 3, 4, 7), ("ldsm", "ldsm-mean") * 2)
+    "ldsm2020/figure2": {"ldsm"},
+    "ldsm2020/figure3": {"ldsm-mean"},
+    "ldsm2020/figure4": {"ldsm"},
+    "ldsm2020/figure7": {"ldsm-mean"},
+    "scale/table2": {"plt", "plt-batch"},
 }
 EVERY = {
     f"{paper}/{name}": (paper, name)

@@ -28,6 +28,11 @@ SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
 MADE = {"made": {"synthetic": SYNTHETIC}}
 
 
+def suite_of(text):
+    """Return the content of a suite with these keys in YAML."""
+    return suite(**yaml.safe_load(text))
+
+
 WIDE = {
     "published": {"n_train": 100_000, "n_test": 50_000, "source": "here"},
     "shape": {"nonzeros": 100},
@@ -99,20 +104,22 @@ def test_empty_selection_of_papers_is_refused_only_in_planning(tmp_path):
     assert project_of(tmp_path, {"papers": ["b"]}).planned_papers == ["b"]
 
 
+WITH_TASKS = """
+datasets: [yeast, aloi, made]
+few_shot: [aloi]
+models:
+  plt: {}
+  few: {task: few-shot}
+  many: {task: multi-label}
+  large: {without: {yeast: too small}}
+  oracle: {estimator: oracle}
+  theirs: {estimator: estimates, datasets: {yeast: {validation: "v-{seed}.npz", test: t.npz}}}
+  ours: {optional: true}
+"""
+
+
 def test_models_run_on_their_selected_and_feasible_datasets(tmp_path):
-    models = {
-        "plt": {},
-        "few": {"task": "few-shot"},
-        "many": {"task": "multi-label"},
-        "large": {"without": {"yeast": "too small"}},
-        "oracle": {"estimator": "oracle"},
-        "theirs": {
-            "estimator": "estimates",
-            "datasets": {"yeast": {"validation": "v-{seed}.npz", "test": "t.npz"}},
-        },
-        "ours": {"optional": True},
-    }
-    suites = {"a": suite(models, datasets=["yeast", "aloi", "made"], few_shot=["aloi"])}
+    suites = {"a": suite_of(WITH_TASKS)}
     project = project_of(tmp_path, catalogue=MADE, **suites)
     # The model `theirs` has estimates only for yeast.
     assert project.models_on("a", "yeast") == ["plt", "many", "theirs", "ours"]
@@ -130,50 +137,49 @@ def test_models_run_on_their_selected_and_feasible_datasets(tmp_path):
     assert project.models_on("a", "made") == ["plt", "many", "large", "oracle", "ours"]
 
 
-@pytest.mark.parametrize("installed", [object(), None], ids=["installed", "missing"])
-def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch, installed):
-    asked = []
+BASELINES = f"""
+datasets: [yeast, scene]
+models:
+  cmt: {{estimator: vw-cmt, optional: true}}
+  br: {{estimator: {NAPKINXC}}}
+baselines:
+  parabel: {{estimator: {OMIKUJI}}}
+  ours: {{}}
+  large: {{without: {{yeast: too small}}}}
+"""
+
+
+def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch):
+    installed = {"omikuji", "vowpalwabbit"}
+    asked = set()
 
     def find(name):
-        asked.append(name)
-        return installed
+        asked.add(name)
+        return name if name in installed else None
+
+    def found(project):
+        baselines = [project.baselines_on("a", name) for name in ("yeast", "scene")]
+        return [*baselines, project.models_on("a", "yeast")]
 
     monkeypatch.setattr(module, "find_spec", find)
-    baselines = {
-        "parabel": {"estimator": OMIKUJI},
-        "ours": {},
-        "large": {"without": {"yeast": "too small"}},
-    }
-    models = {"cmt": {"estimator": "vw-cmt", "optional": True}, "br": {"estimator": NAPKINXC}}
     monkeypatch.chdir(ROOT)  # The suite names the files of programs relative to this folder.
-    content = suite(models, baselines=baselines, datasets=["yeast", "scene"])
-    project = project_of(tmp_path, a=content)
-    found = [project.baselines_on("a", name) for name in ("yeast", "scene")]
+    project = project_of(tmp_path, a=suite_of(BASELINES))
+    assert found(project) == [["parabel", "ours"], ["parabel", "ours", "large"], ["cmt", "br"]]
+    assert asked == installed
+    installed.clear()
     # A missing program of a required model is an error only when the model runs.
-    found.append(project.models_on("a", "yeast"))
-    if installed:
-        assert found == [["parabel", "ours"], ["parabel", "ours", "large"], ["cmt", "br"]]
-    else:
-        assert found == [["ours"], ["ours", "large"], ["br"]]
-    assert set(asked) == {"omikuji", "vowpalwabbit"}
+    assert found(project) == [["ours"], ["ours", "large"], ["br"]]
     monkeypatch.chdir(tmp_path)  # studies have no such file
     with raises_with(XmlcError, "br", "benchmarks/baselines/napkinxc_trees.py"):
-        project_of(tmp_path, a=content)
+        project_of(tmp_path, a=suite_of(BASELINES))
 
 
 def test_runs_are_ordered_by_dataset_model_and_seed(tmp_path):
     models = {"plt": {}, "br": {"without": {"scene": "why"}}}
     content = suite(models, datasets=["yeast", "scene"], seeds=[0, 7])
-    expected = [
-        Run("yeast", "plt", 0),
-        Run("yeast", "plt", 7),
-        Run("yeast", "br", 0),
-        Run("yeast", "br", 7),
-        Run("scene", "plt", 0),
-        Run("scene", "plt", 7),
-    ]
+    every = "yeast plt 0, yeast plt 7, yeast br 0, yeast br 7, scene plt 0, scene plt 7"
     project = project_of(tmp_path, a=content)
-    assert project.runs("a") == expected
+    assert ", ".join(f"{run.dataset} {run.model} {run.seed}" for run in project.runs("a")) == every
     assert project.runs("a", []) == []
     chosen = project_of(tmp_path, {"seeds": ["3"]}, a=content)
     assert chosen.runs("a", ["scene"]) == [Run("scene", "plt", 3)]
@@ -242,25 +248,28 @@ SEARCHED = {
     "none": ({"tuning": None}, ["always"]),
     "random": (RANDOM, ["always", "auto", "ranged"]),
 }
+SEARCHES = """
+datasets: [yeast, scene, aloi, enron]
+models:
+  always: {search: {always: true, stages: [[{arity: 2}, {arity: 4}]]}}
+  auto:
+    search:
+      stages: [[{arity: 2}, {arity: 4}]]
+      trial_overrides: {epochs: 1}
+      ranges: {lam: {high: 1, low: 0.1}}
+    datasets: {scene: {}, aloi: {weight_threshold: 1}}
+    selected: {enron: {by: him}}
+  ranged: {search: {ranges: {lam: {high: 1, low: 0.1}}}}
+  fixed: {}
+"""
 
 
 @pytest.mark.parametrize("case", SEARCHED)
 def test_search_runs_always_or_only_on_request(tmp_path, case):
     settings, searched = SEARCHED[case]
-    auto = {"stages": STAGES, "trial_overrides": {"epochs": 1}, "ranges": RANGES}
-    models = {
-        "always": {"search": ALWAYS},
-        "auto": {
-            "search": auto,
-            "datasets": {"scene": {}, "aloi": {"weight_threshold": 1}},
-            "selected": {"enron": {"by": "him"}},
-        },
-        "ranged": {"search": {"ranges": RANGES}},
-        "fixed": {},
-    }
-    datasets = ["yeast", "scene", "aloi", "enron"]
-    suites = {"a": suite(models, datasets=datasets), "demo": suite({"auto": {}}, datasets=["made"])}
+    suites = {"a": suite_of(SEARCHES), "demo": suite({"auto": {}}, datasets=["made"])}
     project = project_of(tmp_path, settings, **suites)
+    models = project.suites["a"].models
     results = {name: project.tuned_by(name, "yeast") for name in models}
     for name, result in results.items():
         assert result == (RESULT("yeast", name) if name in searched else None)
@@ -389,12 +398,18 @@ def test_missing_files_of_estimates_are_named(tmp_path, monkeypatch):
         project_of(tmp_path, a=suite({"theirs": given | {"hyperparameters": {"tset": "t.npz"}}}))
 
 
+SWEEPS = """
+datasets: [one, wide]
+models: {plt: {}, other: {}}
+sweeps:
+  solver: &solver {model: plt, hyperparameter: solver, values: [sgd, batch]}
+  few: {<<: *solver, without: {wide: it would take too long}}
+  other: {<<: *solver, model: other}
+"""
+
+
 def test_sweep_skips_its_excluded_datasets(tmp_path):
-    sweep = {"model": "plt", "hyperparameter": "solver", "values": ["sgd", "batch"]}
-    few = sweep | {"without": {"wide": "it would take too long"}}
-    sweeps = {"solver": sweep, "few": few, "other": sweep | {"model": "other"}}
-    content = suite({"plt": {}, "other": {}}, sweeps=sweeps, datasets=["one", "wide"])
-    project = project_of(tmp_path, x=content)
+    project = project_of(tmp_path, x=suite_of(SWEEPS))
     record = "results/{}/{}/seed0/full/sweeps/x/{}.json".format
     several = [record("one", "plt", "solver"), record("wide", "plt", "solver")]
     assert Where("sweep", "full", sweeps=["solver"]).files(project, "x") == several
