@@ -28,6 +28,7 @@ TRAIN = b"1 2 2\n0 0:1\n"
 TEST = b"1 2 2\n1 1:1\n"
 FILES = {"train.txt": TRAIN, "test.txt": TEST}
 GOOD = zip_of({f"d/{name}": content for name, content in FILES.items()})
+TINY = Dataset("tiny")
 HTML = b"<!DOCTYPE html><html><title>Quota exceeded</title></html>"
 
 
@@ -43,7 +44,13 @@ def resources(tmp_path):
     return tmp_path / "resources"
 
 
-def test_alternative_is_used_and_reported_if_first_source_fails(server, resources, capsys):
+@pytest.fixture
+def get(resources):
+    """Return a function that downloads a dataset and returns its origin."""
+    return lambda entry, mirror=None: download(entry, resources / "tiny", mirror)
+
+
+def test_alternative_is_used_and_reported_if_first_source_fails(server, resources, capsys, get):
     server.files = {
         "/quota.zip": HTML,
         "/short.zip": GOOD[:-30],
@@ -59,7 +66,7 @@ def test_alternative_is_used_and_reported_if_first_source_fails(server, resource
         Dataset("tiny", url=other, **layout),
     ]
     entry = Dataset("tiny", url=gone, alternatives=alternatives)
-    assert download(entry, resources / "tiny") == other
+    assert get(entry) == other
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(": ")[1] for line in lines] == [gone, quota, short]
     source = read_json(resources / "tiny/source.json")
@@ -68,7 +75,9 @@ def test_alternative_is_used_and_reported_if_first_source_fails(server, resource
     assert source["train"] == ["a"]
 
 
-def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, server, resources):
+def test_copies_in_git_repositories_are_tried_in_order_and_checked(
+    tmp_path, server, resources, get
+):
     """Google Drive refuses the download, as for EURLex-4K.
 
     The first copy was replaced, the second is gone, and the third is correct.
@@ -86,7 +95,7 @@ def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, ser
     ]
     content = {"tiny": {"url": f"{server.url}/refuses.zip", "alternatives": alternatives}}
     (tmp_path / "c.yaml").write_text(json.dumps(content))
-    origin = download(load_catalogue(tmp_path / "c.yaml")["tiny"], resources / "tiny")
+    origin = get(load_catalogue(tmp_path / "c.yaml")["tiny"])
     assert origin == f"{server.url}/right/train.txt {server.url}/right/test.txt"
     # as from an address without compression
     assert (resources / "tiny/train.txt").read_bytes() == TRAIN
@@ -94,41 +103,41 @@ def test_copies_in_git_repositories_are_tried_in_order_and_checked(tmp_path, ser
     assert requested[:3] == ["/refuses.zip", "/changed/train.txt", "/gone/train.txt"]
 
 
-def test_all_sources_are_named_and_old_folder_is_kept_if_all_fail(server, resources):
+def test_all_sources_are_named_and_old_folder_is_kept_if_all_fail(server, resources, get):
     server.files = {"/a.zip": GOOD}
     b = Dataset("tiny", url=f"{server.url}/b.zip", homepage="HOME")
     entry = replace(b, url=f"{server.url}/a.zip", alternatives=[b])
-    download(entry, resources / "tiny")
+    get(entry)
     before = contents(resources)
     server.files = {"/b.zip": HTML}
     with raises_with(XmlcError, "/a.zip", "/b.zip", "HOME", "resources/manual/tiny/"):
-        download(entry, resources / "tiny")
+        get(entry)
     assert contents(resources) == before
 
 
-def test_changed_content_of_a_catalogue_address_is_refused(server, resources):
+def test_changed_content_of_a_catalogue_address_is_refused(server, resources, get):
     sources = [Dataset("tiny", url=f"{server.url}/{name}.zip") for name in "ab"]
     server.files = {"/a.zip": GOOD, "/b.zip": zip_of({"train.txt": TEST, "test.txt": TEST})}
     for entry in (*sources, sources[0]):
-        download(entry, resources / "tiny")
+        get(entry)
     assert len(read_json(resources / "digests/tiny.json")) == 2
     server.files["/a.zip"] = server.files["/b.zip"]
     with raises_with(XmlcError, "train.txt", "digests/tiny.json"):
-        download(sources[0], resources / "tiny")
+        get(sources[0])
 
 
 @pytest.mark.parametrize("place", ["mirror/tiny", "resources/manual/tiny"])
-def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resources, place):
+def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resources, place, get):
     mirror = str(tmp_path / "mirror")
     folder = put(tmp_path / place, FILES)
     (tmp_path / "mirror").mkdir(exist_ok=True)
 
     def source_in(mirror=mirror):
-        return source_of(Dataset("tiny"), mirror, resources)
+        return source_of(TINY, mirror, resources)
 
     before = source_in()
     assert [text.split()[0] for text in before] == ["test.txt", "train.txt"]
-    download(Dataset("tiny"), resources / "tiny", mirror)
+    get(TINY, mirror)
     put(folder, {"README": b"", "train.txt.gz": b"passed over"})
     os.utime(folder / "train.txt")
     shutil.copytree(tmp_path / "mirror", tmp_path / "elsewhere")
@@ -138,7 +147,7 @@ def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resourc
     assert edited[0] == before[0]
     assert edited[1] != before[1]
     # No recorded digest contradicts the new content.
-    assert download(Dataset("tiny"), resources / "tiny", mirror) == str(folder)
+    assert get(TINY, mirror) == str(folder)
     shutil.rmtree(folder)
     # The source of the copy is recorded, and a new mirror fetches nothing that exists.
     for other in (mirror, None, "/no/such/folder", "http://localhost/far/"):
@@ -149,7 +158,7 @@ def test_recorded_source_depends_only_on_content_of_the_folder(tmp_path, resourc
 
 
 def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(
-    server, resources, tmp_path
+    server, resources, tmp_path, get
 ):
     server.files = {"/tiny.zip": GOOD}
     for name, content in FILES.items():
@@ -159,10 +168,10 @@ def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(
     for entry, first in (
         (of_address, None),
         (of_address, server.url),
-        (Dataset("tiny"), server.url),
+        (TINY, server.url),
     ):
         before = source_of(entry, first, resources)
-        download(entry, resources / "tiny", first)
+        get(entry, first)
         for mirror in (None, server.url, f"{server.url}/b", str(tmp_path / "mirror")):
             assert source_of(entry, mirror, resources) == before
         # The user's own files are used.
@@ -202,17 +211,17 @@ def test_data_are_fetched(tmp_path, content):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_invalid_response_is_not_recorded_and_correct_file_is_accepted_later(
-    server, resources, packed
+    server, resources, packed, get
 ):
     entry = Dataset("tiny", urls={name: f"{server.url}/{name}" for name in FILES})
     if packed:
         entry = Dataset("tiny", url=f"{server.url}/a.zip")
     server.files = {"/train.txt": HTML, "/test.txt": TEST, "/a.zip": HTML}
     with pytest.raises(XmlcError):
-        download(entry, resources / "tiny")
+        get(entry)
     assert contents(resources) == {}
     server.files |= {"/train.txt": TRAIN, "/a.zip": GOOD}
-    download(entry, resources / "tiny")
+    get(entry)
     assert (resources / "tiny/train.txt").read_bytes() == TRAIN
 
 
@@ -226,7 +235,7 @@ def test_invalid_response_is_not_recorded_and_correct_file_is_accepted_later(
     ids=["file", "archive", "address"],
 )
 def test_full_disk_stops_download_and_leaves_no_files(
-    tmp_path, server, resources, monkeypatch, files, place, name
+    tmp_path, server, resources, monkeypatch, files, place, name, get
 ):
     def full(*arguments):
         raise OSError(28, "No space left on device")
@@ -236,52 +245,53 @@ def test_full_disk_stops_download_and_leaves_no_files(
     put(tmp_path / "m/tiny", files)
     entry = Dataset("tiny", url=f"{server.url}/a.zip")
     with pytest.raises(OSError) as error:
-        download(entry, resources / "tiny", str(tmp_path / "m"))
+        get(entry, str(tmp_path / "m"))
     assert error.value.filename == str(resources / "tiny")
     assert list(resources.iterdir()) == []
     # The download is tried once.
     assert len(server.requests) == (name == "Progress")
 
 
-def test_search_continues_if_mirror_returns_a_page_for_a_missing_file(server, resources):
+def test_search_continues_if_mirror_returns_a_page_for_a_missing_file(server, resources, get):
     for name in ("train.txt", "train.txt.gz", "test.txt", "test.txt.gz"):
         server.files[f"/tiny/{name}"] = HTML
     with raises_with(XmlcError, "/tiny/train.txt"):
-        download(Dataset("tiny"), resources / "tiny", server.url)
+        get(TINY, server.url)
     assert not (resources / "tiny").exists()
     server.files["/tiny/train.txt.gz"] = gzip.compress(TRAIN)
     server.files["/tiny/test.txt.bz2"] = bz2.compress(TEST)
-    assert download(Dataset("tiny"), resources / "tiny", server.url) == f"{server.url}/tiny"
+    assert get(TINY, server.url) == f"{server.url}/tiny"
     files = read_json(resources / "tiny/source.json")["files"]
     assert sorted(files) == ["test.txt.bz2", "train.txt.gz"]
 
 
-def test_failing_mirror_is_not_skipped(server, resources):
+def test_failing_mirror_is_not_skipped(server, resources, get):
     server.statuses["/tiny/train.txt"] = [500] * 4
     server.files = {"/a.zip": GOOD}
     with raises_with(XmlcError, "/tiny/train.txt", "500"):
-        download(Dataset("tiny", url=server.url + "/a.zip"), resources / "tiny", server.url)
+        get(Dataset("tiny", url=server.url + "/a.zip"), server.url)
 
 
 @pytest.mark.parametrize("name", ["Möbius Lüge & Söhne", "a'b\"c$d", "100%25"])
-def test_folders_and_addresses_with_special_names_are_found(tmp_path, server, name, monkeypatch):
+def test_folders_and_addresses_with_special_names_are_found(
+    tmp_path, server, name, monkeypatch, get
+):
     put(tmp_path / name / "tiny", FILES)
     monkeypatch.setenv("HOME", str(tmp_path))
     server.files = {f"/M%C3%B6bius%20x/tiny/{name}": content for name, content in FILES.items()}
     places = [str(tmp_path / name), f"~/{name}/"]
     places += [f"{server.url}/Möbius x", f"{server.url}/M%C3%B6bius%20x/"]
     for place in places:
-        download(Dataset("tiny"), tmp_path / "resources/tiny", place)
+        get(TINY, place)
         assert (tmp_path / "resources/tiny/train.txt").read_bytes() == TRAIN
 
 
-@pytest.mark.parametrize("packed", [True, False])
-def test_files_downloaded_by_hand_can_be_an_alternative_source(resources, packed):
+def test_files_downloaded_by_hand_can_be_an_alternative_source(resources, get):
     files = {"data.txt": TRAIN, "tr.txt": b"1\n", "te.txt": b"2\n"}
     split = {"train": "tr.txt", "test": "te.txt", "column": 0}
     other = Dataset("tiny", train="data.txt", test="data.txt", split_files=split)
-    manual = put(resources / "manual/tiny", {"Bibtex.zip": zip_of(files)} if packed else files)
-    assert download(Dataset("tiny", alternatives=[other]), resources / "tiny") == str(manual)
+    manual = put(resources / "manual/tiny", {"Bibtex.zip": zip_of(files)})
+    assert get(Dataset("tiny", alternatives=[other])) == str(manual)
     source = read_json(resources / "tiny/source.json")
     assert source["split_files"] == split
     assert sorted(source["files"]) == sorted(files)
@@ -324,14 +334,3 @@ def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path, resources):
     (mirror / "medical/test.txt").unlink()
     with raises_with(XmlcError, "medical", "train.txt.gz", "test.txt"):
         check("medical", mirror)
-
-
-def test_mirror_can_hold_a_dataset_in_another_format(tmp_path, resources):
-    entry = Dataset("tiny", format="arff", train=("a.arff",), test=("b.arff",), labels="c.xml")
-    packed = gzip.compress(b"@relation")
-    put(tmp_path / "m/tiny", {"a.arff.gz": packed, "b.arff": b"@relation", "c.xml": b"<labels/>"})
-    download(entry, resources / "tiny", str(tmp_path / "m"))
-    source = read_json(resources / "tiny/source.json")
-    found = [source[key] for key in ("format", "train", "test", "labels")]
-    # The file is kept unchanged.
-    assert found == ["arff", ["a.arff.gz"], ["b.arff"], "c.xml"]

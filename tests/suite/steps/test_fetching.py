@@ -28,40 +28,50 @@ def server(monkeypatch):
         yield server
 
 
-def test_temporary_errors_and_broken_transfers_are_retried(server, tmp_path):
+@pytest.fixture
+def get(server, tmp_path):
+    """Return a function that fetches a file of the server and returns its content."""
+
+    def get(path="/f"):
+        copy(server.url + path, tmp_path / "got")
+        return (tmp_path / "got").read_bytes()
+
+    return get
+
+
+def test_temporary_errors_and_broken_transfers_are_retried(server, get):
     server.statuses["/f"] = [500, 429]
     server.cuts["/f"] = [100]
-    copy(server.url + "/f", tmp_path / "got")
-    assert (tmp_path / "got").read_bytes() == CONTENT
+    assert get() == CONTENT
     assert len(server.requests) == 4
     server.cuts["/f"] = [0, 1, 2, 3]
     with raises_with(XmlcError, "4"):
-        copy(server.url + "/f", tmp_path / "got")
+        get()
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])
-def test_missing_file_is_requested_once(server, tmp_path, status):
+def test_missing_file_is_requested_once(server, get, status):
     server.statuses["/f"] = [status]
     with raises_with(XmlcError, status) as raised:
-        copy(server.url + "/f", tmp_path / "got")
+        get()
     assert type(raised.value) is XmlcError
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("status", [206, 401, 500])
-def test_answer_other_than_the_whole_file_is_refused(server, tmp_path, status):
+def test_answer_other_than_the_whole_file_is_refused(server, get, tmp_path, status):
     server.statuses["/f"] = [status] * 4
     with raises_with(Unreachable, str(status), "4"):
-        copy(server.url + "/f", tmp_path / "got")
+        get()
     assert not (tmp_path / "got").exists()
 
 
 @pytest.mark.parametrize("location", ["/f", "ftp://localhost/x", "http://[half"])
-def test_invalid_redirects_are_refused(server, tmp_path, location):
+def test_invalid_redirects_are_refused(server, get, location):
     server.statuses["/f"] = [302] * 199
     server.headers["/f"] = {"Location": location}
     with pytest.raises(Unreachable):
-        copy(server.url + "/f", tmp_path / "got")
+        get()
 
 
 @pytest.mark.parametrize("address", ["http://", "http://a b/x", "http://[half/x"])
@@ -84,11 +94,10 @@ def test_host_that_was_not_found_is_looked_up_again(tmp_path, monkeypatch):
     assert len(lookups) == 4
 
 
-def test_new_download_replaces_a_file_and_has_the_rights_of_other_files(server, tmp_path):
+def test_new_download_replaces_a_file_and_has_the_rights_of_other_files(get, tmp_path):
     (tmp_path / "other").touch()
     (tmp_path / "got").write_text("old")
-    copy(server.url + "/f", tmp_path / "got")
-    assert (tmp_path / "got").read_bytes() == CONTENT
+    assert get() == CONTENT
     assert (tmp_path / "got").stat().st_mode == (tmp_path / "other").stat().st_mode
     assert sorted(tmp_path.iterdir()) == [tmp_path / "got", tmp_path / "other"]
 
@@ -124,50 +133,47 @@ LENGTHS = {
         ("/f.zip", "gzip", CONTENT, CONTENT),
     ],
 )
-def test_encoded_file_is_decoded(server, tmp_path, path, coding, sent, expected, length):
+def test_encoded_file_is_decoded(server, get, tmp_path, path, coding, sent, expected, length):
     server.files[path] = sent
     if length == "chunks":
         server.files[path] = chunked(sent)
     server.headers[path] = LENGTHS[length] | {"Content-Encoding": coding}
-    copy(server.url + path, tmp_path / "got")
-    assert (tmp_path / "got").read_bytes() == expected
+    assert get(path) == expected
     assert [*tmp_path.iterdir()] == [tmp_path / "got"]
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("cut", [0, 5, 50, -9, -5, -2])
-def test_truncated_chunks_are_fetched_again(server, tmp_path, cut):
+def test_truncated_chunks_are_fetched_again(server, get, cut):
     sent = chunked(CONTENT)
     server.files["/f"] = sent
     server.headers["/f"] = LENGTHS["chunks"]
     server.cuts["/f"] = [cut % len(sent)]
-    copy(server.url + "/f", tmp_path / "got")
-    assert (tmp_path / "got").read_bytes() == CONTENT
+    assert get() == CONTENT
     assert len(server.requests) == 1 + (cut != -2)  # the last line end does not matter
 
 
 @pytest.mark.parametrize("length", ["length", "no length"])
-def test_truncated_encoded_file_is_fetched_again(server, tmp_path, length):
+def test_truncated_encoded_file_is_fetched_again(server, get, length):
     server.files["/f"] = GZ
     server.cuts["/f"] = [len(GZ) - 1, 3]
     server.headers["/f"] = {"Content-Encoding": "gzip"} | LENGTHS[length]
-    copy(server.url + "/f", tmp_path / "got")
-    assert (tmp_path / "got").read_bytes() == CONTENT
+    assert get() == CONTENT
     assert len(server.requests) == 3
 
 
-def test_encoded_file_with_a_wrong_length_is_refused(server, tmp_path):
+def test_encoded_file_with_a_wrong_length_is_refused(server, get):
     server.files["/f"] = GZ
     server.headers["/f"] = {"Content-Encoding": "gzip", "Content-Length": "9"}
     with pytest.raises(XmlcError):
-        copy(server.url + "/f", tmp_path / "got")
+        get()
 
 
 @pytest.mark.parametrize("coding", ["br", "gzip, br", "unheard-of"])
-def test_unsupported_encoding_is_refused_by_name(server, tmp_path, coding):
+def test_unsupported_encoding_is_refused_by_name(server, get, coding):
     server.headers["/f"] = {"Content-Encoding": coding}
     with raises_with(XmlcError, coding):
-        copy(server.url + "/f", tmp_path / "got")
+        get()
     assert len(server.requests) == 1
 
 

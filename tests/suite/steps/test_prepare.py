@@ -55,6 +55,12 @@ def run(tmp_path, source, dataset=None, **options):
     return prepare(dataset or Dataset("tiny"), source, out, **options)[0]["notes"], Prepared(out)
 
 
+def lists(prepared, part):
+    """Return the features and the labels of a part as lists."""
+    X, Y = prepared.part(part)
+    return X.toarray().tolist(), Y.toarray().astype(int).tolist()
+
+
 def test_parts_have_the_rows_of_the_files(tmp_path, source, multilabel):
     X, Y = multilabel(50, 8, 6)
     (source / "source.json").unlink()  # without it, the files can be compressed
@@ -189,25 +195,13 @@ def test_damaged_description_of_the_source_is_refused(tmp_path, source):
 def test_errors_in_a_copy_name_its_source_folder(tmp_path, source):
     mirror = tmp_path / "mirror/tiny"
     mirror.mkdir(parents=True)
-    entry = Dataset("tiny")
     text = (source / "train.txt").read_bytes()
+    (mirror / "train.txt.gz").write_bytes(gzip.compress(text + b"1 0:\n"))
     (mirror / "test.txt").write_bytes(text)
     copy = tmp_path / "copies/tiny"
-    train = copy / "train.txt.gz"
-
-    def fetch(content):
-        (mirror / train.name).write_bytes(gzip.compress(content))
-        download(entry, copy, str(mirror.parent))
-
-    fetch(text + b"1 0:\n")
-    with raises_with(XmlcError, f"\n{train}:52:", "'0:'", f"from {mirror}."):
-        prepare(entry, copy, tmp_path / "data")
-    fetch(text)
-    prepare(entry, copy, tmp_path / "data")
-    with train.open("ab") as file:
-        file.write(b"\n")
-    with raises_with(XmlcError, train, mirror):
-        prepare(entry, copy, tmp_path / "data")
+    download(Dataset("tiny"), copy, str(mirror.parent))
+    with raises_with(XmlcError, f"\n{copy}/train.txt.gz:52:", "'0:'", f"from {mirror}."):
+        run(tmp_path, copy)
 
 
 FORMATS = {
@@ -252,12 +246,8 @@ def test_every_format_gives_the_same_arrays(tmp_path, folder, format):
         test = tuple(name for name in files if name.endswith("2"))
         entry = replace(entry, train=train, test=test)
     _, prepared = run(tmp_path, folder, entry)
-    X, Y = prepared.part("train")
-    assert X.toarray().tolist() == [[0.5, 0, 2], [0, 1, 0]]
-    assert Y.toarray().tolist() == [[True, True], [False, False]]
-    X, Y = prepared.part("test")
-    assert X.toarray().tolist() == [[0, 0, 1]]
-    assert Y.toarray().tolist() == [[False, True]]
+    assert lists(prepared, "train") == ([[0.5, 0, 2], [0, 1, 0]], [[1, 1], [0, 0]])
+    assert lists(prepared, "test") == ([[0, 0, 1]], [[0, 1]])
 
 
 def test_matrices_with_default_names_need_no_entry_and_equal_text_files(tmp_path, source):
@@ -282,7 +272,7 @@ def test_numeric_feature_names_are_column_numbers(tmp_path, folder):
     def arrays(test):
         (folder / "test.txt").write_text(test)
         _, prepared = run(tmp_path, folder, entry)
-        return [prepared.part(part)[0].toarray().tolist() for part in ("train", "test")]
+        return [lists(prepared, part)[0] for part in ("train", "test")]
 
     assert arrays("2 | 4 3:6\n") == [[[0, 2, 0, 0.5], [1, 0, 0, 0]], [[0, 0, 0, 6]]]
     # The columns of both files have names.
@@ -319,9 +309,8 @@ def test_unseen_features_are_dropped_and_unseen_labels_are_kept(
     assert absent(notes[0], "2 features", "3 of 5 values", "3 of the training file") == []
     assert absent(notes[1], "1 labels") == []
     assert prepared.part("train")[0].shape == (2, 3)
-    X, Y = prepared.part("test")
-    assert X.toarray().tolist() == [[0, 3, 0], [1, 0, 0]]
-    assert Y.toarray().astype(int).tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]]
+    expected = ([[0, 3, 0], [1, 0, 0]], [[0, 1, 0, 0], [0, 0, 0, 1]])
+    assert lists(prepared, "test") == expected
 
 
 @pytest.mark.parametrize("d_test", [2, 4])
@@ -342,8 +331,8 @@ def test_split_files_of_the_repository_select_rows(tmp_path, folder):
     entry = Dataset("small", train=("Set_data.txt",), test=("Set_data.txt",), split_files=files)
     _, prepared = run(tmp_path, folder, entry)
     digest = prepared.digest
-    assert prepared.part("train")[0].toarray().tolist() == [[2, 0, 0], [1, 0, 0]]
-    assert prepared.part("test")[0].toarray().tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert lists(prepared, "train")[0] == [[2, 0, 0], [1, 0, 0]]
+    assert lists(prepared, "test")[0] == [[0, 1, 0], [0, 0, 1]]
     with raises_with(XmlcError, "Set_data.txt:2:", "'0'", "1 to 2"):
         run(tmp_path, folder, replace(entry, zero_based=False))
     (folder / "te.txt").write_text("2 2\n4 2\n3 3\n")
