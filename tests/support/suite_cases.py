@@ -32,6 +32,11 @@ def suite(models=None, **further):
     return content | further
 
 
+def suite_of(text):
+    """Return the content of a suite with these keys in YAML."""
+    return suite(**yaml.safe_load(text))
+
+
 def write_suite(file, models=None, **further):
     """Write a suite's file and return its path."""
     file.parent.mkdir(parents=True, exist_ok=True)

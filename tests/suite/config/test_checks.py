@@ -1,9 +1,8 @@
 """Test that unknown, repeated and contradictory names of a suite are refused when it is read."""
 
 import pytest
-import yaml
 from facts import raises_with
-from suite_cases import project_of, suite
+from suite_cases import project_of, suite, suite_of
 
 from xmlc.core.errors import XmlcError
 
@@ -78,7 +77,7 @@ MISTAKES = UNKNOWN | REPEATED | WITHOUT_EFFECT
 
 @pytest.mark.parametrize("text", MISTAKES)
 def test_unknown_repeated_or_useless_setting_is_refused_with_its_place(tmp_path, text):
-    content = suite(**yaml.safe_load(text))
+    content = suite_of(text)
     with raises_with(XmlcError, "a.yaml", *MISTAKES[text].split()):
         project_of(tmp_path, a=content)
 

@@ -6,10 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from facts import raises_with
 from repository import ROOT
-from suite_cases import project_of, suite
+from suite_cases import project_of, suite, suite_of
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config import jobs, paths
@@ -43,14 +42,14 @@ def test_each_requested_record_is_written_by_the_job_of_its_folder(settings):
 def test_methods_of_a_model_shared_by_two_papers_are_one_job(tmp_path):
     project = project_of(
         tmp_path,
-        a=suite({"shared": {}, "own": {}}, methods=["fta", "sto", "expected-f"]),
-        b=suite(
-            {"shared": {}},
-            methods=["sto", "ofo"],
-            measures=["macro-f"],
-            baselines={"baseline": {}},
-        ),
-        demo=suite({"shared": {}}, datasets=["made"], methods=["ofo-ab"]),
+        a=suite_of("{models: {shared: {}, own: {}}, methods: [fta, sto, expected-f]}"),
+        b=suite_of("""
+        models: {shared: {}}
+        methods: [sto, ofo]
+        measures: [macro-f]
+        baselines: {baseline: {}}
+        """),
+        demo=suite_of("{models: {shared: {}}, datasets: [made], methods: [ofo-ab]}"),
     )
     methods = threshold_methods(project, "shared", "yeast")
     assert methods == ["expected-f", "for-macro-f", "fta", "ofo", "sto"]
@@ -73,13 +72,11 @@ def test_models_with_batched_seeds_are_one_job_for_all_seeds(tmp_path):
 
 
 def test_inference_from_a_model_is_one_job_per_training_split(tmp_path):
-    infer = {"split": "80", "methods": {"plt": ["gfm", "h"]}}
-    limited = {"split": "full", "methods": {"plt": ["h"]}, "time_limit": 60, "samples": 9}
     project = project_of(
         tmp_path,
-        a=suite(inference=infer),
-        b=suite(inference=infer | {"methods": {"plt": ["meuf", "h"]}}),
-        c=suite(inference=limited),
+        a=suite_of("inference: {split: '80', methods: {plt: [gfm, h]}}"),
+        b=suite_of("inference: {split: '80', methods: {plt: [meuf, h]}}"),
+        c=suite_of("inference: {split: full, methods: {plt: [h]}, time_limit: 60, samples: 9}"),
     )
     methods = ["--method", "gfm", "--method", "h", "--method", "meuf"]
     assert inference_options(project, "plt", "80") == [*methods, "--samples", "200"]
@@ -113,7 +110,7 @@ def turned(content):
 
 
 def test_order_in_a_suite_changes_no_job(tmp_path):
-    content = suite(**yaml.safe_load(ORDERED))
+    content = suite_of(ORDERED)
     project = project_of(tmp_path / "first", a=content)
     other = project_of(tmp_path / "second", a=turned(content))
     assert list(project.suites["a"].models) != list(other.suites["a"].models)

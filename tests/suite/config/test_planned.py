@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from repository import ROOT
-from suite_cases import project_of, suite
+from suite_cases import project_of, suite, suite_of
 
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS, Where
 from xmlc.suite.config.project import Project
@@ -184,13 +184,18 @@ def test_no_thresholds_are_tuned_for_models_that_are_only_ranked(tmp_path):
 def test_score_files_give_rankings_and_thresholds_if_validation_scores_exist(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("scores/few").mkdir(parents=True)
-    test = {"test": "scores/{dataset}/test.npz"}
-    both = test | {"validation": "scores/{dataset}/val-{seed}.npz"}
-    models = {
-        "tuned": {"estimator": "estimates", "hyperparameters": both},
-        "ranked": {"estimator": "estimates", "hyperparameters": test},
-    }
-    made = suite(models, datasets=["few", "other"], methods=["sto", "expected-f"], seeds=[3])
+    made = suite_of("""
+    datasets: [few, other]
+    methods: [sto, expected-f]
+    seeds: [3]
+    models:
+      tuned:
+        estimator: estimates
+        hyperparameters:
+          test: scores/{dataset}/test.npz
+          validation: scores/{dataset}/val-{seed}.npz
+      ranked: {estimator: estimates, hyperparameters: {test: "scores/{dataset}/test.npz"}}
+    """)
     project = project_of(tmp_path, scale=made)
     assert project.given("tuned", "few", [3]) == ["scores/few/test.npz", "scores/few/val-3.npz"]
     record = "results/few/{}/seed3/{}.json".format
@@ -221,12 +226,12 @@ def test_table_of_selected_datasets_needs_only_their_records(project, name, pape
 
 
 def test_suite_can_compare_with_models_of_other_suites(tmp_path):
-    catalogue = {
-        "yeast": {"published": {"m": 14, "source": "a paper"}},
-        "scene": {"published": {"m": 14, "source": "a paper"}},
-        "many": {"published": {"m": 501, "source": "a paper"}},
-        "unknown": {},
-    }
+    catalogue = yaml.safe_load("""
+    yeast: {published: {m: 14, source: a paper}}
+    scene: {published: {m: 14, source: a paper}}
+    many: {published: {m: 501, source: a paper}}
+    unknown: {}
+    """)
     suites = {
         "a": suite({"plt": {}}),
         "b": suite({"br": {}}),

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from facts import raises_with
 from repository import ROOT
-from suite_cases import project_of, suite
+from suite_cases import project_of, suite, suite_of
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics.measures import MEASURE_METHODS
@@ -26,11 +26,6 @@ NAPKINXC = "benchmarks/baselines/napkinxc_trees.py:NapkinXCPLT"
 OMIKUJI = "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel"
 SYNTHETIC = {"n_train": 1000, "n_test": 500, "n_features": 20, "n_labels": 30}
 MADE = {"made": {"synthetic": SYNTHETIC}}
-
-
-def suite_of(text):
-    """Return the content of a suite with these keys in YAML."""
-    return suite(**yaml.safe_load(text))
 
 
 WIDE = {
@@ -186,50 +181,45 @@ def test_runs_are_ordered_by_dataset_model_and_seed(tmp_path):
 
 
 def test_hyperparameters_of_a_dataset_and_of_its_own_suite_override_others(tmp_path):
-    plt = {"hyperparameters": {"lam": 1, "arity": 2}, "datasets": {"yeast": {"lam": 3}}}
-    own = {"plt": {"hyperparameters": {"arity": 16}}}
-    a = suite({"plt": plt})
-    project = project_of(tmp_path, a=a, demo=suite(own, datasets=["made", "larger"]))
+    plt = "{hyperparameters: {lam: 1, arity: 2}, datasets: {yeast: {lam: 3}}}"
+    a = suite_of(f"models: {{plt: {plt}}}")
+    own = "models: {plt: {hyperparameters: {arity: 16}}}"
+    demo = suite_of(f"{{{own}, datasets: [made, larger]}}")
+    project = project_of(tmp_path, a=a, demo=demo)
     assert project.hyperparameters("plt", "scene") == '{"arity": 2, "lam": 1}'
     assert project.hyperparameters("plt", "yeast") == '{"arity": 2, "lam": 3}'
     assert project.hyperparameters("plt", "made") == '{"arity": 16}'
     assert project.hyperparameters("plt", "larger") == '{"arity": 16}'
     with raises_with(XmlcError, "demo.yaml", "models.plt.hyperparameters", "a.yaml"):
-        project_of(tmp_path, a=a, demo=suite(own, datasets=["yeast"]))
+        project_of(tmp_path, a=a, demo=suite_of(own))
 
 
+# Maps a place to the YAML of another suite.
 OTHER_MODELS = {
-    "estimator": "fastxml",
-    "search": {"always": True, "stages": [[{"arity": 2}]]},
-    "threads": 1,
-    "hyperparameters": {"arity": 64},
-    "datasets": {"yeast": {"arity": 64}},
-    "selected": {"yeast": {"by": "hand"}},
-    "share_search_with": "y",
+    "models.x.estimator": "models: {x: {estimator: fastxml}}",
+    "models.x.search": "models: {x: {search: {always: true, stages: [[{arity: 2}]]}}}",
+    "models.x.threads": "models: {x: {threads: 1}}",
+    "models.x.hyperparameters": "models: {x: {hyperparameters: {arity: 64}}}",
+    "models.x.datasets": "models: {x: {datasets: {yeast: {arity: 64}}}}",
+    "models.x.selected": "models: {x: {selected: {yeast: {by: hand}}}}",
+    "models.x.share_search_with": "models: {x: {share_search_with: y}, y: {}}",
+    "baselines.x.estimator": "baselines: {x: {estimator: br}}",
 }
 
 
-@pytest.mark.parametrize("key", OTHER_MODELS)
-def test_model_name_means_one_model_in_all_suites(tmp_path, key):
-    other = {"x": {key: OTHER_MODELS[key]}, "y": {}}
-    with raises_with(XmlcError, "b.yaml", f"models.x.{key}", "a.yaml"):
-        project_of(tmp_path, a=suite({"x": {}}), b=suite(other))
-
-
-def test_model_of_a_suite_is_no_other_baseline(tmp_path):
-    baselines = {"x": {"estimator": "br"}}
-    with raises_with(XmlcError, "b.yaml", "baselines.x.estimator", "a.yaml"):
-        project_of(tmp_path, a=suite({"x": {}}), b=suite(baselines=baselines))
+@pytest.mark.parametrize("place", OTHER_MODELS)
+def test_model_name_means_one_model_in_all_suites(tmp_path, place):
+    with raises_with(XmlcError, "b.yaml", place, "a.yaml"):
+        project_of(tmp_path, a=suite({"x": {}}), b=suite_of(OTHER_MODELS[place]))
 
 
 def test_models_of_one_name_may_differ_in_titles_and_in_where_they_run(tmp_path):
-    free = {
-        "title": "PLT*",
-        "without": {"scene": "too small"},
-        "provenance": {"all": "hand: tried"},
-    }
-    other = suite({"x": free}, datasets=["yeast", "scene"])
-    assert "x" in project_of(tmp_path, a=suite({"x": {}}), b=other).models
+    other = """
+    datasets: [yeast, scene]
+    models:
+      x: {title: PLT*, without: {scene: too small}, provenance: {all: "hand: tried"}}
+    """
+    assert "x" in project_of(tmp_path, a=suite({"x": {}}), b=suite_of(other)).models
 
 
 STAGES = [[{"arity": 2}, {"arity": 4}]]
@@ -290,18 +280,16 @@ def test_search_runs_always_or_only_on_request(tmp_path, case):
             search_options(project, "ranged", "yeast")
 
 
-def test_model_can_be_trained_with_values_selected_for_another(tmp_path):
-    models = {"plt": {"search": {"ranges": RANGES}}, "hashed": {"share_search_with": "plt"}}
-    project = project_of(tmp_path, RANDOM, a=suite(models))
-    assert project.tuned_by("hashed", "yeast") == RESULT("yeast", "plt")
-
-
-def test_search_can_start_from_values_selected_for_another_model(tmp_path):
-    models = {
-        "many": {"search": {"stages": STAGES}, "datasets": {"scene": {"arity": 2}}},
-        "one": {"share_search_with": "many", "search": ALWAYS},
-    }
-    project = project_of(tmp_path, a=suite(models, datasets=["yeast", "scene"]))
+def test_search_can_be_shared_or_start_from_another(tmp_path):
+    a = suite_of("""
+    datasets: [yeast, scene]
+    models:
+      many: {search: {stages: [[{arity: 2}]]}, datasets: {scene: {arity: 2}}}
+      one: {search: {stages: [[{arity: 2}]], always: true}, share_search_with: many}
+      hashed: {share_search_with: many}
+    """)
+    project = project_of(tmp_path, a=a)
+    assert project.tuned_by("hashed", "yeast") == RESULT("yeast", "many")
     assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
     assert project.searched_after("one", "yeast") == RESULT("yeast", "many")
     assert project.searched_after("one", "scene") is None
@@ -341,12 +329,10 @@ def test_minimum_probability_is_end_of_grid_or_the_one_of_the_suites(tmp_path):
 
 
 def test_forests_are_scored_at_the_sizes_of_all_suites(tmp_path):
-    forests = {"forest": {"estimator": "fastxml"}, "other": {"estimator": "fastxml"}}
-    suites = {
-        "a": suite(forests, ensembles={"models": ["forest"], "sizes": [10, 1]}),
-        "b": suite(forests, ensembles={"models": ["forest", "other"], "sizes": [5, 1]}),
-    }
-    project = project_of(tmp_path, **suites)
+    models = "models: {forest: {estimator: fastxml}, other: {estimator: fastxml}}"
+    a = suite_of(f"{{{models}, ensembles: {{models: [forest], sizes: [10, 1]}}}}")
+    b = suite_of(f"{{{models}, ensembles: {{models: [forest, other], sizes: [5, 1]}}}}")
+    project = project_of(tmp_path, a=a, b=b)
     assert project.ensemble_sizes("forest") == [1, 5, 10]
     assert project.ensemble_sizes("other") == [1, 5]
 
@@ -355,10 +341,13 @@ def test_sweeps_and_extensions_belong_to_one_suite(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("b.py").touch()
     Path("z.py").touch()
-    sweep = {"model": "plt", "hyperparameter": "arity", "values": [2, 4], "datasets": {"wide": [2]}}
-    further = {"extensions": ["z.py", "b.py"], "datasets": ["yeast", "wide"]}
-    own = suite(sweeps={"arity": sweep}, **further)
-    project = project_of(tmp_path, a=own, b=suite(extensions=["b.py"]))
+    own = suite_of("""
+    datasets: [yeast, wide]
+    extensions: [z.py, b.py]
+    sweeps:
+      arity: {model: plt, hyperparameter: arity, values: [2, 4], datasets: {wide: [2]}}
+    """)
+    project = project_of(tmp_path, a=own, b=suite_of("extensions: [b.py]"))
     options = ["--parameters", "{}", "--hyperparameter", "arity", "--value", "2"]
     assert sweep_options(project, "a", "arity", "yeast") == [*options, "--value", "4"]
     assert sweep_options(project, "a", "arity", "wide") == options

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from facts import raises_with
 from repository import ROOT
-from suite_cases import suite, write_config, write_suite
+from suite_cases import suite, suite_of, write_config
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.suite import (
@@ -36,7 +36,7 @@ sweeps:
 
 
 def test_all_keys_of_a_suite_file_are_read(tmp_path):
-    file = write_suite(tmp_path / "papers/mine.yaml", **yaml.safe_load(KEYS))
+    file = write_config(tmp_path, mine=suite_of(KEYS)) / "papers/mine.yaml"
     found = read_suite(file)
     assert (found.name, found.file, found.own) == ("mine", str(file), False)
     assert found.inference == Inference("80", {"plt": ["gfm", "h"]}, 7, 7200)
@@ -79,16 +79,16 @@ def test_papers_are_sorted_by_name_before_other_suites(tmp_path):
 
 
 def test_model_of_another_suite_is_copied_except_excluded_datasets(tmp_path):
-    origin = {"yeast": {"by": "x", "p@1": 1}}
-    other = suite(
-        {"br": {"estimator": "br", "hyperparameters": {"C": 3}, "without": {"yeast": "too small"}}},
-        baselines={"vw": {"estimator": "vw-cmt", "selected": origin}},
-    )
-    models = {
-        "br": {"from_suite": "other", "without": {"bibtex": "too large"}},
-        "vw": {"from_suite": "other"},
-    }
-    config = write_config(tmp_path, mine=suite(models), other=other)
+    mine = suite_of("""
+    models:
+      br: {from_suite: other, without: {bibtex: too large}}
+      vw: {from_suite: other}
+    """)
+    other = suite_of("""
+    models: {br: {estimator: br, hyperparameters: {C: 3}, without: {yeast: too small}}}
+    baselines: {vw: {estimator: vw-cmt, selected: {yeast: {by: x, p@1: 1}}}}
+    """)
+    config = write_config(tmp_path, mine=mine, other=other)
     found = read_suite(config / "papers/mine.yaml").models
     assert found["br"] == ModelSpec("br", hyperparameters={"C": 3}, without={"bibtex": "too large"})
     assert found["vw"] == ModelSpec("vw-cmt", selected={"yeast": HyperparameterOrigin("x", 1)})
@@ -113,7 +113,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("text", MISTAKES)
 def test_mistake_is_refused_with_file_and_place(tmp_path, text):
-    config = write_config(tmp_path, mine=suite(**yaml.safe_load(text)), other=suite())
+    config = write_config(tmp_path, mine=suite_of(text), other=suite())
     with raises_with(XmlcError, "mine.yaml", *MISTAKES[text].split()):
         read_suite(config / "papers/mine.yaml")
 
