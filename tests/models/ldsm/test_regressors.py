@@ -21,7 +21,6 @@ from xmlc.models.ldsm._regressors import (
     best_directions,
     best_of_two,
     direction_costs,
-    objective,
     start_slots,
     train_regressors,
 )
@@ -41,24 +40,25 @@ def test_training_of_node_equals_plain_python(multilabel, arity, adaptive, unifo
     x = kernel_csr(X)
     y = kernel_csr(Y)
     d = X.shape[1]
-    m = Y.shape[1]
     dense = X.toarray()[node].astype(float)
-    means = np.zeros(d)
     if adaptive:
-        scales = np.where(abs(dense).max(axis=0) > 0, abs(dense).max(axis=0), 1)
+        means = np.zeros(d)
+        scales = abs(dense).max(axis=0)
+        scales[scales == 0] = 1
     else:
         means = dense.mean(axis=0)
         scales = dense.std(axis=0, ddof=1)
     dense = np.column_stack([(dense - means) / scales, np.ones(node.size)])
     label_sets = [Y[[int(i)]].indices.tolist() for i in node]
-    work = new_workspace(x, y, d, m, arity, adaptive)
+    work = new_workspace(x, y, d, 6, arity, adaptive)
     settings = tree_settings(arity, adaptive, uniform_start=uniform)
+    train_regressors(x, y, np.arange(40).astype(np.uint32), settings, KEY, work)  # fills buffers
     features, weights, biases, objectives = train_regressors(x, y, node, settings, KEY, work)
     slots = np.empty(((arity + 1) // 2, d + 1, SLOT), np.float32)
     start_slots(slots, arity, 1 / (d + 1) if uniform else 0.0, ~KEY)
     start = weights_of(slots, arity)[:, np.argsort(work.features)].astype(float)
     expected, history, given_directions = twin.train(
-        dense, label_sets, m, arity, 3, 0.2, 1.7, 0.9, adaptive, start
+        dense, label_sets, 6, arity, 3, 0.2, 1.7, 0.9, adaptive, start
     )
     assert len(set(given_directions)) > 1
     found = np.zeros((arity, d + 1))
@@ -101,33 +101,19 @@ def side_by_side(sums):
 def test_direction_costs_equal_objective_of_each_choice(arity, n_own, seed):
     rng = np.random.default_rng(seed)
     seen = rng.integers(1, 30, size=7)
-    labels = rng.choice(7, size=n_own, replace=False)
+    labels = rng.choice(7, size=n_own, replace=False).astype(np.uint32)
     # Quarters are exact in float32. Each earlier instance of a label adds at most one.
     before = seen - np.isin(np.arange(7), labels)
     sums = np.floor(4 * rng.random((arity, 7)) * before) / 4
-    lambda_1, lambda_2 = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
+    lambdas = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
     costs = np.empty(1 << arity)
-    own = labels.astype(np.uint32)
+    settings = tree_settings(lambda_1=lambdas[0], lambda_2=lambdas[1])
     totals = sums.sum(axis=1)
-    settings = tree_settings(lambda_1=lambda_1, lambda_2=lambda_2)
-    direction_costs(own, side_by_side(sums), totals, int(seen.sum()), settings, costs)
-    expected = twin.objectives_of_directions(sums, seen.tolist(), labels, lambda_1, lambda_2)
+    direction_costs(labels, side_by_side(sums), totals, int(seen.sum()), settings, costs)
+    expected = twin.objectives_of_directions(sums, seen.tolist(), labels, *lambdas)
     values = np.array([expected[s] for s in range(1, 1 << arity)])
     # Costs omit the terms that all choices share.
     assert np.allclose(costs[1:] - costs[1], seen.sum() * (values - values[0]), atol=1e-9)
-
-
-def test_objective_of_node_equals_plain_implementation():
-    rng = np.random.default_rng(2)
-    settings = tree_settings(lambda_1=1.5, lambda_2=0.7)
-    for arity in (2, 3, 4):
-        seen = rng.integers(1, 30, size=7)
-        sums = (rng.random((arity, 7)) * seen).astype(np.float32)
-        expected = twin.objective(*twin.probabilities(sums.astype(float), seen.tolist()), 1.5, 0.7)
-        found = objective(
-            side_by_side(sums), sums.sum(axis=1, dtype=np.float64), int(seen.sum()), settings
-        )
-        assert found == pytest.approx(expected, rel=1e-5)
 
 
 def test_ties_go_to_first_or_random_direction():
@@ -148,14 +134,13 @@ def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
     if quarters:  # many ties
         sums = np.floor(sums)
     labels = rng.choice(7, size=n_own, replace=False).astype(np.uint32)
+    lambdas = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
+    settings = tree_settings(random_ties=random_ties, lambda_1=lambdas[0], lambda_2=lambdas[1])
     totals = sums.sum(axis=0, dtype=np.float64)
-    n_seen = int(n_own + rng.integers(0, 20))
+    state = (labels, sums[None], totals, int(n_own + rng.integers(0, 20)), settings)
     costs = np.empty(4)
-    lambda_1, lambda_2 = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
-    settings = tree_settings(random_ties=random_ties, lambda_1=lambda_1, lambda_2=lambda_2)
-    direction_costs(labels, sums[None], totals, n_seen, settings, costs)
-    expected = best_directions(costs, random_ties, KEY, seed)
-    assert best_of_two(labels, sums[None], totals, n_seen, settings, KEY, seed) == expected
+    direction_costs(*state, costs)
+    assert best_of_two(*state, KEY, seed) == best_directions(costs, random_ties, KEY, seed)
 
 
 # Two regressors trained in one register are bit-identical to two regressors trained one after the
@@ -193,8 +178,9 @@ def instance(n, seed=0):
 @pytest.mark.parametrize("n", [*range(10), 33])
 def test_margins_of_pairs_equal_sparse_dot(n):
     ids, values, slots = instance(n)
-    expected = [sparse_dot(ids, values, np.ascontiguousarray(slots[:, side])) for side in range(2)]
-    assert margins(ids, values, slots.reshape(-1)) == tuple(expected)
+    columns = np.ascontiguousarray(slots.T)
+    expected = (sparse_dot(ids, values, columns[0]), sparse_dot(ids, values, columns[1]))
+    assert margins(ids, values, slots.reshape(-1)) == expected
 
 
 @pytest.mark.parametrize("n", [*range(10), 33])
