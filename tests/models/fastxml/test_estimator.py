@@ -8,9 +8,11 @@ import pytest
 from facts import raises_with
 from real_data import assert_precision, bibtex
 from scipy import sparse
+from small_data import random_multilabel
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.csr import kernel_csr, top_k_of
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.metrics import propensities, psp_at_k
 from xmlc.models import FastXML
 from xmlc.models.fastxml._forest import divide, find_leaf
@@ -21,8 +23,6 @@ PFASTREXML = {"propensity_weighted": True, "alpha": 0.8}
 
 @pytest.fixture(scope="module")
 def fitted():
-    from small_data import random_multilabel
-
     X, Y = random_multilabel(300, 40, 15, seed=1)
     return FastXML(n_trees=6, n_jobs=1).fit(X, Y), X, Y
 
@@ -47,35 +47,24 @@ def test_each_training_instance_reaches_its_leaf(unit_norm):
     X = sparse.csr_array((rng.random((600, 12)) < 0.15).astype(np.float32))
     Y = sparse.csr_array(rng.random((600, 9)) < 0.2)
     forest = FastXML(n_trees=8, max_leaf=3, unit_norm=unit_norm, n_jobs=1).fit(X, Y).forest_
-    x = kernel_csr(X)
-    if unit_norm:
-        norms = np.sqrt(X.multiply(X).sum(axis=1))
-        x = kernel_csr(
-            sparse.csr_array(X.multiply(1 / np.maximum(norms, 1)[:, None]), dtype=np.float32)
-        )
-    n_zero = 0
-    for tree, root in enumerate(forest.roots):
+    arrays = (forest.counts, forest.labels, forest.leaf_starts)
+    counts = sparse.csr_array(arrays, shape=(forest.sizes.size, 9)).toarray()
+    x = kernel_csr(unit_rows(X) if unit_norm else X)
+    for tree in range(8):
         _, leaves, _ = find_leaf(x, 0, 600, forest, tree, 12)
         for leaf in np.unique(leaves):
-            own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
-            counts = np.zeros(9, dtype=np.int64)
-            counts[forest.labels[own]] = forest.counts[own]
             assert forest.sizes[leaf] == (leaves == leaf).sum()
-            assert counts.tolist() == Y[leaves == leaf].sum(axis=0).tolist()
-        n_zero += forest.biases[root] == 0 and root >= 0
-    assert n_zero  # rows without features have the score 0 at some roots
+            np.testing.assert_array_equal(counts[leaf], Y[leaves == leaf].sum(axis=0))
+    # rows without features have the score 0 at some roots
+    assert (forest.biases[forest.roots[forest.roots >= 0]] == 0).any()
 
 
 def test_instances_with_score_0_go_to_positive_side():
-    X = sparse.csr_array(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], dtype=np.float32))
+    x = kernel_csr(sparse.csr_array(np.array([[1.0], [-1.0], [0.0]], dtype=np.float32)))
     order = np.array([0, 1, 2], dtype=np.uint32)
-    moved = np.empty(3, dtype=np.uint32)
-    weights = np.array([2.0], dtype=np.float32)
-    features = np.array([0], dtype=np.uint32)
-    n_negative = divide(
-        kernel_csr(X), order, features, weights, np.float32(0), np.zeros(2, dtype=np.float32), moved
-    )
-    assert n_negative == 1
+    dense = np.zeros(1, dtype=np.float32)
+    node = (np.zeros(1, dtype=np.uint32), np.ones(1, dtype=np.float32), np.float32(0))
+    assert divide(x, order, *node, dense, np.empty_like(order)) == 1
     assert order.tolist() == [1, 0, 2]
 
 
@@ -95,19 +84,14 @@ def test_pfastrexml_ranks_by_inverse_propensity_and_tail_classifiers(multilabel)
 
 
 def test_dcg_and_ndcg_differ_only_if_numbers_of_labels_differ(multilabel):
-    X, Y = multilabel(200, 30, 12, seed=5)
-    ndcg, dcg = (
-        FastXML(n_trees=2, objective=name).fit(X, Y).predict_proba(X) for name in ("ndcg", "dcg")
-    )
-    assert (ndcg != dcg).nnz > 0
-    one_label = sparse.csr_array(np.eye(12, dtype=bool)[np.arange(200) % 12])
-    same = [
-        FastXML(n_trees=2, objective=name).fit(X, one_label).predict_proba(X)
-        for name in ("ndcg", "dcg")
-    ]
-    assert (same[0] != same[1]).nnz == 0
+    X, several = multilabel(200, 30, 12, seed=5)
+    one = np.eye(12, dtype=bool)[np.arange(200) % 12]
+    for Y, is_equal in ((several, False), (one, True)):
+        ndcg = FastXML(n_trees=2, objective="ndcg").fit(X, Y).predict_proba(X)
+        dcg = FastXML(n_trees=2, objective="dcg").fit(X, Y).predict_proba(X)
+        assert ((ndcg != dcg).nnz == 0) == is_equal
     with raises_with(XmlcError, "objective='map'", "'ndcg', 'dcg'"):
-        FastXML(objective="map").fit(X, Y)
+        FastXML(objective="map").fit(X, several)
 
 
 def test_label_weights_that_overflow_are_refused():

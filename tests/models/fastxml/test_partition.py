@@ -60,9 +60,8 @@ def test_labels_are_ranked_by_score_then_by_number(scores, shift):
     keys = np.empty((2, n), dtype=np.uint64)
     counts = np.empty(MOST_PASSES << DIGIT_BITS, dtype=np.uint32)
     gains = np.empty(n, dtype=np.int64)
-    rank_by_gain(
-        sums, np.ones(n, dtype=np.float32), 1.0, discount_table(n), keys[0], keys[1], counts, gains
-    )
+    discounts = discount_table(n)
+    rank_by_gain(sums, np.ones(n, dtype=np.float32), 1.0, discounts, *keys, counts, gains)
     expected = np.empty(n)
-    expected[np.argsort(-sums, kind="stable")] = discount_table(n) * FIXED_POINT
+    expected[np.argsort(-sums, kind="stable")] = discounts * FIXED_POINT
     assert (gains == np.floor(expected + 0.5)).all()

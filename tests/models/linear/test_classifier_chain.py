@@ -29,13 +29,14 @@ def problem():
 
 def sample_naively(scores, influence, n_samples, seed, first):
     rows = []
-    for i in range(len(scores)):
+    m = scores.shape[1]
+    for i, own in enumerate(scores):
         key = np.uint64(stream_key(seed, first + i))
         for t in range(n_samples):
-            score = scores[i].copy()
+            score = own.copy()
             row = []
-            for j in range(scores.shape[1]):
-                if random_unit(key, t * scores.shape[1] + j) < sigmoid(score[j]):
+            for j in range(m):
+                if random_unit(key, t * m + j) < sigmoid(score[j]):
                     row.append(j)
                     score[j + 1 :] += influence[j, j + 1 :]
             rows.append(row)
@@ -56,18 +57,15 @@ def test_samples_equal_plain_implementation():
 def test_samples_follow_product_of_conditionals(problem):
     X, Y = problem
     model = ProbabilisticClassifierChain(C=1.0).fit(X, Y)
-    n_samples = 40_000
-    draws = model.sample(X[:2], n_samples).toarray().reshape(2, n_samples, 4)
-    for i in range(2):
-        scores = X.toarray()[i] @ model.weights_.T + model.constants_
+    n = 40_000
+    draws = model.sample(X[:2], n).toarray().reshape(2, n, 4)
+    for x, own in zip(X.toarray(), draws):
         for y in itertools.product([0, 1], repeat=4):
-            conditionals = 1 / (
-                1 + np.exp(-(scores + np.triu(model.influence_, 1).T @ np.array(y)))
-            )
-            expected = np.prod(np.where(y, conditionals, 1 - conditionals))
+            scores = x @ model.weights_.T + model.constants_ + y @ np.triu(model.influence_, 1)
+            expected = np.prod(1 / (1 + np.exp(np.where(y, -scores, scores))))
             # Five standard deviations of the frequency.
-            bound = 5 * np.sqrt(expected * (1 - expected) / n_samples) + 1e-4
-            assert abs((draws[i] == y).all(axis=1).mean() - expected) < bound
+            bound = 5 * np.sqrt(expected * (1 - expected) / n) + 1e-4
+            assert abs((own == y).all(axis=1).mean() - expected) < bound
 
 
 def test_estimates_are_means_of_unchanged_samples(problem):
@@ -80,6 +78,8 @@ def test_estimates_are_means_of_unchanged_samples(problem):
     assert (samples.indices == before).all()
     assert np.allclose(model.predict_proba(X, 0.4).toarray(), np.where(shares > 0.4, shares, 0))
     assert (model.inner_products_ == 4).all()
+    with raises_with(XmlcError, "n_samples=0"):
+        model.sample(X, 0)
 
 
 def test_samples_depend_only_on_seed_and_instance(problem, monkeypatch):
@@ -97,18 +97,13 @@ def test_chain_equals_scikit_learn_regressions_on_earlier_labels(problem):
     X, Y = problem
     model = ProbabilisticClassifierChain(C=0.7, label_scale=3.0, standardize=False).fit(X, Y)
     dense = X.toarray().astype(np.float64)
-    labels = Y.toarray()
-    for j in range(4):
-        inputs = np.column_stack([dense, 3.0 * labels[:, :j]])
-        theirs = LogisticRegression(C=0.7, tol=1e-12, solver="newton-cholesky").fit(
-            inputs, labels[:, j]
-        )
-        scores = (
-            dense @ model.weights_[j]
-            + labels[:, :j] @ model.influence_[:j, j]
-            + model.constants_[j]
-        )
-        assert np.abs(1 / (1 + np.exp(-scores)) - theirs.predict_proba(inputs)[:, 1]).max() < 1e-6
+    for j, y in enumerate(Y.toarray().T):
+        before = Y.toarray()[:, :j]
+        inputs = np.column_stack([dense, 3.0 * before])
+        theirs = LogisticRegression(C=0.7, tol=1e-12, solver="newton-cholesky").fit(inputs, y)
+        scores = dense @ model.weights_[j] + before @ model.influence_[:j, j] + model.constants_[j]
+        estimates = 1 / (1 + np.exp(-scores))
+        assert np.abs(estimates - theirs.predict_proba(inputs)[:, 1]).max() < 1e-6
         assert (model.influence_[j:, j] == 0).all()
 
 
@@ -118,8 +113,3 @@ def test_reversed_order_equals_chain_of_reversed_labels(problem):
     given = ProbabilisticClassifierChain(C=1.0).fit(X, Y[:, ::-1]).sample(X, 10)
     assert (turned.toarray() == given.toarray()[:, ::-1]).all()
     assert turned.has_sorted_indices
-
-
-def test_sample_refuses_n_samples_of_0(problem):
-    with raises_with(XmlcError, "n_samples=0"):
-        ProbabilisticClassifierChain(C=1.0).fit(*problem).sample(problem[0], 0)
