@@ -42,27 +42,6 @@ def train(tree, X, label_sets, order, gamma, lam, epochs):
     return weights
 
 
-def train_adagrad(tree, X, label_sets, order, gamma, eps, epochs):
-    """Train by AdaGrad node by node, dense and in double precision.
-
-    The last column of X is the constant feature 1.
-    """
-    weights = np.zeros((tree.n_nodes, X.shape[1]))
-    positives = [positive_nodes(tree, labels) for labels in label_sets]
-    for node in range(tree.n_nodes):
-        parent = tree.parent[node]
-        squares = np.zeros(X.shape[1])
-        for _ in range(epochs):
-            for i in order:
-                if parent >= 0 and parent not in positives[i]:
-                    continue
-                estimate = 1 / (1 + np.exp(-weights[node] @ X[i]))
-                gradient = (estimate - (node in positives[i])) * X[i]
-                squares += gradient**2
-                weights[node] -= gamma * gradient / np.sqrt(eps + squares)
-    return weights
-
-
 def estimates(tree, weights, x):
     """Return Equation (9) for every label by brute force, with node estimates multiplied from the
     root down.

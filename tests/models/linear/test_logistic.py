@@ -113,17 +113,3 @@ def newton_decrement(Z, y, C, w, p):
     gradient = np.append(w, 0.0) + C * A.T @ (p - y)
     hessian = np.diag(np.append(np.ones(w.size), 0.0)) + C * (A.T * (p * (1 - p))) @ A
     return math.sqrt(abs(gradient @ np.linalg.lstsq(hessian, gradient, rcond=None)[0]))
-
-
-def test_solution_of_label_does_not_depend_on_other_labels():
-    problem, _ = random_problem(seed=3)
-    labels = np.concatenate(blocks_of(problem, np.ones(40, dtype=bool)))
-
-    def weights(labels):
-        grid = np.tile([0.1, 1.0], (labels.size, 1))
-        return solve_path(problem, labels, grid, np.arange(40)).weights
-
-    together = weights(labels)
-    assert (together == weights(labels[::-1].copy())[::-1]).all()
-    for i in range(labels.size):
-        assert (together[i] == weights(labels[i : i + 1])[0]).all()

@@ -2,15 +2,8 @@
 
 import numpy as np
 import pytest
-from oplt_cases import oplt, shape, stream
+from oplt_cases import oplt, shape
 from scipy import sparse
-
-
-def test_large_max_leaf_takes_no_memory():
-    model = oplt("best_greedy", 2, 2**31 - 1).partial_fit(*stream())
-    assert model._model.nodes["padded"].max() < 100
-    assert model.tree_.n_labels == model.labels_.size > 25
-
 
 # Trees of napkinXC 0.7.2 by arity, for the stream below: best-greedy by balance alone, at most 4
 # leaves.

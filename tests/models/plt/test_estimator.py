@@ -65,15 +65,6 @@ def test_default_lam_depends_on_c_and_number_of_instances(multilabel, options, l
     np.testing.assert_array_equal(model.predict_proba(X).toarray(), expected.toarray())
 
 
-def test_hashed_weights_without_collisions_equal_exact_weights(multilabel):
-    X, Y = multilabel(60, 8, 11, seed=6)
-    exact = PLT(arity=3, **SGD).fit(X, Y)
-    hashed = PLT(arity=3, hash_bits=26, **SGD).fit(X, Y)  # 17 nodes x 8 features in 2**26 slots
-    np.testing.assert_allclose(
-        hashed.predict_proba(X).toarray(), exact.predict_proba(X).toarray(), rtol=1e-5
-    )
-
-
 def test_plt_with_one_label_equals_logistic_regression(multilabel):
     """With one label, the tree is only a root.
 
@@ -84,15 +75,6 @@ def test_plt_with_one_label_equals_logistic_regression(multilabel):
     baseline = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-8)  # 1 / (lam * 200)
     expected = baseline.fit(with_constant(X), Y.toarray().ravel()).predict_proba(with_constant(X))
     np.testing.assert_allclose(model.predict_proba(X).toarray()[:, 0], expected[:, 1], atol=5e-3)
-
-
-def test_adagrad_equals_plain_implementation(multilabel):
-    X, Y = multilabel(60, 12, 20)
-    settings = {"tree": "random", "arity": 4, "solver": "adagrad", "gamma": 0.7, "epochs": 3}
-    model = PLT(unit_norm=False, **settings).fit(X, Y)
-    data = (with_constant(X), label_sets(Y), random_permutation(60, 0, Stream.PLT_ORDER))
-    expected = plt_twin.train_adagrad(model.tree_, *data, 0.7, 0.01, 3)
-    np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
 
 
 @pytest.mark.parametrize(

@@ -18,20 +18,6 @@ from xmlc.models.plt.weights import node_key, slot_and_sign
 from xmlc.models.trees import random_complete_tree
 
 
-def test_reach_lists_instances_of_nodes_in_order(multilabel):
-    _, Y = multilabel(50, 12, 20, seed=4)
-    tree = random_complete_tree(20, 3, seed=1)
-    order = np.random.default_rng(0).permutation(50)
-    reach = training.reach_of(kernel_csr(Y), order, tree.leaf, tree.parent)
-    positives = [positive_nodes(tree, Y[[row]].indices) for row in order]
-    # block 0 has the root, and block t + 1 the children of node t
-    starts = reach.block_starts
-    assert reach.block_positions[: starts[1]].tolist() == list(range(50))
-    for node in range(tree.n_nodes):
-        expected = [position for position in range(50) if node in positives[position]]
-        assert reach.block_positions[starts[node + 1] : starts[node + 2]].tolist() == expected
-
-
 @pytest.mark.parametrize("solver", ["sgd", "adagrad", "batch"])
 def test_weights_do_not_depend_on_division_of_siblings(multilabel, monkeypatch, solver):
     X, Y = multilabel(120, 25, 150, seed=3)

@@ -2,8 +2,6 @@
 threads.
 """
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from facts import raises_with
@@ -14,47 +12,33 @@ from small_data import random_data
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import Stream, random_below, stream_key
-from xmlc.kernels.csr import kernel_csr
 from xmlc.models.trees import kmeans
-from xmlc.models.trees.kmeans import bisect, halve, kmeans_tree
+from xmlc.models.trees.kmeans import halve, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
 
 def twin_bisection(rows, key):
-    """Return the side of each row by plain NumPy with dense float64 sums, and the mean cosine of
-    each round.
-    """
+    """Return the side of each row by plain NumPy with dense float64 sums."""
     rows = rows.astype(np.float64)
     n = len(rows)
     first = random_below(key, 0, n)
     second = random_below(key, 1, n - 1)
     halves = [[first], [second + (second >= first)]]
-    means = [-np.inf]
-    while len(means) <= 50:
+    last = -np.inf
+    for _ in range(50):
         sums = np.array([rows[half].sum(axis=0) for half in halves])
         lengths = np.linalg.norm(sums, axis=1)
-        cosines = rows @ np.where(lengths > 1e-3, sums.T / np.where(lengths > 0, lengths, 1), 0)
+        lengths[lengths <= 1e-3] = np.inf
+        cosines = rows @ (sums.T / lengths)
         differences = np.rint((cosines[:, 1] - cosines[:, 0]) * 2**20)
-        ranking = sorted(range(n), key=lambda i: (differences[i], i))
-        halves = [sorted(ranking[: (n + 1) // 2]), sorted(ranking[(n + 1) // 2 :])]
-        means.append(sum(cosines[halves[side], side].sum() for side in (0, 1)) / n)
-        if means[-1] - means[-2] < 1e-4:
+        sides = np.ones(n, dtype=int)
+        sides[np.argsort(differences, kind="stable")[: (n + 1) // 2]] = 0
+        halves = [np.flatnonzero(sides == side) for side in (0, 1)]
+        mean = cosines[np.arange(n), sides].mean()
+        if mean - last < 1e-4:
             break
-    return np.isin(np.arange(n), halves[1]).astype(int).tolist(), means
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.integers(2, 40), st.integers(1, 30), st.integers(0, 99))
-def test_bisection_equals_plain_implementation(m, d, seed):
-    representations = label_representations(*random_data(30, d, m, seed))
-    key = np.uint64(stream_key(np.int64(seed), np.int64(5)))
-    sums = np.zeros((d, 2), dtype=np.float32)
-    sides = bisect(kernel_csr(representations), np.arange(m), key, sums)
-    expected, means = twin_bisection(representations.toarray(), key)
-    assert sides.tolist() == expected
-    assert not sums.any()
-    # Each step of balanced 2-means is optimal given the other, so no round lowers the mean.
-    assert all(after >= before - 1e-6 for before, after in pairwise(means))
+        last = mean
+    return sides
 
 
 def test_sum_that_cancels_out_has_similarity_0():
@@ -80,80 +64,72 @@ def test_ties_go_to_smaller_member(side):
 def test_kmeans_tree_is_balanced(m, arity, max_leaf, seed):
     X, Y = random_data(40, 12, m, seed)
     tree = kmeans_tree(label_representations(X, Y), arity, max_leaf, seed)
-    assert tree.n_labels == m
     sizes = (tree.label >= 0).astype(int)  # labels below each node
     for node in range(tree.n_nodes - 1, 0, -1):
         sizes[tree.parent[node]] += sizes[node]
-    assert sizes[0] == m
-    for node in range(tree.n_nodes):
-        below = sizes[tree.children[node] : tree.children[node + 1]]
-        if sizes[node] == 1:
-            assert below.size == 0
-        elif sizes[node] <= max_leaf:
-            assert below.tolist() == [1] * sizes[node]
+    assert sizes[0] == m == tree.n_labels
+    for node, size in enumerate(sizes):
+        if size == 1:
+            expected = []
+        elif size <= max_leaf:
+            expected = [1] * size
         else:
             # Each part of at least two is halved log2(arity) times. The first half has the odd
             # label.
-            parts = [sizes[node]]
+            expected = [size]
             for _ in range(arity.bit_length() - 1):
-                parts = [half for part in parts for half in ((part + 1) // 2, part // 2) if half]
-            assert below.tolist() == parts
+                halves = np.array([((part + 1) // 2, part // 2) for part in expected])
+                expected = halves[halves > 0]
+        below = sizes[tree.children[node] : tree.children[node + 1]]
+        assert below.tolist() == list(expected)
 
 
-@pytest.mark.parametrize(
-    ("arity", "limits"), [(16, [400, 6400, 102_400]), (4, [200, 800]), (2, [141, 282])]
-)
+@pytest.mark.parametrize(("arity", "limits"), [(16, [400, 6400]), (4, [200, 800]), (2, [141, 282])])
 def test_default_depth_gives_leaves_nearest_to_100_labels(arity, limits):
     for depth, limit in enumerate(limits):
-        for m in (limit, limit + 1):
+        for m, expected in ((limit, depth), (limit + 1, depth + 1)):
             tree = kmeans_tree(sparse.csr_array((m, 3), dtype=np.float32), arity, None, seed=0)
-            # All children of this node are labels.
-            node = int(tree.parent[-1])
-            found = 0
-            while node > 0:
-                node = int(tree.parent[node])
-                found = found + 1
-            assert (
-                found
-                == depth + (m > limit)
-                == np.argmin([abs(np.log(m / arity**d / 100)) for d in range(9)])
-            )
+            # all children of the last inner node are labels
+            assert tree.depth.max() - 1 == expected
+            assert expected == np.argmin([abs(np.log(m / arity**d / 100)) for d in range(9)])
 
 
 @pytest.mark.parametrize("arity", [2, 8])
 def test_kmeans_tree_does_not_depend_on_number_of_threads(arity, monkeypatch):
     representations = label_representations(*random_data(300, 50, 500, seed=1))
+    whole = kmeans_tree(representations, arity, 5, seed=3, n_jobs=1).label.tolist()
+    assert kmeans_tree(representations, arity, 5, seed=4).label.tolist() != whole
     # The work is divided into many tasks, despite few non-zeros.
     monkeypatch.setattr(kmeans, "MIN_NONZEROS_TO_SPLIT", 256)
-    trees = [kmeans_tree(representations, arity, 5, seed=3, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
-    monkeypatch.undo()
-    trees.append(kmeans_tree(representations, arity, 5, seed=3, n_jobs=1))  # The work is one task.
-    assert all(tree.label.tobytes() == trees[0].label.tobytes() for tree in trees)
-    assert kmeans_tree(representations, arity, 5, seed=4).label.tolist() != trees[0].label.tolist()
+    for n_jobs in (1, 2, 5):
+        tree = kmeans_tree(representations, arity, 5, seed=3, n_jobs=n_jobs)
+        assert tree.label.tolist() == whole
 
 
-@pytest.mark.parametrize("arity", [2, 8])
-def test_kmeans_tree_equals_bisections_by_plain_implementation(arity):
-    representations = label_representations(*random_data(100, 30, 90, seed=6))
+@settings(deadline=None, max_examples=40)
+@given(
+    m=st.integers(1, 90),
+    d=st.integers(1, 30),
+    arity=st.sampled_from([2, 8]),
+    max_leaf=st.integers(1, 20),
+    seed=st.integers(0, 99),
+)
+def test_kmeans_tree_equals_bisections_by_plain_implementation(m, d, arity, max_leaf, seed):
+    representations = label_representations(*random_data(100, d, m, seed))
     rows = representations.toarray()
-    key = np.uint64(stream_key(np.int64(3), np.int64(Stream.KMEANS)))
+    key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
 
     def below(labels, number, left):
-        if len(labels) > 1 and left == 0 and len(labels) > 5:
+        if left == 0 and labels.size > max_leaf:
             left = arity.bit_length() - 1
-        if len(labels) < 2 or left == 0:
+        if labels.size < 2 or left == 0:
             return labels.tolist()
-        sides = np.array(
-            twin_bisection(rows[labels], np.uint64(stream_key(key, np.int64(number))))[0]
-        )
-        found = []
-        for side in (0, 1):
-            found += below(labels[sides == side], 2 * number + side, left - 1)
-        return found
+        sides = twin_bisection(rows[labels], np.uint64(stream_key(key, np.int64(number))))
+        first = below(labels[sides == 0], 2 * number, left - 1)
+        return first + below(labels[sides == 1], 2 * number + 1, left - 1)
 
-    assert leaves_in_order(kmeans_tree(representations, arity, 5, seed=3)) == below(
-        np.arange(90), 1, 0
-    )
+    tree = kmeans_tree(representations, arity, max_leaf, seed)
+    assert leaves_in_order(tree) == below(np.arange(m), 1, 0)
 
 
 def leaves_in_order(tree, node=0):
