@@ -7,7 +7,6 @@ import gzip
 import io
 import lzma
 import tarfile
-from itertools import product
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from scipy import sparse
 
 from xmlc.core.errors import XmlcError
 from xmlc.data import load
-from xmlc.data.archives import CHUNK, SUFFIXES, open_plain, unpack
+from xmlc.data.archives import CHUNK, open_plain, unpack
 from xmlc.data.formats.npz import load_npz
 from xmlc.data.formats.texts import documents
 
@@ -32,6 +31,7 @@ ARCHIVES = {"zip": zip_of(FILES)} | {
 }
 every_archive = pytest.mark.parametrize("content", ARCHIVES.values(), ids=ARCHIVES)
 SUFFIX_OF = {gzip.compress: ".gz", bz2.compress: ".bz2", lzma.compress: ".xz"}
+UNPACKED = {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
 every_compression = pytest.mark.parametrize("compress", SUFFIX_OF, ids=SUFFIX_OF.values())
 
 
@@ -50,14 +50,14 @@ def run(tmp_path):
 
 @every_archive
 def test_wanted_members_are_flattened_and_others_skipped(run, content):
-    assert run(content) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
+    assert run(content) == UNPACKED
 
 
 @pytest.mark.parametrize("pack", [zip_of, tar_of])
 @pytest.mark.parametrize("inner", [zip_of, tar_of])
 def test_nested_archive_is_treated_as_file(run, pack, inner):
     packed = FILES | {"z.bin": inner({"d/train.txt": b"old", "d/test.txt": b"old"})}
-    assert run(pack(packed)) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
+    assert run(pack(packed)) == UNPACKED
 
 
 @every_compression
@@ -88,13 +88,6 @@ def test_an_archive_that_ends_early_is_an_error(run, content, share):
         run(content[: int(len(content) * share)])
 
 
-def test_flipped_byte_is_detected(run):
-    content = bytearray(zip_of({"train.txt": bytes(range(256)) * 8, "test.txt": b"x"}))
-    content[len("PK") + 60] ^= 0xFF
-    with pytest.raises(XmlcError):
-        run(bytes(content))
-
-
 def test_a_missing_member_lists_what_is_there(run):
     with raises_with(XmlcError, "test.txt", "a/readme, a/train.txt"):
         run(zip_of({"a/train.txt": b"1", "a/readme": b""}))
@@ -108,24 +101,18 @@ def test_two_members_with_same_name_are_refused(run):
 @pytest.mark.parametrize("pack", [zip_of, tar_of])
 @every_compression
 def test_compressed_member_is_decompressed(run, pack, compress):
-    suffix = SUFFIX_OF[compress]
-    packed = {
-        f"{name}{suffix}" if "train" in name else name: content for name, content in FILES.items()
-    }
-    packed[f"d/train.txt{suffix}"] = compress(FILES["d/train.txt"][:60]) + compress(
-        FILES["d/train.txt"][60:]
-    )
-    assert run(pack(packed)) == {"train.txt": FILES["d/train.txt"], "test.txt": FILES["d/test.txt"]}
-    kept = run(pack(packed), [f"train.txt{suffix}"])[f"train.txt{suffix}"]
-    assert kept == packed[f"d/train.txt{suffix}"], "the name that is wanted has the suffix"
-    with raises_with(XmlcError, f"d/train.txt{suffix}"):
-        run(pack(packed | {f"d/train.txt{suffix}": packed[f"d/train.txt{suffix}"] + b"foreign"}))
+    content = FILES["d/train.txt"]
+    streams = compress(content[:60]) + compress(content[60:])
+    name = f"train.txt{SUFFIX_OF[compress]}"
+    others = {"d/test.txt": FILES["d/test.txt"]}
+    packed = pack(others | {f"d/{name}": streams})
+    assert run(packed) == UNPACKED
+    assert run(packed, [name])[name] == streams, "the name that is wanted has the suffix"
+    with raises_with(XmlcError, f"d/{name}"):
+        run(pack(others | {f"d/{name}": streams + b"foreign"}))
 
 
-@pytest.mark.parametrize(
-    "other",
-    [f"{folder}train.txt{suffix}" for folder, suffix in product(("d/", "e/"), SUFFIXES[1:])],
-)
+@pytest.mark.parametrize("other", ["d/train.txt.gz", "d/train.txt.xz", "e/train.txt.bz2"])
 def test_member_in_plain_and_compressed_form_is_refused(run, other):
     with raises_with(XmlcError, "train.txt"):
         run(zip_of(FILES | {other: b""}))
@@ -141,9 +128,8 @@ def damaged(content):
 
 def matrix_of(text):
     file = io.BytesIO()
-    sparse.save_npz(
-        file, sparse.csr_array(np.array([list(text)], dtype=np.float32)), compressed=False
-    )
+    matrix = sparse.csr_array(np.array([list(text)], dtype=np.float32))
+    sparse.save_npz(file, matrix, compressed=False)
     return file.getvalue()
 
 
@@ -157,13 +143,8 @@ ROWS = b"6 3 2\n" + b"0 0:1\n1 1:0.5 2:3\n" * 3
 #: Maps each kind of file to its content, the function that reads it, and its name without the
 #: suffix of a compression.
 READERS = {
-    "repository": (
-        ROWS,
-        lambda path: [matrix.toarray().tolist() for matrix in load(path)],
-        "a.txt",
-    ),
+    "repository": (ROWS, lambda path: [part.toarray().tolist() for part in load(path)], "a.txt"),
     "csv": (b"text,labels\n" + TEXT.replace(b";", b","), lambda path: [*documents(path)], "a.csv"),
-    "fasttext": (TEXT.replace(b"a ", b"__label__one "), lambda path: [*documents(path)], "a.txt"),
     "scores": (matrix_of(TEXT), lambda path: load_npz(path).toarray().tolist(), "a.npz"),
     "one file": (ROWS, read_member, "a.txt"),
     "tar": (tar_of({"d/train.txt": ROWS, "d/e.txt": TEXT}), read_member, "a.tar"),
@@ -196,12 +177,13 @@ def test_changed_byte_in_any_stream_fails_or_has_no_effect(tmp_path, compress, c
 @pytest.mark.parametrize("kind", [kind for kind in ARCHIVES if kind != "tar"])
 def test_archive_with_changed_byte_gives_original_content_or_error(run, tmp_path, kind):
     files = {name: content[:40] for name, content in FILES.items()}
-    expected = {name: files[f"d/{name}"] for name in WANTED}
-    for copy in damaged(
-        zip_of(files) if kind == "zip" else tar_of(files, f"w{kind.removeprefix('tar')}")
-    ):
+    if kind == "zip":
+        content = zip_of(files)
+    else:
+        content = tar_of(files, f"w{kind.removeprefix('tar')}")
+    for copy in damaged(content):
         try:
-            assert run(copy) == expected
+            assert run(copy) == {name: content[:40] for name, content in UNPACKED.items()}
         except XmlcError:
             assert {*tmp_path.iterdir()} == {tmp_path / "archive", tmp_path / "out"}
 
@@ -210,14 +192,13 @@ def test_archive_with_changed_byte_gives_original_content_or_error(run, tmp_path
 def test_all_streams_are_read_and_last_must_be_complete(tmp_path, compress):
     first = b"3 2 2\n0 0:1\n" * 9
     second = b"1 1:0.5\n1 0:2\n" * 9
-    streams = [compress(first), compress(second)]
     path = tmp_path / f"a{SUFFIX_OF[compress]}"
-    content = b"".join(streams)
+    content = compress(first) + compress(second)
     path.write_bytes(content)
     with open_plain(path) as file:
         assert file.read() == first + second
     # The first of two complete streams ends at this size.
-    for size in {*range(len(content))} - {len(streams[0])}:
+    for size in {*range(len(content))} - {len(compress(first))}:
         path.write_bytes(content[:size])
         if size < 6:
             with raises_with(XmlcError, path.name):

@@ -39,46 +39,37 @@ def arff(folder, rows, header=HEADER, xml=XML):
 
 
 def test_dense_and_sparse_arff_give_equal_data(tmp_path):
-    dense = arff(
-        tmp_path, "1.5,0,1,'sea, green',0\n0,-2,0,red,1\n% between\n\n0,0,0,'blue',0\n0,0,0,red,0\n"
-    )
-    for one, other in zip(
-        dense, arff(tmp_path, "{0 1.5, 2 1,3 'sea, green'}\n{1\t-2,4 1}\n{3 blue}\n{ }\n")
-    ):
-        np.testing.assert_array_equal(one.toarray(), other.toarray())
-    X, Y = dense
-    assert X.toarray().tolist() == [[1.5, 0, 1], [0, -2, 0], [0, 0, 2], [0, 0, 0]]
-    assert Y.toarray().tolist() == [[True, False], [False, True], [False, False], [False, False]]
-    assert (X.dtype, Y.dtype) == (np.float32, bool)
+    dense = "1.5,0,1,'sea, green',0\n0,-2,0,red,1\n% between\n\n0,0,0,'blue',0\n0,0,0,red,0\n"
+    thin = "{0 1.5, 2 1,3 'sea, green'}\n{1\t-2,4 1}\n{3 blue}\n{ }\n"
+    for rows in (dense, thin):
+        X, Y = arff(tmp_path, rows)
+        assert X.toarray().tolist() == [[1.5, 0, 1], [0, -2, 0], [0, 0, 2], [0, 0, 0]]
+        assert Y.toarray().tolist() == [[True, False], [False, True], [False] * 2, [False] * 2]
+        assert (X.dtype, Y.dtype) == (np.float32, bool)
 
 
 @pytest.mark.parametrize(
-    "values", ["TRUE FALSE", "False True", "yes NO", "'no' \"Yes\"", "1 0", "0 1", "1.0 0.0"]
+    ("first", "second", "positive"),
+    [
+        ("TRUE", "FALSE", True),
+        ("yes", "NO", True),
+        ("'no'", '"Yes"', False),
+        ("1", "0", True),
+        ("0", "1", False),
+        ("1.0", "0.0", True),
+    ],
 )
-@pytest.mark.parametrize("kind", ["nominal", "numeric"])
-def test_boolean_labels_and_features_are_read_correctly(tmp_path, values, kind):
-    first, second = values.split()
-    positive = first.strip("'\"").lower() in ("true", "yes", "1", "1.0")
-    declared = f"{{{first},{second}}}"
-    header = (
-        f"@relation r\n@attribute a {declared}\n@attribute y "
-        f"{declared if kind == 'nominal' else kind}\n@data\n"
-    )
-    X, Y = arff(
-        tmp_path,
-        f"{first},{second}\n{second},{first}\n{{0 {second}, 1 {second}}}\n{{ }}\n",
-        header,
-        Y1,
-    )
-    assert Y.toarray().ravel().tolist() == [
-        not positive,
-        positive,
-        not positive,
-        positive and kind == "nominal",
-    ]
-    assert X.toarray().ravel().tolist() == [positive, not positive, not positive, positive], (
-        "the first value, left out"
-    )
+@pytest.mark.parametrize("numeric", [False, True])
+def test_boolean_labels_and_features_are_read_correctly(tmp_path, first, second, positive, numeric):
+    kind = f"{{{first},{second}}}"
+    header = f"@relation r\n@attribute a {kind}\n@attribute y "
+    header += "numeric\n@data\n" if numeric else f"{kind}\n@data\n"
+    rows = f"{first},{second}\n{second},{first}\n{{0 {second}, 1 {second}}}\n{{ }}\n"
+    X, Y = arff(tmp_path, rows, header, Y1)
+    # A sparse row leaves out the first value.
+    assert X.toarray().ravel().tolist() == [positive, not positive, not positive, positive]
+    left_out = positive and not numeric
+    assert Y.toarray().ravel().tolist() == [not positive, positive, not positive, left_out]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +85,8 @@ def test_boolean_labels_and_features_are_read_correctly(tmp_path, values, kind):
 @pytest.mark.parametrize("form", ["1,{}", "{{0 1, 1 {}}}"])
 def test_other_label_values_are_refused(tmp_path, kind, value, line, form):
     header = f"@relation r\n@attribute a numeric\n@attribute y {kind}\n@data\n"
-    with pytest.raises(XmlcError) as error:
+    with raises_with(XmlcError, f"a.arff:{line}: found '{value}', expected 0 or 1"):
         arff(tmp_path, f"1,1\n{form.format(value)}\n", header, Y1)
-    assert f"a.arff:{line}: found '{value}', expected 0 or 1" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -143,39 +133,40 @@ def test_columns_of_two_files_must_match(tmp_path, change, line):
         check_alike(tmp_path / "a.arff", tmp_path / "b.arff", tmp_path / "a.xml")
 
 
+NUMBER = st.just(0.0) | st.floats(-1e6, 1e6, width=32)
+FLAG = st.sampled_from("01")
+# Labels are between the features, which the format allows.
+MIXED = """@relation r
+@attribute a0 numeric
+@attribute a1 numeric
+@attribute y1 {0,1}
+@attribute a2 numeric
+@attribute y2 {0,1}
+@attribute a3 real
+@data
+"""
+
+
 @settings(deadline=None, max_examples=40)
 @given(
-    rows=st.lists(
-        st.tuples(*[st.just(0.0) | st.floats(-1e6, 1e6, width=32)] * 4), min_size=1, max_size=8
-    ),
-    labels=st.data(),
+    st.lists(st.tuples(NUMBER, NUMBER, FLAG, NUMBER, FLAG, NUMBER), min_size=1, max_size=8),
 )
-def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, rows, labels):
-    # Labels are between the features, which the format allows.
-    header = "@relation r\n" + "".join(f"@attribute a{i} numeric\n" for i in range(2))
-    header += (
-        "@attribute y1 {0,1}\n@attribute a2 numeric\n@attribute y2 {0,1}\n@attribute a3 "
-        "real\n@data\n"
-    )
-    sets = [labels.draw(st.tuples(st.sampled_from("01"), st.sampled_from("01"))) for _ in rows]
-    cells = [
-        [repr(a), repr(b), y1, repr(c), y2, repr(d)] for (a, b, c, d), (y1, y2) in zip(rows, sets)
-    ]  # fmt: skip
-    dense = "".join(",".join(row) + "\n" for row in cells)
+def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, rows):
+    dense = ""
     thin = ""
-    for row in cells:
-        thin += "{" + ", ".join(f"{i} {c}" for i, c in enumerate(row) if float(c)) + "}\n"
+    for row in rows:
+        dense += ",".join(map(str, row)) + "\n"
+        pairs = [f"{i} {cell}" for i, cell in enumerate(row) if float(cell)]
+        thin += "{" + ", ".join(pairs) + "}\n"
     folder = tmp_path_factory.mktemp("arff")
+    table, _ = scipy_arff.loadarff(io.StringIO(MIXED + dense))
+    features = np.column_stack([table[f"a{i}"] for i in range(4)]).astype(np.float32)
+    labels = np.column_stack([table["y1"], table["y2"]]) == b"1"
     xml = '<labels><label name="y2"/><label name="y1"/></labels>'
-    X, Y = arff(folder, dense, header, xml)
-    table, _ = scipy_arff.loadarff(io.StringIO(header + dense))
-    expected = np.column_stack([table[f"a{i}"] for i in range(4)]).astype(np.float32)
-    np.testing.assert_array_equal(X.toarray(), expected)
-    np.testing.assert_array_equal(
-        Y.toarray(), [[row["y1"] == b"1", row["y2"] == b"1"] for row in table]
-    )
-    for one, other in zip((X, Y), arff(folder, thin, header, xml)):
-        np.testing.assert_array_equal(one.toarray(), other.toarray())
+    for text in (dense, thin):
+        X, Y = arff(folder, text, MIXED, xml)
+        np.testing.assert_array_equal(X.toarray(), features)
+        np.testing.assert_array_equal(Y.toarray(), labels)
 
 
 @pytest.mark.parametrize(
@@ -194,10 +185,8 @@ def test_dense_arff_equals_scipy_and_sparse_arff_equals_dense(tmp_path_factory, 
     ],
 )
 def test_malformed_rows_are_named(tmp_path, row, found):
-    with pytest.raises(XmlcError) as error:
+    with raises_with(XmlcError, f"a.arff:10: found {found}, expected", "1 malformed line"):
         arff(tmp_path, f"0,0,0,red,0\n{row}\n0,0,0,red,0\n")
-    assert f"a.arff:10: found {found}, expected " in str(error.value)
-    assert "1 malformed line" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -218,6 +207,5 @@ def test_malformed_rows_are_named(tmp_path, row, found):
     ],
 )
 def test_header_and_xml_must_agree(tmp_path, header, xml, message):
-    with pytest.raises(XmlcError) as error:
+    with raises_with(XmlcError, message):
         arff(tmp_path, "0,0,0,red,0\n", header, xml)
-    assert message in str(error.value)

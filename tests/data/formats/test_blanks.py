@@ -11,7 +11,7 @@ from xmlc.data import load
 from xmlc.data.formats import detect_format, read_coordinates
 from xmlc.data.formats.lines import BLANKS, decimal, text_lines, words
 
-OF_UNICODE = ["\u00a0", "\u2028", "\u2029", "\x85", "\x1c", "\x1d", "\x1e", "\x1f", "\u3000"]
+OF_UNICODE = "\u00a0\u2028\u2029\x85\x1c\x1d\x1e\x1f\u3000"
 
 
 @pytest.mark.parametrize("blank", OF_UNICODE)

@@ -17,6 +17,8 @@ GOOD = {
     "label_row": "1 3 3",
     "label": "2 1 2",
 }
+INSTANCES = [[1, 0, 0, 0.5], [0, 0, 0, 0], [0, 2, 0, 0]]
+LABELS = [[False, True], [False, False], [True, True]]
 
 
 def written(folder, **columns):
@@ -32,39 +34,42 @@ def written(folder, **columns):
 
 def test_coordinates_place_values_and_labels(tmp_path):
     X, Y = read_coordinates(written(tmp_path))
-    assert X.toarray().tolist() == [[1, 0, 0, 0.5], [0, 0, 0, 0], [0, 2, 0, 0]]
-    assert Y.toarray().tolist() == [[False, True], [False, False], [True, True]]
+    assert X.toarray().tolist() == INSTANCES
+    assert Y.toarray().tolist() == LABELS
     assert (X.dtype, Y.dtype) == (np.float32, bool)
     assert X.has_canonical_format
     assert Y.has_canonical_format
 
 
 def test_order_line_ends_zeros_and_repeated_labels_change_nothing(tmp_path):
-    X, Y = read_coordinates(written(tmp_path))
-    others = {
-        "row": "3\r\n1\r\n2\r\n1",
-        "feature": "2 1 1 4",
-        "value": "2 1 0 .5",
-        "label_row": "3 3 1 3",
-    }
-    X_other, Y_other = read_coordinates(written(tmp_path, **others, label="2 1 2 1"))
-    assert X_other.toarray().tolist() == X.toarray().tolist()
-    assert X_other.nnz == 3
-    assert Y_other.toarray().tolist() == Y.toarray().tolist()
+    X, Y = read_coordinates(
+        written(
+            tmp_path,
+            row="3\r\n1\r\n2\r\n1",
+            feature="2 1 1 4",
+            value="2 1 0 .5",
+            label_row="3 3 1 3",
+            label="2 1 2 1",
+        )
+    )
+    assert X.toarray().tolist() == INSTANCES
+    assert X.nnz == 3
+    assert Y.toarray().tolist() == LABELS
 
 
 @given(st.sets(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=1), st.integers(1, 9))
 def test_matrix_equals_result_of_plain_loop(tmp_path_factory, pairs, value):
-    expected = np.zeros((max(row for row, _ in pairs), max(column for _, column in pairs)))
+    rows, columns = zip(*sorted(pairs))
+    expected = np.zeros((max(rows), max(columns)))
     for row, column in pairs:
         expected[row - 1, column - 1] = value
-    rows = " ".join(str(row) for row, _ in sorted(pairs))
-    columns = " ".join(str(column) for _, column in sorted(pairs))
-    files = {"row": rows, "feature": columns, "value": " ".join([str(value)] * len(pairs))}
+    folder = tmp_path_factory.mktemp("files")
     X, Y = read_coordinates(
         written(
-            tmp_path_factory.mktemp("files"),
-            **files,
+            folder,
+            row=" ".join(map(str, rows)),
+            feature=" ".join(map(str, columns)),
+            value=f"{value} " * len(pairs),
             label_row="1 " * len(expected),
             label="1 " * len(expected),
         )

@@ -2,9 +2,6 @@
 value expected.
 """
 
-import bz2
-import gzip
-import lzma
 from pathlib import Path
 
 import pytest
@@ -30,38 +27,35 @@ def messages(path, *arguments, **options):
     return str(error.value).replace(f"{Path(path).parent}/", "").split("\n")
 
 
-# The last token of each line is malformed.
-ENDS = [
-    "1,2 0:1 3",
-    "1,2 0:1 3:",
-    "1 ,3",
-    "1 qid:3",
-    "1 4:1",
-    "1 -1:1",
-    "1 word",
-    "1 0:nan",
-    "1 0:1.5x",
-    "1 0:0x10",
+MALFORMED = [
+    ("1,2 0:1 3", "'3'"),
+    ("1,2 0:1 3:", "'3:'"),
+    ("1 ,3", "',3'"),
+    ("1 qid:3", "'qid:3'"),
+    ("1 4:1", "'4:1'"),
+    ("1 -1:1", "'-1:1'"),
+    ("1 word", "'word'"),
+    ("1 0:nan", "'0:nan'"),
+    ("1 0:1.5x", "'0:1.5x'"),
+    ("1 0:0x10", "'0:0x10'"),
+    ("1 0:1e39", "'1e39'"),
+    ("1 0:-3.4028235677973366e38", "'-3.4028235677973366e38'"),
+    ("1 0:99999999999999999999e30", "'99999999999999999999e30'"),
+    ("6 0:1", "'6'"),
+    ("-1 0:1", "'-1'"),
+    ("1, 0:1", "'1,'"),
+    ("caf\u00e9 0:1", "'caf\u00e9'"),
+    ("1 2:1 0:2 2:1", "feature 2 twice"),
+    ("1 2:0 2:0", "feature 2 twice"),
 ]
-LINES = [(line, repr(line.split()[-1])) for line in ENDS]
-LINES += [
-    (f"1 0:{value}", repr(value))
-    for value in ("1e39", "-3.4028235677973366e38", "99999999999999999999e30")
-]
-LINES += [(f"{labels} 0:1", repr(labels)) for labels in ("6", "-1", "1,", "caf\u00e9")]
-LINES += [(f"1 {pairs}", "feature 2 twice") for pairs in ("2:1 0:2 2:1", "2:0 2:0")]
 
 
-@pytest.mark.parametrize(("line", "found"), LINES)
-@pytest.mark.parametrize("last", [False, True])
-def test_a_malformed_line_is_named(tmp_path, line, found, last):
+@pytest.mark.parametrize(("line", "found"), MALFORMED)
+def test_a_malformed_line_is_named(tmp_path, line, found):
     # A file whose last line is cut off has no newline at its end.
-    path = write(
-        tmp_path / "train.txt",
-        f"3 4 5\n1 0:1\n0 1:1\n{line}" if last else f"2 4 5\n{line}\n1 0:1\n",
-    )
-    _, message = messages(path)
-    assert message.startswith(f"train.txt:{4 if last else 2}: found {found}, expected ")
+    for text, number in ((f"3 4 5\n1 0:1\n0 1:1\n{line}", 4), (f"2 4 5\n{line}\n1 0:1\n", 2)):
+        _, message = messages(write(tmp_path / "train.txt", text))
+        assert message.startswith(f"train.txt:{number}: found {found}, expected ")
 
 
 @pytest.mark.parametrize(
@@ -98,10 +92,10 @@ def test_malformed_lines_are_listed_once_and_in_order(tmp_path_factory, kinds, b
 
 def test_repeated_features_are_named_if_rows_are_not_lines(tmp_path):
     path = write(tmp_path / "a", "# made by hand\n1 2:1 3:4\n# and\n1 3:1 2:0 3:1\n1 1:1 1:1\n")
-    assert [message.split(",")[0] for message in messages(path, "svmlight",
-        zero_based=False)[1:]] == [
-        "a:4: found feature 3 twice", "a:5: found feature 1 twice"
-    ]  # fmt: skip
+    _, *found = messages(path, "svmlight", zero_based=False)
+    assert (
+        absent("\n".join(found), "a:4: found feature 3 twice", "a:5: found feature 1 twice") == []
+    )
 
 
 def test_blank_lines_are_allowed_only_at_end_of_file(tmp_path, monkeypatch):
@@ -128,7 +122,8 @@ def test_blank_lines_are_allowed_only_at_end_of_file(tmp_path, monkeypatch):
     ],
 )
 def test_wrong_file_contents_are_refused(tmp_path, text, message):
-    assert absent("\n".join(messages(write(tmp_path / "a", text))), message) == []
+    with raises_with(XmlcError, message):
+        load(write(tmp_path / "a", text))
 
 
 @pytest.mark.parametrize(
@@ -144,38 +139,14 @@ def test_unknown_format_missing_file_and_folder_are_refused(tmp_path):
     for path in (tmp_path / "nothing.txt", tmp_path):
         assert messages(path)[0].startswith(f"{path.name}: ")
     for format in ("csv", "coordinates"):
-        assert (
-            absent(messages(write(tmp_path / "a", "1 1 1\n"), format)[0], "a: ", f"'{format}'")
-            == []
-        )
-
-
-@pytest.mark.parametrize("opener", [gzip.open, lzma.open, bz2.open])
-@pytest.mark.parametrize("keep", [0.02, 0.99])
-def test_cut_off_and_damaged_archives_are_errors(tmp_path, opener, keep):
-    whole = tmp_path / "whole"
-    with opener(whole, "wb") as file:
-        file.write(b"5000 3 2\n" + b"".join(b"1 0:%d 2:0.5\n" % (i * i) for i in range(5000)))
-    content = whole.read_bytes()
-    cut = tmp_path / "cut"
-    cut.write_bytes(content[: int(keep * len(content))])
-    assert messages(cut)[0].startswith("cut: ")
-    damaged = bytearray(content)
-    damaged[len(content) // 2] ^= 0xFF
-    cut.write_bytes(damaged)
-    with raises_with(XmlcError, "cut"):
-        load(cut)
+        with raises_with(XmlcError, "a: ", f"'{format}'"):
+            load(write(tmp_path / "a", "1 1 1\n"), format)
 
 
 def test_caller_sets_first_svmlight_id(tmp_path):
-    found = messages(
-        write(tmp_path / "a", "1 0:1\n0 1:1\n2,3 1:1\n"), "svmlight", zero_based=False, n_labels=2
-    )[1:]
-    assert [message.split(",")[0] for message in found] == [
-        "a:1: found '0:1'",
-        "a:2: found '0'",
-        "a:3: found '3'",
-    ]
+    path = write(tmp_path / "a", "1 0:1\n0 1:1\n2,3 1:1\n")
+    _, *found = messages(path, "svmlight", zero_based=False, n_labels=2)
+    assert absent("\n".join(found), "a:1: found '0:1'", "a:2: found '0'", "a:3: found '3'") == []
 
 
 def test_two_files_must_be_complete_and_match(tmp_path):
@@ -192,7 +163,5 @@ def test_two_files_must_be_complete_and_match(tmp_path):
         ("3 5\n1:1\n\n\n1:1\n", ["Y:5", "instance 4", "3"]),
     ):
         labels = write(tmp_path / "Y", text)
-        assert (
-            absent("\n".join(messages(features, "repository-two-files", labels=labels)), message)
-            == []
-        )
+        with raises_with(XmlcError, message):
+            load(features, "repository-two-files", labels=labels)

@@ -66,43 +66,33 @@ NAMES = st.text(
 )
 
 
+LABELS = st.lists(st.integers(0, 6), max_size=3)
+FURTHER = st.sampled_from(["", " 1", " 0.5 'tag", " 'tag"])
+KEYS = st.tuples(st.sampled_from(["", "n", "ns"]), NAMES)
+PAIRS = st.dictionaries(KEYS, st.floats(-9, 9, width=32), max_size=6)
+
+
 @settings(deadline=None, max_examples=60)
-@given(
-    rows=st.lists(
-        st.tuples(
-            st.lists(st.integers(0, 6), max_size=3),
-            st.sampled_from(["", " 1", " 0.5 'tag", " 'tag"]),
-            st.dictionaries(
-                st.tuples(st.sampled_from(["", "n", "ns"]), NAMES),
-                st.floats(-9, 9, width=32),
-                max_size=6,
-            ),
-        ),
-        max_size=8,
-    ),
-    base=st.integers(0, 1),
-)
+@given(st.lists(st.tuples(LABELS, FURTHER, PAIRS), max_size=8), st.integers(0, 1))
 def test_structured_rows_survive_round_trip(tmp_path_factory, rows, base):
     path = tmp_path_factory.mktemp("vw") / "a.vw"
-    with path.open("wb") as file:
-        for labels, extra, pairs in rows:
-            head = ",".join(str(label + base) for label in labels) + extra + " " if labels else ""
-            features = " ".join(
-                f"|{space} {name}:{value!r}" for (space, name), value in pairs.items()
-            )
-            file.write(f"{head}{features or '|'}\n".encode())
+    text = ""
+    for labels, further, pairs in rows:
+        if labels:
+            text += ",".join(str(label + base) for label in labels) + further + " "
+        features = [f"|{space} {name}:{value!r}" for (space, name), value in pairs.items()]
+        text += " ".join(features or ["|"]) + "\n"
+    path.write_bytes(text.encode())
     vocabulary = {}
     X, Y = load(path, "vw", zero_based=base == 0, vocabulary=vocabulary, n_labels=7)
     known = list(vocabulary)
     assert X.shape == (len(rows), len(known))
     assert Y.shape == (len(rows), 7)
-    for i, (labels, _, pairs) in enumerate(rows):
-        row = X[[i]]
+    for row, true, (labels, _, pairs) in zip(X, Y, rows):
         found = {known[j]: value for j, value in zip(row.indices, row.data.tolist())}
-        assert found == {
-            f"{space}|{name}": value for (space, name), value in pairs.items() if value
-        }
-        assert set(np.flatnonzero(Y.toarray()[i])) == set(labels)
+        expected = {f"{space}|{name}": value for (space, name), value in pairs.items() if value}
+        assert found == expected
+        assert {*true.indices.tolist()} == {*labels}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +116,5 @@ def test_structured_rows_survive_round_trip(tmp_path_factory, rows, base):
 )
 def test_malformed_lines_are_named(tmp_path, line, found):
     (tmp_path / "a.vw").write_text(f"1 | a:1\n{line}\n1 | a:1\n")
-    with pytest.raises(XmlcError) as error:
+    with raises_with(XmlcError, f"a.vw:2: found {found}, expected", "1 malformed line"):
         load(tmp_path / "a.vw", "vw", zero_based=False, n_labels=3, vocabulary={})
-    assert f"a.vw:2: found {found}, expected " in str(error.value)
-    assert "1 malformed line" in str(error.value)
