@@ -28,9 +28,9 @@ def test_blocks_are_appended_in_order(tmp_path, on_disk, tasks):
         arrays.append(**task)
     for name, array in arrays.finished().items():
         expected = np.concatenate([task[name] for task in tasks])
-        assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
-        assert array.tobytes() == expected.tobytes()
-        assert not on_disk or np.array_equal(np.load(tmp_path / f"{name}.npy"), expected)
+        np.testing.assert_array_equal(array, expected, strict=True)
+        if on_disk:
+            np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), expected)
     with raises_with(TypeError, "float64", "int64"):
         arrays.append(a=np.ones(3))
 

@@ -65,42 +65,32 @@ def test_neighbouring_modules_are_imported_now_and_later(folder):
 
 
 def test_steps_depend_on_exactly_the_imported_modules(folder):
-    kit = {
-        "kit_a/__init__.py",
-        "kit_a/deep/__init__.py",
-        "kit_a/deep/low.py",
-        "kit_a/twin.py",
-        "kit_a/base.py",
-    }
-    assert (
-        own_files("mine_a.py")
-        == {"mine_a.py"} | {f"helper_{name}.py" for name in ("a", "b", "c", "late")} | kit
-    )
+    kit = {"__init__", "deep/__init__", "deep/low", "twin", "base"}
+    mine = {f"kit_a/{name}.py" for name in kit}
+    mine |= {f"helper_{name}.py" for name in ("a", "b", "c", "late")}
+    assert own_files("mine_a.py") == mine | {"mine_a.py"}
     assert any(name.endswith("kernels/arrays.py") for name in source_files("mine_a.py"))
-    assert own_files("pack_a/model.py") == {
-        f"pack_a/{name}.py" for name in ("__init__", "model", "part", "other")
-    }
+    pack = {f"pack_a/{name}.py" for name in ("__init__", "model", "part", "other")}
+    assert own_files("pack_a/model.py") == pack
     assert own_files("mine_c.py") == {"mine_c.py", "spaces_a/plain.py"}
 
 
-def test_duplicate_module_name_is_refused(folder):
-    (folder / "random.py").write_text("A = 1\n")
-    (folder / "mine_b.py").write_text("import random\n")
-    with raises_with(XmlcError, "mine_b.py", "import random", "random.py"):
-        import_file("mine_b.py")
-    (folder / "math.py").write_text("A = 1\n")
-    (folder / "mine_d.py").write_text("import math\n")
-    with raises_with(XmlcError, "mine_d.py", "import math"):
-        import_file("mine_d.py")
-    import_file("mine_a.py")
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("import random\n", "random"),
+        ("import math\n", "math"),
+        ("import helper_b\n", "helper_b"),
+        ("import os, helper_b\n", "helper_b"),
+    ],
+)
+def test_duplicate_module_name_is_refused(folder, text, name):
+    import_file("mine_a.py")  # imports `helper_b`
     (folder / "elsewhere").mkdir()
-    (folder / "elsewhere/helper_b.py").write_text("X = 99\n")
-    (folder / "elsewhere/method.py").write_text("import helper_b\n")
-    with raises_with(XmlcError, "import helper_b", "elsewhere/helper_b.py"):
+    (folder / f"elsewhere/{name}.py").write_text("X = 99\n")
+    (folder / "elsewhere/method.py").write_text(text)
+    with raises_with(XmlcError, "method.py", f"import {name}", f"elsewhere/{name}.py"):
         import_file("elsewhere/method.py")
-    (folder / "elsewhere/second.py").write_text("import os, helper_b\n")
-    with raises_with(XmlcError, "import helper_b", "elsewhere/helper_b.py"):
-        import_file("elsewhere/second.py")
 
 
 @pytest.mark.parametrize(

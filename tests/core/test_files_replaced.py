@@ -68,11 +68,15 @@ def write_own(path, content="new"):
 
 def tree(place):
     """Return the files with contents, the folders, and the links with targets below a folder."""
-    kinds = {
-        path: (path.is_symlink() and os.readlink(path)) or (path.is_file() and path.read_bytes())
-        for path in place.rglob("*")
-    }
-    return {path.relative_to(place).as_posix(): kind for path, kind in kinds.items()}
+    found = {}
+    for path in place.rglob("*"):
+        content = None
+        if path.is_symlink():
+            content = os.readlink(path)
+        elif path.is_file():
+            content = path.read_bytes()
+        found[path.relative_to(place).as_posix()] = content
+    return found
 
 
 def with_foreign(path, name="thesis.tex"):

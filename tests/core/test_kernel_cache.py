@@ -33,6 +33,17 @@ PROGRAM = {
 IMPORTS = {"script": "", "numba first": "import numba\n", "command line": "import xmlc.cli\n"}
 
 
+def run_python(*arguments, **variables):
+    """Run Python without numba's variables, except those given."""
+    environment = {name: value for name, value in os.environ.items() if "NUMBA_" not in name}
+    for name, value in variables.items():
+        environment[name] = str(value)
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 @pytest.fixture
 def project(tmp_path):
     """Make a package with the real cache and two kernels: one calls the other.
@@ -41,8 +52,8 @@ def project(tmp_path):
     """
     folder = tmp_path / "a project"
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "xmlc/core", folder / "xmlc/core", ignore=ignored)
-    shutil.copytree(ROOT / "xmlc/cli", folder / "xmlc/cli", ignore=ignored)
+    for part in ("xmlc/core", "xmlc/cli"):
+        shutil.copytree(ROOT / part, folder / part, ignore=ignored)
     for file in (ROOT / "xmlc").glob("*.py"):
         shutil.copy(file, folder / "xmlc")
     for name, text in PROGRAM.items():
@@ -52,17 +63,8 @@ def project(tmp_path):
     def run(how="script", **variables):
         """Return the result of ``outer(1)``, and how many kernels were compiled."""
         (folder / "run.py").write_text(PROGRAM["run.py"].format(imports=IMPORTS[how]))
-        environment = {
-            name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")
-        }
-        environment |= {
-            "PYTHONPATH": str(folder),
-            "XDG_CACHE_HOME": str(tmp_path / "user's"),
-        } | variables
-        done = subprocess.run(
-            [sys.executable, folder / "run.py"], env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
+        cache = {"XDG_CACHE_HOME": str(tmp_path / "user's")}
+        done = run_python(folder / "run.py", PYTHONPATH=folder, **cache | variables)
         return tuple(map(int, done.stdout.split()))
 
     return folder, run
@@ -91,14 +93,9 @@ def test_edited_kernel_runs_new_code_for_every_call_form(project):
 def test_comments_docstrings_and_the_suite_compile_nothing(project):
     folder, run = project
     assert run() == (112, 1)
-    for name in ("a/inner", "a/outer", "a/more"):
-        edit(
-            folder,
-            f"xmlc/{name}.py",
-            "",
-            f'"""A docstring of {name},\n\nof three lines."""\n# and a comment\n\n',
-        )
-        assert run() == (112, 0)
+    for name in ("inner", "outer", "more"):
+        docstring = f'"""A docstring of {name},\n\nof three lines."""\n# and a comment\n\n'
+        edit(folder, f"xmlc/a/{name}.py", "", docstring)
     edit(folder, "xmlc/suite/step.py", "import outer", "import outer\n\nSTEP = outer")
     assert run() == (112, 0)
     # A changed constant counts, whatever module defines it.
@@ -129,7 +126,7 @@ def test_cache_uses_a_writable_folder(project, kind):
     given = folder.parent / "given"
     variables = {}
     if kind == "given":
-        variables["NUMBA_CACHE_DIR"] = str(given)
+        variables["NUMBA_CACHE_DIR"] = given
     else:
         # A file in place of the folder stops all users, but a read-only folder would not stop root.
         (folder / "xmlc/__pycache__").touch()
@@ -148,11 +145,10 @@ def test_cache_stores_every_kernel_under_unique_name():
         names = []
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module == "numba":
-                assert file.name == "kernel_cache.py" or "njit" not in {
-                    alias.name for alias in node.names
-                }, file
-            if isinstance(node, ast.FunctionDef) and any(
-                "njit" in ast.unparse(n) for n in node.decorator_list
+                imported = [alias.name for alias in node.names]
+                assert file.name == "kernel_cache.py" or "njit" not in imported, file
+            if isinstance(node, ast.FunctionDef) and "njit" in "".join(
+                map(ast.unparse, node.decorator_list)
             ):
                 names.append(node.name)
         assert len(names) == len(set(names)), file
@@ -162,14 +158,9 @@ def test_user_kernels_stay_in_numba_cache(tmp_path):
     (tmp_path / "theirs.py").write_text(
         "import numba\n\n\n@numba.njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
     )
-    code = (
-        "import xmlc.kernels.top_k, theirs; theirs.twice(1); print(theirs.twice.stats.cache_path)"
-    )
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    variables["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{ROOT}"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
-    )
+    code = "import xmlc.core.kernel_cache, theirs\ntheirs.twice(1)\n"
+    code += "print(theirs.twice.stats.cache_path)"
+    done = run_python("-c", code, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert Path(done.stdout.strip()) == tmp_path / "__pycache__"
     assert list((tmp_path / "__pycache__").glob("*.nbi"))
 
@@ -207,10 +198,9 @@ print(sum(outer.stats.cache_misses.values()), sum(factorial.stats.cache_misses.v
 
 def test_kernels_may_be_recursive_and_call_one_another(tmp_path):
     (tmp_path / "calls.py").write_text(CALLS)
-    variables = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, tmp_path / "calls.py"]
+    variables = {"NUMBA_CACHE_DIR": tmp_path / "kept", "PYTHONPATH": ROOT}
     for n_compiled in (1, 0):
-        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+        done = run_python(tmp_path / "calls.py", **variables)
         *results, of_outer, of_factorial = map(float, done.stdout.split())
         np.testing.assert_allclose(results, (6 / 7 + 3**0.5, 6 / 7 + 3**0.5 + 6, 6, 2), rtol=1e-12)
         assert of_outer == n_compiled
@@ -253,22 +243,15 @@ def test_simultaneous_processes_compile_each_kernel_once(tmp_path):
 
 def test_only_algorithm_and_data_packages_contain_kernels():
     """Otherwise an edit of a record, for example, would compile all kernels again."""
-    files = (
-        file
-        for file in kernel_cache.PACKAGE.rglob("*.py")
-        if DECORATOR.search(file.read_text("utf-8"))
-    )
-    rooms = {file.relative_to(kernel_cache.PACKAGE).parts[0] for file in files}
-    assert rooms == {"kernels", "data", "metrics", "inference", "thresholds", "models"}
+    packages = set()
+    for file in kernel_cache.PACKAGE.rglob("*.py"):
+        if DECORATOR.search(file.read_text("utf-8")):
+            packages.add(file.relative_to(kernel_cache.PACKAGE).parts[0])
+    assert packages == {"kernels", "data", "metrics", "inference", "thresholds", "models"}
 
 
 def test_warning_about_unwritable_cache_cannot_be_disabled(tmp_path):
     (tmp_path / "file").touch()
-    variables = os.environ | {
-        "XMLC_PROGRESS": "0",
-        "NUMBA_CACHE_DIR": str(tmp_path / "file"),
-        "PYTHONPATH": str(ROOT),
-    }
-    command = [sys.executable, "-c", "import xmlc.kernels.csr, xmlc.kernels.top_k"]
-    told = subprocess.run(command, env=variables, capture_output=True, text=True, check=True).stderr
-    assert told.count(str(tmp_path / "file")) == 1
+    variables = {"XMLC_PROGRESS": 0, "NUMBA_CACHE_DIR": tmp_path / "file", "PYTHONPATH": ROOT}
+    done = run_python("-c", "import xmlc.kernels.csr, xmlc.kernels.top_k", **variables)
+    assert done.stderr.count(str(tmp_path / "file")) == 1

@@ -131,7 +131,8 @@ def test_job_uses_requested_threads():
         "set_process_threads(3);import numba; print(numba.get_num_threads(), "
         "resolve_threads(None))"
     )
-    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_NUM_THREADS"}
+    environment = {**os.environ}
+    environment.pop("NUMBA_NUM_THREADS", None)
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )

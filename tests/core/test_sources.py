@@ -14,10 +14,8 @@ from xmlc.suite.provenance.sources import forget_sources, source_files
 
 def imported_at_run_time(module):
     """Return the package's files that are loaded if a new process imports a module."""
-    code = (
-        f"import sys, {module}\nprint('\\n'.join(m.__file__ for n, m in "
-        "sorted(sys.modules.items()) if n.split('.')[0] == 'xmlc'))"
-    )
+    code = f"import sys, {module}\nfor name, found in sys.modules.items():\n"
+    code += "    if name.split('.')[0] == 'xmlc': print(found.__file__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.splitlines())
 
@@ -86,17 +84,8 @@ def test_digest_depends_on_names_and_contents_only(digest, tmp_path):
     before = digest(one, two)
     os.utime(one, (0, 0))
     assert digest(two, one) == before
-    assert (
-        len(
-            {
-                before,
-                digest(one),
-                source_digest([str(one)], "text"),
-                source_digest([str(one)], "other"),
-            }
-        )
-        == 4
-    )
+    others = [digest(one), *(source_digest([str(one)], text) for text in ("text", "other"))]
+    assert len({before, *others}) == 4
     two.write_text("a = 3")
     assert digest(one, two) != before
     two.write_text("a = 2")
@@ -142,7 +131,8 @@ EDITS = [
 def test_digest_ignores_comments_docstrings_and_layout(digest, tmp_path):
     file = tmp_path / "mine.py"
     found = []
-    for text in (*(CODE.replace(old, new, 1) for old, new in EDITS), ALIKE, CODE):
+    edited = [CODE.replace(old, new, 1) for old, new in EDITS]
+    for text in (*edited, ALIKE, CODE):
         file.write_text(text)
         found.append(digest(file))
     assert found[-1] == found[-2]
