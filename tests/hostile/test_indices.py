@@ -11,14 +11,19 @@ from xmlc.inference.samples import Samples
 from xmlc.models.trees.kmeans import kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
+# tests/kernels/test_csr.py tries all kinds of errors on the function that finds them.
+KINDS = {"index 2e9 at 0", "index width at 0", "indptr ends far out", "indices short", "CSC index"}
+
 
 def check_refused(call, matrix):
-    for what, wrong in broken(matrix):
+    for kind, wrong in broken(matrix):
+        if kind not in KINDS:
+            continue
         try:
             call(wrong)
         except XmlcError:
             continue
-        pytest.fail(f"accepted: {what}")
+        pytest.fail(f"accepted: {kind}")
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -44,25 +49,31 @@ def test_estimator_refuses_invalid_indices(name):
         check_refused(lambda wrong: model.progressive_top_k(X, wrong), Y)
 
 
+METHODS = [
+    getattr(thresholds, name) for name in thresholds.__all__ if name not in ("OutOfFold", "tune")
+]
+METHODS = [method for method in METHODS if isinstance(method, type)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_thresholds_refuse_invalid_indices(method):
+    _, Y = good_pair()
+    spe = Y.astype(np.float32) * np.float32(0.5)
+    check_refused(lambda wrong: method().fit(wrong, Y), spe)
+    if method is not thresholds.ExpectedF:
+        check_refused(lambda wrong: method().fit(spe, wrong), Y)
+
+
 def test_functions_refuse_invalid_indices():
     X, Y = good_pair()
     spe = Y.astype(np.float32) * np.float32(0.5)
     ranking = np.zeros((Y.shape[0], 5), dtype=np.int32)
-    fitted = thresholds.STO().fit(spe, Y)
-    methods = [getattr(thresholds, name) for name in thresholds.__all__]
-    methods = [
-        method
-        for method in methods
-        if isinstance(method, type) and method is not thresholds.OutOfFold
-    ]
-    with_labels = [method for method in methods if method is not thresholds.ExpectedF]
     for call in (
         lambda wrong: thresholds.apply_thresholds(wrong, 0.1),
-        fitted.predict,
+        thresholds.STO().fit(spe, Y).predict,
         inference.gfm,
         inference.meuf,
         inference.lewis,
-        *(lambda wrong, method=method: method().fit(wrong, Y) for method in methods),
     ):
         check_refused(call, spe)
     for call in (
@@ -73,7 +84,6 @@ def test_functions_refuse_invalid_indices():
         lambda wrong: metrics.precision_at_k(wrong, ranking, 3),
         metrics.propensities,
         lambda wrong: label_representations(X, wrong),
-        *(lambda wrong, method=method: method().fit(spe, wrong) for method in with_labels),
     ):
         check_refused(call, Y)
     check_refused(lambda wrong: kmeans_tree(wrong, 2, 2, 0), X)
