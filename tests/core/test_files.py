@@ -17,7 +17,6 @@ from xmlc.core.files import (
     atomic_folder,
     locked,
     read_json,
-    remove_leftovers,
     temporary_place,
     write_json,
 )
@@ -194,20 +193,6 @@ def test_temporary_folder_is_next_to_file_and_removed_after_block(tmp_path):
     with pytest.raises(KeyboardInterrupt), temporary_place(beside, Path.mkdir):
         raise KeyboardInterrupt
     assert list(beside.parent.iterdir()) == []
-
-
-def test_next_process_removes_temporary_folder_of_killed_process(tmp_path):
-    code = "import sys\nfrom pathlib import Path\nfrom xmlc.core.files import temporary_place\n"
-    code += (
-        "with temporary_place(Path(sys.argv[1]), Path.mkdir): print(flush=True), sys.stdin.read()"
-    )
-    killed = start(code, tmp_path / "a.json")
-    killed.stdout.readline()
-    kill(killed)
-    (left,) = tmp_path.iterdir()
-    os.utime(left, (0, 0))
-    assert remove_leftovers(tmp_path) == {left.name}
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_sha256_equals_standard_digest(tmp_path):

@@ -112,7 +112,7 @@ def test_alternating_versions_compile_once_and_oldest_are_removed(project):
     for old, new in (("2", "1"), ("1", "2")):
         edit(folder, "xmlc/a/inner.py", f"x + {old}", f"x + {new}")
         assert run() == (111 + int(new), 0)
-    for number in range(2, 2 + kernel_cache.KEPT):
+    for number in range(2, 1 + kernel_cache.KEPT):
         edit(folder, "xmlc/a/inner.py", f"x + {number}", f"x + {number + 1}")
         assert run()[1] == 1
     assert len(list((folder / "xmlc/__pycache__").glob("kernels-*"))) == kernel_cache.KEPT
@@ -208,13 +208,13 @@ def test_kernels_may_be_recursive_and_call_one_another(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
-def test_truncated_cache_file_is_recompiled(project, ending):
+def test_truncated_cache_file_is_recompiled(project):
     folder, run = project
     assert run() == (112, 1)
-    for file in (folder / "xmlc/__pycache__").rglob(f"*{ending}"):
-        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    assert run() == (112, 1)
+    for ending in (".nbi", ".nbc"):
+        for file in (folder / "xmlc/__pycache__").rglob(f"*{ending}"):
+            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        assert run() == (112, 1)
     assert run() == (112, 0)
 
 
@@ -233,7 +233,7 @@ def test_simultaneous_processes_compile_each_kernel_once(tmp_path):
     command = [sys.executable, str(ROOT / "tests/support/shared_kernels.py"), str(tmp_path)]
     running = [
         subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
-        for _ in range(6)
+        for _ in range(4)
     ]
     found = [json.loads(process.communicate()[0]) for process in running]
     assert all(one["results"] == found[0]["results"] for one in found)
