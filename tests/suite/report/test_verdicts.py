@@ -85,15 +85,11 @@ def test_statistic_is_equal_within_half_a_unit_of_last_digit(value, verdict):
 # Earlier and new numbers. Both 0.1 are the same float64, the two 0.3 are neighbours.
 NUMBERS = [
     ("0.1", "0.1000000000000000055", Verdict.EQUAL),
-    ("0.0", "-0.0", Verdict.EQUAL),
     ("nan", "", Verdict.EQUAL),
-    ("inf", "inf", Verdict.EQUAL),
     ("10/100", "10/100", Verdict.EQUAL),
     ("0.30000000000000004", "0.3", Verdict.BELOW),
-    ("inf", "1", Verdict.BELOW),
     ("1", "inf", Verdict.ABOVE),
     ("10/100", "10", Verdict.CHANGED),
-    ("good", "bad", Verdict.CHANGED),
     ("1", "good", Verdict.CHANGED),
     ("40.0", "", Verdict.MISSING),
     ("nan", "40.0", Verdict.NEW),
