@@ -44,17 +44,14 @@ def test_neighbours_and_estimates_equal_plain_implementation(alpha, beta, kind, 
         small_blocks(monkeypatch, block_rows, n_words)
         X, Y, Q = data(100, 90, seed, kind)
         model = SparseWeightedNearestNeighbors(S=5, alpha=alpha, beta=beta).fit(X, Y)
-        numbers, similarities = check_search(model, X, Q)
-        expected = nearest_twin.estimates(numbers, similarities, Y.toarray(), alpha)
+        expected = nearest_twin.estimates(*check_search(model, X, Q), Y.toarray(), alpha)
         spe = model.predict_proba(Q)
         assert spe.dtype == np.float32
         np.testing.assert_array_equal(spe.toarray(), expected)
         for found, ranked in zip(model.predict_top_k(Q, 3), top_k_of(spe, 3), strict=True):
             np.testing.assert_array_equal(found, ranked)
-        high = model.predict_proba(Q, threshold=0.3)
-        np.testing.assert_array_equal(
-            high.toarray(), np.where(expected > np.float32(0.3), expected, 0)
-        )
+        high = model.predict_proba(Q, threshold=0.3).toarray()
+        np.testing.assert_array_equal(high, np.where(expected > np.float32(0.3), expected, 0))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 2.0])
@@ -89,21 +86,18 @@ def test_search_is_exact_for_any_shape(n, d, S, beta, block_rows, n_words, kind,
 @pytest.mark.parametrize("beta", [1.0, 2.0])
 def test_instances_may_have_more_than_65535_features(beta):
     X = np.ones((5, 70_000), dtype=np.float32)
-    Y = np.eye(5, dtype=bool)
-    numbers, similarities = (
-        SparseWeightedNearestNeighbors(S=7, beta=beta).fit(X, Y).neighbours(X[:2])
-    )
-    assert numbers.tolist() == [[0, 1, 2, 3, 4, -1, -1]] * 2
-    np.testing.assert_allclose(similarities[:, :5], 1, rtol=1e-5)
+    model = SparseWeightedNearestNeighbors(S=7, beta=beta).fit(X, np.eye(5, dtype=bool))
+    numbers, similarities = model.neighbours(X[:1])
+    assert numbers[0].tolist() == [0, 1, 2, 3, 4, -1, -1]
+    np.testing.assert_allclose(similarities[0, :5], 1, rtol=1e-5)
 
 
 def test_blocks_are_limited_by_number_of_postings(monkeypatch):
     X, Y, Q = data(100, 90, 5, KINDS[0])
     monkeypatch.setattr(_index, "MOST_POSTINGS", 400)
     model = SparseWeightedNearestNeighbors(S=5, beta=1.0).fit(X, Y)
-    assert (
-        np.add.reduceat(np.diff(X.indptr), np.arange(0, 100, model.index_.block_rows)).max() <= 400
-    )
+    blocks = np.arange(0, 100, model.index_.block_rows)
+    assert np.add.reduceat(np.diff(X.indptr), blocks).max() <= 400
     check_search(model, X, Q)
 
 
@@ -122,7 +116,8 @@ def test_bounds_avoid_most_similarities_on_many_instances():
     assert model.inner_products_.mean() < 100
 
 
-def test_example_of_section_3_3_is_reproduced():
+@pytest.mark.parametrize(("beta", "labels"), [(0, [3, 5]), (1, [1, 2]), (2, [1, 2])])
+def test_example_of_section_3_3_is_reproduced(beta, labels):
     """In Section 3.3, the instance with equal features loses with the cosine and wins with the
     Jaccard similarity.
     """
@@ -133,31 +128,21 @@ def test_example_of_section_3_3_is_reproduced():
     X[1:, [1, 2, 4, 5, 8]] = 1
     Y[1:, [3, 5, 6]] = True
     # The exponents alpha = 2 and beta >= 1 let the best match win against four others.
-    labels = {
-        beta: SparseWeightedNearestNeighbors(S=5, alpha=2, beta=beta)
-        .fit(X, Y)
-        .predict_top_k(X[:1], 2)[0][0]
-        .tolist()
-        for beta in (0, 1, 2)
-    }
-    assert labels == {0: [3, 5], 1: [1, 2], 2: [1, 2]}
+    model = SparseWeightedNearestNeighbors(S=5, alpha=2, beta=beta).fit(X, Y)
+    assert model.predict_top_k(X[:1], 2)[0][0].tolist() == labels
 
 
 @pytest.mark.parametrize("beta", [0.0, 1.0, 2.0])
 def test_similarity_is_symmetric_and_positive_semidefinite(beta):
     """Lemma 1, for integer beta."""
-    X = data(60, 30, 5, "signs")[0]
-    X = X[np.diff(X.indptr) > 0]
-    X = sparse.csr_array(np.unique(X.toarray(), axis=0))
-    n = X.shape[0]
-    model = SparseWeightedNearestNeighbors(S=n, beta=beta).fit(
-        sparse.vstack([X, -X]), np.ones((2 * n, 1), dtype=bool)
-    )
-    model.set_params(S=2 * n)
-    numbers, similarities = model.neighbours(X)
+    X = np.unique(data(60, 30, 5, "signs")[0].toarray(), axis=0)
+    X = X[X.any(axis=1)]
+    n = len(X)
+    model = SparseWeightedNearestNeighbors(S=2 * n, beta=beta)
+    model.fit(np.vstack([X, -X]), np.ones((2 * n, 1), dtype=bool))
     gram = np.zeros((n, 2 * n))
-    rows = np.repeat(np.arange(n), (numbers >= 0).sum(axis=1))
-    gram[rows, numbers[numbers >= 0]] = similarities[numbers >= 0]
+    for row, numbers, similarities in zip(gram, *model.neighbours(X), strict=True):
+        row[numbers[numbers >= 0]] = similarities[numbers >= 0]
     # The search finds only positive similarities, so a search with -X gives the negative ones.
     gram = gram[:, :n] - gram[:, n:]
     np.testing.assert_allclose(gram, gram.T, atol=1e-6)
@@ -193,47 +178,40 @@ def selected_by_twin(X, Y, rows, S, alpha):
 @pytest.mark.parametrize("most", [1000, 40])
 def test_beta_is_selected_by_leave_one_out(most, monkeypatch, tmp_path):
     monkeypatch.setattr(estimator, "INSTANCES_FOR_BETA", most)
+    loud = marked(70, 40, 5, 2.0, 1)
     weak = marked(70, 40, 5, 0.1, 0)
-    for (X, Y), expected in [
-        (marked(70, 40, 5, 2.0, 1), 0.0),
-        (weak, 1.0),
-        (data(70, 30, 3)[:2], 1.0),
-    ]:
+    for (X, Y), beta in ((loud, 0.0), (weak, 1.0), (data(70, 30, 3)[:2], 1.0)):
         rows = model_selection.sample(70, most)
         model = SparseWeightedNearestNeighbors(S=3, alpha=1.0).fit(X, Y)
-        assert model.beta_ == expected == selected_by_twin(X, Y, rows, 3, 1.0)
-        refitted = SparseWeightedNearestNeighbors(S=3, alpha=1.0, beta=expected).fit(X, Y)
-        assert refitted.beta_ == expected
+        assert model.beta_ == beta == selected_by_twin(X, Y, rows, 3, 1.0)
+        expected = model.predict_proba(X).toarray()
+        refitted = SparseWeightedNearestNeighbors(S=3, alpha=1.0, beta=beta).fit(X, Y)
         model.save(tmp_path / "model")
         for other in (refitted, SparseWeightedNearestNeighbors.load(tmp_path / "model")):
-            np.testing.assert_array_equal(
-                other.predict_proba(X).toarray(), model.predict_proba(X).toarray()
-            )
+            assert other.beta_ == beta
+            np.testing.assert_array_equal(other.predict_proba(X).toarray(), expected)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 300.0])
 def test_extreme_exponents_neither_overflow_nor_vanish(alpha):
     X, Y, Q = data(80, 30, 2)
-    estimates = (
-        SparseWeightedNearestNeighbors(S=9, alpha=alpha, beta=2)
-        .fit(X, Y)
-        .predict_proba(Q)
-        .toarray()
-    )
+    model = SparseWeightedNearestNeighbors(S=9, alpha=alpha, beta=2).fit(X, Y)
+    estimates = model.predict_proba(Q).toarray()
     assert np.isfinite(estimates).all()
     assert estimates.max() > 0
 
 
 def test_results_are_bit_identical_for_any_threads_and_pieces(monkeypatch):
     X, Y = random_multilabel(300, 40, 9, seed=4)
-    one = SparseWeightedNearestNeighbors(S=8, n_jobs=1).fit(X, Y)
-    expected = [one.neighbours(X), one.predict_top_k(X, 3)]
+
+    def results(n_jobs):
+        model = SparseWeightedNearestNeighbors(S=8, n_jobs=n_jobs).fit(X, Y)
+        return [*model.neighbours(X), *model.predict_top_k(X, 3), model.inner_products_]
+
+    expected = results(1)
     monkeypatch.setattr(estimator, "ROWS_PER_TASK", 17)
-    three = SparseWeightedNearestNeighbors(S=8, n_jobs=3).fit(X, Y)
-    for before, now in zip(expected, [three.neighbours(X), three.predict_top_k(X, 3)], strict=True):
-        for a, b in zip(before, now, strict=True):
-            np.testing.assert_array_equal(a, b)
-    assert three.inner_products_.shape == (300,)
+    for found, array in zip(results(3), expected, strict=True):
+        np.testing.assert_array_equal(found, array)
 
 
 def test_empty_instances_have_no_neighbours():
@@ -243,26 +221,18 @@ def test_empty_instances_have_no_neighbours():
     assert (model.neighbours(nothing)[0] == -1).all()
     assert model.predict_proba(nothing).nnz == 0
     assert (model.predict_top_k(nothing, 2)[0] == -1).all()
-    assert (
-        SparseWeightedNearestNeighbors(S=3)
-        .fit(sparse.csr_array((4, 10)), Y[:4])
-        .predict_proba(X)
-        .nnz
-        == 0
-    )
+    assert model.fit(sparse.csr_array((4, 10)), Y[:4]).predict_proba(X).nnz == 0
 
 
 @pytest.mark.parametrize("vanishing", [0.0, 1e-30])
 def test_index_omits_stored_zeros_and_values_that_underflow(vanishing):
     X, Y, _ = data(50, 20, 8)
     dense = X.toarray()
-    dense[:, 3] = 1e20 if vanishing else dense[:, 3]
-    with_zeros = sparse.csr_array(np.where(dense == 0, np.float32(1), dense))
-    with_zeros.data[(dense == 0).ravel()] = vanishing
-    found = SparseWeightedNearestNeighbors(S=4).fit(with_zeros, Y).index_
-    for a, b in zip(
-        found,
-        SparseWeightedNearestNeighbors(S=4).fit(sparse.csr_array(dense), Y).index_,
-        strict=True,
-    ):
-        np.testing.assert_array_equal(a, b)
+    if vanishing:
+        dense[:, 3] = 1e20
+    stored = sparse.csr_array(np.where(dense == 0, np.float32(1), dense))
+    stored.data[dense.ravel() == 0] = vanishing
+    found = SparseWeightedNearestNeighbors(S=4).fit(stored, Y).index_
+    expected = SparseWeightedNearestNeighbors(S=4).fit(dense, Y).index_
+    for array, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(array, other)

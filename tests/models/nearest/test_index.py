@@ -13,51 +13,52 @@ def naive_index(X, n_words, block_rows):
     """Build the index by a loop over instances in order, and over their features in order of
     places.
     """
-    n, d = X.shape
+    n = X.shape[0]
     frequencies = (X.toarray() != 0).sum(axis=0)
-    order = sorted(range(d), key=lambda j: (-frequencies[j], j))
-    places = {j: place for place, j in enumerate(order)}
-    n_lists = max(np.count_nonzero(frequencies) - 64 * n_words, 0)
-    steps = abs(X.toarray()).max(axis=0)[order[64 * n_words :][:n_lists]] * np.float32(
-        (1 + 1e-6) / 32767
-    )
-    lists = []
-    for _ in range(-(-n // block_rows)):
-        lists.append([[] for _ in range(n_lists)])
+    order = np.argsort(-frequencies, kind="stable")
+    places = np.argsort(order)
+    first_list = 64 * n_words
+    n_lists = max(np.count_nonzero(frequencies) - first_list, 0)
+    steps = abs(X.toarray()).max(axis=0)[order[first_list:][:n_lists]]
+    steps *= np.float32((1 + 1e-6) / 32767)
+    n_blocks = -(-n // block_rows)
+    lists = np.empty((n_blocks, n_lists), dtype=object)
+    for place in np.ndindex(lists.shape):
+        lists[place] = []
     row_places = []
     row_values = []
     words = np.zeros((n_words, n), dtype=np.uint64)
-    lengths = np.zeros((n_words, n), dtype=np.uint16)
+    squares = np.zeros((n_words, n))
     largest = np.zeros(n, dtype=np.uint16)
     for i in range(n):
-        row = sorted((places[j], v) for j, v in zip(X[[i]].indices, X[[i]].data, strict=True))
-        squares = [0.0] * n_words
-        for place, value in row:
-            row_places.append(place)
-            row_values.append(value)
-            if place < 64 * n_words:
+        own = np.argsort(places[X[[i]].indices])
+        row_places += places[X[[i]].indices][own].tolist()
+        row_values += X[[i]].data[own].tolist()
+        for place, value in zip(places[X[[i]].indices][own].tolist(), X[[i]].data[own].tolist()):
+            if place < first_list:
                 words[place // 64, i] |= np.uint64(1 << place % 64)
-                squares[place // 64] += float(value) ** 2
-                largest[i] = max(largest[i], np.ceil(abs(float(value)) * 65000))
+                squares[place // 64, i] += value**2
+                largest[i] = max(largest[i], np.ceil(abs(value) * 65000))
             else:
-                steps_down = int(np.floor(float(value) / float(steps[place - 64 * n_words])))
+                steps_down = int(np.floor(value / float(steps[place - first_list])))
                 posting = (steps_down % 2**16) << 16 | i % block_rows
-                lists[i // block_rows][place - 64 * n_words].append(posting)
-        lengths[:, i] = [np.ceil(np.sqrt(square) * 65000) for square in squares]
-    starts = []
-    for block in lists:
-        starts.append(np.concatenate(([0], np.cumsum([len(own) for own in block]))))
-    flat = []
-    for block in lists:
-        for own in block:
-            flat += own
-    block_starts = np.cumsum([0] + [start[-1] for start in starts])[:-1]
+                lists[i // block_rows, place - first_list].append(posting)
+    sizes = np.vectorize(len, otypes=[int])(lists)
+    ends = np.cumsum(sizes, axis=1)
     return {
-        "places": [places[j] for j in range(d)], "row_starts": X.indptr, "row_places": row_places,
-        "row_values": row_values, "sizes": np.diff(X.indptr), "words": words, "lengths": lengths,
+        "places": places,
+        "row_starts": X.indptr,
+        "row_places": row_places,
+        "row_values": row_values,
+        "sizes": np.diff(X.indptr),
+        "words": words,
+        "lengths": np.ceil(np.sqrt(squares) * 65000),
         "largest": largest,
-        "steps": steps, "list_starts": starts, "block_starts": block_starts, "postings": flat,
-    }  # fmt: skip
+        "steps": steps,
+        "list_starts": np.insert(ends, 0, 0, axis=1),
+        "block_starts": np.cumsum(sizes.sum(axis=1)) - sizes.sum(axis=1),
+        "postings": lists.sum() or [],
+    }
 
 
 @pytest.mark.parametrize("kind", ["weights", "binary", "signs"])
