@@ -86,8 +86,3 @@ def test_hash_table_equals_a_dictionary(inside, others):
     assert not found(
         table, bits, np.array(sorted(set(others) - set(inside)), dtype=np.uint32)
     ).any()
-
-
-def test_tables_are_at_most_two_thirds_full():
-    assert [bits_for(n, 3) for n in (0, 5, 6, 10, 11, 21, 22)] == [3, 3, 4, 4, 5, 5, 6]
-    assert bits_for(1, 6) == 6

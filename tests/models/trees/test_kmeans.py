@@ -2,11 +2,14 @@
 threads.
 """
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oplt_cases import shape
 from scipy import sparse
 from small_data import random_data
 
@@ -59,31 +62,6 @@ def test_ties_go_to_smaller_member(side):
     assert halves.tolist() == [0, 0, 0, 1, 1]
 
 
-@settings(deadline=None, max_examples=40)
-@given(st.integers(1, 150), st.sampled_from([2, 4, 8, 16]), st.integers(1, 12), st.integers(0, 20))
-def test_kmeans_tree_is_balanced(m, arity, max_leaf, seed):
-    X, Y = random_data(40, 12, m, seed)
-    tree = kmeans_tree(label_representations(X, Y), arity, max_leaf, seed)
-    sizes = (tree.label >= 0).astype(int)  # labels below each node
-    for node in range(tree.n_nodes - 1, 0, -1):
-        sizes[tree.parent[node]] += sizes[node]
-    assert sizes[0] == m == tree.n_labels
-    for node, size in enumerate(sizes):
-        if size == 1:
-            expected = []
-        elif size <= max_leaf:
-            expected = [1] * size
-        else:
-            # Each part of at least two is halved log2(arity) times. The first half has the odd
-            # label.
-            expected = [size]
-            for _ in range(arity.bit_length() - 1):
-                halves = np.array([((part + 1) // 2, part // 2) for part in expected])
-                expected = halves[halves > 0]
-        below = sizes[tree.children[node] : tree.children[node + 1]]
-        assert below.tolist() == list(expected)
-
-
 @pytest.mark.parametrize(("arity", "limits"), [(16, [400, 6400]), (4, [200, 800]), (2, [141, 282])])
 def test_default_depth_gives_leaves_nearest_to_100_labels(arity, limits):
     for depth, limit in enumerate(limits):
@@ -106,45 +84,41 @@ def test_kmeans_tree_does_not_depend_on_number_of_threads(arity, monkeypatch):
         assert tree.label.tolist() == whole
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=60)
 @given(
-    m=st.integers(1, 90),
+    m=st.integers(1, 150),
     d=st.integers(1, 30),
-    arity=st.sampled_from([2, 8]),
+    arity=st.sampled_from([2, 4, 8, 16]),
     max_leaf=st.integers(1, 20),
     seed=st.integers(0, 99),
 )
 def test_kmeans_tree_equals_bisections_by_plain_implementation(m, d, arity, max_leaf, seed):
+    """A node with more than max_leaf labels is halved log2(arity) times, the others have a leaf for
+    each label.
+    """
     representations = label_representations(*random_data(100, d, m, seed))
     rows = representations.toarray()
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
 
-    def below(labels, number, left):
-        if left == 0 and labels.size > max_leaf:
-            left = arity.bit_length() - 1
-        if labels.size < 2 or left == 0:
-            return labels.tolist()
+    def halves(labels, number):
+        if labels.size < 2:
+            return [(labels, number)]
         sides = twin_bisection(rows[labels], np.uint64(stream_key(key, np.int64(number))))
-        first = below(labels[sides == 0], 2 * number, left - 1)
-        return first + below(labels[sides == 1], 2 * number + 1, left - 1)
+        return [(labels[sides == 0], 2 * number), (labels[sides == 1], 2 * number + 1)]
+
+    def node(labels, number):
+        if labels.size == 1:
+            return labels[0]
+        if labels.size <= max_leaf:
+            return tuple(labels)
+        parts = [(labels, number)]
+        for _ in range(arity.bit_length() - 1):
+            parts = list(chain.from_iterable(halves(*part) for part in parts))
+        return tuple(node(*part) for part in parts)
 
     tree = kmeans_tree(representations, arity, max_leaf, seed)
-    assert leaves_in_order(tree) == below(np.arange(m), 1, 0)
-
-
-def leaves_in_order(tree, node=0):
-    """Return the labels below a node in depth-first order."""
-    if tree.label[node] >= 0:
-        return [int(tree.label[node])]
-    found = []
-    for child in range(tree.children[node], tree.children[node + 1]):
-        found += leaves_in_order(tree, child)
-    return found
-
-
-def test_labels_without_instances_keep_their_order():
-    tree = kmeans_tree(sparse.csr_array((40, 3), dtype=np.float32), 2, 5, seed=0)
-    assert tree.label[tree.label >= 0].tolist() == list(range(40))
+    assert shape(tree) == node(np.arange(m), 1)
+    assert tree.n_labels == m
 
 
 @pytest.mark.parametrize(
