@@ -17,13 +17,15 @@ def test_ranking_is_stored_and_scored_without_the_model(tmp_path, capsys):
     about = train(tmp_path, data, "plt", epochs=1)
     folder = tmp_path / "ranking"
     record = tmp_path / "ranking.json"
+    score = ("score", "--data", data, "--ranking", folder, "--out", record)
     assert run("rank", *about, "--out", folder) == 0
     X, Y = Prepared(data).part("test")
     expected, _ = PLT.load(tmp_path / "model").predict_top_k(X, RankedRecord.DEPTH)
-    labels = np.load(folder / RankedRecord.LABELS)
+    file = folder / RankedRecord.LABELS
+    labels = np.load(file)
     assert labels.dtype == np.int32
     np.testing.assert_array_equal(labels, expected)
-    assert run("score", "--data", data, "--ranking", folder, "--out", record) == 0
+    assert run(*score) == 0
     scored = RankingRecord.read(record)
     ranked = RankedRecord.read(folder / RankedRecord.FILE)
     for k in K:
@@ -33,11 +35,11 @@ def test_ranking_is_stored_and_scored_without_the_model(tmp_path, capsys):
         assert getattr(scored, name) == getattr(ranked, name), name
     assert scored.settings == ranked.settings | {"propensity": "0.55 1.5"}
     first = read_json(record)
-    assert run("score", "--data", data, "--ranking", folder, "--out", record) == 0
+    assert run(*score) == 0
     assert read_json(record) == first
-    (folder / RankedRecord.LABELS).write_bytes(b"")
-    assert run("score", "--data", data, "--ranking", folder, "--out", record) == 1
-    assert str(folder / RankedRecord.LABELS) in capsys.readouterr().err
+    file.write_bytes(b"")
+    assert run(*score) == 1
+    assert str(file) in capsys.readouterr().err
 
 
 def test_stored_rankings_are_deep_enough_for_all_measures():

@@ -78,37 +78,35 @@ def test_settings_of_custom_model_have_digests_of_code_and_files(settings, tmp_p
 
 
 def test_settings_of_estimates_have_digests_of_files_per_seed(settings, tmp_path):
-    for name in ("tiny-0", "tiny-1"):
-        (tmp_path / f"{name}.npz").write_text(name)
-    one, two = (
-        settings("estimates", seed, test="{dataset}-{seed}.npz")["files"] for seed in (0, 1)
-    )
-    assert one != two
+    digests = []
+    for seed in (0, 1):
+        (tmp_path / f"tiny-{seed}.npz").write_text(f"{seed}")
+        digests.append(settings("estimates", seed, test="{dataset}-{seed}.npz")["files"])
+    assert digests[0] != digests[1]
 
 
 def test_settings_of_custom_method_have_digest_of_its_code(settings, tmp_path):
-    dataset = dict.fromkeys(DATASET_COLUMNS, 1) | {"digest": "", "name": "tiny"}
+    dataset = RecordedDataset(**dict.fromkeys(DATASET_COLUMNS, 1) | {"digest": "", "name": "tiny"})
     about = Record(
-        dataset=RecordedDataset(**dataset), estimator="plt", model="m", hyperparameters={}, seed=0,
+        dataset=dataset,
+        estimator="plt",
+        model="m",
+        hyperparameters={},
+        seed=0,
         split="full",
         settings={"files": "x"},
-    )  # fmt: skip
-    rows = (ProgressiveRow(instances=1, accuracy=1, entropy_reduction=None),)
-    costs = ProgressiveCosts()
+    )
+    row = ProgressiveRow(instances=1, accuracy=1, entropy_reduction=None)
+    values = {"constant_accuracy": 1, "rows": (row,), "costs": ProgressiveCosts()}
     step = Step("infer", None, about, 1)
-    found = []
-    for code in (import_file("mine_s.py").sweep, mean_of, None):
-        step.write(
-            ProgressiveRecord,
-            tmp_path / "r.json",
-            code=code,
-            constant_accuracy=1,
-            rows=rows,
-            costs=costs,
-        )
-        found.append(ProgressiveRecord.read(tmp_path / "r.json").settings)
-    assert found[0].keys() == {"files", "method code"}
-    assert found[1] == found[2] == {"files": "x"}
+
+    def settings_with(code):
+        step.write(ProgressiveRecord, tmp_path / "r.json", code=code, **values)
+        return ProgressiveRecord.read(tmp_path / "r.json").settings
+
+    assert settings_with(import_file("mine_s.py").sweep).keys() == {"files", "method code"}
+    assert settings_with(mean_of) == {"files": "x"}
+    assert settings_with(None) == {"files": "x"}
 
 
 X = sparse.csr_array((40, 3), dtype=np.float32)

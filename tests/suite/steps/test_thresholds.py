@@ -1,11 +1,13 @@
 """Test `xmlc thresholds`: the records of its methods, and a method that fails."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from command_line import run
+from facts import contents
 from small_data import prepare_tiny, train
 
-from xmlc.core.files import read_json
 from xmlc.data.matrices import load_csr
 from xmlc.kernels.csr import top_k_of
 from xmlc.metrics import classification_metrics, ece_at_k, precision_at_k
@@ -36,122 +38,79 @@ def options(tmp_path_factory):
     return [*about, "--estimates", folder / "spe"]
 
 
-def test_each_method_has_a_record_and_thresholds(options, tmp_path):
-    methods = ("fta", "sto")
-    out = tmp_path / "evaluation"
-    thresholds = tmp_path / "thresholds"
-    assert run("thresholds", *methods, *options, "--thresholds", thresholds, "--out", out) == 0
-    records = [ThresholdRecord.read(out / f"{method}.json") for method in methods]
-    assert [record.method for record in records] == list(methods)
-    steps = [read_json(out / f"{method}.json")["step"] for method in methods]
-    assert 0 < steps[1]["seconds"] < 60  # the process of the tests started earlier
-    assert {step["name"] for step in steps} == {"evaluate"}
-    m = Prepared(options[1]).part("test")[1].shape[1]
-    assert np.load(thresholds / "sto.npy").shape == (m,)
-
-
-def test_calibration_error_is_measured_before_and_after(options, tmp_path):
-    out = tmp_path / "calibration.json"
-    assert run("thresholds", "fta", *options, "--calibration", out, "--out", tmp_path / "80") == 0
-    record = CalibrationRecord.read(out)
-    prepared = Prepared(options[1], 0)
-    spe = {part: load_csr(options[-1], part) for part in ("val", "test")}
-    isotonic = (
-        IsotonicCalibration()
-        .fit(spe["val"], prepared.part("val")[1])
-        .transform(spe["test"])
-        .toarray()
-    )
-    Y = prepared.part("test")[1]
-    (labels, scores) = top_k_of(spe["test"], 5)
-    # The labels stay the same even if calibration changes the order of estimates.
-    calibrated = np.where(
-        labels < 0, 0, np.take_along_axis(isotonic, np.maximum(labels, 0), axis=1)
-    )
-    for k in (1, 3, 5):
-        assert record.metrics[f"p@{k}"] == precision_at_k(Y, labels, k)
-        assert record.metrics[f"ece@{k}"] == ece_at_k(Y, labels, scores, k)
-        assert record.isotonic[f"ece@{k}"] == ece_at_k(Y, labels, calibrated, k)
-
-
 def test_calibration_without_saved_estimates_is_refused(options, tmp_path, capsys):
     arguments = ("--calibration", tmp_path / "c.json", "--out", tmp_path / "out")
     assert run("thresholds", "expected-f", *options[:-2], *arguments) == 2
     assert "--estimates" in capsys.readouterr().err
 
 
-def test_resampled_numbers_of_a_record_equal_measures_of_resampled_label_sets(options, tmp_path):
-    assert (
-        run(
-            "thresholds",
-            "fta",
-            *options,
-            "--thresholds",
-            tmp_path / "80",
-            "--out",
-            tmp_path / "out",
-        )
-        == 0
-    )
+def test_record_has_calibration_errors_and_resampled_measures(options, tmp_path):
+    out = tmp_path / "calibration.json"
+    folders = ("--thresholds", tmp_path / "80", "--out", tmp_path / "out")
+    assert run("thresholds", "fta", *options, "--calibration", out, *folders) == 0
+    prepared = Prepared(options[1])
+    val = load_csr(options[-1], "val")
+    spe = load_csr(options[-1], "test")
+    Y = prepared.part("test")[1]
+    labels, scores = top_k_of(spe, 5)
+    isotonic = IsotonicCalibration().fit(val, prepared.part("val")[1]).transform(spe).toarray()
+    # The labels stay the same even if calibration changes the order of estimates.
+    calibrated = np.take_along_axis(isotonic, np.maximum(labels, 0), axis=1)
+    calibrated[labels < 0] = 0
+    record = CalibrationRecord.read(out)
+    for k in (1, 3, 5):
+        assert record.metrics[f"p@{k}"] == precision_at_k(Y, labels, k)
+        assert record.metrics[f"ece@{k}"] == ece_at_k(Y, labels, scores, k)
+        assert record.isotonic[f"ece@{k}"] == ece_at_k(Y, labels, calibrated, k)
+
     record = ThresholdRecord.read(tmp_path / "out/fta.json")
-    (_, Y) = Prepared(options[1], 0).part("test")
-    sets = apply_thresholds(load_csr(options[-1], "test"), np.load(tmp_path / "80/fta.npy"))
+    sets = apply_thresholds(spe, np.load(tmp_path / "80/fta.npy"))
     drawn = np.repeat(np.arange(Y.shape[0]), draws(Y.shape[0], 7))
     expected = classification_metrics(Y[drawn], sets[drawn])
-    drawn_scores = record.resampled_numbers()[""]["macro_f"]
-    assert drawn_scores[7] == pytest.approx(100 * expected["macro_f"], abs=1e-2)
+    resampled = record.resampled_numbers()[""]["macro_f"]
+    assert resampled[7] == pytest.approx(100 * expected["macro_f"], abs=1e-2)
 
 
 def test_method_without_labels_is_also_evaluated_with_model_of_all_training_data(options, tmp_path):
     data = options[1]
-    full = tmp_path / "full"
+    X, Y = Prepared(data).part("test")
+    full = train(tmp_path / "full", data, "plt")
+    whole = tmp_path / "whole"
     assert run("thresholds", "fta", "expected-f", *options, "--out", tmp_path / "80") == 0
-    about = (*train(full, data, "plt"), "--min-probability", "0.001", "--out", tmp_path / "whole")
-    assert run("thresholds", "expected-f", *about) == 0
-    X, Y = Prepared(data, 0).part("test")
-    for split, part, folder in (("80", "fit", options[3]), ("full", "train", full / "model")):
-        fitted = ExpectedF(prior=priors(Prepared(data, 0).part(part)[1]))
-        fitted.fit(spe := load_estimator("plt", folder, 1).predict_proba(X, 0.001))
-        record = ThresholdRecord.read(
-            tmp_path / ("80" if split == "80" else "whole") / "expected-f.json"
-        )
-        assert classification_metrics(Y, fitted.predict(spe)).items() <= record.best.test.items()
-        assert (record.split, bool(record.best.validation)) == (split, split == "80")
+    assert run("thresholds", "expected-f", *full, "--min-probability", "0.001", "--out", whole) == 0
+
+    def check(folder, model, part):
+        prior = priors(Prepared(data).part(part)[1])
+        spe = load_estimator("plt", model, 1).predict_proba(X, 0.001)
+        expected = ExpectedF(prior=prior).fit(spe).predict(spe)
+        record = ThresholdRecord.read(folder / "expected-f.json")
+        assert classification_metrics(Y, expected).items() <= record.best.test.items()
+        return record
+
+    record = check(tmp_path / "80", options[3], "fit")
+    assert record.split == "80"
+    assert record.best.validation
+    record = check(whole, full[3], "train")
+    assert record.split == "full"
+    assert not record.best.validation
     assert record.method_name == "expected-f-full"
 
 
 def test_failing_custom_method_is_named(options, tmp_path, capsys):
     extension = tmp_path / "moody.py"
     extension.write_text(FAILING)
-    arguments = (
-        "fta",
-        "moody",
-        *options,
-        "--extension",
-        extension,
-        "--thresholds",
-        tmp_path / "thresholds",
-    )
-    assert run("thresholds", *arguments, "--out", tmp_path / "out") == 1
+    thresholds = tmp_path / "thresholds"
+    places = ("--extension", extension, "--thresholds", thresholds, "--out", tmp_path / "out")
+    assert run("thresholds", "fta", "moody", *options, *places) == 1
     assert "method moody: ZeroDivisionError: a bad day" in capsys.readouterr().err
-    assert not (tmp_path / "thresholds").exists()
+    assert not thresholds.exists()
     METHODS.pop("moody")
 
 
 def test_folders_with_unrelated_files_are_not_overwritten(options, tmp_path, capsys):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis/thesis.tex").write_text("mine")
-    assert (
-        run(
-            "thresholds",
-            "fta",
-            *options,
-            "--thresholds",
-            tmp_path / "thesis",
-            "--out",
-            tmp_path / "out",
-        )
-        == 1
-    )
-    assert [file.name for file in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
+    places = ("--thresholds", tmp_path / "thesis", "--out", tmp_path / "out")
+    assert run("thresholds", "fta", *options, *places) == 1
+    assert contents(tmp_path / "thesis") == {Path("thesis.tex"): b"mine"}
     assert "thesis.tex" in capsys.readouterr().err
