@@ -1,15 +1,17 @@
 """Test simulations: exact distribution of a chain, samples from it, and statements on Figure 1."""
 
-import json
 from itertools import product
 
 import numpy as np
 import pytest
+from command_line import call
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from scipy.stats import binom
 
+from xmlc.core.files import read_json
 from xmlc.inference.distributions import LabelsBySize
 from xmlc.kernels.counter_random import random_unit, stream_key
 from xmlc.suite.steps import simulate as step
@@ -46,11 +48,9 @@ def binomial(m, prior=0.12):
 
 
 def chains(max_m):
-    return st.integers(1, max_m).flatmap(
-        lambda m: st.lists(st.floats(0, 1), min_size=m * m, max_size=m * m).map(
-            lambda p: np.reshape(p, (m, m))
-        )
-    )
+    """Return a strategy for the conditional probabilities of a chain of labels."""
+    sizes = st.integers(1, max_m)
+    return sizes.flatmap(lambda m: arrays(float, (m, m), elements=st.floats(0, 1)))
 
 
 def f_of(y, h):
@@ -76,14 +76,15 @@ def test_models_of_the_paper_equal_their_formulas_for_ten_labels():
     # As in the paper, label by label, with i from 1.
     m = 10
     y = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 0])
-    logits = [-(i - 1) / 2 + sum(y[: i - 1]) for i in range(1, m + 1)]
-    ones = 1 / (1 + np.exp(-np.array(logits)))
-    found = {tuple(vector): p for vector, p in joint(dependent_labels(m))}
-    assert found[tuple(y)] == pytest.approx(np.prod(np.where(y, ones, 1 - ones)))
-    logits = [-1 + sum(2 * y[: i - 1] - 1) for i in range(1, m + 1)]
-    ones = 1 / (1 + np.exp(-np.array(logits)))
-    found = {tuple(vector): p for vector, p in joint(signed_labels(m))}
-    assert found[tuple(y)] == pytest.approx(np.prod(np.where(y, ones, 1 - ones)))
+    before = y.cumsum() - y
+    i = np.arange(1, m + 1)
+    for model, logits in (
+        (dependent_labels, -(i - 1) / 2 + before),
+        (signed_labels, -1 + 2 * before - (i - 1)),
+    ):
+        ones = 1 / (1 + np.exp(-logits))
+        found = {tuple(vector): p for vector, p in joint(model(m))}
+        assert found[tuple(y)] == pytest.approx(np.prod(np.where(y, ones, 1 - ones)))
     independent = exact_labels_by_size(independent_labels(m))
     np.testing.assert_allclose(independent.P, binomial(m).P, atol=1e-12)
     np.testing.assert_allclose(independent.p_empty, 0.88**m)
@@ -95,27 +96,27 @@ def test_expected_f_equals_sum_over_all_vectors(conditionals, bits):
     m = len(conditionals)
     h = np.array([bits >> i & 1 for i in range(m)], dtype=bool)
     by_hand = sum(probability * f_of(y.astype(bool), h) for y, probability in joint(conditionals))
-    found = expected_f(
-        sparse.csr_array(np.array([h, np.zeros(m, dtype=bool)])), exact_labels_by_size(conditionals)
-    )
+    distribution = exact_labels_by_size(conditionals)
+    found = expected_f(sparse.csr_array(np.array([h, np.zeros(m, dtype=bool)])), distribution)
     np.testing.assert_allclose(found[0], by_hand, atol=1e-12)
-    np.testing.assert_allclose(found[1], exact_labels_by_size(conditionals).p_empty[0])
+    np.testing.assert_allclose(found[1], distribution.p_empty[0])
 
 
 def test_samples_follow_their_random_streams():
-    conditionals = dependent_labels(4)
-    n_samples = 6
     m = 4
+    n_samples = 6
+    conditionals = dependent_labels(m)
     drawn = draw(conditionals, n_samples, 3, seed=5, stream=70)
-    twin = np.zeros((3 * n_samples, m), dtype=bool)
+    twin = []
     for t in range(3):
         key = np.uint64(stream_key(np.int64(5), np.int64(70 + t)))
         for r in range(n_samples):
-            y = twin[t * n_samples + r]
+            y = np.zeros(m, dtype=bool)
             for i in range(m):
                 y[i] = random_unit(key, np.int64(r * m + i)) < conditionals[i, y[:i].sum()]
+            twin.append(y)
     assert drawn.n_samples == n_samples
-    assert (drawn.Y.toarray() == twin).all()
+    np.testing.assert_array_equal(drawn.Y.toarray(), twin)
 
 
 @pytest.fixture(scope="module")
@@ -161,40 +162,30 @@ def test_printed_dependent_model_has_marginals_of_half_and_all_labels_as_optimum
 
 
 def test_samples_are_equal_for_any_number_of_threads_and_trials(simulated):
-    for name, model in simulate(
-        seed=1, n_trials=20, sample_sizes=SIZES[:1], m=25, n_jobs=2
-    ).items():
+    again = simulate(seed=1, n_trials=20, sample_sizes=SIZES[:1], m=25, n_jobs=2)
+    for name, model in again.items():
         for method in COMPARED:
-            assert (
-                model["methods"][method]["mean"][0] == simulated[name]["methods"][method]["mean"][0]
-            )
-    few, many = (draw(dependent_labels(5), 4, n, 0, 9).Y.toarray() for n in (2, 3))
-    assert (few == many[: 2 * 4]).all()
+            before = simulated[name]["methods"][method]["mean"]
+            assert model["methods"][method]["mean"] == before[:1]
+    few = draw(dependent_labels(5), 4, 2, 0, 9).Y.toarray()
+    many = draw(dependent_labels(5), 4, 3, 0, 9).Y.toarray()
+    np.testing.assert_array_equal(few, many[: 2 * 4])
 
 
 def test_simulation_writes_one_record(tmp_path, monkeypatch):
-    small = {
-        "AT_LEAST": 0.0,
-        "TIMED_LABELS": (3, 4),
-        "N_TRIALS": 3,
-        "N_LABELS": 5,
-        "ROUNDS": 1,
-        "SEED": 2,
-    }
-    for name, value in small.items():
-        monkeypatch.setattr(step, name, value)
-    out = tmp_path / "simulation.json"
-    step.command.main(["--out", str(out)], standalone_mode=False)
-    record = json.loads(out.read_text())
-    assert (record["kind"], record["seed"], record["trials"], record["labels"]) == (
-        "simulation",
-        2,
-        3,
-        5,
-    )
+    monkeypatch.setattr(step, "AT_LEAST", 0.0)
+    monkeypatch.setattr(step, "TIMED_LABELS", (3, 4))
+    monkeypatch.setattr(step, "N_TRIALS", 3)
+    monkeypatch.setattr(step, "N_LABELS", 5)
+    monkeypatch.setattr(step, "ROUNDS", 1)
+    monkeypatch.setattr(step, "SEED", 2)
+    call(step.command, "--out", tmp_path / "simulation.json")
+    record = read_json(tmp_path / "simulation.json")
+    assert record["kind"] == "simulation"
+    assert (record["seed"], record["trials"], record["labels"]) == (2, 3, 5)
     assert list(record["models"]) == list(MODELS)
-    assert len(record["models"]["dependent"]["methods"]["gfm"]["mean"]) == len(
-        record["sample_sizes"]
-    )
-    assert set(record["growth"]["samples"]["ms"]) == set(step.TIMED)
-    assert {len(ms) for ms in record["growth"]["samples"]["ms"].values()} == {2}
+    means = record["models"]["dependent"]["methods"]["gfm"]["mean"]
+    assert len(means) == len(record["sample_sizes"])
+    ms = record["growth"]["samples"]["ms"]
+    assert set(ms) == set(step.TIMED)
+    assert {len(times) for times in ms.values()} == {2}
