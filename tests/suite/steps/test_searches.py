@@ -26,15 +26,19 @@ def data(tmp_path_factory):
     return prepare_tiny(tmp_path_factory.mktemp("tiny"))
 
 
+def tune_stages(data, out, *arguments, estimator="swnn"):
+    call(tune_command, "--data", data, "--estimator", estimator, "--out", out, *arguments)
+    return read_json(out)
+
+
 def test_trials_use_samples_of_each_part_and_separate_settings(data, tmp_path, monkeypatch):
     monkeypatch.setattr(tune, "MOST_FITTED", 50)
     monkeypatch.setattr(tune, "MOST_VALIDATED", 11)
     stages = [[{"gamma": 0.1}, {"gamma": 1}], [{"epochs": 2}]]
     given = '{"lam": 0.001, "arity": 2}'
-    common = ("--data", data, "--estimator", "plt", "--parameters", given, "--threads", 2)
     search = ("--stages", json.dumps(stages), "--trial-overrides", '{"arity": 4}', "--sample")
-    call(tune_command, *common, *search, "--out", tmp_path / "r.json")
-    result = read_json(tmp_path / "r.json")
+    search += ("--parameters", given, "--threads", 2)
+    result = tune_stages(data, tmp_path / "r.json", *search, estimator="plt")
     assert (result["method"], result["budget"], result["space"]) == ("auto", 3, stages)
     assert result["at_most"] == {"fitted": 50, "validated": 11}
     fixed = {"lam": 0.001, "arity": 4}
@@ -59,10 +63,9 @@ def test_trials_search_trees_level_by_level(data, tmp_path, monkeypatch, search,
 
     monkeypatch.setattr(PLT, "predict_top_k", recorded)
     parameters = json.dumps({"arity": 2, "search": search})
-    given = ("--data", data, "--estimator", "plt", "--parameters", parameters)
-    call(tune_command, *given, "--stages", '[[{"epochs": 1}]]', "--out", tmp_path / "r.json")
+    given = ("--stages", '[[{"epochs": 1}]]', "--parameters", parameters)
+    (trial,) = tune_stages(data, tmp_path / "r.json", *given, estimator="plt")["trials"]
     assert searches == [expected]
-    (trial,) = read_json(tmp_path / "r.json")["trials"]
     prepared = Prepared(data)
     model = PLT(arity=2, search=search, epochs=1).fit(*prepared.part("fit"))
     X, Y = prepared.part("val")
@@ -107,11 +110,6 @@ def test_average_number_of_labels_is_rounded_and_at_least_one(mean, expected):
     stages = resolved(STAGES, mean)
     assert stages[0][0] == {"S": expected, "alpha": 0.0}
     assert stages[1:] == STAGES[1:]
-
-
-def tune_stages(data, out, *arguments):
-    call(tune_command, "--data", data, "--estimator", "swnn", "--out", out, *arguments)
-    return read_json(out)
 
 
 def test_trials_over_splits_have_paired_errors_by_instance(data, tmp_path):
@@ -160,22 +158,29 @@ def test_search_can_start_from_best_of_another_search(data, tmp_path):
     assert result["after"] == str(before)
 
 
-def test_invalid_searches_are_refused_before_training(data, tmp_path):
-    out = tmp_path / "r.json"
-    with raises_with(XmlcError, "swnn", "gamma"):
-        tune_stages(data, out, "--stages", '[[{"gamma": 1}]]')
-    for both in ((), ("--stages", "[[]]", "--space", "{}")):
-        with raises_with(XmlcError, "--space", "--stages"):
-            tune_stages(data, out, *both)
-    for text in ("[[", "[]", "[[]]", "{}", "[{}]", '[[{"S": 1}], []]', "[[1]]", "[[{}]]"):
-        with raises_with(XmlcError, "--stages: "):
-            tune_stages(data, out, "--stages", text)
-    for space in ('{"beta": [1, -2]}', '{"S": {"low": 0, "high": 9, "integer": true}}'):
-        with raises_with(XmlcError, "found"):
-            tune_stages(data, out, "--space", space)
-    with raises_with(XmlcError, "--tuned", "--stages"):
-        tune_stages(data, out, "--space", '{"S": [1]}', "--tuned", tmp_path / "before.json")
-    assert not out.exists()
+@pytest.mark.parametrize(
+    ("arguments", "facts"),
+    [
+        (["--stages", '[[{"gamma": 1}]]'], ["swnn", "gamma"]),
+        ([], ["--space", "--stages"]),
+        (["--stages", "[[]]", "--space", "{}"], ["--space", "--stages"]),
+        (["--space", '{"beta": [1, -2]}'], ["beta", "-2"]),
+        (["--space", '{"S": {"low": 0, "high": 9, "integer": true}}'], ["S", "0"]),
+        (["--space", '{"S": [1]}', "--tuned", "before.json"], ["--tuned", "--stages"]),
+    ],
+)
+def test_invalid_searches_are_refused_before_training(data, tmp_path, arguments, facts):
+    with raises_with(XmlcError, *facts):
+        tune_stages(data, tmp_path / "r.json", *arguments)
+    assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["[[", "[]", "[[]]", "{}", "[{}]", '[[{"S": 1}], []]', "[[1]]", "[[{}]]"]
+)
+def test_invalid_stages_are_refused(data, tmp_path, text):
+    with raises_with(XmlcError, "--stages: "):
+        tune_stages(data, tmp_path / "r.json", "--stages", text)
 
 
 def test_first_trial_is_the_given_one_and_all_are_in_the_space():

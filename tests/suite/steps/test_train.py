@@ -36,20 +36,20 @@ def test_several_seeds_in_one_process_equal_single_runs(tmp_path, data):
     run_each("both", [0, 3])
     run_each("alone", [0])
     run_each("alone", [3])
-    for seed in (0, 3):
-        both = contents(tmp_path / "both" / str(seed))
-        alone = contents(tmp_path / "alone" / str(seed))
-        arrays = [name for name in both if name.suffix == ".npy"]
+    for seed in ("0", "3"):
+        both = tmp_path / "both" / seed
+        alone = tmp_path / "alone" / seed
+        files = contents(both)
+        assert files.keys() == contents(alone).keys()
+        arrays = [name for name in files if name.suffix == ".npy"]
         assert len(arrays) > 1
-        assert both.keys() == alone.keys()
         for name in arrays:
-            assert both[name] == alone[name]
-        for name in ("ranking/rank.json", "sweep.json"):
-            assert read_json(tmp_path / "both" / str(seed) / name)["seed"] == seed
-        rows = []
-        for folder in ("both", "alone"):
-            rows.append(read_json(tmp_path / folder / str(seed) / "sweep.json")["rows"])
-        assert rows[0][0]["metrics"] == rows[1][0]["metrics"]
+            assert files[name] == (alone / name).read_bytes()
+        assert read_json(both / "ranking/rank.json")["seed"] == int(seed)
+        swept = read_json(both / "sweep.json")
+        assert swept["seed"] == int(seed)
+        other = read_json(alone / "sweep.json")
+        assert swept["rows"][0]["metrics"] == other["rows"][0]["metrics"]
 
 
 def test_propensities_come_from_options_or_dataset_name(tmp_path, data, capsys):
