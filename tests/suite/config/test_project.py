@@ -431,12 +431,6 @@ def test_missing_code_of_a_user_is_named(tmp_path):
         step_files("thresholds", "xmlc.models.wrapped", f"{tmp_path}/mine.py")
 
 
-def test_shipped_configuration_has_no_contradictions():
-    project = Project.read({"papers": ["plt2016"]}, ROOT / "config")
-    assert list(project.suites)[-2:] == ["demo", "scale"]
-    assert project.extensions == []
-
-
 # Maps the YAML of a model to facts of the message.
 MISTAKES = {
     "hyperparameters: {n_jobs: 2}": "n_jobs threads",
