@@ -1,4 +1,4 @@
-"""Training on a stream: the nodes of an instance, and streams in several calls."""
+"""Training on a stream: copies of a model, and streams in several calls."""
 
 from copy import copy
 
@@ -8,33 +8,7 @@ from facts import contents
 from oplt_cases import oplt, stream
 
 from xmlc.models import OPLT
-from xmlc.models.oplt.learning import mark_positives
-from xmlc.models.oplt.tree import ABOVE, MARK, NONE, OnlineTree, trimmed_tree
-
-
-def test_instance_reaches_nodes_above_its_labels():
-    X, Y = stream(seed=9)
-    tree = oplt("random", 3, 5).partial_fit(X, Y)._model
-    reached = np.empty(tree.nodes.size, dtype=np.int32)
-    for row in range(Y.shape[0]):
-        labels = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].astype(np.uint32)
-        expected = {ABOVE}
-        for label in labels:
-            node = tree.leaves[label]
-            while node != NONE:
-                expected.add(int(node))
-                node = tree.nodes["parent"][node]
-        found = reached[: mark_positives(tree, labels, reached)].tolist()
-        assert sorted(found) == sorted(expected)
-        for node in found:
-            children = set()
-            child = tree.nodes["head"][node]
-            while child != NONE:
-                children.add(int(child))
-                child = tree.nodes["next_positive"][child]
-            assert children == {
-                other for other in expected - {ABOVE} if tree.nodes["parent"][other] == node
-            }
+from xmlc.models.oplt.tree import MARK, OnlineTree, trimmed_tree
 
 
 def test_copy_of_model_does_not_change_when_model_learns():
