@@ -51,13 +51,6 @@ def test_estimates_count_as_probabilities_without_labels(calibrated):
     assert not hasattr(instance, "thresholds_")
 
 
-def test_prior_may_exceed_sum_of_estimates():
-    S = np.float32([[0.9, 0], [0.8, 0], [0.3, 0], [0.25, 0]])
-    micro = LabelSets("micro_f").fit(S, prior=np.array([0.5, 0.9]))
-    np.testing.assert_allclose(micro.thresholds_, 2.25 / (4 * 1.4 + 4), rtol=1e-6)
-    assert micro.predict(S).nnz == 4
-
-
 def test_common_threshold_is_best_in_exact_fractions():
     rng = np.random.default_rng(7)
     for _ in range(200):
