@@ -8,8 +8,6 @@ import json
 import time
 from pathlib import Path
 
-import click
-
 from benchmarks.commands import benchmark, count_option, several_option
 from benchmarks.harness import CPU_TIME, PERCENT, PREDICTION, TRAINING, Contender, Report
 from xmlc.kernels.csr import Matrix
@@ -25,6 +23,8 @@ DEFAULT = "default"
 SEARCHED = "best of the search"
 VALIDATION = "P@1, validation"
 TEST = "P@1, test"
+SECONDS = 60  # CPU seconds after which no trial starts.
+MOST = 10_000  # Maximum number of training instances, and of validation instances, of a trial.
 WARM_UP = 60  # Number of instances on which kernels are compiled before measuring.
 SIZES: tuple[str, ...] = ("n_train", "d", "m")
 # Trials use only 5 trees, because all settings gain equally from more trees.
@@ -94,30 +94,17 @@ SPACES: dict[str, dict[str, object]] = {
     count_option(
         "--trials", 30, "Number of trials of a search; the first one has default settings."
     ),
-    count_option("--seconds", 60, "CPU seconds after which no trial starts."),
-    count_option(
-        "--most",
-        10_000,
-        "Maximum number of training instances, and of validation instances, of a trial.",
-    ),
-    click.option(
-        "--whole/--no-whole",
-        default=True,
-        help="Also train default settings on the whole training set.",
-    ),
 )
-def bench_defaults(
-    data: Path, estimators: tuple[str, ...], trials: int, seconds: int, most: int, whole: bool
-) -> Report:
+def bench_defaults(data: Path, estimators: tuple[str, ...], trials: int) -> Report:
     """Compare default settings with the best settings of a random search on the validation set.
 
     The default settings and the best settings are each scored once on the test set.
     """
     prepared = Prepared(data)
     size = ", ".join(f"{prepared.meta[count]} {count}" for count in SIZES)
-    about = f"{size}, at most {most} training instances in a trial"
+    about = f"{size}, at most {MOST} training instances in a trial"
     report = Report("defaults", prepared.meta["name"], about)
-    parts = prepared.part("fit", most), prepared.part("val", most)
+    parts = prepared.part("fit", MOST), prepared.part("val", MOST)
     for estimator in estimators:
         common = {}
         if estimator in ("fastxml", "ldsm"):
@@ -131,7 +118,7 @@ def bench_defaults(
         best = default = fitted(estimator, common, *parts[0])
         chosen: Hyperparameters = {}
         for values in settings:
-            if time.process_time() - start > seconds and scores:
+            if time.process_time() - start > SECONDS and scores:
                 break
             model = default
             if values:
@@ -160,13 +147,10 @@ def bench_defaults(
             )
             report.add(estimator, SEARCHED, TEST, PERCENT, 100 * best.score(*prepared.part("test")))
         report.add(estimator, DEFAULT, TEST, PERCENT, 100 * default.score(*prepared.part("test")))
-        if whole:
-            start = time.process_time()
-            model = fitted(estimator, common, *prepared.part("train"))
-            report.add(estimator, TRAINING, CPU_TIME, "s", time.process_time() - start)
-            report.add(
-                estimator, PREDICTION, TEST, PERCENT, 100 * model.score(*prepared.part("test"))
-            )
+        start = time.process_time()
+        model = fitted(estimator, common, *prepared.part("train"))
+        report.add(estimator, TRAINING, CPU_TIME, "s", time.process_time() - start)
+        report.add(estimator, PREDICTION, TEST, PERCENT, 100 * model.score(*prepared.part("test")))
         report.contenders.append(
             Contender(estimator, "xmlc, with the best settings of the search", chosen)
         )

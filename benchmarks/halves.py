@@ -29,18 +29,12 @@ HELP = (
 )
 # Share of the training set that is held out for validation, as in `xmlc prepare`.
 VALIDATION_SHARE = 0.2
+SEEDS = 5  # Each seed holds out other instances.
 
 
 @group.command(help=HELP)
 @click.argument("source", type=FOLDER)
-@click.option(
-    "--seeds",
-    default=5,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Number of seeds: 0, 1, ...",
-)
-def halves(source: Path, seeds: int) -> None:
+def halves(source: Path) -> None:
     """Write the dataset resources/manual/NAME and the estimates scores/NAME from a source folder
     with the name NAME.
     """
@@ -57,7 +51,7 @@ def halves(source: Path, seeds: int) -> None:
             )
             sparse.save_npz(folder / f"Y.{part}.npz", Y[rows])
     with atomic_folder(Path("scores", name)) as folder:
-        for seed in range(seeds):
+        for seed in range(SEEDS):
             held_out = train[~fit_mask(train.size, VALIDATION_SHARE, seed)]
             sparse.save_npz(folder / f"validation-{seed}.npz", spe[held_out])
             sparse.save_npz(folder / f"test-{seed}.npz", spe[test])

@@ -9,7 +9,6 @@ from collections import defaultdict
 from itertools import product
 from pathlib import Path
 
-import click
 import numpy as np
 from scipy import sparse
 
@@ -17,7 +16,6 @@ from benchmarks.commands import benchmark, count_option
 from benchmarks.harness import CPU_TIME, PERCENT, POINTS, TRAINING, Contender, Data, Report
 from xmlc.metrics.classification import classification_metrics, measure_scores
 from xmlc.models.plt import PLT
-from xmlc.models.plt.estimator import SolverName
 from xmlc.suite.options import data_option
 from xmlc.suite.results.intervals import estimate_of
 from xmlc.suite.steps.prepared import fit_mask
@@ -36,6 +34,7 @@ WHAT = {
 }
 PAIRS = ((REFITTED, HELD_OUT), (OUT_OF_FOLD, HELD_OUT), (OUT_OF_FOLD, REFITTED))
 METHODS = ("fta", "sto", "ofo")
+FOLDS = 5
 # MEASURES maps each title to two measures: one that is reported on the test set, and one by which
 # thresholds are selected from the grid. In the papers, thresholds are selected by macro_f.
 PRESENT = "macro_f_present"
@@ -48,15 +47,8 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
     "Compare thresholds tuned on held-out data and out of fold.",
     data_option,
     count_option("--seeds", 5, "Number of seeds; a seed determines split, folds and model."),
-    count_option("--folds", 5, "Number of folds for the estimates.", least=2),
-    click.option(
-        "--solver",
-        default=PLT.solver,
-        show_default=True,
-        help="Solver of the PLT with default settings.",
-    ),
 )
-def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) -> Report:
+def bench_out_of_fold(data: Path, seeds: int) -> Report:
     """Measure macro-F of three threshold methods on the test set, with three conventions for
     0/0.
     """
@@ -66,10 +58,10 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) ->
     for seed in range(seeds):
         fit = fit_mask(dataset.X.shape[0], 0.2, seed)
         start = time.process_time()
-        model = PLT(solver=solver, random_state=seed)
+        model = PLT(random_state=seed)
         part = model.unfitted().fit(dataset.X[fit], dataset.Y[fit])
         trained = time.process_time()
-        whole = OutOfFold(model, folds=folds, random_state=seed).fit(dataset.X, dataset.Y)
+        whole = OutOfFold(model, folds=FOLDS, random_state=seed).fit(dataset.X, dataset.Y)
         seconds[HELD_OUT].append(trained - start)
         seconds[OUT_OF_FOLD].append(time.process_time() - trained)
         min_probability = whole.threshold
@@ -99,7 +91,7 @@ def bench_out_of_fold(data: Path, seeds: int, folds: int, solver: SolverName) ->
                 }
                 for title, (measure, by) in MEASURES.items():
                     scores[name, method, title].append(100 * found[by][measure])
-    about = f"{dataset.size}, test set, mean of {seeds} seeds, {folds} folds, solver {solver}"
+    about = f"{dataset.size}, test set, mean of {seeds} seeds, {FOLDS} folds"
     report = Report(
         "out-of-fold", dataset.name, about, [Contender(name, what) for name, what in WHAT.items()]
     )

@@ -38,11 +38,7 @@ def _contender_line(contender: Contender) -> str:
 
 
 def task_table(task: str, rows: Sequence[Row]) -> str:
-    """Return the table of one task.
-
-    The table has contenders as rows and measures as columns, or the reverse if there are many
-    measures.
-    """
+    """Return the table of one task, with contenders as rows and measures as columns."""
     threads = sorted({row.threads for row in rows})
     texts: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -57,19 +53,13 @@ def task_table(task: str, rows: Sequence[Row]) -> str:
         texts.setdefault(name, {})[f"{row.measure}{unit}"] = value_text(row)
     measures = list(dict.fromkeys(chain.from_iterable(texts.values())))
     lines = []
-    if len(measures) > 12 or (len(measures) > 2 * len(texts) > 0 and len(measures) > 4):
-        headings = ["", *texts]
-        for measure in measures:
-            lines.append([measure, *(cells.get(measure, "") for cells in texts.values())])
-    else:
-        headings = ["", *measures]
-        for name, cells in texts.items():
-            lines.append([name, *(cells.get(measure, "") for measure in measures)])
+    for name, cells in texts.items():
+        lines.append([name, *(cells.get(measure, "") for measure in measures)])
     title = f"{task[0].upper()}{task[1:]}"
     if len(threads) == 1 and len(texts) > 0:
         title += f" ({counted(threads[0], 'thread')})"
     notes = _notes(rows)
-    return f"**{title}**\n\n{markdown(headings, lines)}" + (f"\n\n{notes}" if notes else "")
+    return f"**{title}**\n\n{markdown(['', *measures], lines)}" + (f"\n\n{notes}" if notes else "")
 
 
 def _notes(rows: Iterable[Row]) -> str:

@@ -33,15 +33,6 @@ def napkinxc(monkeypatch):
     monkeypatch.setattr(bench, "calibration_task", lambda X, Y: task)
 
 
-def test_each_figure_has_source_and_row_form():
-    figures = bench.read_figures()
-    assert {figure.rows for figure in figures} == {"unit", "raw", "any"}
-    for figure in figures:
-        assert all((figure.source, figure.machine, figure.program))
-        assert figure.is_time == (figure.measure == "time")
-        assert figure.is_time or figure.split != "any"
-
-
 def test_split_is_identified_by_test_label_sets(monkeypatch):
     assert bench.split_of(Y) == "unknown"
     starts = np.arange(4, dtype=np.int64)
