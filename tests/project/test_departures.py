@@ -85,6 +85,7 @@ def project():
     return Project.read(read_config(ROOT / "config/config.yaml"), ROOT / "config")
 
 
+@cache
 def choices(paper):
     content = yaml.safe_load((PUBLISHED / paper / "choices.yaml").read_text())
     found = converted(content["choices"], dict[str, Choice], f"{paper}/choices.yaml")

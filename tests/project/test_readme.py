@@ -3,6 +3,7 @@ run.
 """
 
 import re
+from itertools import chain
 
 import msgspec
 import pytest
@@ -22,10 +23,7 @@ from xmlc.suite.results.numbers import read_cells
 
 README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
-PAGES = {
-    file: file.read_text() for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-}
-EXTENDING = PAGES[ROOT / "docs/extending.md"]
+PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 DEMO = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
 
 
@@ -36,10 +34,7 @@ def blocks(language, text=README):
 def keys_of(kind):
     """Return every key that a file of a type may have, at any depth."""
     _, parts = msgspec.json.schema_components([kind], schema_hook=lambda _: {"title": "anything"})
-    found = set()
-    for part in parts.values():
-        found.update(part.get("properties", {}))
-    return found
+    return set(chain.from_iterable(part.get("properties", ()) for part in parts.values()))
 
 
 @pytest.mark.parametrize("kind", [Settings, Experiments, Dataset])
@@ -49,8 +44,8 @@ def test_every_configuration_key_is_explained(kind):
 
 
 def test_named_files_exist():
-    for file, text in (PAGES | {ROOT / "config/README.md": CONFIG_README}).items():
-        for link in re.findall(r"\]\(([^)#]+)\)", text):
+    for file in PAGES:
+        for link in re.findall(r"\]\(([^)#]+)\)", file.read_text()):
             assert link.startswith("http") or (file.parent / link).exists(), f"{file}: {link}"
 
 
@@ -78,6 +73,7 @@ def test_commands_of_readme_label_texts(tmp_path):
 
 
 def test_search_example_is_valid(tmp_path):
-    *_, example = map(yaml.safe_load, blocks("yaml", EXTENDING))
+    extending = (ROOT / "docs/extending.md").read_text()
+    example = yaml.safe_load(blocks("yaml", extending)[-1])
     model = read_suite(write_suite(tmp_path / "mine.yaml", example["models"])).models["mine"]
     assert sum(map(len, model.search.stages)) == 3

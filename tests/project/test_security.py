@@ -15,29 +15,30 @@ UNPICKLING = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "
 UNSAFE_CALLS = {"eval", "exec", "os.system", "os.popen", "yaml.unsafe_load", "yaml.full_load"}
 
 
+def unsafe(node):
+    """Yield each module or call of a node that could execute stored data."""
+    modules = []
+    if isinstance(node, ast.Import):
+        modules = [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        modules = [node.module or ""]
+    for module in modules:
+        if module.split(".")[0] in UNPICKLING:
+            yield module
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func)
+        options = {word.arg: ast.unparse(word.value) for word in node.keywords}
+        is_pickled = called == "np.load" and options.get("allow_pickle") != "False"
+        if called in UNSAFE_CALLS or options.get("shell") == "True" or is_pickled:
+            yield called
+
+
 def test_stored_data_are_never_unpickled_or_evaluated():
     found = []
     for file in sorted(PACKAGE.rglob("*.py")):
         name = file.relative_to(PACKAGE).as_posix()
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                modules = (
-                    [alias.name for alias in node.names]
-                    if isinstance(node, ast.Import)
-                    else [node.module or ""]
-                )
-                found += [
-                    f"{name}: {module}" for module in modules if module.split(".")[0] in UNPICKLING
-                ]
-            if isinstance(node, ast.Call):
-                called = ast.unparse(node.func)
-                options = {word.arg: ast.unparse(word.value) for word in node.keywords}
-                found += [f"{name}: {called}"] * (
-                    called in UNSAFE_CALLS or options.get("shell") == "True"
-                )
-                found += [f"{name}: np.load"] * (
-                    called == "np.load" and options.get("allow_pickle") != "False"
-                )
+            found += [f"{name}: {what}" for what in unsafe(node)]
     assert found == [
         # numba raises UnpicklingError if a kernel's file is cut off
         "core/kernel_cache.py: pickle",

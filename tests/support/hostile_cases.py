@@ -17,27 +17,22 @@ def broken(matrix):
     """Yield names of errors in index arrays, each with a CSR, CSC or COO array that has the
     error.
     """
-    for name, index in (
-        ("2e9", 2_000_000_000),
-        ("negative", -1),
-        ("least", -(2**31)),
-        ("width", matrix.shape[1]),
-    ):
-        for place in (0, matrix.nnz // 2, matrix.nnz - 1):
-            wrong = matrix.copy()
-            wrong.indices[place] = index
-            yield f"index {name} at {place}", wrong
-    for name, place, value in (
-        ("begins behind 0", 0, 1),
-        ("begins below 0", 0, -5),
-        ("falls", matrix.shape[0] // 2, 0),
-        ("leads far out", 1, 2_000_000_000),
-        ("is negative", 2, -1_000_000),
-        ("ends far out", -1, 2_000_000_000),
+    middle = matrix.nnz // 2
+    for name, field, place, value in (
+        ("index 2e9 at the beginning", "indices", 0, 2_000_000_000),
+        ("index negative", "indices", middle, -1),
+        ("index least", "indices", middle, -(2**31)),
+        ("index width at the end", "indices", -1, matrix.shape[1]),
+        ("indptr begins behind 0", "indptr", 0, 1),
+        ("indptr begins below 0", "indptr", 0, -5),
+        ("indptr falls", "indptr", matrix.shape[0] // 2, 0),
+        ("indptr leads far out", "indptr", 1, 2_000_000_000),
+        ("indptr is negative", "indptr", 2, -1_000_000),
+        ("indptr ends far out", "indptr", -1, 2_000_000_000),
     ):
         wrong = matrix.copy()
-        wrong.indptr[place] = value
-        yield f"indptr {name}", wrong
+        getattr(wrong, field)[place] = value
+        yield name, wrong
     for name, field, change in (
         ("indptr short", "indptr", lambda old: old[:-2]),
         ("indptr long", "indptr", lambda old: np.append(old, old[-1])),

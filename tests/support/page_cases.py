@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 
+from record_cases import step
 from report_cases import every_method, ranking, thresholds, write
 from suite_cases import write_suite
 
@@ -28,24 +29,16 @@ wiki10-31k,plt,fta,10.1,2.5,300
 HOSTILE = "a<script>alert(1)</script>&\"'"
 
 
-def environment(threads=2, time="2026-11-21T10:00:00Z"):
-    versions = {"xmlc": "0.1.0", "python": "3.11.7", "numpy": "2.4.6"}
-    return versions | {"machine": "x86_64", "cpu": "A <fast> CPU", "threads": threads, "time": time}
-
-
-def step(name, **about):
-    costs = {
-        "seconds": 5.25,
-        "peak_bytes": 123_000_000,
-        "written_bytes": None,
-        "threads": 2,
-        "cpu": "A <fast> CPU",
-    }
-    return (
-        {"name": name, "dataset": "yeast", "model": "plt", "split": "80", "method": None}
-        | about
-        | costs
-    )
+CPU = "A <fast> CPU"
+ENVIRONMENT = {
+    "xmlc": "0.1.0",
+    "python": "3.11.7",
+    "numpy": "2.4.6",
+    "machine": "x86_64",
+    "cpu": CPU,
+    "threads": 2,
+    "time": "2026-11-21T10:00:00Z",
+}
 
 
 def make_table(run, name, records, paper=PAPER, suite=None):
@@ -65,7 +58,7 @@ def small_run(run):
     records = [*every_method(), thresholds(model=HOSTILE, f=0.3)]
     records += [record | {"seed": 1} for record in every_method(f=0.4004)]
     for record in records:
-        record |= {"environment": environment(), "step": step("evaluate")}
+        record |= {"environment": ENVIRONMENT, "step": step("evaluate", cpu=CPU)}
     paths = write(run / "results/yeast/plt", records)
     make_table(run, "table2", paths)
     rankings = write(

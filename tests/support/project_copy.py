@@ -48,6 +48,21 @@ TINY = {
 }
 
 
+FEW = {
+    "methods": ["fta", "sto", "ofo-ab"],
+    "measures": ["instance-f"],
+    "inference": {"split": "80", "methods": {"plt": ["gfm"]}},
+}
+# Runs of these models would not test anything else.
+LEFT_OUT = {
+    "demo": ("one-vs-rest", "stacking"),
+    "papers/plt2016": ("plt-hashed", "swnn", "ldsm-mean"),
+    "papers/ldsm2020": ("swnn",),
+}
+# Each method of this paper would cost a compilation. Other tests run the other methods.
+ONE_METHOD = {"pcc": ["gfm"], "br": ["gfm"]}
+
+
 class Project:
     """Provide a copy of the project with a tiny demo."""
 
@@ -61,46 +76,42 @@ class Project:
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(source, target)
-        self.edit_yaml(
-            "config/datasets.yaml", lambda content: content["demo"].update(synthetic=TINY)
-        )
-        few = {"methods": ["fta", "sto", "ofo-ab"], "measures": ["instance-f"]}
-        few["inference"] = {"split": "80", "methods": {"plt": ["gfm"]}}
-        self.edit_yaml("config/demo.yaml", lambda content: content.update(few))
-        # Runs of these models would not test anything else.
-        for name in ("one-vs-rest", "stacking"):
-            self.edit_yaml(
-                "config/demo.yaml", lambda content, name=name: content["models"].pop(name)
-            )
-        self.edit_yaml("config/papers/plt2016.yaml", lambda content: content.update(few))
-        self.edit_yaml(
-            "config/papers/plt2016.yaml",
-            lambda content: content["models"]["fastxml"]["hyperparameters"].update(n_trees=3),
-        )
-        # A run with more models of these papers would not test anything else.
-        for paper, left_out in (
-            ("plt2016", ("plt-hashed", "swnn", "ldsm-mean")),
-            ("ldsm2020", ("swnn",)),
-        ):
-            for name in left_out:
-                self.edit_yaml(
-                    f"config/papers/{paper}.yaml",
-                    lambda content, name=name: content["models"].pop(name),
-                )
-        # Other tests run the other methods of this paper. In this copy, each method would cost a
-        # compilation.
-        one = {"methods": {"pcc": ["gfm"], "br": ["gfm"]}}
-        self.edit_yaml(
-            "config/papers/gfm2011.yaml", lambda content: content["inference"].update(one)
-        )
+        self.make_small()
         path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-        self.environment = os.environ | {"PYTHONPATH": path}
-        self.environment["PATH"] = os.pathsep.join(
-            [str(Path(sys.executable).parent), os.environ["PATH"]]
-        )
-        # Kernels are named after the content of their files, so the copy can share the project's
-        # compiled kernels.
-        self.environment["NUMBA_CACHE_DIR"] = str(kernel_folder().parent)
+        programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        self.environment = os.environ | {
+            "PYTHONPATH": path,
+            "PATH": programs,
+            # Kernels are named after the content of their files, so the copy can share the
+            # project's compiled kernels.
+            "NUMBA_CACHE_DIR": str(kernel_folder().parent),
+        }
+
+    def make_small(self):
+        def change(name, *keys, **values):
+            """Change some keys of a part of a configuration file."""
+
+            def update(content):
+                for key in keys:
+                    content = content[key]
+                content.update(values)
+
+            self.edit_yaml(f"config/{name}.yaml", update)
+
+        change("datasets", "demo", synthetic=TINY)
+        change("demo", **FEW)
+        change("papers/plt2016", **FEW)
+        change("papers/plt2016", "models", "fastxml", "hyperparameters", n_trees=3)
+        change("papers/gfm2011", "inference", methods=ONE_METHOD)
+        for name, models in LEFT_OUT.items():
+            self.without_models(name, models)
+
+    def without_models(self, name, models):
+        def remove(content):
+            for model in models:
+                del content["models"][model]
+
+        self.edit_yaml(f"config/{name}.yaml", remove)
 
     @contextmanager
     def restored(self, *names):
@@ -158,15 +169,10 @@ class Project:
 
     def tables(self):
         """Return every table without its cost columns."""
-        frames = {
-            file.name: pd.read_csv(file)
-            for file in sorted(self.folder.glob("results/tables/demo/*.csv"))
-        }
+        costs = [name for name, column in COLUMNS.items() if column.cost]
         found = {}
-        for name, frame in frames.items():
-            found[name] = frame[
-                [c for c in frame if not (c in COLUMNS and COLUMNS[c].cost)]
-            ].to_csv()
+        for file in self.folder.glob("results/tables/demo/*.csv"):
+            found[file.name] = pd.read_csv(file).drop(columns=costs, errors="ignore").to_csv()
         return found
 
 

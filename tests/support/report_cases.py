@@ -26,18 +26,30 @@ TRAINED = dict.fromkeys(("train_seconds", "train_threads", "train_peak_bytes", "
 def dataset(name="yeast", digest=None):
     counts = {"n_train": 1500, "n_test": 917, "d": 103, "m": 14}
     averages = {"labels_per_instance": 4.24, "instances_per_label": 453.64}
-    return {
-        "digest": digest or (name.encode().hex() + "0" * 64)[:64],
-        "name": name,
-        **counts,
-        **averages,
-    }
+    digest = digest or name.encode().hex().ljust(64, "0")[:64]
+    return {"digest": digest, "name": name} | counts | averages
+
+
+def record_of(kind, name, model, seed, **content):
+    """Return a record with the keys that records of all kinds have."""
+    shared = {"kind": kind, "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
+    return shared | {"environment": {}} | content
+
+
+def at_k(value, *measures):
+    """Return measures at 1, 3 and 5. At k, each has the value divided by k."""
+    return {f"{measure}@{k}": value / k for measure, k in product(measures, (1, 3, 5))}
+
+
+def set_metrics(f, predicted):
+    """Return measures of label sets, of which the first has the value f."""
+    scores = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)}
+    return scores | {"predicted_per_instance": predicted}
 
 
 def ranking(
     name="yeast", model="plt", seed=0, p1=0.75, seconds=90.0, inner_products=120.4, **changes
 ):
-    metrics = {f"{metric}@{k}": p1 / k for metric, k in product(("p", "ndcg", "psp"), (1, 3, 5))}
     costs = {
         "train_seconds": seconds,
         "predict_ms_per_instance": 0.0123,
@@ -48,64 +60,28 @@ def ranking(
         "predict_threads": 2,
         "predict_peak_bytes": None,
     }
-    record = {
-        "kind": "ranking",
-        "schema": 1,
-        "dataset": dataset(name),
-        "model": model,
-        "seed": seed,
-    }
-    record |= {
-        "hyperparameters": {"arity": 16},
-        "split": "full",
-        "metrics": metrics,
-        "costs": costs,
-        "environment": {},
-    }
-    return record | changes
+    record = record_of("ranking", name, model, seed, hyperparameters={"arity": 16}, split="full")
+    return record | {"metrics": at_k(p1, "p", "ndcg", "psp"), "costs": costs} | changes
 
 
 def thresholds(name="yeast", model="plt", method="fta", seed=0, f=0.4, chosen=10, **changes):
-    online = method.startswith("ofo")
-    grid = [
-        {
-            "c": c,
-            "a": 1 if online else None,
-            "b": c if online else None,
-            "validation": {"macro_f": f + 0.1 - 0.01 * abs(c - chosen) / c},
-            "test": {"macro_f": f - 0.01 * (c != chosen)},
-        }
-        for c in GRID
-    ]
-    best = next(point for point in grid if point["c"] == chosen)
-    test = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {
-        "predicted_per_instance": 3.5
-    }
-    best = {key: best[key] for key in ("c", "a", "b")} | {
-        "validation": best["validation"],
-        "test": test,
-    }
+    grid = []
+    for c in GRID:
+        point = {"c": c, "a": None, "b": None}
+        if method.startswith("ofo"):
+            point |= {"a": 1, "b": c}
+        point["validation"] = {"macro_f": f + 0.1 - 0.01 * abs(c - chosen) / c}
+        point["test"] = {"macro_f": f - 0.01 * (c != chosen)}
+        grid.append(point)
+    best = grid[GRID.index(chosen)] | {"test": set_metrics(f, 3.5)}
     costs = TRAINED | {
         "tune_seconds": 0.5,
         "test_ms_per_instance": 0.25,
         "test_inner_products_per_instance": 55.0,
         "threads": 2,
     }
-    record = {
-        "kind": "thresholds",
-        "schema": 1,
-        "dataset": dataset(name),
-        "model": model,
-        "seed": seed,
-    }
-    record |= {
-        "hyperparameters": {"arity": 16},
-        "split": "80",
-        "method": method,
-        "grid": grid,
-        "best": best,
-    }
-    return record | {"costs": costs, "environment": {}} | changes
+    record = record_of("thresholds", name, model, seed, hyperparameters={"arity": 16}, split="80")
+    return record | {"method": method, "grid": grid, "best": best, "costs": costs} | changes
 
 
 def every_method(name="yeast", model="plt", seed=0, f=0.4):
@@ -138,9 +114,7 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
 
     With ``finished=False``, the inference ran out of time.
     """
-    metrics = {metric: f / (1 + i) for i, metric in enumerate(SET_METRICS)} | {
-        "predicted_per_instance": 1.5
-    }
+    metrics = set_metrics(f, 1.5)
     metrics |= {"instance_f": f, "macro_f_zero": metrics["macro_f"]}
     costs = TRAINED | {
         "draw_ms_per_instance": 0.5,
@@ -150,17 +124,10 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
         "threads": 2,
         "infer_peak_bytes": 150_000_000,
     }
-    record = {
-        "kind": "inference",
-        "schema": 1,
-        "dataset": dataset(name),
-        "model": model,
-        "seed": seed,
-    }
-    record |= {"hyperparameters": {"C": None}, "split": "full", "method": method, "finished": True}
-    record |= {"time_limit": 60, "samples": 200, "expected_f": f + 0.02, "metrics": metrics}
-    record |= {"estimates": None, "truncation_loss": None}
-    record |= {"costs": costs, "environment": {}} | changes
+    record = record_of("inference", name, model, seed, hyperparameters={"C": None}, split="full")
+    record |= {"method": method, "finished": True, "time_limit": 60, "samples": 200}
+    record |= {"estimates": None, "truncation_loss": None, "expected_f": f + 0.02}
+    record |= {"metrics": metrics, "costs": costs} | changes
     if not record["finished"]:
         unknown = dict.fromkeys(("infer_ms_per_instance", "inference_seconds"))
         record |= {"metrics": None, "expected_f": None, "costs": costs | unknown}
@@ -169,43 +136,22 @@ def inference(name="scene", model="pcc", method="gfm", seed=0, f=0.7, **changes)
 
 def inferred_from_estimates(name="yeast", model="plt", method="gfm", seed=0, f=0.6, **changes):
     """Return a record of `xmlc thresholds --infer`."""
+    record = inference(name, model, method, seed, f, split="80", samples=None)
     estimates = {
         "min_probability": 1e-4,
         "estimates_per_instance": 9.5,
         "missed_per_instance": 0.25,
     }
-    record = inference(
-        name,
-        model,
-        method,
-        seed,
-        f,
-        split="80",
-        samples=None,
-        estimates=estimates,
-        truncation_loss=0.001,
-    )
-    costs = record["costs"] | {"draw_ms_per_instance": None, "estimate_ms_per_instance": 0.125}
-    return record | {"hyperparameters": {"arity": 16}, "costs": costs} | changes
+    record |= {"estimates": estimates, "truncation_loss": 0.001, "hyperparameters": {"arity": 16}}
+    record["costs"] |= {"draw_ms_per_instance": None, "estimate_ms_per_instance": 0.125}
+    return record | changes
 
 
 def calibration(name="yeast", model="plt", seed=0, **changes):
     """Return a record of `xmlc thresholds` on the calibration of estimates."""
-    metrics = {f"p@{k}": 0.6 / k for k in (1, 3, 5)} | {f"ece@{k}": 0.1 / k for k in (1, 3, 5)}
-    record = {
-        "kind": "calibration",
-        "schema": 1,
-        "dataset": dataset(name),
-        "model": model,
-        "seed": seed,
-    }
-    record |= {"hyperparameters": {"arity": 16}, "split": "80", "metrics": metrics}
-    record |= {"isotonic": {f"ece@{k}": 0.02 / k for k in (1, 3, 5)}}
-    return record | {"costs": TRAINED, "environment": {}} | changes
-
-
-def _scores(p1):
-    return {f"{metric}@{k}": p1 / k for metric, k in product(("p", "ndcg"), (1, 3, 5))}
+    record = record_of("calibration", name, model, seed, hyperparameters={"arity": 16}, split="80")
+    record |= {"metrics": at_k(0.6, "p") | at_k(0.1, "ece"), "isotonic": at_k(0.02, "ece")}
+    return record | {"costs": TRAINED} | changes
 
 
 def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
@@ -213,54 +159,32 @@ def forest(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
 
     Objectives decrease level by level.
     """
-    rows = [
-        {"n_trees": n, "metrics": _scores(p1 + 0.05 * n), "predict_ms_per_instance": 0.01 * n}
-        for n in (1, 2, 3)
-    ]
+    rows = []
+    for n in (1, 2, 3):
+        metrics = at_k(p1 + 0.05 * n, "p", "ndcg")
+        rows.append({"n_trees": n, "metrics": metrics, "predict_ms_per_instance": 0.01 * n})
     objectives = []
     for tree, level in product((0, 1), (1, 2, 3)):
-        objectives.append(
-            {"tree": tree, "level": level, "nodes": 2 ** (level - 1)}
-            | {
-                key: [low - 0.1 * level, low - 0.2 * level]
-                for key, low in (("minimum", -0.5), ("mean", 0), ("maximum", 1))
-            }
-        )
-    record = {"kind": "forest", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {
-        "hyperparameters": {"arity": 2, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3},
-        "split": "full",
-        "settings": {},
-    }
-    record |= {
-        "rows": rows,
-        "trees": {"depths": [5, 7, 6], "nodes": [11, 13, 15]},
-        "objectives": objectives,
-    }
-    return record | {"costs": {"predict_threads": 2}, "environment": {}} | changes
+        row = {"tree": tree, "level": level, "nodes": 2 ** (level - 1)}
+        for key, low in (("minimum", -0.5), ("mean", 0), ("maximum", 1)):
+            row[key] = [low - 0.1 * level, low - 0.2 * level]
+        objectives.append(row)
+    given = {"arity": 2, "lambda_1": 2.0, "lambda_2": 1.0, "n_trees": 3}
+    record = record_of("forest", name, model, seed, hyperparameters=given, split="full")
+    record |= {"settings": {}, "rows": rows, "objectives": objectives}
+    record |= {"trees": {"depths": [5, 7, 6], "nodes": [11, 13, 15]}}
+    return record | {"costs": {"predict_threads": 2}} | changes
 
 
 def sweep(name="yeast", model="ldsm", seed=0, p1=0.6, **changes):
     """Return a record of `xmlc sweep` over three sizes of trees."""
-    rows = [
-        {
-            "max_nodes": n,
-            "metrics": _scores(p1 + 0.02 * place),
-            "depth": 3 + 2 * place,
-            "nodes": n,
-            "train_seconds": 1.5,
-        }
-        for place, n in enumerate((16, 64, 256))
-    ]
-    record = {"kind": "sweep", "schema": 1, "dataset": dataset(name), "model": model, "seed": seed}
-    record |= {
-        "hyperparameters": {"arity": 2},
-        "split": "full",
-        "settings": {},
-        "hyperparameter": "max_nodes",
-        "rows": rows,
-    }
-    return record | {"costs": {"threads": 2}, "environment": {}} | changes
+    rows = []
+    for place, n in enumerate((16, 64, 256)):
+        row = {"max_nodes": n, "metrics": at_k(p1 + 0.02 * place, "p", "ndcg")}
+        rows.append(row | {"depth": 3 + 2 * place, "nodes": n, "train_seconds": 1.5})
+    record = record_of("sweep", name, model, seed, hyperparameters={"arity": 2}, split="full")
+    record |= {"settings": {}, "hyperparameter": "max_nodes", "rows": rows}
+    return record | {"costs": {"threads": 2}} | changes
 
 
 def write(folder, records):

@@ -1,7 +1,6 @@
 """Provide a run of six small jobs, from a mirror to a table, for tests that interrupt this run."""
 
 import json
-import os
 import shutil
 import subprocess
 import time
@@ -45,10 +44,9 @@ class SmallRun(Project):
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.edit_yaml(
-            "config/demo.yaml", lambda content: content.update(FEW) or content.pop("inference")
-        )
-        self.edit_yaml("config/demo.yaml", lambda content: content["models"].pop("oracle"))
+        self.edit_yaml("config/demo.yaml", lambda content: content.update(FEW))
+        self.edit_yaml("config/demo.yaml", lambda content: content.pop("inference"))
+        self.without_models("demo", ["oracle"])
         X, Y = random_multilabel(300, 40, 12)
         save_repository(folder / f"mirror/{SET}/train.txt", X, Y)
         save_repository(folder / f"mirror/{SET}/test.txt", X[:100], Y[:100])
@@ -82,12 +80,13 @@ class SmallRun(Project):
         steps = list(STEPS)
         for name in chain.from_iterable(STEPS[step] for step in steps[steps.index(first) :]):
             path = self.folder / name
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
         if first == "download":
-            for name in (*MADE, ".snakemake"):
-                if name != "results":
-                    shutil.rmtree(self.folder / name, ignore_errors=True)
-            shutil.rmtree(self.folder / f"results/{SET}", ignore_errors=True)
+            for name in ("resources", "logs", ".snakemake", f"results/{SET}"):
+                shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def unlock(self):
         """Remove the lock of a killed run."""
@@ -106,12 +105,11 @@ class SmallRun(Project):
 
     def files(self):
         """Return the names of all files that runs made, including hidden files."""
-        paths = []
+        names = set()
         for top in MADE:
             for path in (self.folder / top).rglob("*"):
                 if path.is_file():
-                    paths.append(path)
-        names = {path.relative_to(self.folder).as_posix() for path in paths}
+                    names.add(path.relative_to(self.folder).as_posix())
         return {name for name in names if not name.startswith("results/published/")}
 
     def arrays(self):
@@ -140,26 +138,22 @@ class SmallRun(Project):
 
         A rebuilt file has another inode.
         """
-        notes = self.folder / ".snakemake"
+        snakemake = self.folder / ".snakemake"
+        unfinished = {note.name for note in (snakemake / "incomplete").glob("*")}
         jobs = {}
-        unfinished = (
-            set(os.listdir(notes / "incomplete")) if (notes / "incomplete").is_dir() else set()
-        )
-        for note in (notes / "metadata").glob("*"):
+        for note in (snakemake / "metadata").glob("*"):
             try:
                 log = tuple(json.loads(note.read_text())["log"])
             except ValueError:
                 continue  # The note is incomplete, because the run was killed.
             jobs.setdefault(log, {})[note.name] = urlsafe_b64decode(note.name).decode()
-        made = []
+        made = {}
         for notes in jobs.values():
-            if not unfinished & set(notes):
-                made += notes.values()
-        return {
-            name: (self.folder / name).lstat().st_ino
-            for name in made
-            if (self.folder / name).exists()
-        }
+            for name in notes.values():
+                path = self.folder / name
+                if path.exists() and not unfinished & set(notes):
+                    made[name] = path.lstat().st_ino
+        return made
 
 
 def hidden(name):

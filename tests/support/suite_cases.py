@@ -9,6 +9,13 @@ from xmlc.suite.config.project import Project
 OWN = ("demo", "scale")
 
 
+def as_plt(model):
+    """Return a model with the estimator `plt`, if it names neither an estimator nor a suite."""
+    if "from_suite" in model:
+        return model
+    return {"estimator": "plt"} | model
+
+
 def suite(models=None, **further):
     """Return the content of a suite with one PLT by default.
 
@@ -22,13 +29,10 @@ def suite(models=None, **further):
         "tables": [],
         "figures": [],
     }
-    for key, found in (
-        ("models", models or {"plt": {}}),
-        ("baselines", further.pop("baselines", None)),
-    ):
-        if found is not None:
-            content[key] = {name: model if "from_suite" in model else {"estimator": "plt"} | model
-                            for name, model in found.items()}  # fmt: skip
+    entries = {"models": models or {"plt": {}}, "baselines": further.pop("baselines", {})}
+    for key, by_name in entries.items():
+        if by_name:
+            content[key] = {name: as_plt(model) for name, model in by_name.items()}
     return content | further
 
 
@@ -49,13 +53,15 @@ def write_config(folder, catalogue=None, **suites):
 
     By default, the suites `demo` and `scale` have one PLT.
     """
-    for name, content in ({own: suite(datasets=[f"of-{own}"]) for own in OWN} | suites).items():
-        file = (
-            Path(folder, f"{name}.yaml") if name in OWN else Path(folder, "papers", f"{name}.yaml")
-        )
+    folder = Path(folder)
+    contents = {own: suite(datasets=[f"of-{own}"]) for own in OWN} | suites
+    for name, content in contents.items():
+        file = folder / "papers" / f"{name}.yaml"
+        if name in OWN:
+            file = folder / f"{name}.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(yaml.safe_dump(content, sort_keys=False))
-    Path(folder, "datasets.yaml").write_text(yaml.safe_dump(catalogue or {}))
+    (folder / "datasets.yaml").write_text(yaml.safe_dump(catalogue or {}))
     return folder
 
 
