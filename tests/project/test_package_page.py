@@ -10,21 +10,35 @@ import numpy as np
 import pytest
 import yaml
 from command_line import run
-from package_page import blocks, page_in
 from repository import ROOT
 from small_data import prepare_tiny, random_multilabel
 from suite_cases import project_of, suite
+from tutorials import blocks
 
 from xmlc.core.files import read_json
+from xmlc.data.writer import save_repository
 from xmlc.suite.steps.prepared import Prepared
 
 ESTIMATES = (ROOT / "docs/estimates.md").read_text()
+LEFT_TO_THE_READER = """
+import numpy as np
+from xmlc.data import load
+
+X, Y = load("train.txt.xz")
+texts = [" ".join(f"word{j}" for j in X[[i]].indices) or "nothing" for i in range(1200)]
+label_lists = [[f"label {j}" for j in Y[[i]].indices] for i in range(1200)]
+classes = np.array([f"label {j}" for j in range(12)])
+"""
 
 
 @pytest.mark.slow
 def test_page_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    exec(page_in(tmp_path), {})
+    X, Y = random_multilabel(1300, 60, 12)
+    save_repository("train.txt.xz", X[:1200], Y[:1200])
+    save_repository("test.txt.xz", X[1200:], Y[1200:])
+    page = (ROOT / "docs/package.md").read_text()
+    exec("\n".join([LEFT_TO_THE_READER, *blocks(page)]), {})
 
 
 def test_examples_select_label_sets_and_calibrate_estimates(capsys):

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from repository import ROOT
 from suite_cases import write_suite
-from tutorials import run_bash, run_python
+from tutorials import blocks, run_bash, run_python
 
 from xmlc.suite.config.catalogue import Dataset
 from xmlc.suite.config.settings import Settings
@@ -25,10 +25,6 @@ README = (ROOT / "README.md").read_text()
 CONFIG_README = (ROOT / "config/README.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "config/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 DEMO = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
-
-
-def blocks(language, text=README):
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def keys_of(kind):
@@ -59,21 +55,21 @@ def test_demo_output_in_readme_matches_reference_results():
     # The reference tables are exactly the tables of the demo.
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
     expected = f"{panel_to_markdown(panel)}\nresults/tables/demo  {fingerprint(accepted).word}\n"
-    assert blocks("text")[-1] == expected, f"put into the README:\n\n{expected}"
+    assert blocks(README, "text")[-1] == expected, f"put into the README:\n\n{expected}"
 
 
 def test_example_prints_output_that_readme_shows():
-    (example,) = blocks("python")
-    assert blocks("text")[0] == run_python(example, {})
+    (example,) = blocks(README)
+    assert blocks(README, "text")[0] == run_python(example, {})
 
 
 def test_commands_of_readme_label_texts(tmp_path):
-    (commands,) = blocks("bash")
+    (commands,) = blocks(README, "bash")
     assert '"set": ["dessert", "fish", "salad"]' in run_bash(commands, tmp_path)
 
 
 def test_search_example_is_valid(tmp_path):
     extending = (ROOT / "docs/extending.md").read_text()
-    example = yaml.safe_load(blocks("yaml", extending)[-1])
+    example = yaml.safe_load(blocks(extending, "yaml")[-1])
     model = read_suite(write_suite(tmp_path / "mine.yaml", example["models"])).models["mine"]
     assert sum(map(len, model.search.stages)) == 3

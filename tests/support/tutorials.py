@@ -31,6 +31,11 @@ def steps(page):
     return found
 
 
+def blocks(page, language="python"):
+    """Return the blocks of a page in one language."""
+    return [code for name, code in FENCE.findall(page) if name == language]
+
+
 def run_python(code, names):
     """Run Python code with these global names, and return what it prints."""
     with redirect_stdout(StringIO()) as out:
