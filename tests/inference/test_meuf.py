@@ -38,7 +38,7 @@ def wide_marginals():
     rows = [np.full(90, q) for q in (0.01, 0.12, 0.5, 0.97)]
     for shape in (0.5, 1, 3):
         rows += [np.minimum(1, rng.pareto(shape, 90) * scale) for scale in (0.001, 0.01, 0.1)]
-        rows.append(rng.random(90) ** shape)
+    rows += [rng.random(90) ** power for power in (0.2, 1, 4)]
     rows += [
         np.repeat([1.0, 0.0], 45),
         np.repeat([0.5, 0.05, 1e-9], 30),

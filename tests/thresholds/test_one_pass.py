@@ -141,10 +141,10 @@ def tree():
     X = sparse.random_array((300, 40), density=0.2, rng=rng, format="csr")
     Y = sparse.csr_array(X @ rng.normal(size=(40, 12)) > 1.0)
     model = PLT(tree="random", arity=3, epochs=3).fit(X[:200], Y[:200])
-    return model, X[200:], Y[200:]
+    return model, X[200:240], Y[200:240]
 
 
-@pytest.mark.parametrize("instances", [7, 1000])
+@pytest.mark.parametrize("instances", [1, 33])
 def test_one_pass_requests_only_estimates_above_lowest_kappa(tree, instances):
     """The thresholds equal the thresholds from all estimates."""
     model, X, Y = tree
@@ -201,7 +201,7 @@ def test_partial_fit_detects_arrays_changed_in_place():
 
 def test_one_pass_refuses_inconsistent_input(tree):
     model, X, Y = tree
-    with raises_with(XmlcError, "99 instances", "100"):
+    with raises_with(XmlcError, "39 instances", "40"):
         fit_in_one_pass(FTA(), model, X[:-1], Y)
     with raises_with(XmlcError, "instances=0"):
         fit_in_one_pass(FTA(), model, X, Y, instances=0)
