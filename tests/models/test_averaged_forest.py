@@ -12,6 +12,7 @@ from sklearn.base import clone
 from small_data import equal_bits, random_multilabel
 
 from xmlc.core.errors import XmlcError
+from xmlc.kernels import unit_length
 from xmlc.kernels.csr import top_k_of
 from xmlc.models import FastXML, LdSM, averaged_forest, tail_classifiers
 from xmlc.models.averaged_forest import JoinedTrees
@@ -61,6 +62,7 @@ def fitted():
 def test_forests_are_bit_identical_on_any_number_of_threads(fitted, monkeypatch, name):
     one, X, Y = fitted(name)
     monkeypatch.setattr(representations, "NONZEROS_PER_TASK", 500)
+    monkeypatch.setattr(unit_length, "NONZEROS_PER_TASK", 10)
     monkeypatch.setattr(tail_classifiers, "ROWS_PER_BLOCK", 50)
     two = clone(one).set_params(n_jobs=2).fit(X, Y)
     if one.tail_ is not None:
@@ -91,6 +93,10 @@ def test_predictions_are_equal_for_any_split_into_threads_and_blocks(fitted, mon
         for n_jobs in (1, 2):
             assert_same_predictions(model.set_params(n_jobs=n_jobs), alone, X)
             assert model.predict_top_k(X[:0], 3)[0].shape == (0, 3)
+    row = X[[3]]
+    labels, scores = model.predict_top_k(row, 4)
+    one = model.rank_one(row.indices, row.data, 4)
+    np.testing.assert_array_equal(one, (labels[0], scores[0]))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -126,6 +132,7 @@ def test_forest_written_tree_by_tree_equals_saved_forest(fitted, tmp_path, monke
 @pytest.mark.parametrize("name", PLAIN)
 def test_thresholds_are_strict_and_rankings_follow_estimates(fitted, name):
     model, X, _ = fitted(name)
+    assert model.tail_ is None
     spe = model.predict_proba(X)
     for found, expected in zip(model.predict_top_k(X, 5), top_k_of(spe, 5), strict=True):
         np.testing.assert_array_equal(found, expected)
@@ -135,6 +142,14 @@ def test_thresholds_are_strict_and_rankings_follow_estimates(fitted, name):
         above = model.predict_proba(X, threshold)
         assert 0 < above.nnz < spe.nnz
         np.testing.assert_array_equal(above.toarray(), np.where(dense > threshold, dense, 0))
+
+
+@pytest.mark.parametrize("name", RERANKED)
+def test_tail_classifiers_change_scores(fitted, name):
+    model, X, _ = fitted(name)
+    _, scores = model.predict_top_k(X, 5)
+    _, estimates = top_k_of(model.predict_proba(X), 5)
+    assert not np.array_equal(scores, estimates)
 
 
 @pytest.mark.parametrize("labels", [3, 400])

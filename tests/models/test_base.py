@@ -10,9 +10,7 @@ from scipy import sparse
 from small_data import equal_bits
 from small_models import OURS, small
 
-from xmlc.kernels import unit_length
-from xmlc.kernels.csr import as_features, kernel_csr
-from xmlc.kernels.unit_length import unit_rows
+from xmlc.kernels.csr import as_features
 from xmlc.models import FastXML, abilities
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import estimator_class
@@ -45,17 +43,6 @@ def test_protocols_are_visible_before_fit():
     for protocol in set(ABLE.values()):
         assert not isinstance(Bush(), protocol)
         assert not isinstance(small("plt"), protocol)
-
-
-def test_instances_are_scaled_to_unit_length_in_pieces(multilabel, monkeypatch):
-    X = as_features(multilabel(90, 20, 5)[0])
-    for part in (X, X[:0], as_features(X[:, :0])):
-        expected = kernel_csr(unit_rows(part))
-        with monkeypatch.context() as patch:
-            patch.setattr(unit_length, "NONZEROS_PER_TASK", 10)
-            found = FastXML(unit_norm=True, n_jobs=2)._kernel_form(part)
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("name", OURS)

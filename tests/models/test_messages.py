@@ -16,7 +16,7 @@ from xmlc.core.errors import (
     NotFittedError,
     XmlcError,
 )
-from xmlc.inference import gfm, gfm_t, marginals_of, meuf_approx
+from xmlc.inference import gfm, gfm_t, marginals_of
 from xmlc.metrics import macro_f, precision_at_k, propensities
 from xmlc.models import (
     OPLT,
@@ -28,7 +28,7 @@ from xmlc.models import (
 from xmlc.models.registry import make_estimator
 from xmlc.models.texts import TextClassifier
 from xmlc.models.wrapped import Wrapped
-from xmlc.thresholds import FTA, STO, CommonThreshold, OutOfFold
+from xmlc.thresholds import FTA, STO, OutOfFold
 
 X, Y = random_multilabel(40, 12, 5)
 SPE = sparse.csr_array(Y * np.float32(0.5))
@@ -68,16 +68,12 @@ def test_error_shows_given_value_and_how_to_pass_it(call, facts):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: STO().set_params(estimator__C=3),
         lambda: Wrapped(PLT()).set_params(ariti=3),
         lambda: macro_f(Y, Y, beta="1"),
-        lambda: macro_f(Y, Y, average=["all"]),
         lambda: propensities(Y, None),
         lambda: gfm_t(SPE, n_thresholds="x"),
-        lambda: meuf_approx(SPE, n_cells=2.5),
         lambda: FTA(grid=3).fit(SPE, Y),
         lambda: STO(overlap="f1").fit(SPE, Y),
-        lambda: CommonThreshold(overlap=None).fit(SPE, Y),
         lambda: gfm(TEXTS),
         lambda: gfm(sparse.csr_array(np.eye(3)), 0.1),
         lambda: marginals_of(SPE),
@@ -87,7 +83,6 @@ def test_error_shows_given_value_and_how_to_pass_it(call, facts):
         lambda: PLT().fit(X, Y).save(None),
         lambda: xmlc.load_model(b"model"),
         lambda: PLT().fit(X, Y).rank_one([0], ["a"]),
-        lambda: TextClassifier().fit(None, [["a"]]),
         lambda: TextClassifier().fit(TEXTS, None),
         lambda: TextClassifier().fit([], []),
         lambda: TextClassifier().fit(TEXTS, [["a\ud800"]] * 40),
@@ -164,12 +159,7 @@ def test_label_names_that_are_not_a_list_of_names_are_refused(names):
 
 
 @pytest.mark.parametrize(
-    "names",
-    [
-        np.array(list("abcde")),
-        iter("abcde"),
-        dict.fromkeys("abcde").keys(),
-    ],
+    "names", [np.array(list("abcde")), iter("abcde"), dict.fromkeys("abcde").keys()]
 )
 def test_label_names_may_be_any_ordered_collection(names):
     assert PLT(n_jobs=1).fit(X, Y).name_labels(names).classes_.tolist() == list("abcde")

@@ -37,12 +37,8 @@ def test_memory_tree_learns_classes_and_loaded_model_predicts_the_same(tmp_path)
     assert (spe.data == 1).all()
     assert model.predict_proba(X_test, 1.0).nnz == 0
     model.save(tmp_path / "model")
-    np.testing.assert_array_equal(
-        VowpalWabbitCMT.load(tmp_path / "model").predict_top_k(X_test, 1)[0], labels
-    )
-    np.testing.assert_array_equal(
-        VowpalWabbitCMT(**SMALL).fit(X, Y).predict_top_k(X_test, 1)[0], labels
-    )
+    for other in (VowpalWabbitCMT.load(tmp_path / "model"), VowpalWabbitCMT(**SMALL).fit(X, Y)):
+        np.testing.assert_array_equal(other.predict_top_k(X_test, 1)[0], labels)
 
 
 def test_progressive_predictions_precede_learning():
@@ -69,9 +65,8 @@ def test_each_option_changes_predictions():
         {"online": True},
         {"random_state": 5},
     ):
-        assert (VowpalWabbitCMT(**(SMALL | change)).progressive_top_k(X, Y)[0] != default).any(), (
-            change
-        )
+        changed = VowpalWabbitCMT(**SMALL | change).progressive_top_k(X, Y)[0]
+        assert (changed != default).any(), change
 
 
 def test_memory_tree_ranks_one_class_and_refuses_label_sets(multilabel):

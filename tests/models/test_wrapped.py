@@ -218,17 +218,7 @@ def test_large_dense_label_sets_are_refused_and_model_stays_unchanged(multilabel
 @pytest.mark.parametrize(
     ("name", "given", "facts"),
     [
-        (
-            "sklearn.linear_model:LogisticRegression",
-            {},
-            ["sklearn.linear_model:LogisticRegression", ONE_VS_REST],
-        ),
         (ONE_VS_REST, {"estimator": "sklearn.naive_bayes:GaussianNB"}, "GaussianNB"),
-        (
-            ONE_VS_REST,
-            {"estimator": "sklearn.ensemble:HistGradientBoostingClassifier"},
-            "HistGradientBoostingClassifier",
-        ),
         ("of_mine.py:np", {}, ["of_mine.py:np", "predict_proba"]),
         ("of_mine.py:MADE", {}, ["of_mine.py:MADE", "LogisticRegression()"]),
         ("of_mine.py:Shares", {"estimator": 1}, ["of_mine.py:Shares", "estimator", "scale"]),
