@@ -134,7 +134,9 @@ def label_names(names: object, n_labels: int) -> np.ndarray:
     found = list(given)
     for name in found:
         is_number = isinstance(name, int | float | np.integer | np.floating)
-        if isinstance(name, bool) or name != name:  # NaN differs from itself
+        if isinstance(name, bool):
+            is_number = False
+        if is_number and name != name:  # NaN differs from itself
             is_number = False
         if not isinstance(name, str) and not is_number:
             raise InvalidDataError(
