@@ -41,47 +41,35 @@ def test_no_target_requests_a_file_inside_an_output_folder(configured):
 
 
 def test_dataset_target_requests_its_outputs_for_all_tables_and_figures(configured):
-    for dataset in ("yeast", "bibtex"):
-        wanted = set()
-        for paper, one in configured.suites.items():
-            if dataset in configured.datasets_of(paper):
-                wanted.update(
-                    *(
-                        outputs_for(configured, "table", name, paper)
-                        for name in one.tables
-                        if paper != "neural"
-                    )
-                )
-                wanted.update(
-                    *(outputs_for(configured, "figure", name, paper) for name in one.figures)
-                )
-        own = {file for file in wanted if file.startswith(f"results/{dataset}/")}
-        found = {
-            file
-            for file in outputs_of_dataset(configured, dataset)
-            if file.startswith(f"results/{dataset}/")
-        }
-        assert found == own
-        assert f"results/{dataset}/plt/seed0/80/evaluation" in found
+    dataset = "bibtex"
+    wanted = []
+    for paper, listed in configured.suites.items():
+        if paper != "neural" and dataset in configured.datasets_of(paper):
+            for name in listed.tables:
+                wanted += outputs_for(configured, "table", name, paper)
+            for name in listed.figures:
+                wanted += outputs_for(configured, "figure", name, paper)
+    own = {file for file in wanted if file.startswith(f"results/{dataset}/")}
+    outputs = outputs_of_dataset(configured, dataset)
+    assert own == {file for file in outputs if file.startswith(f"results/{dataset}/")}
+    assert f"results/{dataset}/plt/seed0/80/evaluation" in own
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"datasets": ["far-set", "yeast", "demo"], "keep_models": False}]
-)
-def test_job_of_a_dropped_model_writes_each_record_that_a_table_needs(settings):
-    project = Project.read({"papers": []} | settings, ROOT / "config")
+def test_job_of_a_dropped_model_writes_each_record_that_a_table_needs():
+    settings = {"papers": [], "datasets": ["far-set", "yeast", "demo"], "keep_models": False}
+    project = Project.read(settings, ROOT / "config")
     steps = {}
     for (split, rules), models in jobs_of_dropped_models(project).items():
         for model in models:
             assert (split, model) not in steps
             steps[split, model] = [rule.removesuffix("_without_validation") for rule in rules]
-    jobs = []
+    asked = []
     for paper, listed in project.suites.items():
         # a paper's suite can run on any dataset
         datasets = listed.datasets if listed.own else project.dropped
         for files in results_of(project, paper, datasets).values():
-            jobs += [job for job in map(job_of, files) if job and job.dataset in project.dropped]
-    asked = [job for job in jobs if job.step in ("rank", "forest", "thresholds", "infer")]
+            asked += filter(None, map(job_of, files))
+    asked = [job for job in asked if job.step in ("rank", "forest", "thresholds", "infer")]
     assert len(asked) > 100
     for job in asked:
         assert job.step in steps[job.split, f"{job.dataset}/{job.model}"]
@@ -108,29 +96,26 @@ def test_jobs_of_dropped_models_do_not_depend_on_selected_papers_models_and_seed
     }
 
 
+def scored(folder, monkeypatch, **content):
+    """Return a project with a model of estimates of two seeds, whose folder for yeast exists."""
+    monkeypatch.chdir(folder)
+    (folder / "scores/yeast").mkdir(parents=True)
+    files = {"test": "scores/{dataset}/t-{seed}.npz"}
+    theirs = {"estimator": "estimates", "hyperparameters": files}
+    known = suite({"plt": {}, "theirs": theirs}, tables=["table1"], **content)
+    return project_of(folder / "config", {"datasets": ["yeast", "mine"]}, a=known)
+
+
 def test_models_without_estimates_are_named(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    scored = {"estimator": "estimates", "hyperparameters": {"test": "scores/{dataset}/t.npz"}}
-    (tmp_path / "scores/yeast").mkdir(parents=True)
-    (tmp_path / "scores/yeast/t.npz").touch()
-    known = suite({"plt": {}, "theirs": scored}, datasets=["yeast", "mine"], tables=["table1"])
-    project = project_of(tmp_path / "config", {"datasets": ["yeast", "mine"]}, a=known)
+    project = scored(tmp_path, monkeypatch, datasets=["yeast", "mine"])
+    (tmp_path / "scores/yeast/t-0.npz").touch()
     left_out = ["skipped theirs on mine: found no estimates"]
     assert remarks(project, {"results/tables/a/table1.csv", "results/yeast/data"}) == left_out
     assert remarks(project, {"results/yeast/data"}) == []
 
 
 def test_dataset_with_missing_file_of_estimates_is_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    scored = {
-        "estimator": "estimates",
-        "hyperparameters": {"test": "scores/{dataset}/t-{seed}.npz"},
-    }
-    project = project_of(
-        tmp_path / "config", a=suite({"theirs": scored}, datasets=["yeast"], tables=["table1"])
-    )
-    assert outputs_of_dataset(project, "yeast") == []  # The dataset has no estimates.
-    (tmp_path / "scores/yeast").mkdir(parents=True)
+    project = scored(tmp_path, monkeypatch, datasets=["yeast"])
     with raises_with(XmlcError, "scores/yeast/t-0.npz"):
         outputs_of_dataset(project, "yeast")
 
@@ -139,12 +124,8 @@ def test_models_with_equal_titles_are_distinguished_by_name(tmp_path):
     titles = {"plt": None, "one": "PLT", "two": "Trees", "three": "Trees", "four": "Forest"}
     models = {name: {"title": title} if title else {} for name, title in titles.items()}
     options = titles_of(project_of(tmp_path, a=suite(models)), "a")
-    assert options[1::2] == [
-        "one=PLT (one)",
-        "two=Trees (two)",
-        "three=Trees (three)",
-        "four=Forest",
-    ]
+    expected = ["one=PLT (one)", "two=Trees (two)", "three=Trees (three)", "four=Forest"]
+    assert options[1::2] == expected
 
 
 def test_size_that_selects_no_dataset_is_refused(tmp_path):
