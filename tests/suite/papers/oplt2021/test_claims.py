@@ -47,8 +47,6 @@ def test_policy_is_as_good_within_the_published_gap():
     assert decided(claim, ranked(**CAT, **near)) == (-0.3, "holds", 2)
     far = ranked(**CAT, oplt_b_program_1_pass=59.2, oplt_r_program_1_pass=59, iplt_1_pass=60)
     assert decided(claim, far) == (-0.9, "does not hold", 2)
-    # The paper's sentence names other datasets.
-    assert decided(claim, ranked(**near)) == NOT_RUN
     # In the paper, the online model is worse.
     ahead = ranked(**CAT, oplt_b_program_1_pass=61, iplt_1_pass=60)
     assert decided(claim, ahead) == (1, "undecided", 1)
@@ -71,7 +69,6 @@ def test_trees_by_algorithm_8_have_separate_claims():
     printed = claims.similar_to_memory_tree_as_printed
     assert decided(claims.similar_to_memory_tree, both, online) == (-4, "holds", 2)
     assert decided(printed, both, online) == (-22, "does not hold", 2)
-    assert printed.stated == "xmlc"
 
 
 def test_no_comparison_if_all_labels_fit_below_one_node():
@@ -87,8 +84,6 @@ def test_larger_datasets_have_separate_claims():
     assert decided(claims.as_good_as_offline, large) == NOT_RUN
     assert decided(claims.behind_offline_on_large, large) == (2, "holds", 1)
     assert decided(claims.greedy_over_random, large) == (1, "holds", 1)
-    with_parabel = ranked(**AMAZON, **passes, parabel_single=40.5)
-    assert decided(claims.behind_offline_on_large, with_parabel) == (-0.5, "does not hold", 1)
     for claim in (claims.behind_offline_on_large, claims.greedy_over_random):
         assert decided(claim, ranked(**passes)) == NOT_RUN
 
@@ -128,7 +123,6 @@ def test_memory_tree_is_compared_on_few_shot_texts_and_streams():
     assert decided(claim, texts, []) == (22.5, "holds", 2)
     stream = streamed("wikipara-5", oplt_b_program_1_pass=50, cmt_1_pass=90)
     assert decided(claim, [], stream) == (-40, "does not hold", 1)
-    assert decided(claims.similar_to_memory_tree, [], stream) == NOT_RUN
 
 
 def test_memory_tree_is_compared_on_aloi():
@@ -136,7 +130,6 @@ def test_memory_tree_is_compared_on_aloi():
     on_tests = ranked(**ALOI, oplt_b_program_3_passes=67, cmt_3_passes=72)
     online = streamed("aloi", oplt_r_program_1_pass=58, cmt_1_pass=55)
     assert decided(claim, on_tests, online) == (-1, "holds", 2)
-    assert decided(claims.dominates_memory_tree, on_tests, online) == NOT_RUN
     # The second case has no online record.
     printed = [case.printed for case in outcome_of(claim, on_tests, online).cases]
     assert printed == pytest.approx([-4.72, math.nan], nan_ok=True)

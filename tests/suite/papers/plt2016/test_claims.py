@@ -63,9 +63,6 @@ def test_plt_has_to_be_ahead_on_half_of_the_datasets():
     assert decided(claim, half) == (0, "holds")
     third = half + ranked(60, 61, name="amazon-670k")
     assert decided(claim, third) == (1 / 3 - 1 / 2, "does not hold")
-    assert decided(claim, ahead[:3])[1] == "not run"
-    # not a dataset of the paper
-    assert decided(claim, ranked(61, 60))[1] == "not run"
 
 
 def test_exact_weights_are_used_if_hashed_ones_are_missing():
@@ -112,7 +109,6 @@ def test_claims_on_sto_are_tested_under_three_conventions():
     assert decided(claims.sto_outperformed_present, records) == (5.5, "holds")
     assert decided(claims.sto_loses_most_on_test_zero, records) == (-6.5, "does not hold")
     assert decided(claims.sto_loses_most_on_test_present, records) == (8.5, "holds")
-    assert claims.sto_outperformed_zero.stated == "xmlc"
     for record in records:  # Earlier versions wrote records in this form.
         record["best"]["validation"] = {"macro_f": 0.4}
     assert decided(claims.sto_outperformed_zero, records)[1] == "not run"
@@ -132,7 +128,6 @@ def test_ofo_with_both_tuned_is_compared_with_better_of_fta_and_sto():
     assert decided(claim, tuned(dataset=LARGE, **up)) == (1, "holds")
     down = tuned(dataset=LARGE, ofo_ab=39, fta=30, sto=40)
     assert decided(claim, down) == (-1, "does not hold")
-    assert decided(claim, tuned(**up))[1] == "not run"
 
 
 def test_rival_of_sto_is_chosen_on_validation_set():
@@ -159,17 +154,12 @@ def test_two_methods_are_compared_on_test_set(claim, better, worse):
 def test_plt_with_fta_is_compared_with_cheapest_of_others(cheapest, claim):
     costs = {"fta": 1400, "sto": 2800, "ofo": 2800, "fastxml": 2800} | {cheapest: 700}
 
-    def on(dataset):
-        scores = {"fta": 30, "sto": 30, "ofo": 30, "dataset": dataset}
-        of_forest = dict.fromkeys(costs, costs["fastxml"])
-        forest = tuned("fastxml", inner_products=of_forest, **scores)
-        return tuned(inner_products=costs, **scores) + forest
-
-    assert decided(claim, on(LARGE)) == (0.5, "does not hold")
-    # The record of the forest is missing.
-    assert decided(claim, on(LARGE)[:9])[1] == "not run"
-    # a dataset outside the paper, and the exception of the paper
-    assert decided(claim, on("bibtex") + on("rcv1-2k"))[1] == "not run"
+    of_forest = dict.fromkeys(costs, costs["fastxml"])
+    about = TEST | {"dataset": LARGE}
+    plt = tuned(inner_products=costs, **about)
+    forest = tuned("fastxml", inner_products=of_forest, **about)
+    assert decided(claim, plt + forest) == (0.5, "does not hold")
+    assert decided(claim, plt)[1] == "not run"
 
 
 def test_inner_products_of_sto_are_compared_with_costlier_of_others():
@@ -184,9 +174,9 @@ def test_table_of_claims_shows_verdicts(tmp_path):
     records = ranked(60, 63, (10.0, 25.0)) + tuned(fta=40, sto=38, ofo=41)
     rows = build_from(tmp_path, "claims", "plt2016", records).content.set_index("claim")
     assert [name.replace("-", "_") for name in rows.index] == [*vars(claims)]
-    assert rows.loc["precision-on-par", ["effect", "verdict", "cases"]].tolist() == [-3, "holds", 1]
+    effect = rows.loc["precision-on-par", ["effect", "lower", "verdict", "cases", "seeds"]]
+    assert effect.tolist() == [-3, -3, "holds", 1, 3]
     costs = rows.loc["trains-faster"]
     assert costs[["effect", "verdict"]].isna().all()
     assert costs[["cost_effect", "cost_verdict", "cases"]].tolist() == [2.5, "holds", 1]
-    assert rows.loc["ofo-most-promising", ["effect", "lower", "seeds"]].tolist() == [1, 1, 3]
     assert rows.loc["tuning-a-helps", ["verdict", "cases", "seeds"]].tolist() == ["not run", 0, 0]
