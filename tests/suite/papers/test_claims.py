@@ -341,6 +341,12 @@ def test_cases_whose_interval_with_test_set_error_has_margin_are_counted():
     assert not one_seed.on_tests.has_interval
 
 
+def test_case_of_one_seed_has_no_side():
+    assert "| yeast | mine | +20.00 | – | 1 | one seed |" in markdown(
+        table_of([declared()], ranked(0.7))
+    )
+
+
 def test_equal_scores_have_no_negative_effect():
     claim = declared(measure=lambda numbers: -points(numbers))
     assert "| +0.00 [+0.00, +0.00] |" in markdown(table_of([claim], ranked(0.5, 0.5)))

@@ -59,6 +59,8 @@ def test_methods_that_ran_out_of_time_have_a_dash_and_a_note(build):
     facts = ("60 s", "scene", "PCC", "MEUF, as published")
     assert any(absent(note, *facts) == [] for note in table.notes)
     assert to_csv(table).count("stopped after 60 s") == 1
+    without = build(inference(), inference("yeast", finished=False))
+    assert [panel.title for panel in without.panels] == ["Datasets", "scene"]
 
 
 def test_note_names_macro_f_convention_of_each_dataset(build):
