@@ -1,9 +1,13 @@
 """STO, FTA and OFO: threads, empty input and refusals."""
 
+from itertools import chain
+
 import numba
 import numpy as np
 import pytest
 from facts import raises_with
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from threshold_cases import random_case
 
@@ -69,3 +73,13 @@ def test_invalid_ofo_parameters_and_fta_grids_are_refused():
     for grid in ((), (0, 2), (0.5,)):
         with raises_with(XmlcError, "c >= 1"):
             FTA(grid=grid).fit(*pair)
+
+
+@settings(deadline=None, max_examples=60)
+@given(sizes=st.lists(st.integers(0, 40), max_size=30), entries=st.integers(1, 50))
+def test_pieces_cover_each_label_once_in_order(sizes, entries):
+    tasks = label_tasks(np.array(sizes, dtype=np.int64), entries)
+    covered = list(chain.from_iterable(range(*task) for task in tasks))
+    assert covered == list(range(len(sizes)))
+    for start, end in tasks:  # the limit applies without the last label, and empty labels count
+        assert sum(sizes[start : end - 1]) + (end - 1 - start) <= entries
