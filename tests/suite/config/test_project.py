@@ -161,6 +161,7 @@ def test_baselines_run_if_they_are_installed(tmp_path, monkeypatch):
     project = project_of(tmp_path, a=suite_of(BASELINES))
     assert found(project) == [["parabel", "ours"], ["parabel", "ours", "large"], ["cmt", "br"]]
     assert asked == installed
+    assert [run.model for run in project.runs("a", ["yeast"])] == ["cmt", "br"]
     installed.clear()
     # A missing program of a required model is an error only when the model runs.
     assert found(project) == [["ours"], ["ours", "large"], ["br"]]
@@ -293,7 +294,8 @@ def test_search_can_be_shared_or_start_from_another(tmp_path):
     assert project.tuned_by("one", "yeast") == RESULT("yeast", "one")
     assert project.searched_after("one", "yeast") == RESULT("yeast", "many")
     assert project.searched_after("one", "scene") is None
-    assert project.searched_after("many", "yeast") is None
+    for name in ("many", "hashed"):
+        assert project.searched_after(name, "yeast") is None
 
 
 def test_search_can_have_extra_stages_on_single_datasets(tmp_path):
