@@ -14,11 +14,9 @@ from xmlc.data import load
 
 def test_rows_equal_hand_written_matrix(tmp_path):
     train = tmp_path / "train.vw"
-    test = tmp_path / "test.vw"
     train.write_text(
         "3 | 5:0.5 word\n1,2,1 2.0 'tag|a x:2 x:1 |b:0.5 x\n | 5:1\n2 1 0.5 tag|\n'tag| 5:0\n\n\n"
     )
-    test.write_text("2 | new:1 word:4\n")
     vocabulary = {}
     X, Y = load(train, zero_based=False, vocabulary=vocabulary)
     assert list(vocabulary) == ["|5", "|word", "a|x", "b|x"]
@@ -26,9 +24,10 @@ def test_rows_equal_hand_written_matrix(tmp_path):
     assert X.nnz == 5
     assert [np.flatnonzero(row).tolist() for row in Y.toarray()] == [[2], [0, 1], [], [1], []]
     assert (X.dtype, Y.dtype) == (np.float32, bool)
-    X_test, Y_test = load(test, zero_based=False, vocabulary=vocabulary)
-    assert X_test.toarray().tolist() == [[0, 4, 0, 0, 1]]
-    assert Y_test.toarray().tolist() == [[False, True]]
+    train.write_text("2 | new:1 word:4\n")
+    X, Y = load(train, zero_based=False, vocabulary=vocabulary)
+    assert X.toarray().tolist() == [[0, 4, 0, 0, 1]]
+    assert Y.toarray().tolist() == [[False, True]]
 
 
 def test_features_missing_from_training_are_dropped(tmp_path):
