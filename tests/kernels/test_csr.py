@@ -108,7 +108,12 @@ def test_features_must_be_a_finite_table_of_numbers():
         as_features(np.array([[0.0, 1.0], [np.inf, 0.0]]))
     with raises_with(XmlcError, "(3,)", "2 dimensions"):
         as_features(np.zeros(3))
-    for values in (np.ones((2, 2), dtype=complex), np.array([["1"]]), [[1.0, 2.0], [3.0]]):
+    for values in (
+        np.ones((2, 2), dtype=complex),
+        np.array([["1"]]),
+        np.array([[None]]),
+        [[1.0, 2.0], [3.0]],
+    ):
         with raises_with(InvalidDataError, "X"):
             as_features(values)
 

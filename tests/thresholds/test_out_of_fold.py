@@ -17,6 +17,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils import get_tags
 from small_data import equal_bits
 
 from xmlc.core.errors import XmlcError
@@ -150,6 +151,7 @@ def test_nested_hyperparameters_can_be_set():
     assert (model.estimator.epochs, model.method.b, model.folds) == (1, 20.0, 2)
     assert copy.get_params()["estimator__epochs"] == 3
     assert "estimator__epochs" not in copy.get_params(deep=False)
+    assert get_tags(model).estimator_type is None
     for wrong, name in (("estimator__epoch", "'epoch'"), ("fold", "'fold'")):
         with raises_with(ValueError, name):
             model.set_params(**{wrong: 3})
