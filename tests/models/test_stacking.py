@@ -301,6 +301,8 @@ def test_propensities_favour_rare_labels(data):
     expected = dense * np.sqrt(p.min() / p)
     np.testing.assert_allclose(scores, -np.sort(-expected, axis=1)[:, :4], rtol=1e-6)
     np.testing.assert_allclose(np.take_along_axis(expected, labels, axis=1), scores, rtol=1e-6)
+    one = model.rank_one(X[[0]].indices, X[[0]].data, 4)
+    np.testing.assert_array_equal(one, (labels[0], scores[0]))
     np.testing.assert_array_equal(model.predict_proba(X).toarray(), dense)
 
 
