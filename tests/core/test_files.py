@@ -17,6 +17,7 @@ from xmlc.core.files import (
     atomic_folder,
     locked,
     read_json,
+    remove_leftovers,
     temporary_place,
     write_json,
 )
@@ -143,6 +144,7 @@ def test_folder_writer_removes_leftovers_of_killed_processes(tmp_path):
         assert {str(path) for path in tmp_path.iterdir()} == kept
     running[2].communicate("\n")
     assert {path.name for path in tmp_path.iterdir()} == {"data", "own.csv", "c", elsewhere.name}
+    assert remove_leftovers(tmp_path) == {elsewhere.name}
 
 
 HOLD = (

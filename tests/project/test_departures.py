@@ -221,6 +221,20 @@ def hyperparameters_of(model):
     return found - {"all", "datasets"} - TECHNICAL
 
 
+def hyperparameters_from_paper(model):
+    """Return the hyperparameters for which a model names the paper as their source."""
+    found = set()
+    for key in hyperparameters_of(model):
+        sources = [model.provenance.get(key, model.provenance.get("all", ""))]
+        given = model.hyperparameters.get(key)
+        differs = any(values.get(key) != given for values in model.datasets.values())
+        if differs and key not in model.provenance:
+            sources.append(model.provenance.get("datasets", ""))
+        if any(source.startswith("paper:") for source in sources):
+            found.add(key)
+    return found
+
+
 def leaves(thing, path):
     """Return the paths of all values in a nested dict, without technical keys and keys of single
     datasets.
@@ -262,6 +276,15 @@ def without_entry(paper, settings, chosen):
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_setting_of_a_suite_has_a_choice(paper):
     assert without_entry(paper, settings_of_suite(paper), choices(paper).values()) == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_hyperparameters_from_the_paper_have_a_printed_choice(paper):
+    printed = [choice for choice in choices(paper).values() if choice["printed"] != OPEN]
+    settings = set()
+    for name, model in models_of(paper).items():
+        settings |= {f"models.{name}.{key}" for key in hyperparameters_from_paper(model)}
+    assert without_entry(paper, settings, printed) == []
 
 
 @pytest.mark.parametrize("paper", PAPERS)
