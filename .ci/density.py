@@ -1,7 +1,7 @@
 """Check that one statement says one thing, as a part of `make lint`.
 
-The check fails if a folder has more dense constructs per 1,000 statements than `LIMITS` allows, and
-then lists them.
+The check fails, with a list, if a folder has more dense constructs per 1,000 statements than
+`LIMITS` allows.
 """
 
 import ast
@@ -30,9 +30,7 @@ def is_truth_value(node: ast.AST | None) -> bool:
 
 
 def is_trick(node: ast.AST) -> bool:
-    """Return whether an expression hides a condition, as ``[note] * bool(found)`` and ``(no,
-    yes)[found > 0]`` do.
-    """
+    """Return whether an expression hides a condition, as ``[note] * bool(found)`` does."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         sides = [node.left, node.right]
         texts = [
@@ -50,7 +48,7 @@ def is_trick(node: ast.AST) -> bool:
 
 
 def kind_of(node: ast.AST) -> str:
-    """Return the kind of dense construct that a node is, or an empty text."""
+    """Return the kind of dense construct that a node is, or ""."""
     if (
         isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Tuple)

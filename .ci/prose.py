@@ -1,9 +1,9 @@
 """Check that docstrings, comments, messages and settings are plain English, as a part of `make
 lint`.
 
-The check fails if a kind of text has more marks (phrases that readers had to read twice) than
-`LIMITS` allows, and then lists the marks. It skips a text that begins on a line with the comment
-``# prose: as it is``.
+The check fails, with a list, if a kind of text has more marks (phrases that readers had to read
+twice) than `LIMITS` allows. It skips a text that begins on a line with the comment ``# prose: as it
+is``.
 """
 
 import ast
@@ -38,9 +38,7 @@ LISTED = re.compile(
 
 
 def texts_of(file: str, source: str) -> Iterator[tuple[str, int, str]]:
-    """Yield kind, line and text of the comments of a file, and of a module's docstrings and long
-    strings.
-    """
+    """Yield kind, line and text of comments, docstrings and long strings of a file."""
     kind = "code"
     if file.startswith("tests/"):
         kind = "tests"
