@@ -14,6 +14,8 @@ PAGES = {page.stem: page for page in sorted((ROOT / "docs/models").glob("*.md"))
 @pytest.mark.parametrize("name", PAGES)
 def test_page_shows_output_of_its_blocks(name):
     names = {}
-    for language, code, shown in steps(PAGES[name].read_text(encoding="utf-8")):
+    blocks = steps(PAGES[name].read_text(encoding="utf-8"))
+    assert blocks
+    for language, code, shown in blocks:
         assert language == "python"
         assert run_python(code, names) == shown
