@@ -1,4 +1,4 @@
-"""Test the workflow inside one allocation of a real Slurm, as docs/running.md describes."""
+"""Test the workflow inside one allocation of a real Slurm, as docs/clusters.md describes."""
 
 import shlex
 import subprocess

@@ -1,4 +1,4 @@
-"""Test the workflow on a real Slurm of one node on this machine, as docs/running.md describes."""
+"""Test the workflow on a real Slurm of one node on this machine, as docs/clusters.md describes."""
 
 import shutil
 import signal
@@ -89,7 +89,7 @@ def test_same_command_finishes_after_kill_and_cancelled_jobs(cluster, project, s
     run.wait()
     # No process waits for this job.
     assert running.id in {job.id for job in cluster.jobs("RUNNING")}
-    # This is the command in docs/running.md.
+    # This is the command in docs/clusters.md.
     cluster.ask("scancel", *(job.id for job in cluster.jobs("PENDING", "RUNNING")))
     while cluster.jobs("PENDING", "RUNNING", "COMPLETING"):
         time.sleep(0.5)
