@@ -1,7 +1,4 @@
-"""Match the features of instances with the sparse rows of a block of weights.
-
-The kernels in `xmlc.models.plt.weights` call the functions of this module.
-"""
+"""Matches between the features of instances and of blocks, for `xmlc.models.plt.weights`."""
 
 from __future__ import annotations
 
@@ -17,21 +14,19 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
     """Compute the linear scores of all siblings for one instance, from the sparse rows of a block.
 
     The result is bit-identical to `dense_scores` with the same weights, because a missing weight
-    would add zero. The kernel first prefetches the start of each row. Sparse rows differ in length,
-    so the processor cannot predict the end of a row, and would wait there without prefetching.
+    would add zero. Since rows differ in length, the processor cannot predict where they end and
+    would wait there, so the kernel first prefetches the start of each.
 
     Parameters
     ----------
-    ids : uint32
-        Features of the instance. A feature is given by its index among the features of the block.
-    values : float32
-        Values of the features.
+    ids, values : uint32 and float32
+        Features of the instance, as indices in the block, and their values.
     row_starts, siblings, weights
         Rows of the block, as in `CompactNodeWeights`.
     bias : float32 (siblings,)
         Each sibling's weight of the constant feature.
     scores : float32 (siblings,)
-        On return, the linear score of each sibling.
+        Overwritten with the scores.
     """
     copy_into(scores, bias)
     for k in range(ids.size):
@@ -48,10 +43,7 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
 
 @njit
 def mark_features(features, scratch):
-    """Add the ascending ``features`` to the empty feature set of a `Scratch`.
-
-    The function reads 4 bytes per feature.
-    """
+    """Add the ascending ``features`` to the empty feature set of a `Scratch`."""
     words = scratch.words
     ranks = scratch.ranks
     six = np.uint32(6)
@@ -60,15 +52,16 @@ def mark_features(features, scratch):
         feature = features[index]
         at = feature >> six
         word = words[at]
-        # an if statement would be slower here, because its branch is unpredictable
+        rank = ranks[at]
         if word == 0:
-            ranks[at] = index
+            rank = np.uint32(index)
+        ranks[at] = rank  # stored in any case, because a branch would be unpredictable
         words[at] = word | (np.uint64(1) << (np.uint64(feature) & low))
 
 
 @njit
 def clear_features(features, scratch):
-    """Clear the feature set of a `Scratch`, given the ``features`` in the set."""
+    """Clear the feature set of a `Scratch`, which contains ``features``."""
     words = scratch.words
     six = np.uint32(6)
     # eight contiguous words are cleared as fast as one word at a random place
@@ -81,30 +74,13 @@ def clear_features(features, scratch):
 
 @njit
 def find_marked(ids, values, words, ranks, out_ids, out_values):
-    """Find the features of an instance that are in the feature set of a `Scratch`.
+    """Find the features of an instance that are in the feature set of a `Scratch`, and return their
+    number.
 
-    The feature set takes 12 bytes per 64 features of the data, so it fits into the first-level
-    cache for up to about 200,000 features. The kernel writes every feature to the result. The next
-    feature overwrites a feature that is not in the set. A branch that skips features outside the
-    set would be unpredictable and therefore slower.
-
-    Parameters
-    ----------
-    ids : uint32
-        Features of the instance.
-    values : float32
-        Values of the features.
-    words, ranks
-        The feature set, as in `Scratch`.
-    out_ids : uint32
-        On return, the index in the block of each found feature.
-    out_values : float32
-        On return, the values of the found features.
-
-    Returns
-    -------
-    int
-        Number of features found.
+    ``out_ids`` and ``out_values`` receive their indices in the block and their values. The kernel
+    writes every feature, and the next one overwrites a feature that is not in the set, because a
+    branch would be unpredictable and therefore slower. The set takes 12 bytes per 64 features of
+    the data, so the first-level cache holds it for up to about 200,000 features.
     """
     six = np.uint32(6)
     low = np.uint64(63)
@@ -122,33 +98,16 @@ def find_marked(ids, values, words, ranks, out_ids, out_values):
 
 @njit
 def match_features(ids, values, features, out_ids, out_values):
-    """Find the features of an instance that are in a block, by binary search.
+    """Find the features of an instance that are in a block, by binary search, and return their
+    number.
 
-    Each step of the binary search halves the search range for every feature of the instance. The
-    searches for different features are independent and have no branches, so the processor neither
-    waits nor mispredicts. On an AMD EPYC, a step takes 0.7 ns per feature of the instance. A search
-    that starts at the result for the previous feature needs fewer comparisons but takes 8 to 60 ns
-    per feature, because its branches are unpredictable.
+    Each step halves the range of every feature of the instance, without branches, so the processor
+    neither waits nor mispredicts. A search that starts at the result for the previous feature needs
+    fewer comparisons, but takes 8 to 60 ns per feature on an AMD EPYC, because its branches are
+    unpredictable.
 
-    Parameters
-    ----------
-    ids : uint32
-        Features of the instance.
-    values : float32
-        Values of the features.
-    features : uint32
-        Features of the block, ascending.
-    out_ids : uint32
-        On return, the index in the block of each found feature. ``out_ids`` must be at least as
-        long as ``ids``.
-    out_values : float32
-        On return, the values of the found features. ``out_values`` must be at least as long as
-        ``ids``.
-
-    Returns
-    -------
-    int
-        Number of features found.
+    ``out_ids`` and ``out_values``, at least as long as ``ids``, receive the indices in the block
+    and the values.
     """
     size = features.size
     if size == 0:
@@ -173,35 +132,19 @@ def match_features(ids, values, features, out_ids, out_values):
 
 @njit
 def are_first(features):
-    """Return whether ``features`` contains exactly the numbers from 0 to ``features.size - 1``.
-
-    If the result is true, each feature equals its index in the block.
+    """Return whether ``features`` are the numbers from 0 on, so that each is its index in the
+    block.
     """
     return features.size > 0 and features[features.size - 1] == features.size - 1
 
 
 @njit
 def mark_if_it_pays(features, n_lookups, scratch):
-    """Mark a block's features if marking is faster than a binary search for each of ``n_lookups``
-    look-ups.
+    """Mark a block's features if that is faster than a binary search for each look-up.
 
-    On an AMD EPYC, marking and clearing the features of the block take 1.3 ns each. The look-up of
-    a marked feature takes 1.4 ns. A binary search takes 0.7 ns per halving of the search range.
-
-    Parameters
-    ----------
-    features : uint32
-        Features of the block, ascending.
-    n_lookups : float
-        Expected number of look-ups.
-    scratch : Scratch
-        Scratch memory whose feature set is empty.
-
-    Returns
-    -------
-    bool
-        Whether the features were marked. If the features were marked, the caller has to call
-        `clear_features`.
+    On an AMD EPYC, marking and clearing take 1.3 ns per feature of the block. A look-up then takes
+    1.4 ns, while a binary search takes 0.7 ns per halving of the range. The result is true if
+    features were marked in ``scratch``, whose set the caller then has to clear by `clear_features`.
     """
     halvings = 0
     size = features.size
@@ -219,18 +162,8 @@ def find_features(x, row, features, marked, scratch):
     """Return the features that an instance and a block have in common, as indices in the block, and
     their values.
 
-    Parameters
-    ----------
-    x : KernelCSR
-        Features of all instances.
-    row : int
-        Number of the instance.
-    features : uint32
-        Features of the block, ascending.
-    marked : bool
-        Whether ``features`` are marked in ``scratch``.
-    scratch : Scratch
-        Scratch memory. The result may be a view of ``scratch``.
+    ``marked`` is true if the block's ``features`` are marked in ``scratch``, of which the result
+    may be a view.
     """
     ids, values = row_of_csr(x, row)
     if are_first(features):
