@@ -158,11 +158,13 @@ def copy_first_column(rows, slot, padded, first, middle, end):
     """Do the work of `copy_auxiliary` in one row."""
     start = slot * SLOT
     weight = rows[start]
-    for column in range(start + first, start + end):
+    squares = rows[start + padded]
+    for column in range(start + first, start + middle):
         rows[column] = weight
-        if column >= start + middle:
-            rows[column] = np.float32(0.0) - weight  # unlike -w, 0 - w is never -0.0
-        rows[column + padded] = rows[start + padded]
+    for column in range(start + middle, start + end):
+        rows[column] = np.float32(0.0) - weight  # unlike -w, 0 - w is never -0.0
+    for column in range(start + first, start + end):
+        rows[column + padded] = squares
 
 
 @njit
