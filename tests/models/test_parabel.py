@@ -16,6 +16,7 @@ from xmlc.kernels.csr import NO_WEIGHTS, top_k_of
 from xmlc.models import PLT, Parabel, parabel
 from xmlc.models._averages import average_above, average_top_k
 from xmlc.models.parabel import as_leaves
+from xmlc.models.plt.estimator import BATCH_C
 
 SMALL = {"max_leaf": 4, "beam": 2, "n_jobs": 1}  # 30 labels in 8 leaves, two of them in the beam
 
@@ -137,6 +138,12 @@ def test_means_over_trees_equal_omikuji(multilabel, tmp_path):
     theirs = whole.predict_proba(X)
     np.testing.assert_array_equal(counts, np.diff(theirs.indptr))
     np.testing.assert_allclose(means, theirs.data, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(("loss", "candidates"), BATCH_C.items())
+def test_c_is_selected_from_the_candidates_of_the_loss(multilabel, loss, candidates):
+    model = Parabel(loss=loss, n_trees=1, epochs=2, n_jobs=1).fit(*multilabel(60, 20, 8))
+    assert model.C_ in candidates
 
 
 @pytest.mark.parametrize(

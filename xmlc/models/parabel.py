@@ -1,4 +1,4 @@
-"""Define Parabel, an ensemble of label trees that are built by balanced 2-means."""
+"""Parabel, an ensemble of label trees that balanced 2-means builds."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ from xmlc.models._averages import Histograms, Reached, average_above, average_to
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import cross_validated
 from xmlc.models.plt.compact import Auto
-from xmlc.models.plt.estimator import PLT, Loss, SearchMethod
+from xmlc.models.plt.estimator import BATCH_C, PLT, Loss, SearchMethod
 from xmlc.models.trees.kmeans import check_kmeans_shape, largest_leaf
 
-LARGEST_SEED = np.uint64(2**31 - 1)  # The largest seed that scikit-learn accepts is 2**31 - 1.
-# This is the largest number of labels that a search in one tree finds for a block of instances
-# (about 100 MB).
+LARGEST_SEED = np.uint64(2**31 - 1)  # the largest that scikit-learn accepts
+# labels that a search in one tree finds for a block of instances (about 100 MB)
 LABELS_PER_BLOCK = 1 << 22
 ROWS_PER_MEAN = 256
 
@@ -51,79 +50,80 @@ FOR_MANY_LABELS = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_threshold
 
 @hyperparameters
 class Parabel(SparseProbabilityEstimator):
-    """Average an ensemble of label trees built by balanced 2-means (Prabhu et al., "Parabel", WWW
-    2018).
+    """An ensemble of label trees built by balanced 2-means (Prabhu et al., "Parabel", WWW 2018).
 
-    Each member of the ensemble is a `PLT` over a tree that hierarchical balanced 2-means builds.
-    The trees differ in their random initial centroids. Node classifiers are trained by dual
-    coordinate descent on an L2-regularised loss, and weights near 0 are dropped. In each tree, a
-    beam search finds labels and their estimates. The score of a label is the mean of the estimates
-    over the trees. If the beam search in a tree does not find a label, the tree's estimate of the
-    label is 0. The authors' program and omikuji compute scores in the same way.
+    Each member is a `PLT` over a tree that hierarchical balanced 2-means builds from other random
+    centroids. Its node classifiers are trained by dual coordinate descent on an L2-regularised
+    loss, and weights near 0 are dropped. The score of a label is the mean of its estimates over the
+    trees, which is 0 for a tree whose beam search does not find the label. The authors' program and
+    omikuji compute it in the same way.
 
     Parameters
     ----------
     n_trees : int
-        Number of trees, 3 in Parabel. The first trees do not depend on the total number of trees.
+        Number of trees, 3 in Parabel. The first trees do not depend on it.
     arity : int or None
-        Degree of the trees, a power of two. None selects degree 2, as in Parabel, for up to 1,000
-        labels with a training instance, and degree 16 for more labels. Trees of degree 16 are
-        flatter, faster to train and more accurate than trees of degree 2.
+        Degree of the trees, a power of two.
     max_leaf : int or None
-        A group of at most this many labels is not split further. The labels of a group that is not
-        split become the children of one node. Parabel uses ``max_leaf=100``. ``max_leaf=None`` has
-        the same meaning as in `PLT`.
+        Largest group of labels that is not split further, so that they become the children of one
+        node, 100 in Parabel. None has the same meaning as in `PLT`.
     loss : {"squared_hinge", "logistic"}
-        With the squared hinge loss of Parabel, a node with the linear score s has the score
-        exp(-max(0, 1 - s)**p). With the squared hinge loss, scores lie between 0 and 1 and rank
-        labels, but do not estimate probabilities. With the logistic loss, the scores estimate
-        probabilities. `xmlc.thresholds.IsotonicCalibration` calibrates the scores of either loss.
+        The squared hinge loss of Parabel ranks labels by scores between 0 and 1, which do not
+        estimate probabilities. Those of the logistic loss do. `xmlc.thresholds.IsotonicCalibration`
+        calibrates either.
     hinge_power : int or None
-        Power p in the score for the loss "squared_hinge". None selects p = 2, as in Parabel, for up
-        to 1,000 labels, and p = 3 for more labels. With a higher power, nodes near their margin get
-        higher scores, which improves the lower ranks of a ranking.
+        With the squared hinge loss, a node with the linear score s has the score exp(-max(0, 1 -
+        s)**p) with this power p. A higher power raises the scores of nodes near their margin, which
+        improves the lower ranks of a ranking.
     C : float or None
-        Weight of the loss, relative to half the squared length of a node's weight vector. Parabel
-        uses ``C=1``. With None, C is 0.3 if this value raises P@1 of one tree, and 1 otherwise. P@1
-        is cross-validated on up to 4,000 training instances.
+        Weight of the loss, relative to half the squared length of a node's weight vector, 1 in
+        Parabel. None is 1, or 0.3 if that raises the cross-validated P@1 of one tree on up to 4,000
+        training instances. For the logistic loss, it is 3 or 10, as in `PLT`.
     tol : float or None
-        The training of a node stops after a pass in which no dual variable moves by more than tol *
-        C. None selects ``tol=0.1`` for up to 1,000 labels, and ``tol=0.03`` for more labels.
+        Training of a node stops after a pass in which no dual variable moves by more than tol * C.
     epochs : int
         Maximum number of passes over the training instances of a node.
     weight_threshold : "auto", float or None
-        Weights w with abs(w) <= weight_threshold are dropped when a node has been trained. "auto"
-        selects the threshold 0.1, as in Parabel, for up to 1,000 labels, and 0.05 for more labels.
-        With None, all weights are kept.
+        Weights of at most this magnitude are dropped after training. None keeps all weights.
     beam : int or None
-        Number of inner nodes that the search expands on each level. With None, the search expands
-        all inner nodes.
+        Number of inner nodes that the search expands on each level, or None for all of them.
     unit_norm : bool
         Scale each instance to Euclidean length 1 before training and prediction.
     random_state : int
-        Seed of the 2-means trees and of the order in which instances are visited. Each tree uses
-        other random numbers.
+        Seed of the trees and of the order in which instances are visited.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number of threads. None uses numba's
-        number of threads, -1 uses all cores.
+        Number of threads, which does not change a bit of the result. None uses numba's number of
+        threads, -1 all cores.
 
     Attributes
     ----------
     trees_ : list of PLT
         The fitted trees.
     C_, arity_, hinge_power_, tol_, weight_threshold_
-        The given or selected values of the hyperparameters ``C``, ``arity``, ``hinge_power``,
-        ``tol`` and ``weight_threshold``.
+        The given or selected values of the hyperparameters.
     inner_products_ : ndarray of int64, shape (n,)
-        Number of node classifiers that the last prediction evaluated for each instance, in all
-        trees together.
+        Number of node classifiers, in all trees together, that the last prediction evaluated for
+        each instance.
+
+    See Also
+    --------
+    xmlc.models.PLT : One tree, whose estimates are probabilities.
 
     Notes
     -----
-    The root has a classifier, too, in contrast to the authors' program. For the root's classifier,
-    an instance without labels is a negative example (see `PLT`). The estimate of the root's
-    classifier multiplies all scores of an instance, so the root's classifier does not change the
-    ranking of one tree.
+    None, or "auto" for the threshold, selects the values of Parabel for up to 1,000 labels with a
+    training instance. For more labels, flatter trees are faster to train and more accurate:
+
+    ===============  =====  ===========  ====  ================
+    labels           arity  hinge_power  tol   weight_threshold
+    ===============  =====  ===========  ====  ================
+    up to 1,000          2            2  0.1   0.1
+    more than 1,000     16            3  0.03  0.05
+    ===============  =====  ===========  ====  ================
+
+    In contrast to the authors' program, the root has a classifier, too, for which an instance
+    without labels is a negative example (see `PLT`). It multiplies all scores of an instance, so it
+    does not change the ranking of one tree.
 
     Examples
     --------
@@ -155,9 +155,8 @@ class Parabel(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train one tree after another.
-
-        Instance weights have the same effect as in `PLT.fit` with solver "batch".
+        """Train one tree after another, with weights of instances as in `PLT.fit` with solver
+        "batch".
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
@@ -165,7 +164,10 @@ class Parabel(SparseProbabilityEstimator):
         self._select(usual_hyperparameters(np.unique(data[1].indices).size))
         if self.C is None:
             single = self.unfitted().set_params(**self._selected() | {"n_trees": 1})
-            self.C_ = cross_validated(lambda C: single.unfitted().set_params(C=C), 1.0, 0.3, *data)
+            usual, other = BATCH_C[self.loss]
+            self.C_ = cross_validated(
+                lambda C: single.unfitted().set_params(C=C), usual, other, *data
+            )
         self.trees_ = [
             self._tree(t)._train(*data, Appendable(self._into, f"_{t}"), self._title("training", t))
             for t in range(self.n_trees)
@@ -177,9 +179,8 @@ class Parabel(SparseProbabilityEstimator):
         check_kmeans_shape(self.arity or 2, self.max_leaf)
 
     def _select(self, usual: Mapping[str, object]) -> None:
-        """Set ``C_`` and other attributes to the given hyperparameters.
-
-        If a hyperparameter is None, the attribute is set to the default value.
+        """Set ``C_`` and other attributes to the given hyperparameters, or else to the defaults
+        ``usual``.
         """
         for name, value in usual.items():
             given = getattr(self, name)
@@ -190,21 +191,20 @@ class Parabel(SparseProbabilityEstimator):
         return {name: getattr(self, f"{name}_") for name in FOR_FEW_LABELS}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the scores above a threshold for all labels that the beam searches find.
+        """Return the scores above a threshold of all labels that the beam searches find.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Instances.
         threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one threshold for each label. Scores that are strictly
-            greater than the threshold are returned, except scores of 0.
+            One threshold for all labels, or one for each. Only strictly greater scores are
+            returned.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The scores by which `predict_top_k` ranks labels, with sorted indices. The scores
-            estimate probabilities only with the logistic loss.
+            The scores, with sorted indices. They estimate probabilities only with the logistic
+            loss.
         """
         thresholds = self._label_thresholds(threshold)
         counts, labels, scores = self._average(
@@ -217,20 +217,11 @@ class Parabel(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k labels with the largest scores for each instance.
 
-        Parameters
-        ----------
-        X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. Label weights change
-            a beam only in one way: nodes without a label of positive weight are left out.
+        A score is the mean estimate over the trees, times the label weight if given. Weights change
+        a beam only in one way: nodes without a label of positive weight are left out. A row ends
+        with -1 if the beam searches find fewer than k labels.
 
-        Returns
-        -------
-        labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If the beam searches find fewer than k
-            labels for an instance, the rest of its row is -1.
-        scores : ndarray of float32, shape (n, k)
-            Mean estimates over the trees, times the label weights if given. A missing label has the
-            score 0.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for parameters and result.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
@@ -271,7 +262,7 @@ class Parabel(SparseProbabilityEstimator):
         thresholds: np.ndarray | None,
     ) -> tuple[np.ndarray, ...]:
         """Search all trees for blocks of instances, run a kernel over the found labels, and join
-        the kernel's results.
+        its results.
 
         ``thresholds`` has the same meaning as for `PLT._beam_estimates`.
         """
@@ -282,7 +273,7 @@ class Parabel(SparseProbabilityEstimator):
         inner_products = np.zeros(X.shape[0], dtype=np.int64)
         trees = [tree._for_requests(n_jobs=self.n_jobs) for tree in self.trees_]
         results: list[Any] = []
-        # If there are no instances, one empty block determines the dtypes of the result.
+        # Without instances, one empty block determines the dtypes of the result.
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(reached, 1), 1)) or [
             (0, 0)
         ]:
@@ -336,15 +327,13 @@ def thresholds_for(label_weights: np.ndarray) -> np.ndarray | None:
 
 
 def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reached]:
-    """Return the estimates of label trees in the form of a forest with one leaf per tree for each
-    instance.
+    """Return the estimates of label trees as a forest with one leaf per tree for each instance.
 
     Parameters
     ----------
     found : sequence of lists
-        Three arrays for each tree. The first array is the number of labels of each instance, int64
-        (n,). The second array contains the labels of one instance after another, int32. The third
-        array contains the estimates of the labels in the second array, float32.
+        Three arrays for each tree: the number of labels of each instance, int64 (n,), then the
+        labels, int32, and the estimates, float32, of one instance after another.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)
