@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from xmlc.metrics.classification import macro_jaccard as macro_jaccard
     from xmlc.metrics.classification import micro_f as micro_f
     from xmlc.metrics.classification import micro_jaccard as micro_jaccard
+    from xmlc.metrics.label_averages import coverage_at_k as coverage_at_k
+    from xmlc.metrics.label_averages import macro_f1_at_k as macro_f1_at_k
+    from xmlc.metrics.label_averages import macro_precision_at_k as macro_precision_at_k
+    from xmlc.metrics.label_averages import macro_recall_at_k as macro_recall_at_k
     from xmlc.metrics.plots import plot_macro_f as plot_macro_f
     from xmlc.metrics.plots import plot_precision_by_frequency as plot_precision_by_frequency
     from xmlc.metrics.plots import plot_reliability as plot_reliability
     from xmlc.metrics.propensity import propensities as propensities
     from xmlc.metrics.propensity import propensity_parameters as propensity_parameters
-    from xmlc.metrics.ranking import coverage_at_k as coverage_at_k
     from xmlc.metrics.ranking import ece_at_k as ece_at_k
-    from xmlc.metrics.ranking import macro_f1_at_k as macro_f1_at_k
-    from xmlc.metrics.ranking import macro_precision_at_k as macro_precision_at_k
-    from xmlc.metrics.ranking import macro_recall_at_k as macro_recall_at_k
     from xmlc.metrics.ranking import maximum_precision_at_k as maximum_precision_at_k
     from xmlc.metrics.ranking import ndcg_at_k as ndcg_at_k
     from xmlc.metrics.ranking import precision_and_ndcg as precision_and_ndcg

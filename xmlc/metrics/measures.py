@@ -1,9 +1,9 @@
-"""List all measures of rankings and of label sets, and group their names by use.
+"""All measures of rankings and of label sets, and groups of their names by use.
 
-Each measure is declared next to its function, in `xmlc.metrics.ranking` or
-`xmlc.metrics.classification`. Every new record contains all declared measures. The CSV files and
-the long table show a measure if the records contain it. Tables and the workflow import this module
-and must load fast, so this module does not import numba.
+Each is declared in `xmlc.metrics.ranking` or `xmlc.metrics.classification`.
+Every new record contains all of them, and CSV files and the long table show those that their
+records contain. Tables and the workflow import this module and must load fast, so it does not
+import numba.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ OF_SETS: tuple[AnyMeasure, ...] = (*classification.MEASURES, *classification.MEA
 ALL_MEASURES = (*OF_RANKINGS, *OF_SETS)
 BY_NAME = {measure.name: measure for measure in ALL_MEASURES}
 
-# Every record contains the measures in RANKING_METRICS, SET_METRICS and MAXIMA, even if an earlier
-# version of xmlc wrote the record.
+# In every record, also of earlier versions of xmlc, like SET_METRICS and MAXIMA
 RANKING_METRICS = ("p@1", "p@3", "p@5", "ndcg@1", "ndcg@3", "ndcg@5", "psp@1", "psp@3", "psp@5")
 SET_METRICS = (
     "macro_f",
@@ -31,7 +30,7 @@ SET_METRICS = (
     "instance_f",
     "hamming_loss",
 )
-MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # The maxima of P@k depend only on the dataset.
+MAXIMA = ("max_p@1", "max_p@3", "max_p@5")  # depend only on the dataset
 TUNABLE_MEASURES = tuple(TUNABLE)
 
 
@@ -41,14 +40,11 @@ def _in_tables_except(measures: tuple[AnyMeasure, ...], *names: str) -> tuple[st
     )
 
 
-# A table shows the measures in FURTHER_RANKING_METRICS and FURTHER_SET_METRICS only if the table's
-# records contain these measures.
+# A table shows these, and the further set metrics, only if its records contain them
 FURTHER_RANKING_METRICS = _in_tables_except(OF_RANKINGS, *RANKING_METRICS, *MAXIMA)
 FURTHER_SET_METRICS = _in_tables_except(OF_SETS, *SET_METRICS, *TUNABLE, "predicted_per_instance")
 RARE = tuple(measure.name for measure in classification.MEASURES_BY_FREQUENCY)
-# MEASURE_METHODS maps each threshold method to the measure that it optimises.
+# From a threshold method to the measure that it optimises
 MEASURE_METHODS = {"for-" + name.replace("_", "-"): name for name in TUNABLE}
-# UNLABELLED_METHODS maps each threshold method for macro-F that needs no validation set to its
-# ``zero_division``. ``zero_division`` is the F-measure of a label without positives and
-# predictions.
+# From a threshold method for macro-F without a validation set to its ``zero_division``
 UNLABELLED_METHODS = {"expected-f": 0, "expected-f-empty": 1}

@@ -10,7 +10,7 @@ import numpy as np
 from xmlc.core.errors import needs_extra
 from xmlc.kernels.csr import Matrix, as_estimates, as_labels, rounded
 from xmlc.metrics.classification import groups_by_frequency, macro_f
-from xmlc.metrics.ranking import hits_at_k
+from xmlc.metrics.hits import hits_at_k
 
 CONVENTIONS: dict[str, dict[str, Any]] = {
     "0/0 = 1": {},

@@ -13,7 +13,7 @@ import numpy as np
 from xmlc.kernels import elementwise
 from xmlc.kernels.csr import Matrix, as_labels
 from xmlc.kernels.float64 import log
-from xmlc.metrics.ranking import hits_at_k
+from xmlc.metrics.hits import hits_at_k
 
 POINTS_PER_DECADE = 12
 

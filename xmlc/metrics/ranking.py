@@ -1,18 +1,16 @@
-"""Compute P@k, R@k, nDCG@k, propensity-scored PSP@k and PSnDCG@k, and macro-averages of rankings.
+"""P@k, R@k, nDCG@k, propensity-scored PSP@k and PSnDCG@k, and calibration errors of rankings.
 
 ``Y`` is the truth: boolean CSR of shape (n, m). ``labels`` is a ranking of labels in one of two
-forms:
+forms, and `hits_at_k` raises an error for any other, such as a dense matrix of predictions:
 
-* int32 of shape (n, K) with K >= k. Each row contains different labels, best first, padded with -1.
-* sparse scores of shape (n, m), such as an SPE. The functions rank the stored entries.
+* int32 of shape (n, K) with K >= k. Each row has different labels, best first, padded with -1.
+* sparse scores of shape (n, m), such as an SPE, whose stored entries are ranked.
 
-`hits_at_k` raises an error for a ranking of any other form, such as a dense matrix of predictions.
 Means are over all n instances, and an instance without true labels scores 0. All results are
 fractions.
 
-`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must
-load fast, so the functions of this module import kernels and numba only when they compute
-something.
+Tables read `MEASURES`, the measures of records and tables, and must load fast, so functions import
+kernels and numba only when they compute something.
 """
 
 from __future__ import annotations
@@ -21,28 +19,31 @@ import math
 from collections.abc import Callable
 from functools import partial
 from itertools import accumulate
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from xmlc.core.errors import InvalidDataError, shown
+from xmlc.core.errors import InvalidDataError
 from xmlc.kernels.csr import (
     CSR,
     ROUNDING,
     Matrix,
-    as_csr,
     as_labels,
     check_probabilities,
-    kernel_csr,
-    top_k_of,
 )
 from xmlc.kernels.indices import MOST_COLUMNS
-from xmlc.metrics.measure import F1, Measure
+from xmlc.metrics.hits import checked_k, hits_at_k, matched
+from xmlc.metrics.label_averages import (
+    coverage_at_k,
+    macro_f1_at_k,
+    macro_precision_at_k,
+    macro_recall_at_k,
+)
+from xmlc.metrics.measure import Measure
 from xmlc.metrics.propensity import checked_propensities
 
-K = (1, 3, 5)  # The papers report measures at k = 1, 3 and 5.
+K = (1, 3, 5)  # in the papers
 
 
 class Ranked(NamedTuple):
@@ -55,10 +56,9 @@ class Ranked(NamedTuple):
     labels : ndarray of int32, shape (n, max(K))
         The ranking.
     propensity : ndarray of float64, shape (m,)
-        Propensities of the training set, as `propensities` returns them.
+        Propensities of the training set.
     scores : ndarray of float32, shape (n, max(K))
-        Probability estimates of the ranked labels. ``scores`` is empty if no measure needs
-        estimates.
+        Probability estimates of the ranked labels, empty if no measure needs them.
     """
 
     Y: CSR
@@ -68,9 +68,31 @@ class Ranked(NamedTuple):
 
 
 def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return precision at k: the share of the k top labels that are true.
+    """Return precision at k, the share of the k top labels that are true. A missing one is wrong.
 
-    A missing label is regarded as wrong.
+    Parameters
+    ----------
+    Y : boolean CSR, shape (n, m)
+        The truth.
+    labels : ndarray of int32, shape (n, K), or sparse scores, shape (n, m)
+        The ranking, padded with -1, such as ``predict_top_k`` returns it.
+    k : int
+        Number of labels, at least 1 and at most K.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        If k or the ranking is not valid, or its shape does not suit ``Y``.
+
+    See Also
+    --------
+    precision_and_ndcg : For several k in one call.
+    psp_at_k : Weights rare labels.
+    maximum_precision_at_k : The highest possible value.
 
     Examples
     --------
@@ -85,11 +107,29 @@ def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return recall at k: the mean over instances of the share of true labels that are among the k
-    top labels.
+    """Return recall at k, the mean over instances of the share of true labels among the k top
+    labels.
 
     An instance without true labels scores 0, as in napkinXC, pyxclib and scikit-learn (default
     ``zero_division``).
+
+    Parameters
+    ----------
+    Y, labels, k
+        As in `precision_at_k`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        As in `precision_at_k`.
+
+    See Also
+    --------
+    precision_at_k, ndcg_at_k
 
     Examples
     --------
@@ -108,8 +148,26 @@ def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 def maximum_precision_at_k(Y: Matrix, k: int) -> float:
     """Return the highest possible precision at k: the mean of ``min(|y|, k) / k`` over instances.
 
-    The maximum is below 1 if instances have fewer than k true labels (swnn2018, Section 4.1 and
-    Table 6).
+    It is below 1 if instances have fewer than k true labels (swnn2018, Section 4.1 and Table 6).
+
+    Parameters
+    ----------
+    Y : boolean CSR, shape (n, m)
+    k : int
+        At least 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        If k is not a whole number of at least 1.
+
+    See Also
+    --------
+    precision_at_k
 
     Examples
     --------
@@ -123,13 +181,30 @@ def maximum_precision_at_k(Y: Matrix, k: int) -> float:
 
 
 def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return nDCG at k: the sum of 1 / log2(r + 1) over the ranks r of hits, divided by the ideal
-    ranking's sum.
+    """Return nDCG at k, the normalised discounted cumulative gain (ldsm2020, Section 5).
 
-    nDCG is the normalised discounted cumulative gain (ldsm2020, Section 5), and ranks begin with 1.
-    The ideal ranking puts ``min(k, |y|)`` true labels first. The function returns the mean nDCG of
-    the instances. An instance without true labels has no ideal ranking and scores 0, as in
-    scikit-learn.
+    It is the mean over instances of the sum of 1 / log2(r + 1) over the ranks r of hits, from 1 on,
+    divided by the sum for the ideal ranking, which puts ``min(k, |y|)`` true labels first. An
+    instance without true labels has no ideal ranking and scores 0, as in scikit-learn.
+
+    Parameters
+    ----------
+    Y, labels, k
+        As in `precision_at_k`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        As in `precision_at_k`.
+
+    See Also
+    --------
+    psndcg_at_k : Weights rare labels.
+    precision_at_k, recall_at_k
 
     Examples
     --------
@@ -145,23 +220,20 @@ def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
-    """Return the nDCG of each instance, float64 of shape (n,), from the hits among the instance's
+    """Return the nDCG of each instance, float64 of shape (n,), from the hits among its
     top labels.
     """
     discounts, ideal = _discounts(relevant.shape[1])
     gained = np.zeros(len(relevant))
-    # The loop fixes the order of summation, because the order of NumPy's sum may differ between
-    # versions.
+    # A fixed order of summation, which may differ between versions of NumPy
     for rank, discount in enumerate(discounts):
         gained += relevant[:, rank] * discount
     return gained / ideal[np.minimum(n_true, len(discounts))]
 
 
 def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return 1 / log2(r + 1) for ranks r = 1 .. k, and the cumulative sums for the first 0, 1, .. k
-    ranks.
-
-    The cumulative sum for 0 ranks is set to 1.
+    """Return 1 / log2(r + 1) for r = 1 .. k, and their sums over the first 0 (set to
+    1), 1, .. k.
     """
     from xmlc.kernels import elementwise
 
@@ -169,129 +241,19 @@ def _discounts(k: int) -> tuple[np.ndarray, np.ndarray]:
     return discounts, np.array([1.0, *accumulate(discounts.tolist())])
 
 
-class LabelHits(NamedTuple):
-    """Counts for each label that compare the k top labels with the truth.
-
-    Arrays are int64 of shape (m,).
-
-    Attributes
-    ----------
-    hits : ndarray
-        Number of instances with the label among both their k top labels and their true labels.
-    positives : ndarray
-        Number of instances with the label among their true labels.
-    predicted : ndarray
-        Number of instances with the label among their k top labels.
-    """
-
-    hits: np.ndarray
-    positives: np.ndarray
-    predicted: np.ndarray
-
-
-def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
-    """Return the hits, positives and predictions of each label, with the k top labels as the
-    prediction.
-    """
-    Y, ranked, relevant = _matched(Y, labels, k)
-    m = Y.shape[1]
-    hits = np.bincount(ranked[relevant], minlength=m)
-    positives = np.bincount(Y.indices, minlength=m)
-    predicted = np.bincount(ranked[ranked >= 0], minlength=m)
-    return LabelHits(hits, positives, predicted)
-
-
-def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-precision at k: the mean precision over labels, with the k top labels as the
-    prediction.
-
-    The mean is over labels that have an instance in ``Y``, as for all macro measures at k. The
-    precision of a label that is never among the k top labels is 0. Other programs divide the sum
-    over labels by a number that may exceed the number of labels in ``Y``. napkinXC divides all
-    macro measures except coverage by one more than the largest id of a true or ranked label.
-    xCOLUMNs divides by the number of labels m (Schultheis et al., *Generalized test utilities for
-    long-tail performance in extreme multi-label classification*, NeurIPS 2023, arXiv 2311.05081).
-
-    Examples
-    --------
-    >>> from xmlc.metrics import macro_precision_at_k
-    >>> import numpy as np
-    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
-    >>> macro_precision_at_k(Y, labels, k=2)
-    0.5
-    """
-    counts = label_hits_at_k(Y, labels, k)
-    return _mean_over_present(counts.hits / np.maximum(counts.predicted, 1), counts)
-
-
-def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-recall at k: the mean over labels of the share of a label's instances with the
-    label in their top k.
-
-    Examples
-    --------
-    >>> from xmlc.metrics import macro_recall_at_k
-    >>> import numpy as np
-    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
-    >>> round(macro_recall_at_k(Y, labels, k=2), 3)
-    0.667
-    """
-    counts = label_hits_at_k(Y, labels, k)
-    return _mean_over_present(counts.hits / np.maximum(counts.positives, 1), counts)
-
-
-def macro_f1_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-F at k: the mean F-measure over labels, with the k top labels as the predicted
-    label set.
-
-    Examples
-    --------
-    >>> from xmlc.metrics import macro_f1_at_k
-    >>> import numpy as np
-    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
-    >>> round(macro_f1_at_k(Y, labels, k=2), 3)
-    0.556
-    """
-    counts = label_hits_at_k(Y, labels, k)
-    return _mean_over_present(F1.of(*counts), counts)
-
-
-def coverage_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return coverage at k: the share of the labels in ``Y`` that are a hit among the k top labels
-    of some instance.
-
-    Examples
-    --------
-    >>> from xmlc.metrics import coverage_at_k
-    >>> import numpy as np
-    >>> Y, labels = [[1, 0, 1], [0, 1, 0]], np.array([[0, 1], [2, 1]])
-    >>> round(coverage_at_k(Y, labels, k=1), 3)
-    0.333
-    """
-    counts = label_hits_at_k(Y, labels, k)
-    return _mean_over_present(counts.hits > 0, counts)
-
-
-def _mean_over_present(values: np.ndarray, counts: LabelHits) -> float:
-    from xmlc.kernels import elementwise
-
-    return elementwise.mean(values[counts.positives > 0])
-
-
-# Guo et al. (On calibration of modern neural networks, ICML 2017) use 15 bins of equal width.
+# As in Guo et al., On calibration of modern neural networks, ICML 2017
 BINS = 15
 
 
 def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float:
-    """Return the expected calibration error at k: the mean gap between estimates and hit rates of
-    the k top labels.
+    """Return the expected calibration error at k: how far estimates of the k top labels are from
+    truth.
 
     Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference
-    between its mean estimate and its share of true labels. The result is the mean error of the
-    bins, weighted by the number of estimates in each bin (Ullah et al., *Labels in extremes: how
-    well calibrated are extreme multi-label classifiers?*, 2024, arXiv 2411.04276). Missing labels
-    (-1) are left out. The calibration error of all m labels would be close to 0, because nearly all
-    estimates are close to 0.
+    between its mean estimate and its share of true labels, and the result is their mean, weighted
+    by the number of estimates (Ullah et al., *Labels in extremes: how well calibrated are extreme
+    multi-label classifiers?*, 2024, arXiv 2411.04276). Missing labels (-1) are left out. For all m
+    labels, the error would be close to 0, because nearly all estimates are.
 
     Parameters
     ----------
@@ -301,10 +263,19 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
         Probability estimates of ``labels``, as ``predict_top_k`` returns them.
     k : int
 
+    Returns
+    -------
+    float
+
     Raises
     ------
     XmlcError
         If the shapes differ, or an estimate is not a probability.
+
+    See Also
+    --------
+    plot_reliability : Calibration curves.
+    xmlc.thresholds.IsotonicCalibration : Calibrates estimates.
 
     Examples
     --------
@@ -318,7 +289,7 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
         found = f"shapes {np.shape(labels)} and {np.shape(scores)}"
         expected = "two dense arrays of equal shape. Pass the result of predict_top_k."
         raise InvalidDataError(f"labels and scores: found {found}, expected {expected}")
-    _, ranked, relevant = _matched(Y, labels, k)
+    _, ranked, relevant = matched(Y, labels, k)
     there = ranked >= 0
     estimates = np.asarray(scores, dtype=np.float64)[:, :k][there]
     true = relevant[there]
@@ -329,20 +300,33 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
 
 
 def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
-    """Return PSP at k: precision at k with hits weighted by 1 / propensity, divided by the highest
-    possible value.
+    """Return PSP at k: precision at k with hits weighted by 1 / propensity.
 
-    A hit of label l adds 1 / p_l. Here p_l is the propensity of l. The sum over all hits is divided
-    by the sum for the ideal ranking, because the sum may exceed the number of top labels. The ideal
-    ranking puts the true labels with the lowest propensities first.
+    The sum of 1 / p_l over all hits, with p_l as the propensity of label l, may exceed the number
+    of top labels. Therefore it is divided by the sum for the ideal ranking, which puts the true
+    labels with the lowest propensities first.
 
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
     labels : ndarray of int32, shape (n, K), or sparse scores, shape (n, m)
     propensity : ndarray of float, shape (m,)
-        Propensities of the training set, as `propensities` returns them.
+        Propensities of the training set.
     k : int
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        As in `precision_at_k`, or if a propensity is not in (0, 1].
+
+    See Also
+    --------
+    propensities : Computes the weights.
+    psndcg_at_k : Also weights the ranks.
 
     Examples
     --------
@@ -356,22 +340,34 @@ def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> f
 
 
 def psndcg_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
-    """Return PSnDCG at k: nDCG at k with hits weighted by 1 / propensity, divided by the highest
-    possible value.
+    """Return PSnDCG at k: nDCG at k with hits weighted by 1 / propensity (Jain et al., KDD 2016).
 
-    A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)). Here p_l is the propensity of l.
-    The sum over the hits of an instance is divided by the sum of 1 / log2(r + 1) over the ranks up
-    to ``min(k, |y|)``. The total over all instances is divided by the total for the ideal ranking,
-    which is the same as in `psp_at_k`. PSnDCG is by Jain et al. (KDD 2016), here in the form that
-    pyxclib and napkinXC compute.
+    A hit of label l at rank r (from 1) adds 1 / (p_l log2(r + 1)), with p_l as the propensity of l.
+    The sum over an instance's hits is divided by the sum of 1 / log2(r + 1) over the ranks up to
+    ``min(k, |y|)``, and the total over instances by the total for the ideal ranking of `psp_at_k`,
+    as in pyxclib and napkinXC.
 
     Parameters
     ----------
     Y : boolean CSR, shape (n, m)
     labels : ndarray of int32, shape (n, K), or sparse scores, shape (n, m)
     propensity : ndarray of float, shape (m,)
-        Propensities of the training set, as `propensities` returns them.
+        Propensities of the training set.
     k : int
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        As in `precision_at_k`, or if a propensity is not in (0, 1].
+
+    See Also
+    --------
+    propensities : Computes the weights.
+    psp_at_k : Without weights of ranks.
 
     Examples
     --------
@@ -390,12 +386,12 @@ def _weighted_share(
     """Return the sum of the gains of all hits, divided by the highest possible sum.
 
     The gain of a hit of label l is 1 / p_l times the weight of the rank, divided by the norm for
-    ``|y|`` true labels. Weights and norms are the discounts and ideal sums of nDCG if
-    ``discounted`` is true, and 1 if ``discounted`` is false.
+    ``|y|`` true labels. These are the discounts and ideal sums of nDCG if ``discounted`` is true,
+    and otherwise 1.
     """
     from xmlc.kernels.sums import pairwise
 
-    Y, ranked, relevant = _matched(Y, labels, k)
+    Y, ranked, relevant = matched(Y, labels, k)
     gain = 1.0 / checked_propensities(propensity, Y.shape[1])
     k = relevant.shape[1]
     weights = np.ones(k)
@@ -406,7 +402,7 @@ def _weighted_share(
     norm = norms[np.minimum(n_true, k)]
     rows, ranks = np.nonzero(relevant)
     reached = pairwise(gain[ranked[rows, ranks]] * weights[ranks] / norm[rows])
-    # The ideal ranking of an instance has its true labels in descending order of their gains.
+    # The ideal ranking has the true labels by descending gain
     rows = np.repeat(np.arange(n_true.size), n_true)
     ideal = gain[Y.indices][np.lexsort((-gain[Y.indices], rows))]
     ranks = np.arange(rows.size) - Y.indptr[rows]
@@ -415,117 +411,6 @@ def _weighted_share(
     if best == 0:
         return 0.0
     return float(reached / best)
-
-
-def checked_k(k: object) -> int:
-    """Return ``k`` as an int, or raise an error if it is not a whole number of at least 1."""
-    if not isinstance(k, Integral) or k < 1:
-        raise InvalidDataError(
-            f"found k={shown(k)}, expected a whole number of at least 1, such as 5"
-        )
-    return int(k)
-
-
-def _ranking(labels: object, shape: tuple[int, int], k: int) -> np.ndarray:
-    """Return the k top labels, int32 of shape (n, k).
-
-    If two sparse scores are equal, the smaller label ranks first.
-    """
-    n, m = shape
-    k = checked_k(k)
-    if sparse.issparse(labels):
-        return _best(labels, shape, k)
-    try:
-        labels = np.asarray(labels)
-    except ValueError:
-        raise InvalidDataError(
-            "labels: found rows of different lengths. Fill missing ranks with -1."
-        ) from None
-    if labels.ndim != 2 or labels.shape[0] != n:
-        expected = (
-            f"one row for each of {n} instances, best label first. Pass the result of "
-            "predict_top_k."
-        )
-        raise InvalidDataError(f"labels: found shape {labels.shape}, expected {expected}")
-    if k > labels.shape[1]:
-        raise InvalidDataError(
-            f"found k={k}, expected at most {labels.shape[1]}. Fill missing ranks with -1."
-        )
-    if labels.dtype.kind not in "iu":
-        raise InvalidDataError(
-            f"labels: found {labels.dtype}, expected whole numbers, or scores as a sparse matrix"
-        )
-    expected = f"expected distinct labels from 0 to {m - 1}, and -1 for missing ranks"
-    ordered = np.sort(labels, axis=1)
-    twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
-    if twice.any():
-        row, column = np.argwhere(twice)[0]
-        hint = ""
-        if labels.shape == shape:
-            hint = ". Pass the scores of a prediction matrix as a sparse matrix."
-        raise InvalidDataError(
-            f"labels: found label {ordered[row, column]} twice in row {row}, {expected}{hint}"
-        )
-    if n and (ordered[:, 0].min() < -1 or ordered[:, -1].max() >= m):
-        row, column = np.argwhere((labels < -1) | (labels >= m))[0]
-        raise InvalidDataError(
-            f"labels: found {labels[row, column]} in row {row}, column {column}, {expected}"
-        )
-    return np.ascontiguousarray(labels[:, :k], dtype=np.int32)
-
-
-def _best(scores: Any, shape: tuple[int, int], k: int) -> np.ndarray:
-    """Return each instance's labels with the k highest stored scores, int32 of shape (n, min(k,
-    m)).
-    """
-    if scores.dtype == bool:
-        raise InvalidDataError(
-            "labels: found label sets without an order, expected a ranking, scores or estimates"
-        )
-    scores = as_csr(scores, np.float64, "scores")
-    if scores.shape != shape:
-        expected = f"{shape[0]} instances and {shape[1]} labels, as in Y"
-        raise InvalidDataError(f"scores: found shape {scores.shape}, expected {expected}")
-    unknown = np.flatnonzero(np.isnan(scores.data))
-    if unknown.size:
-        row = int(np.searchsorted(scores.indptr, unknown[0], side="right")) - 1
-        raise InvalidDataError(
-            f"scores: found NaN in row {row}, label {scores.indices[unknown[0]]}, expected numbers"
-        )
-    return top_k_of(scores, min(k, max(shape[1], 1)))[0]
-
-
-def _matched(Y: Matrix, labels: object, k: int) -> tuple[CSR, np.ndarray, np.ndarray]:
-    """Return the truth, the k top labels, and a bool array that marks the true labels among the k
-    top labels.
-    """
-    from xmlc.metrics._counts import match_ranking
-
-    Y = as_labels(Y, "Y", labels, "the truth, then the ranking: f(Y, labels, k)")
-    truth = kernel_csr(Y)
-    ranked = _ranking(labels, Y.shape, k)
-    return Y, ranked, match_ranking(truth.indptr, truth.indices, ranked)
-
-
-def hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mark the hits among the k top labels, and count the true labels of each instance.
-
-    Returns
-    -------
-    relevant : ndarray of bool, shape (n, k)
-        The shape is (n, m) for sparse scores if m is below k.
-    n_true : ndarray of int, shape (n,)
-        The number of true labels of each instance.
-
-    Raises
-    ------
-    XmlcError
-        If the ranking has another number of instances, rows of different lengths or fewer than k
-        columns. The error is also raised if an entry is neither a label nor -1, a score is NaN, or
-        a row contains a label twice (as in a dense matrix of predictions).
-    """
-    Y, _, relevant = _matched(Y, labels, k)
-    return relevant, np.diff(Y.indptr)
 
 
 RankingMeasures = tuple[Measure[Ranked], ...]
@@ -538,9 +423,7 @@ def _at_each_k(
     fields: tuple[str, ...] = ("labels",),
     **about: Any,
 ) -> RankingMeasures:
-    """Return a measure for each k of `K`, which calls ``of`` with the truth, fields of `Ranked`,
-    and k.
-    """
+    """Return a measure for each k of `K`, which calls ``of`` with the truth, ``fields``, and k."""
 
     def value(ranked: Ranked, k: int) -> float:
         return of(ranked.Y, *(getattr(ranked, field) for field in fields), k)
@@ -551,7 +434,7 @@ def _at_each_k(
 _PRECISION = _at_each_k("p", "P", precision_at_k)
 _NDCG = _at_each_k("ndcg", "nDCG", ndcg_at_k)
 _PSP = _at_each_k("psp", "PSP", psp_at_k, ("labels", "propensity"))
-# The reference tables of the papers have no columns for R@k and PSnDCG@k.
+# The reference tables of the papers have no columns for R@k and PSnDCG@k
 _RECALL = _at_each_k("r", "R", recall_at_k, in_tables=False)
 _PSNDCG = _at_each_k("psndcg", "PSnDCG", psndcg_at_k, ("labels", "propensity"), in_tables=False)
 _MAXIMA = _at_each_k("max_p", "Maximum P", maximum_precision_at_k, (), better=None, kind="constant")
@@ -561,34 +444,54 @@ OVER_LABELS = (
     *_at_each_k("macro_f", "Macro-F", macro_f1_at_k, in_tables=False),
     *_at_each_k("coverage", "Coverage", coverage_at_k, in_tables=False),
 )
-# Records and tables list measures in the order of MEASURES.
+# In the order of records and tables
 MEASURES: RankingMeasures = (*_PRECISION, *_NDCG, *_PSP, *_RECALL, *_PSNDCG, *OVER_LABELS, *_MAXIMA)
-# The calibration errors need probability estimates, which some rankings lack.
+# These need probability estimates, which some rankings lack
 CALIBRATION = _at_each_k(
     "ece", "ECE", ece_at_k, ("labels", "scores"), better="lower", in_tables=False
 )
 
 
 def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
-    """Return the value of every measure of `MEASURES` by name.
-
-    Parameters
-    ----------
-    Y : boolean CSR, shape (n, m)
-    labels : ndarray of int32, shape (n, max(K))
-    propensity : ndarray of float, shape (m,)
-        Propensities of the training set, as `propensities` returns them.
+    """Return the value of every measure of `MEASURES` by name, for ``labels`` of shape
+    (n, max(K)).
     """
     return _values(MEASURES, Ranked(as_labels(Y), labels, propensity))
 
 
 def calibration_scores(Y: Matrix, labels: np.ndarray, scores: np.ndarray) -> dict[str, float]:
-    """Return ``ece@k`` for each k of ``K``. The parameters are the same as for `ece_at_k`."""
+    """Return ``ece@k`` for each k of ``K``, with the parameters of `ece_at_k`."""
     return _values(CALIBRATION, Ranked(as_labels(Y), labels, np.empty(0), scores))
 
 
 def precision_and_ndcg(Y: Matrix, labels: np.ndarray) -> dict[str, float]:
-    """Return ``p@k`` and ``ndcg@k``, which need no training set, by name for each k of ``K``."""
+    """Return ``p@k`` and ``ndcg@k``, which need no training set, for k = 1, 3 and 5.
+
+    Parameters
+    ----------
+    Y : boolean CSR, shape (n, m)
+    labels : ndarray of int32, shape (n, K), K >= 5, or sparse scores, shape (n, m)
+
+    Returns
+    -------
+    dict of str to float
+
+    Raises
+    ------
+    XmlcError
+        As in `precision_at_k`.
+
+    See Also
+    --------
+    precision_at_k, ndcg_at_k
+
+    Examples
+    --------
+    >>> from xmlc.metrics import precision_and_ndcg
+    >>> import numpy as np
+    >>> precision_and_ndcg([[1, 0, 1, 0, 0]], np.array([[0, 1, 2, 3, 4]]))["p@5"]
+    0.4
+    """
     return _values((*_PRECISION, *_NDCG), Ranked(as_labels(Y), labels, np.empty(0)))
 
 

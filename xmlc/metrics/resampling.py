@@ -19,7 +19,8 @@ import numpy as np
 
 from xmlc.kernels.csr import Matrix
 from xmlc.metrics.classification import Agreement, measure_scores
-from xmlc.metrics.ranking import K, hits_at_k, normalised_gains
+from xmlc.metrics.hits import hits_at_k
+from xmlc.metrics.ranking import K, normalised_gains
 
 REPLICATES = 50  # With 50 replicates, the relative error of a standard error is about 10 %.
 DIGITS = 4  # Records store resampled measures with this number of significant digits.

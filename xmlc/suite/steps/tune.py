@@ -25,7 +25,8 @@ from xmlc.core.errors import XmlcError, needs_extra
 from xmlc.kernels.counter_random import Stream, random_unit, stream_key
 from xmlc.kernels.domains import LABELS_PER_INSTANCE
 from xmlc.kernels.estimator import Hyperparameters, check_value
-from xmlc.metrics.ranking import K, hits_at_k
+from xmlc.metrics.hits import hits_at_k
+from xmlc.metrics.ranking import K
 from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.parabel import Parabel
 from xmlc.models.plt.estimator import PLT
