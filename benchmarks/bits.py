@@ -1,9 +1,9 @@
-"""Compare results bit by bit between this processor and imitated processors.
+"""A comparison of results, bit by bit, between this processor and imitated processors.
 
-The command ``python -m benchmarks.bits GROUP OUT [DATA ...]`` runs the tasks of one group.
-Environment variables determine the processor that the command imitates. The command writes a JSON
-file with the `witnesses`, which are results that depend on the processor. For each task, the file
-also contains a short digest of the task's result (the word), and digests of the result's parts.
+``python -m benchmarks.bits GROUP OUT [DATA ...]`` runs the tasks of one group on the processor that
+environment variables imitate. The JSON file that it writes has the `witnesses`, which are results
+that depend on the processor, and for each task a short digest of its result (the word) with digests
+of the parts.
 """
 
 from __future__ import annotations
@@ -40,45 +40,27 @@ from xmlc.suite.results.fingerprint import (
 )
 from xmlc.suite.schemas import read_yaml
 
-# Files and folders that the demo needs.
+# Needed by the demo
 PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")
-# The demo's data have fewer instances here, because the imitated processor computes an FMA by a
-# slow function.
-FEW_INSTANCES = {"n_train": 1000, "n_test": 500}
-TAIL = 2000  # If a process fails, the error message shows the last TAIL characters of its output.
-# Maximum number of labels of a dataset for estimators with one classifier per label, which are slow
-# if there are more labels.
+# Fewer than in the demo, because the imitated processor computes an FMA by a slow function
+FEW_INSTANCES = {"n_train": 400, "n_test": 200}
+TAIL = 2000  # characters of a failed process's output in the message
+# Most labels of a dataset for estimators with one classifier per label, which are slow
 LINEAR_LABELS = 200
 SAME = "same"
 MISSING = "-"
-SHOWN = 9  # Number of characters of each word that the table shows.
+SHOWN = 9  # characters of a word in the table
 
 
 class Piece(TypedDict):
-    """Hold the result of one task, as it is written to JSON.
-
-    Attributes
-    ----------
-    word : str
-        Digest of all parts of the result.
-    parts : dict of str
-        Maps the name of each part of the result to its digest.
-    """
+    """Digest of a task's result (the word), and of each part, as in the JSON file."""
 
     word: str
     parts: dict[str, str]
 
 
 class Processed(TypedDict):
-    """Hold all results for one processor, as they are written to JSON.
-
-    Attributes
-    ----------
-    witnesses : dict of str
-        Digests that depend on the processor. See `witnesses`.
-    pieces : dict of Piece
-        Maps the name of each task to its result.
-    """
+    """The `witnesses` and the results of all tasks on one processor, as in the JSON file."""
 
     witnesses: dict[str, str]
     pieces: dict[str, Piece]
@@ -87,23 +69,10 @@ class Processed(TypedDict):
 def check_bits(
     folders: Sequence[Path], demo: bool, cores: int, out: Path | None, against: Sequence[Path]
 ) -> tuple[list[str], bool]:
-    """Compare the results on all processors.
+    """Compare the results on all processors, and return a report and whether all bits are the same.
 
-    Return a report, and whether all results are bit-identical.
-
-    Parameters
-    ----------
-    folders : sequence of Path
-        Datasets that `xmlc prepare` wrote, on which estimators are compared in addition to the
-        synthetic dataset.
-    demo : bool
-        Whether to compare the demo's tables.
-    cores : int
-        Number of processes that run at a time.
-    out : Path or None
-        JSON file to write with all digests.
-    against : sequence of Path
-        JSON files with digests from other machines, which are included in the comparison.
+    ``folders`` are prepared datasets for estimators, and ``against`` has files from other machines
+    like ``out``, the JSON file with all digests.
     """
     chosen = processors()
     with tempfile.TemporaryDirectory() as scratch:
@@ -125,25 +94,10 @@ def check_bits(
 def run_pieces_as(
     processors: Iterable[Processor], scratch: Path, cores: int, folders: Sequence[Path] = ()
 ) -> dict[str, Processed]:
-    """Return the results of all groups of tasks for each processor.
+    """Return the results of all groups of tasks by processor.
 
-    All groups of tasks run on the synthetic dataset. Groups of estimators also run on each prepared
-    dataset.
-
-    Parameters
-    ----------
-    processors : iterable of Processor
-    scratch : Path
-        Folder for the files of the processes.
-    cores : int
-        Number of processes that run at a time, each with one thread.
-    folders : sequence of Path
-        Datasets that `xmlc prepare` wrote.
-
-    Returns
-    -------
-    dict of Processed
-        Maps the name of each processor to its results.
+    Groups of estimators run on the synthetic and on all prepared datasets, in ``cores`` processes
+    with one thread each.
 
     Raises
     ------
@@ -151,8 +105,7 @@ def run_pieces_as(
         A process failed.
     """
     chosen = list(processors)
-    # Tasks for imitated processors come first, because these tasks compile kernels. If two
-    # processes compiled the same kernel at once, one would wait for the other.
+    # Imitated processors first, because they compile kernels for which later processes would wait.
     tasks = list(product(reversed(chosen), GROUPS))
 
     def run(task: tuple[Processor, str]) -> Processed:
@@ -179,9 +132,8 @@ def run_demo_as(
 ) -> dict[str, dict[str, Piece]]:
     """Run the demo with few instances in a copy of the project for each processor.
 
-    Return the demo's tables for each processor, each table as a `Piece`. Each part of a `Piece`
-    contains the rows of one model, without costs. Kernels are compiled only once per processor,
-    because all copies use the same installed package.
+    A table becomes a `Piece`, whose parts are the rows of one model, without costs. All copies use
+    the same installed package, so that kernels are compiled only once per processor.
 
     Raises
     ------
@@ -206,8 +158,7 @@ def run_demo_as(
         catalogue: Any = read_yaml(folder / "config/datasets.yaml")
         catalogue["demo"]["synthetic"] |= FEW_INSTANCES
         write_json(folder / "config/datasets.yaml", catalogue)  # JSON is YAML, too
-        # Compile all kernels before the workflow starts, so that jobs that need the same kernels do
-        # not wait for each other.
+        # All kernels first, so that jobs do not wait for each other.
         _run(
             ["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)],
             processor,
@@ -231,10 +182,7 @@ def run_demo_as(
 
 
 def demo_pieces(folder: Path) -> dict[str, Piece]:
-    """Return each table in a folder as a `Piece`.
-
-    Each part of a `Piece` contains a model's rows in the table.
-    """
+    """Return each table in a folder, with the rows of a model as a part."""
     pieces: dict[str, Piece] = {}
     for file in sorted(folder.glob("*.csv")):
         table = read_table(file)
@@ -248,12 +196,8 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
 
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
-    """Run a process that imitates a processor.
-
-    If the process fails, raise an XmlcError with the end of its output.
-    """
-    # The rules of the workflow call `xmlc`, which is in the folder of the running Python. PATH may
-    # lack the folder of the running Python.
+    """Run a process that imitates a processor. An XmlcError has the last output of a failure."""
+    # Rules call `xmlc`, which is next to the running Python. PATH may lack this folder.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}
@@ -267,17 +211,10 @@ def _run(command: list[str], processor: Processor, what: str, folder: Path | Non
 
 
 class Row(NamedTuple):
-    """Hold the comparison of one task's results on all processors.
+    """Comparison of one task's results on all processors.
 
-    Attributes
-    ----------
-    piece : str
-        Name of the task.
-    words : tuple of str
-        The word of the task's result on each processor, or `MISSING` if there is no result.
-    differing : dict of tuple of str
-        Maps each processor whose result differs from the first processor's result to the names of
-        the differing parts.
+    It has the word on each processor, or `MISSING`, and the parts in which processors differ from
+    the first.
     """
 
     piece: str
@@ -286,15 +223,7 @@ class Row(NamedTuple):
 
 
 def compare(found: Mapping[str, Processed]) -> list[Row]:
-    """Compare the results of all processors with the results of the first processor.
-
-    Return one `Row` per task.
-
-    Parameters
-    ----------
-    found : mapping of Processed
-        Maps the name of each processor to its results.
-    """
+    """Return one row per task."""
     first, *others = found.values()
     names = list(dict.fromkeys(chain.from_iterable(run["pieces"] for run in found.values())))
     rows = []
@@ -311,9 +240,7 @@ def compare(found: Mapping[str, Processed]) -> list[Row]:
 
 
 def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a table with a row per task and a column per processor, and a
-    conclusion.
-    """
+    """Yield a table of tasks by processors, and a conclusion."""
     width = max((len(row.piece) for row in rows), default=0)
     columns = [max(len(name), SHOWN) for name in names]
     yield "  ".join(
@@ -335,10 +262,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one digest of all results on a processor.
-
-    Two machines with equal digests have equal results.
-    """
+    """Return one digest of all results, which is equal on machines that agree."""
     pieces = {}
     for name, piece in found["pieces"].items():
         pieces[name] = of_parts(
@@ -364,10 +288,7 @@ def as_piece(digest: Fingerprint) -> Piece:
 
 
 def digest_of(result: Parts) -> Fingerprint:
-    """Return the fingerprint of a task's result.
-
-    A result may be an array, a sparse array, a number, or a sequence or dict of such values.
-    """
+    """Return the fingerprint of an array, a number, or a sequence or dict of them."""
     return of_parts({name: _part(value) for name, value in result.items()})
 
 
@@ -386,26 +307,19 @@ def _part(value: object) -> Fingerprint:
 
 
 def differing_parts(one: Piece, other: Piece) -> Iterator[str]:
-    """Compare two results of a task.
-
-    Yield the names of the parts that differ, or that only one result contains.
-    """
+    """Yield the parts that differ, or that only one result has."""
     for name in sorted({*one["parts"], *other["parts"]}):
         if one["parts"].get(name) != other["parts"].get(name):
             yield name
 
 
 def main(group: str, out: str, *folders: str) -> None:
-    """Run the tasks of one group in this process, and write their results.
-
-    Every group of tasks runs on the synthetic dataset. Groups of estimators also run on the
-    prepared datasets.
-    """
+    """Run the tasks of one group in this process, and write their results."""
     set_process_threads(1)
     found: Processed = {"witnesses": witnesses(), "pieces": {}}
     sets = {"": synthetic_data()}
     if group in ON_ESTIMATORS:
-        for folder in map(Path, folders):  # The dataset results/<name>/data is called <name>.
+        for folder in map(Path, folders):  # results/<name>/data is called <name>
             sets[f" ({folder.parent.name if folder.name == 'data' else folder.name})"] = (
                 prepared_data(folder)
             )
