@@ -1,10 +1,11 @@
-"""The examples in the docstrings of public estimators, methods and measures run."""
+"""The examples in the docstrings of public names run."""
 
 import doctest
 import inspect
 
 import pytest
 
+import xmlc.data
 import xmlc.inference
 import xmlc.metrics
 import xmlc.models
@@ -13,7 +14,7 @@ from xmlc.models.wrapped import Wrapped
 
 PUBLIC = {
     name: getattr(room, name)
-    for room in (xmlc.models, xmlc.thresholds, xmlc.inference, xmlc.metrics)
+    for room in (xmlc.data, xmlc.models, xmlc.thresholds, xmlc.inference, xmlc.metrics)
     for name in room.__all__
     if "Examples\n" in (getattr(room, name).__doc__ or "")
 } | {"Wrapped": Wrapped}
