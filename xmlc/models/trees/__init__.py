@@ -1,4 +1,4 @@
-"""Provide label trees that are stored as arrays."""
+"""Label trees that are stored as arrays."""
 
 from xmlc.models.trees.label_tree import LabelTree, complete_tree, random_complete_tree
 

@@ -1,6 +1,4 @@
-"""Build label trees that group similar labels by hierarchical balanced 2-means on label
-representations.
-"""
+"""Label trees that group similar labels by hierarchical balanced 2-means."""
 
 from __future__ import annotations
 
@@ -18,22 +16,18 @@ from xmlc.kernels.counter_random import Stream, random_below, stream_key
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models.trees.label_tree import LabelTree
 
-# In Parabel, the lowest inner nodes have at most 100 labels. In xmlc, the lowest inner nodes have
-# about 100 labels (see `largest_leaf`).
+# Parabel's limit for the lowest inner nodes, and in xmlc about their mean size (`largest_leaf`).
 LABELS_PER_LEAF = 100
-# A segment is a range of labels. If a segment has fewer non-zeros than this number, a single task
-# bisects the segment and all its parts.
+# one task bisects a segment, a range of labels, down to its last part if it has fewer non-zeros, or
+# less than 1 / 64 of all non-zeros
 MIN_NONZEROS_TO_SPLIT = 1 << 20
-# A single task bisects a segment with less than 1 / 64 of all non-zeros.
 MAX_SEGMENTS_TO_SPLIT = 64
-# A bisection continues while the mean cosine increases by at least 1e-4, as in Parabel.
-MIN_GAIN = 1e-4
+MIN_GAIN = 1e-4  # in mean cosine, as in Parabel
 MAX_ROUNDS = 50
 NO_SIDE = -1
-# Rounding of cosine differences to multiples of 1 / RESOLUTION removes float32 errors.
+# rounding cosine differences to multiples of 1 / RESOLUTION hides float32 errors
 RESOLUTION = 2.0**20
-# If the squared length of a sum of rows is below 1e-6, the rows cancel out, and the length is only
-# a rounding error.
+# a smaller squared length of a sum is only a rounding error
 MIN_SQUARE = 1e-6
 
 
@@ -46,33 +40,30 @@ def kmeans_tree(
 ) -> LabelTree:
     """Build a label tree by hierarchical balanced spherical 2-means.
 
-    A node with more than ``max_leaf`` labels is split into ``arity`` children by log2(arity) rounds
-    of bisection. The sizes of the two halves of a bisection differ by at most one. The children of
-    a node with at most ``max_leaf`` labels are leaves, one for each label of the node. With an
-    arity above 2, several levels of the binary tree are merged into one level.
+    A node with more than ``max_leaf`` labels is bisected log2(arity) times, so that it has
+    ``arity`` children whose sizes differ by at most one. The labels of a smaller node become its
+    children.
 
-    The first two centroids of a bisection are the representations of two random labels. Each round
-    sorts the labels by the difference of their cosines to the two centroids, and splits the sorted
-    labels in half. The means of the two halves are the centroids of the next round. The bisection
-    ends after 50 rounds, or when the mean cosine between labels and centroids increases by less
-    than 1e-4. Balanced 2-means trees were introduced for Parabel (Prabhu et al. 2018). The paper
-    oplt2021 (Section 5) also builds its trees by the method of Parabel.
+    A bisection begins with the representations of two random labels as centroids. Each round sorts
+    the labels by the difference of their cosines to the two centroids, cuts them in the middle, and
+    makes the means of the halves the new centroids. It ends after 50 rounds, or as soon as the mean
+    cosine between labels and centroids grows by less than 1e-4. Such trees were introduced for
+    Parabel (Prabhu et al., WWW 2018), and oplt2021 has them too (Section 5).
 
     Parameters
     ----------
     representations : csr_array, shape (m, d)
-        One row per label, see `xmlc.models.trees.representations.label_representations`. Each row
-        has unit length or is empty.
+        One row per label, of unit length or empty, from
+        `xmlc.models.trees.representations.label_representations`.
     arity : int
-        Degree b of the inner nodes, a power of two, at least 2.
+        Degree b of the inner nodes, a power of two.
     max_leaf : int or None
-        The largest number of labels of a node whose children are leaves, at least 1. None selects
-        the result of `xmlc.models.trees.kmeans.largest_leaf`.
+        Largest number of labels of a node whose children are leaves. None takes it from
+        `xmlc.models.trees.kmeans.largest_leaf`.
     seed : int
-        Seed of the random first centroids. Each node has a separate random stream.
+        Seed of the first centroids.
     n_jobs : int or None
-        Number of threads, see `xmlc.core.threads.resolve_threads`. The tree is the same for any
-        number of threads.
+        Number of threads, on which the tree does not depend.
 
     Raises
     ------
@@ -88,13 +79,12 @@ def kmeans_tree(
     key = np.uint64(stream_key(np.int64(seed), np.int64(Stream.KMEANS)))
     depth = int(arity).bit_length() - 1
     limit = max(MIN_NONZEROS_TO_SPLIT, representations.nnz // MAX_SEGMENTS_TO_SPLIT)
-    # The sizes of all segments follow from the number of labels, so that the order of the labels
-    # determines the tree.
+    # segments have fixed sizes, so the order of the labels defines the tree
     order = np.arange(m, dtype=np.int64)
     segments: list[tuple[int, int, int, int]] = []
     if m > max_leaf:
         segments = [(0, m, 1, 0)]
-    while segments:  # Large segments are bisected level by level.
+    while segments:  # large segments, level by level
         calls = [
             (rows, n_features, order, depth, max_leaf, key, limit, segment) for segment in segments
         ]
@@ -102,7 +92,7 @@ def kmeans_tree(
     nodes = [(0, m)]
     first_children = [1]
     labels = []
-    # the loop appends to ``nodes``, so that nodes are in breadth-first order
+    # the loop appends to ``nodes``, which are therefore in breadth-first order
     for start, end in nodes:
         below = []
         if end - start > max_leaf:
@@ -120,12 +110,10 @@ def kmeans_tree(
 def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     """Return the largest number of labels of a node whose children are leaves.
 
-    If ``max_leaf`` is None, the depth of the tree is chosen so that the lowest inner nodes have
-    about 100 labels. A node of s labels is split if the size s / arity of its children is
-    relatively nearer to 100 than s: s / 100 > 100 / (s / arity). The lowest inner nodes thus have
-    100 / sqrt(arity) to 100 sqrt(arity) labels. With a fixed limit of 100 labels, a few labels more
-    could add a whole level to the tree. For example, if 26,296 labels are divided among 256 nodes,
-    each node has 103 labels.
+    With ``max_leaf=None``, a node of s labels is split if the size of its children, s / arity, is
+    relatively nearer to 100 than s is. So the lowest inner nodes have between 100 / sqrt(arity) and
+    100 sqrt(arity) labels. A fixed limit of 100 would let a few labels add a whole level: 26,296
+    labels in 256 nodes are 103 per node.
     """
     if max_leaf is None:
         return int(LABELS_PER_LEAF * sqrt(arity))
@@ -133,10 +121,7 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
 
 
 def _halves(segment: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the start and end of each half of a segment of labels.
-
-    If the sizes of the halves differ, the first half is larger. A single label is not split.
-    """
+    """Return both halves of a segment, of which the first may be larger by one."""
     start, end = segment
     middle = start + (end - start + 1) // 2
     if end - start > 1:
@@ -146,23 +131,10 @@ def _halves(segment: tuple[int, int]) -> list[tuple[int, int]]:
 
 @njit
 def move_members(rows, members, before, after, sums):
-    """Subtract each member's row from the sum of its old side, and add the row to the sum of its
-    new side.
+    """Move the rows of members that change sides from the old side's sum to the new one's.
 
-    The running time depends only on the number of members that change sides. After the first round,
-    few members change sides.
-
-    Parameters
-    ----------
-    rows : KernelCSR
-        Representations of the labels.
-    members : int64
-        Row numbers of the node's labels.
-    before, after : int8 (members.size,)
-        Old and new side of each member. The old side may be `NO_SIDE`.
-    sums : float32 (d, 2)
-        The sum of the rows on each side, updated in place. The two sums of a feature are adjacent
-        in memory, so that they cost only one cache miss.
+    After the first round, few members do. ``before``, which may be `NO_SIDE`, and ``after`` are
+    int8. In ``sums``, float32 (d, 2), both sums of a feature share a cache miss.
     """
     for i in range(members.size):
         old = before[i]
@@ -178,18 +150,10 @@ def move_members(rows, members, before, after, sums):
 
 @njit
 def multiply_members(rows, members, sums, products):
-    """Compute the inner products of each member's row with the sums of both sides.
+    """Compute the inner products, float64 (n, 2), of each member's row with the sums of both sides.
 
-    For each non-zero, the kernel reads 8 bytes of the row and 8 bytes of the sums. Each inner
-    product is accumulated in two float32 sums, so that an addition need not wait for the previous
-    addition.
-
-    Parameters
-    ----------
-    rows, members, sums
-        See `move_members`.
-    products : float64 (n, 2)
-        Overwritten with the inner products.
+    Each is accumulated in two float32 sums, because an addition would otherwise wait for the one
+    before. The kernel reads 16 bytes per non-zero, half of them from ``sums``.
     """
     for i in range(members.size):
         features, values = row_of_csr(rows, members[i])
@@ -213,23 +177,20 @@ def multiply_members(rows, members, sums, products):
 @njit
 def halve(products, sides, halves):
     """Assign the half of the members that is nearer to the centroid of side 0 to side 0, and the
-    other half to side 1.
+    others to side 1.
 
-    The squared length of a side's sum equals the total of the inner products of this sum with the
-    side's members. The squared lengths are therefore computed without a pass over all d features. A
-    sum of length zero has cosine 0 with every member. If two members are equally near, the member
-    with the smaller number is assigned to side 0 first.
+    The squared length of a side's sum is the total of its inner products with the side's members,
+    so no pass over all d features is needed. Of two members that are equally near, the one with the
+    smaller number goes to side 0 first.
 
     Parameters
     ----------
     products : float64 (n, 2)
-        Inner products of each member with the sums of the two sides.
+        From `multiply_members`.
     sides : int8 (n,)
-        The side to whose sum each member contributes. `NO_SIDE` marks a member that contributes to
-        no sum.
+        The side to whose sum each member contributes, or `NO_SIDE`.
     halves : int8 (n,)
-        Overwritten with the new side of each member. If the number of members is odd, side 0 is
-        larger.
+        Overwritten with the new sides. Side 0 is the larger one of an odd number of members.
 
     Returns
     -------
@@ -263,24 +224,10 @@ def halve(products, sides, halves):
 
 @njit
 def bisect(rows, members, key, sums):
-    """Split the members of one node into two halves by balanced spherical 2-means.
+    """Split the members of one node, at least two and ascending, by balanced spherical 2-means.
 
-    Parameters
-    ----------
-    rows : KernelCSR
-        Representations of the labels. Each row has unit length or is empty.
-    members : int64
-        Row numbers of the node's labels in ascending order, at least two.
-    key : uint64
-        Random stream of the node. The first two numbers of the stream select the two members that
-        are the first centroids.
-    sums : float32 (d, 2)
-        Scratch array, all zero before and after the call.
-
-    Returns
-    -------
-    int8 (members.size,)
-        Side of each member. If the number of members is odd, side 0 is larger.
+    The result is the side of each member, int8. ``sums``, float32 (d, 2), is a scratch array, all
+    zero before and after the call.
     """
     n = members.size
     sides = np.full(n, NO_SIDE, dtype=np.int8)
@@ -309,36 +256,31 @@ def bisect(rows, members, key, sums):
 
 @njit
 def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, segment):
-    """Bisect a segment of ``order`` in place.
-
-    If the segment is not large, also bisect all its parts.
+    """Bisect a segment of ``order`` in place and, unless it is large, all its parts.
 
     Parameters
     ----------
     rows : KernelCSR
-        Representations of the labels (m, n_features). Each row has unit length or is empty.
-    n_features : int
-        Number of features.
+        Representations of the labels (m, n_features).
     order : int64 (m,)
-        Labels, ascending within the segment. Concurrent calls must have disjoint segments.
+        Labels, ascending within the segment. Concurrent calls need disjoint segments.
     depth : int
-        Number of rounds of bisection that split a node with more than ``max_leaf`` labels.
+        Number of bisections, one below the other, that give a node its children.
     max_leaf : int
-        The largest number of labels of a node that is not bisected.
+        Largest number of labels of a node that is not bisected.
     key : uint64
         Random stream of the tree.
     most_nonzeros : int
-        A segment with more than this number of non-zeros is large.
+        A segment with more non-zeros is large.
     segment : tuple of int
-        Four properties of the segment. These are its start, its end, its number in the binary tree,
-        and the number of rounds that remain until the children of the segment's node are complete.
-        If no rounds remain, the segment is a node. The root of the binary tree has number 1. The
-        segment's number and ``key`` define the random stream of the segment.
+        Start, end, number in the binary tree (1 for the root), and bisections that remain until the
+        children of the segment's node are complete, or 0 for a node itself. The number and ``key``
+        define the random stream of the segment.
 
     Returns
     -------
     list of tuple
-        The two halves of the segment if the segment is large, and an empty list otherwise.
+        The two halves of a large segment, else an empty list.
     """
     nonzeros = 0
     for label in order[segment[0] : segment[1]]:
@@ -366,9 +308,7 @@ def bisect_below(rows, n_features, order, depth, max_leaf, key, most_nonzeros, s
 
 
 def check_kmeans_shape(arity: int, max_leaf: int | None) -> None:
-    """Raise an InvalidParameterError if a k-means tree cannot have this ``arity`` and
-    ``max_leaf``.
-    """
+    """Raise an InvalidParameterError if no k-means tree has this shape."""
     if arity < 2 or int(arity) & (int(arity) - 1):
         expected = "expected a power of two for a k-means tree (2, 4, 8, 16, ...)"
         raise InvalidParameterError(

@@ -1,4 +1,4 @@
-"""Provide label trees whose nodes are in breadth-first order, and build complete trees."""
+"""Label trees with nodes in breadth-first order, and complete trees."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from xmlc.kernels.indices import Malformed
 
 @dataclass(frozen=True)
 class LabelTree:
-    """Represent a rooted tree whose leaves are labels (plt2016, Section 5.2).
+    """A rooted tree whose leaves are labels (plt2016, Section 5.2).
 
-    Nodes are numbered in breadth-first order from the root, which has number 0. The children of
-    node ``t`` have the contiguous numbers ``children[t] .. children[t + 1] - 1``. A leaf has no
-    children.
+    Nodes are numbered in breadth-first order, so the root is node 0 and the children of node ``t``
+    are the nodes ``children[t] .. children[t + 1] - 1``. A leaf has none.
 
     Attributes
     ----------
     children : ndarray of int64, shape (n_nodes + 1,)
-        The number of the first child of each node.
+        First child of each node.
     parent : ndarray of int32, shape (n_nodes,)
         Parent of each node, -1 for the root.
     label : ndarray of int32, shape (n_nodes,)
@@ -37,20 +36,16 @@ class LabelTree:
 
     @classmethod
     def from_children(cls, children: np.ndarray, label: np.ndarray) -> LabelTree:
-        """Check the two arrays that define a tree, and build the tree.
+        """Build a tree from the two arrays that define it, as in `LabelTree`.
 
         Parameters
         ----------
-        children : ndarray of int, shape (n_nodes + 1,)
-            The number of the first child of each node.
-        label : ndarray of int, shape (n_nodes,)
-            Label of each leaf, -1 for an inner node.
+        children, label : ndarray of int, shape (n_nodes + 1,) and (n_nodes,)
 
         Raises
         ------
         Malformed
-            The nodes are not a tree in breadth-first order, a leaf has no label, or two leaves have
-            the same label.
+            The nodes are not a tree in breadth-first order, or leaves lack distinct labels.
         """
         children = np.asarray(children, dtype=np.int64)
         label = np.asarray(label, dtype=np.int32)
@@ -78,26 +73,23 @@ class LabelTree:
 
     @property
     def n_nodes(self) -> int:
-        """Return the number of nodes, including the root and the leaves."""
+        """Number of nodes, leaves included."""
         return self.label.size
 
     @property
     def n_labels(self) -> int:
-        """Return the number of labels, which is the number of leaves."""
+        """Number of leaves."""
         return int((self.label >= 0).sum())
 
-    # cached, because computing the degree takes longer than a search for one instance
+    # cached, because it takes longer than a search for one instance
     @cached_property
     def max_degree(self) -> int:
-        """Return the largest number of children of a node."""
+        """The largest number of children of a node."""
         return int(np.diff(self.children).max())
 
     @property
     def leaf(self) -> np.ndarray:
-        """Return the leaf of each label from 0 to the tree's largest label, int32.
-
-        The result for a label without a leaf is -1.
-        """
+        """Leaf of each label up to the tree's largest one, int32, or -1 without a leaf."""
         leaves = np.flatnonzero(self.label >= 0)
         result = np.full(self.label.max() + 1, -1, dtype=np.int32)
         result[self.label[leaves]] = leaves
@@ -105,16 +97,14 @@ class LabelTree:
 
     @property
     def depth(self) -> np.ndarray:
-        """Return the number of edges from the root to each node, int32, shape (n_nodes,)."""
+        """Number of edges from the root to each node, int32, shape (n_nodes,)."""
         level_ends = self._level_ends()
         return np.repeat(np.arange(len(level_ends), dtype=np.int32), np.diff([0, *level_ends]))
 
     def node_thresholds(self, thresholds: np.ndarray) -> np.ndarray:
-        """Return the threshold of each node, given the thresholds of the labels.
+        """Return the smallest threshold among the labels below each node.
 
-        The threshold of a leaf is the threshold of its label. The threshold of an inner node is the
-        minimum of its children's thresholds. With node thresholds, one search can use a different
-        threshold for each label (plt2016, Section 5.2).
+        With these, one search serves labels with different thresholds (plt2016, Section 5.2).
 
         Parameters
         ----------
@@ -128,24 +118,22 @@ class LabelTree:
         result = np.full(self.n_nodes, np.inf, dtype=thresholds.dtype)
         leaves = self.label >= 0
         result[leaves] = thresholds[self.label[leaves]]
-        # The loop starts at the deepest level, because the minimum of a node depends on the minima
-        # of its children.
+        # from the deepest level, because a node needs the minima of its children
         for start, end in reversed(list(pairwise(self._level_ends()))):
             np.minimum.at(result, self.parent[start:end], result[start:end])
         return result
 
     def largest_below(self, weights: np.ndarray) -> np.ndarray:
-        """Return for each node the largest weight of the labels below the node, float64 (n_nodes,).
+        """Return the largest weight among the labels below each node, float64 (n_nodes,).
 
-        The result for a node is NaN if all labels below the node have weight 0. The last result is
-        cached, because its computation takes longer than a search. The cache is replaced as a
-        whole, so threads may call this at once.
+        It is NaN if all these weights are 0. The last result is cached, because this takes longer
+        than a search. The cache is replaced as a whole, so threads may call this at once.
 
         Parameters
         ----------
         weights : ndarray of float64, shape (m,)
-            Weight of each label, at least 0. The caller does not change the array afterwards. If
-            the array is empty, labels have no weights, and the result is empty.
+            Weight of each label, at least 0, in an array that does not change afterwards. An empty
+            array gives an empty result.
         """
         if weights.size == 0:
             return weights
@@ -153,7 +141,7 @@ class LabelTree:
         if last is None or not np.array_equal(last, weights):
             of_nodes = -self.node_thresholds(-weights)
             largest = np.where(of_nodes > 0, of_nodes, np.nan)
-            # An assignment would fail, because the dataclass is frozen.
+            # an assignment would fail, because the dataclass is frozen
             vars(self)["_last_weights"] = (weights, largest)
         found: np.ndarray = largest
         return found
@@ -175,15 +163,14 @@ class LabelTree:
 
 
 def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
-    """Return the complete ``arity``-ary tree whose leaves, in breadth-first order, have the given
-    labels.
+    """Return the complete tree with the given labels on its leaves, in breadth-first order.
 
-    Every inner node has ``arity`` children, except the last inner node, which has at least two.
+    Every inner node has ``arity`` children, except the last one, which has at least two.
 
     Parameters
     ----------
     labels : ndarray of int, shape (m,)
-        The labels of the leaves, a permutation of 0 .. m - 1.
+        A permutation of 0 .. m - 1.
     arity : int
         Degree b of the tree, at least 2.
     """
@@ -201,5 +188,5 @@ def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
 
 
 def random_complete_tree(m: int, arity: int, seed: int) -> LabelTree:
-    """Return a complete ``arity``-ary tree over ``m`` labels in random order."""
+    """Return a complete tree over ``m`` labels in random order."""
     return complete_tree(random_permutation(m, seed, Stream.COMPLETE_TREE, np.int32), arity)

@@ -1,4 +1,4 @@
-"""Represent each label by the sum of its instances' feature vectors, scaled to unit length."""
+"""Labels as vectors: the sum of the features of their instances, scaled to unit length."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import Matrix, as_features, as_labels, validated, with_values
 from xmlc.kernels.unit_length import unit_rows
 
-# One task adds up about 2**20 non-zeros. The non-zeros of an instance count once for each label of
-# the instance.
+# roughly, with those of an instance once for each label
 NONZEROS_PER_TASK = 1 << 20
-# The vectors of all labels have at most this number of values, which take 8 GB.
-MOST_VALUES = 1_000_000_000
-# A row whose squared length is below this number is not scaled, because its values may be too small
-# for float32.
+MOST_VALUES = 1_000_000_000  # in the vectors of all labels (8 GB)
+# a shorter row is not scaled, because its values may be too small for float32
 LEAST_SQUARE = 1e-70
 
 
@@ -30,40 +27,33 @@ def label_representations(
     most_features: int | None = None,
     weights: np.ndarray | None = None,
 ) -> sparse.csr_array:
-    """Return a vector for each label: the sum of its instances' unit-length features, scaled to
-    unit length.
+    """Return a vector for each label: the sum of its unit-length instances, scaled to unit length.
 
-    Parabel represents labels in the same way (Prabhu et al., "Partitioned label trees for extreme
+    Parabel represents labels in this way (Prabhu et al., "Partitioned label trees for extreme
     classification with application to dynamic search advertising", WWW 2018). The sums are the
-    matrix product Y^T X, which is computed in sparse blocks of rows. The sums are computed in
-    float64 and rounded once to float32.
-
-    The function needs memory for the result and for the values of X in float64. In addition, each
-    thread needs memory for the sums of a block and its result, and 12 bytes per feature.
+    matrix product Y^T X, computed by blocks of labels in float64, and rounded once to float32.
+    Besides the result and a float64 copy of the values of X, each thread needs memory for the sums
+    of a block and 12 bytes per feature.
 
     Parameters
     ----------
     X : sparse or dense array, shape (n, d)
-        Features.
     Y : sparse or dense boolean array, shape (n, m)
-        Labels.
     n_jobs : int or None
-        Number of threads, see `xmlc.core.threads.resolve_threads`. The result is bit-identical for
-        any number of threads.
+        Number of threads, on which the result does not depend.
     most_features : int or None
-        The largest number of features in the vector of a label. The vector keeps the features with
-        the largest absolute sums. If absolute sums are equal, the feature with the smaller number
-        is kept. None keeps all features, or as many as fit into ``MOST_VALUES`` values. The vector
-        of a label with many instances contains most features of the vocabulary. For a dataset of
-        the size of Amazon-3M or Delicious-200K, vectors with all features would take 20 GB or more.
+        Largest number of features in a vector, which keeps those with the largest absolute sums
+        and, among equal ones, the smallest numbers. None keeps all, or as many as fit into
+        ``MOST_VALUES`` values, because the vector of a frequent label contains most of the
+        vocabulary: Amazon-3M or Delicious-200K would take 20 GB or more.
     weights : ndarray of float32, shape (n,), optional
         Weight of each instance in the sums.
 
     Returns
     -------
     csr_array of float32, shape (m, d)
-        Rows of unit length, with sorted int32 indices and int64 row starts. A label without
-        instances has an empty row.
+        Rows of unit length with sorted int32 indices and int64 row starts, empty for labels without
+        instances.
 
     Raises
     ------
@@ -85,8 +75,7 @@ def label_representations(
     arrays = appendable.finished()
     none = np.zeros(Y.shape[1] + 1, dtype=np.int32)
     result = sparse.csr_array((arrays["data"][:0], none[:0], none), shape=(Y.shape[1], X.shape[1]))
-    # scipy's constructor would convert the index arrays to a common type, so the arrays are set
-    # afterwards.
+    # set afterwards, because scipy's constructor would convert them to a common type
     result.indptr = np.concatenate(([0], np.cumsum(arrays["counts"])))
     result.indices = arrays["indices"]
     result.data = arrays["data"]
@@ -95,11 +84,10 @@ def label_representations(
 
 
 def features_that_fit(by_label: sparse.csr_array, x: sparse.csr_array) -> int | None:
-    """Return the largest number of features per label such that all vectors together have at most
-    `MOST_VALUES` values.
+    """Return the largest number of features per label with which all vectors fit into `MOST_VALUES`
+    values, or None if they fit with all features.
 
-    The result is None if the vectors can have all features. The number of features of a label is
-    bounded by the number of non-zeros of its instances, and by the number of features in the data.
+    A vector has at most as many features as the data, and as its instances have non-zeros.
     """
     nonzeros = np.append(0, np.cumsum(np.diff(x.indptr)[by_label.indices], dtype=np.int64))
     lengths = np.minimum(np.diff(nonzeros[by_label.indptr]), x.shape[1])
@@ -115,17 +103,14 @@ def features_that_fit(by_label: sparse.csr_array, x: sparse.csr_array) -> int | 
 def _represent(
     by_label: sparse.csr_array, x: sparse.csr_array, most_features: int | None, start: int, end: int
 ) -> dict[str, np.ndarray]:
-    """Return the rows of labels ``start .. end - 1``: row sizes (int64), features (int32) and
-    values (float32).
-    """
     sums = label_sums(by_label, x, start, end)
     n = end - start
     rows = np.repeat(np.arange(n), np.diff(sums.indptr))
     indices = sums.indices
     data = _unit_length(rows, sums.data, n)
     if most_features is not None:
-        # Absolute float32 values have the same order as their bits, read as integers. Among equal
-        # values, the stable sort puts the smaller feature first.
+        # absolute float32 values are ordered like their bits, and a stable sort puts the smaller
+        # feature first
         heaviest_first = np.argsort((rows << 32) - np.abs(data).view(np.int32), kind="stable")
         ranks = np.empty(rows.size, dtype=np.int64)
         ranks[heaviest_first] = np.arange(rows.size) - sums.indptr[rows]
@@ -144,10 +129,8 @@ def _represent(
 
 
 def label_blocks(by_label: sparse.csr_array, x: sparse.csr_array) -> list[tuple[int, int]]:
-    """Split labels into blocks ``(start, end)`` whose instances have about `NONZEROS_PER_TASK`
-    non-zeros.
-    """
-    # The cost of an instance is 1 plus the mean number of non-zeros, rounded down.
+    """Split labels into blocks ``(start, end)`` of about `NONZEROS_PER_TASK` non-zeros."""
+    # an instance costs 1 plus the mean number of non-zeros, rounded down
     nonzeros = 1 + x.nnz // max(x.shape[0], 1)
     return cost_blocks(np.diff(by_label.indptr) * nonzeros, NONZEROS_PER_TASK)
 
@@ -155,22 +138,14 @@ def label_blocks(by_label: sparse.csr_array, x: sparse.csr_array) -> list[tuple[
 def label_sums(
     by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int
 ) -> sparse.csr_array:
-    """Return the sum of the instances of each label from ``start`` to ``end - 1``, added in the row
-    order of x (n, d).
-
-    The arguments and the result have float64 values. The features in each row of the result are
-    sorted.
-    """
-    # Products of two values are exact in float64, because the factors fit into float32. Conversion
-    # to CSC and back to CSR sorts the features of each row.
+    """Return the sum of each label's instances, added in row order, with sorted features."""
+    # Products are exact in float64, because their factors fit into float32. The way to CSC and back
+    # sorts the features of each row.
     return (by_label[start:end] @ x).tocsc().tocsr()
 
 
 def _unit_length(rows: np.ndarray, values: np.ndarray, n_rows: int) -> np.ndarray:
-    """Return the values of rows, scaled so that each row has unit length, float32.
-
-    Rows of nearly zero length are not scaled. ``rows`` contains the row number of each value.
-    """
+    """Scale rows to unit length, unless they are nearly zero, given the row of each value."""
     exact = values.astype(np.float64)
     # `bincount` adds in a fixed order
     squares = np.bincount(rows, weights=exact * exact, minlength=n_rows)
