@@ -1,4 +1,4 @@
-"""Drop the small weights of a label tree and store the other weights as sparse rows."""
+"""Sparse rows of the weights of a label tree, without the small ones."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ Auto = Literal["auto"]
 
 
 class DenseBlocks(NamedTuple):
-    """Hold the dense weights of some contiguous blocks.
-
-    The fields have the same meaning as in `NodeWeights`.
-    """
+    """The dense weights of some contiguous blocks, with fields as in `NodeWeights`."""
 
     feature_starts: np.ndarray
     features: np.ndarray
@@ -33,18 +30,14 @@ class DenseBlocks(NamedTuple):
 
 
 def sibling_type(degrees: np.ndarray) -> type:
-    """Return the dtype of sibling numbers, uint16 or uint32, for blocks with ``degrees``
-    siblings.
-    """
+    """Return the smallest dtype for sibling numbers, uint16 or uint32."""
     if degrees.max(initial=1) <= LARGEST_UINT16_DEGREE:
         return np.uint16
     return np.uint32
 
 
 def threshold_of(given: float | Auto | None, unit_norm: bool) -> float | Auto | None:
-    """Return the threshold to train with. "auto" presumes instances of unit length, and otherwise
-    keeps all weights.
-    """
+    """Return None for "auto" unless instances have unit length, else the given threshold."""
     if given == "auto" and not unit_norm:
         return None
     return given
@@ -58,29 +51,10 @@ def append_rows(
     sibling_type: type,
     n_jobs: int | None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Append the dense weights with absolute values above a threshold to the arrays of
-    `CompactNodeWeights`.
+    """Append the dense weights w with abs(w) > threshold to the arrays of `CompactNodeWeights`.
 
-    Parameters
-    ----------
-    appendable : Appendable
-        Arrays with the weights of the previous blocks, extended in place.
-    dense : DenseBlocks
-        Weights of the blocks.
-    degrees : int64
-        Number of siblings in each block.
-    threshold : float
-        Weights w with abs(w) <= threshold are dropped.
-    sibling_type : type
-        Dtype of the sibling numbers, see `sibling_type`.
-    n_jobs : int or None
-        Number of threads, see `xmlc.core.threads.resolve_threads`.
-
-    Returns
-    -------
-    list of pairs of ndarray of int64
-        Two arrays for each range of contiguous blocks: the number of features and the number of
-        weights that each block keeps.
+    ``degrees``, int64, has the number of siblings of each block. The result has, for each range of
+    contiguous blocks, two int64 arrays: how many features and weights every block keeps.
 
     Raises
     ------
@@ -107,13 +81,11 @@ def append_rows(
 
 
 def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) -> bool:
-    """Return whether sparse rows of the weights above a threshold take fewer bytes than the dense
-    blocks.
-    """
+    """Return whether sparse rows of the weights above a threshold are smaller than ``dense``."""
     _, _, features, _, _, weights = rows_above(
         dense, degrees, np.float32(threshold), 0, degrees.size
     )
-    # a stored weight takes ``entry`` bytes, and a sparse row takes ``row`` bytes in addition
+    # bytes of a weight, and of a row besides its weights
     entry = 4 + np.dtype(sibling_type(degrees)).itemsize
     row = 8
     size = entry * weights.size + row * features.size + 4 * degrees.size
@@ -121,37 +93,17 @@ def rows_are_smaller(dense: DenseBlocks, degrees: np.ndarray, threshold: float) 
 
 
 def starts_of(counts: np.ndarray) -> np.ndarray:
-    """Return the starts of consecutive ranges with the lengths ``counts``, and the end of the last
-    range.
-    """
+    """Return the starts of consecutive ranges, and the end of the last one."""
     return np.concatenate(([0], np.cumsum(counts)))
 
 
 @njit
 def rows_above(dense, degrees, threshold, start, end):
-    """Return the dense weights with absolute values above a threshold, as sparse rows.
+    """Return the dense weights of blocks ``start .. end - 1`` above a threshold, as sparse rows.
 
-    Weights that are NaN are kept, so that later checks find them.
-
-    Parameters
-    ----------
-    dense : DenseBlocks
-        Weights of the blocks.
-    degrees : int64
-        Number of siblings in each block.
-    threshold : float32
-        Weights w with abs(w) <= threshold are dropped.
-    start, end : int
-        The blocks to convert are ``start .. end - 1``.
-
-    Returns
-    -------
-    n_features, n_weights : int64 (end - start,)
-        The number of features and the number of weights that each block keeps.
-    features, row_starts, siblings : uint32
-        The sparse rows, as in `CompactNodeWeights`.
-    weights : float32
-        Weights of the sparse rows.
+    A weight that is NaN is kept, so that later checks find it. The result has the numbers of
+    features and of weights that each block keeps, int64 (end - start,), and ``features``,
+    ``row_starts``, ``siblings`` (uint32) and ``weights`` as in `CompactNodeWeights`.
     """
     feature_starts, dense_features, weight_starts, weights = dense
     n_rows = feature_starts[end] - feature_starts[start]

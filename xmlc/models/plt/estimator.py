@@ -1,4 +1,4 @@
-"""Provide the PLT estimator: training, prediction and storage."""
+"""The PLT estimator: training, prediction and storage."""
 
 from __future__ import annotations
 
@@ -54,21 +54,16 @@ Tree = Literal["random", "kmeans"]
 SolverName = Literal["sgd", "adagrad", "batch"]
 SearchMethod = Literal["certified", "beam", "exact"]
 
-# Maps a number of labels to the usual arity of k-means trees with at most this number of labels,
-# and 128 above (docs/models.md): the smallest of 16, 32, 64 and 128 that gives the fewest levels,
-# so that the lowest inner nodes do not have only a few labels (see `largest_leaf`).
+# Usual arity of k-means trees by their largest number of labels, and 128 above: the smallest of 16
+# to 128 with the fewest levels. A larger one would leave the lowest inner nodes with few labels.
 USUAL_ARITY = {6_400: 16, 18_000: 32, 51_000: 64, 144_000: 128, 578_000: 32, 3_270_000: 64}
 SMALL_ARITY = 16
-# with more labels, an arity above 16 makes SGD three times as slow for little gain
+# above, an arity over 16 makes SGD three times as slow for little gain
 LARGEST_OF_SGD = 18_000
-# For the solver "sgd", C has a fixed default. For the solver "batch", C is selected from two
-# candidates, which depend on the loss. The first candidate for C is used unless cross-validation
-# shows that the second candidate is better.
+# the first value for "batch" wins unless cross-validation shows that the second is better
 SGD_C = 3.0
 BATCH_C = {"logistic": (3.0, 10.0), "squared_hinge": (1.0, 0.3)}
-# These are the names of the hyperparameters for which `fit` selects values.
-SELECTED = ("C", "arity", "weight_threshold")
-# `PLT.for_ranking` replaces the default values of some hyperparameters by the following values.
+SELECTED = ("C", "arity", "weight_threshold")  # by `fit`
 RANKING: Any = {
     "solver": "batch",
     "loss": "squared_hinge",
@@ -76,9 +71,8 @@ RANKING: Any = {
     "tol": 0.03,
     "weight_threshold": 0.05,
 }
-# This is the largest number of visits to an instance of large weight in one pass of SGD or AdaGrad.
-MOST_COPIES = 16
-ROWS_PER_BATCH = 8192  # This is the largest number of instances in one batch of a search.
+MOST_COPIES = 16  # visits to an instance of large weight in one pass
+ROWS_PER_BATCH = 8192  # at most, in a search
 
 
 @hyperparameters
@@ -87,96 +81,81 @@ class PLT(SparseProbabilityEstimator):
     5.2).
 
     The classifier of node t estimates P(z_t = 1 | z_parent = 1, x), and the estimate of a label is
-    the product along its path from the root (plt2016, equation (9)). The root has a classifier too,
-    for which instances without labels are negative examples.
-
-    The defaults rank labels best on average over ten datasets. They differ from plt2016, which uses
-    ``tree="random"`` and searches ``arity``, ``lam``, ``gamma`` and ``epochs`` for each dataset.
-    docs/models/plt.md compares the settings and has those of the papers and of other programs.
+    the product along its path from the root (equation (9)). The root has a classifier too, for
+    which instances without labels are negative. The defaults rank labels best on average over ten
+    datasets. Settings of papers are in docs/models/plt.md.
 
     Parameters
     ----------
     arity : int or None
-        Degree b of the tree, for a "kmeans" tree a power of two. None gives a "random" tree degree
-        16, and a "kmeans" tree a degree between 16 and 128 that depends on its number of labels.
+        Degree b of the tree, a power of two for "kmeans". None is 16, or 16 to 128 for "kmeans" by
+        the number of labels (docs/models/plt.md).
     tree : {"random", "kmeans"}
         "random" is a complete tree over the labels in random order (plt2016, Section 6). "kmeans"
-        groups similar labels by hierarchical balanced 2-means over their instances (Parabel, Prabhu
-        et al., WWW 2018).
+        groups similar labels by hierarchical balanced 2-means (Parabel, Prabhu et al., WWW 2018).
     max_leaf : int or None
-        Only for a "kmeans" tree: a group of at most this many labels is not split, and its labels
-        become the children of one node. None gives the lowest inner nodes about 100 labels each
-        (`xmlc.models.trees.kmeans.largest_leaf`).
+        Largest number of labels below the lowest inner nodes of a "kmeans" tree. None gives them
+        about 100 (`xmlc.models.trees.kmeans.largest_leaf`).
     label_features : int or None
-        Only for a "kmeans" tree: a label is represented by this many features, those of largest
-        weight. None keeps all of them, or as many as fit into 8 GB.
+        Number of features of largest weight that represent a label for "kmeans". None keeps all, or
+        as many as fit into 8 GB.
     solver : {"sgd", "adagrad", "batch"}
         "sgd" is two-phase stochastic gradient descent with L2 regularisation (plt2016, Appendix B),
         "adagrad" is AdaGrad without regularisation (oplt2021), and "batch" is dual coordinate
-        descent with L2 regularisation, as in Parabel and napkinXC. Only "sgd" can train hashed
-        weights.
+        descent with L2 regularisation, as in Parabel.
     loss : {"logistic", "squared_hinge"}
-        The loss that solver "batch" minimises. Scores of the squared hinge loss lie between 0 and 1
-        and rank labels, but they do not estimate probabilities.
+        The loss that "batch" minimises. The squared hinge loss gives scores between 0 and 1 that
+        rank labels, but do not estimate probabilities.
     hinge_power : int
-        The power p of the squared hinge loss: a node with the linear score s has the score
-        exp(-max(0, 1 - s)**p). Parabel uses 2. With 3, nodes near their margin get higher scores,
-        which improves the lower ranks in deep trees.
+        The power p with which a linear score s becomes exp(-max(0, 1 - s)**p) after training with
+        the squared hinge loss. Parabel has 2. With 3, the lower ranks in deep trees improve.
     C : float or None
         Weight of the loss, relative to half the squared length of a node's weight vector, for
-        solver "batch", and for "sgd" if ``lam`` is None. None is C = 3 for "sgd". For "batch", it
-        selects between 3 and 10 (logistic loss) or 1 and 0.3 (squared hinge loss) by the P@1 of a
-        cross-validation on up to 4,000 training instances. The first value wins ties.
+        "batch", and for "sgd" if ``lam`` is None. None is 3 for "sgd", and for "batch" selects
+        between 3 and 10 (logistic loss) or 1 and 0.3 (squared hinge loss) by the P@1 of a
+        cross-validation.
     tol : float
-        Solver "batch" stops training a node once no dual variable moves by more than tol * C in a
-        pass, times the instance's weight if that is below 1.
+        "batch" stops training a node once no dual variable moves by more than tol * C in a pass.
     lam : float or None
-        Only for SGD: the regularisation parameter lambda, also of the constant feature. None is
-        1 / (C n) for n training instances, or for the sum n of their weights, which gives the root
-        the objective of solver "batch".
+        Regularisation parameter lambda of "sgd", also of the constant feature. None is 1 / (C n)
+        for instances whose weights sum to n, which gives the root the objective of "batch".
     gamma : float
-        Initial step size. Step t of a node has the size gamma / (1 + lam * gamma * t) in SGD
-        (plt2016, Appendix B), where the first step has t = 0. The size for a weight is gamma /
-        sqrt(eps + the sum of its squared derivatives so far) in AdaGrad.
+        Initial step size. Step t = 0, 1, ... of a node has the size gamma / (1 + lam * gamma * t)
+        in SGD, and the step of a weight gamma / sqrt(eps + the sum of its squared derivatives so
+        far) in AdaGrad.
     eps : float
-        Only for AdaGrad: the constant eps in the step size.
+        The constant in the step size of "adagrad".
     epochs : int
-        Number of passes over the training set. SGD and AdaGrad visit the instances in one random
-        order for all nodes and passes. Solver "batch" makes at most this many passes, each in a new
-        random order.
+        Number of passes over the training set, for "batch" at most.
     search : {"certified", "beam", "exact"}
-        Algorithm of `predict_top_k`. "certified" is the fastest exact search: a beam search,
-        followed by searches below the nodes outside the beam that could lead to one of the best
-        labels. "beam" is the beam search alone, which may miss labels. "exact" is best-first search
-        (plt2016, Section 5.2), which computes the fewest inner products. Hashed weights always use
-        it.
+        Algorithm of `predict_top_k`. "certified", the fastest exact search, runs a beam search and
+        then looks only below those nodes outside the beam that could still hold one of the k best
+        labels. "beam" omits the second part, so it may miss labels. "exact" is best-first search
+        (plt2016, Section 5.2), always used for hashed weights.
     beam : int
         Number of inner nodes that a beam search expands on each level, or k if that is larger.
     weight_threshold : "auto", float or None
-        Weights w with abs(w) <= weight_threshold are dropped right after a node is trained, and the
-        others are stored in a sparse format. None keeps all weights. "auto" drops weights up to 0.1
-        in models of more than 33 million weights, and in smaller ones if that saves bytes, but not
-        if ``unit_norm`` is False or ``hash_bits`` is set.
+        Weights w with abs(w) <= weight_threshold are dropped once a node is trained, and the others
+        are stored sparse. None keeps all. "auto" is 0.1 if the model has more than 33 million
+        weights or is smaller that way, but None if ``unit_norm`` is False or ``hash_bits`` is set.
     hash_bits : int or None
-        ``hash_bits=k`` hashes each pair (node, feature) to a sign and to one of 2**k weights, which
-        all nodes share (plt2016, Section 6), so memory does not depend on the number of nodes. Such
-        a model has collisions, is slower, and is trained on one thread. None gives each node
-        weights of its own.
+        With "sgd", hash each pair (node, feature) to a sign and to one of 2**hash_bits weights that
+        all nodes share (plt2016, Section 6). This bounds the memory, but weights collide, and
+        training is slower, on one thread.
     max_samples : float or None
-        The share of the instances, drawn at random, from which the model and its tree are built.
-        With the same seed, ``warm_start`` of `OPLT` draws the same sample.
+        Share of the instances, drawn at random, to train tree and classifiers on.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 before training and prediction.
+        Scale instances to length 1.
     random_state : int
-        Seed of the tree, of ``max_samples`` and of the order of the instances.
+        Seed of the tree, the sample and the order of the instances.
     n_jobs : int or None
-        Number of threads, on which the result does not depend. None uses numba's number of threads,
-        -1 uses all cores.
+        Number of threads, on which the result does not depend. None is numba's number of threads,
+        -1 all cores.
 
     Attributes
     ----------
     tree_ : LabelTree
-        Tree over the labels with at least one training instance. Other labels have no estimate.
+        Tree over the labels with a training instance. Others have no estimate.
     C_, arity_, weight_threshold_ : float, int, float or None
         Given or selected values of the hyperparameters.
     nodes_ : NodeWeights, CompactNodeWeights or HashedWeights
@@ -184,14 +163,8 @@ class PLT(SparseProbabilityEstimator):
     inner_products_ : ndarray of int64, shape (n,)
         Number of node classifiers evaluated for each instance in the last prediction.
     certified_ : ndarray of bool, shape (n,), or None
-        For each instance, whether the beam search alone proves the last ranking exact, because each
-        node outside the beam has a smaller estimate than the k-th label. None without a beam
+        Whether the beam search alone proves an instance's last ranking exact. None without a beam
         search.
-
-    Notes
-    -----
-    `fit` keeps one copy of the weights in memory. `fit_to_disk` keeps 128 MB of them in memory and
-    writes the others to the model's files, which predictions read as needed.
 
     See Also
     --------
@@ -208,12 +181,12 @@ class PLT(SparseProbabilityEstimator):
     ([[0, 2]], array([[0.76, 0.76]], dtype=float32))
     """
 
-    # The tree.
+    # the tree
     arity: int | None = param(whole(2, MANY, none=True), default=None)
     tree: Tree = param(one_of(Tree), default="kmeans")
     max_leaf: int | None = param(whole(1, MANY, none=True), default=None)
     label_features: int | None = param(whole(1, MANY, none=True), default=None)
-    # The solver.
+    # the solver
     solver: SolverName = param(one_of(SolverName), default="sgd")
     loss: Loss = param(one_of(Loss), default="logistic")
     hinge_power: int = param(whole(1, 4), default=2)
@@ -223,36 +196,38 @@ class PLT(SparseProbabilityEstimator):
     gamma: float = param(POSITIVE, default=1.0)
     eps: float = param(POSITIVE, default=0.01)
     epochs: int = param(whole(1, PASSES), default=30)
-    # The search.
+    # the search
     search: SearchMethod = param(one_of(SearchMethod), default="certified")
     beam: int = param(whole(1, MANY), default=10)
-    # Memory.
+    # memory
     weight_threshold: float | Auto | None = param(WEIGHT_THRESHOLD, default="auto")
-    # a table of 2**34 weights takes 64 GB
+    # 2**34 weights take 64 GB
     hash_bits: int | None = param(whole(1, 34, none=True), default=None)
     max_samples: float | None = param(POSITIVE_SHARE_OR_NONE, default=None)
-    # Most estimators have the following hyperparameters.
+    # as in most estimators
     unit_norm: bool = param(FLAG, default=True)
     random_state: int = param(SEED, default=0)
     n_jobs: int | None = param(N_JOBS, default=None)
 
     @classmethod
     def for_ranking(cls, **given: Any) -> Self:
-        """Return an estimator with the best hyperparameters for ranking.
+        """Return a PLT with the hyperparameters that rank best.
 
-        The scores of the estimator do not estimate probabilities.
-
-        The estimator is ``PLT(solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03,
-        weight_threshold=0.05)``. The estimator has the squared hinge loss of Parabel, but the
-        default arity of `PLT`. The hyperparameters were selected by P@1 and P@5 on validation data
-        (``results/published/tuning/ranking.csv``). The validation data are from six datasets, from
-        samples of the dataset tib-core-26k, and from synthetic datasets. If you need probabilities,
-        label sets or thresholds, use `PLT` with its defaults.
+        These are ``solver="batch", loss="squared_hinge", hinge_power=3, tol=0.03,
+        weight_threshold=0.05``: the loss of Parabel, but the default arity of `PLT`. They were
+        selected by P@1 and P@5 on validation data of six datasets, samples of tib-core-26k and
+        synthetic data (``results/published/tuning/ranking.csv``). Because the scores estimate no
+        probabilities, label sets and thresholds need the defaults of `PLT`.
 
         Parameters
         ----------
         **given
-            Hyperparameters of `PLT`, which override the hyperparameters for ranking.
+            Hyperparameters of `PLT` that replace these.
+
+        Returns
+        -------
+        PLT
+            Not fitted.
 
         Examples
         --------
@@ -268,9 +243,8 @@ class PLT(SparseProbabilityEstimator):
         """Train the tree (plt2016, Algorithm 3).
 
         A sample weight multiplies the loss of its instance in each node, its features in the sums
-        that represent labels, and its part in the cross-validation for C. Integer weights up to 16
-        give SGD and AdaGrad the same model as rows repeated by ``numpy.repeat``
-        (docs/models/plt.md).
+        that represent labels, and its part in the cross-validation for C. With integer weights up
+        to 16, SGD and AdaGrad give the same model as with rows repeated by ``numpy.repeat``.
 
         Parameters and errors are documented in `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
@@ -284,7 +258,6 @@ class PLT(SparseProbabilityEstimator):
         appendable: Appendable,
         title: str = TITLE,
     ) -> Self:
-        """Train the tree on data that were checked before. The progress display shows ``title``."""
         self.n_features_in_ = X.shape[1]
         self.n_labels_ = Y.shape[1]
         order, importance = self._visits(weights)
@@ -317,13 +290,10 @@ class PLT(SparseProbabilityEstimator):
         return self
 
     def _visits(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the row numbers in the order in which a pass visits the rows, and the weight of
-        each visit.
+        """Return the rows in the order of a pass, and the weight of each visit.
 
-        SGD and AdaGrad visit a row of weight 2 twice in a pass, as if the row were repeated. No row
-        is visited more than 16 times in a pass. The steps for a row are longer if the weight of the
-        row exceeds the number of visits. If the mean weight exceeds 16, all weights are scaled down
-        to a mean of 16.
+        SGD and AdaGrad visit a row of weight 2 twice in a pass, as if it were repeated, but none
+        more than 16 times, beyond which steps get longer. A larger mean weight is scaled to 16.
         """
         copies = np.ones_like(weights)
         if self.solver != "batch":
@@ -336,12 +306,11 @@ class PLT(SparseProbabilityEstimator):
         return order, (weights / copies)[order]
 
     def _selected(self) -> Hyperparameters:
-        # a PLT of another estimator, such as OPLT, has selected only some
+        # a PLT inside another estimator has selected only some
         return {name: vars(self)[f"{name}_"] for name in SELECTED if f"{name}_" in vars(self)}
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the probability estimates that are greater than a threshold (plt2016, Algorithm
-        4).
+        """Return the probability estimates above a threshold (plt2016, Algorithm 4).
 
         Parameters and result are documented in
         `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
@@ -357,19 +326,12 @@ class PLT(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of each instance.
 
-        With ``search="beam"`` the ranking is approximate.
+        The ranking is exact, and the same, for ``search="certified"`` and "exact". Although "exact"
+        evaluates fewer classifiers, "certified" is faster, because it takes a whole level at once.
 
-        "certified" and "exact" give the same exact ranking. "exact" is best-first search (plt2016,
-        Section 5.2), which evaluates the fewest classifiers. "certified" evaluates more
-        classifiers, but takes less time because it evaluates a whole level at a time. The call sets
-        ``certified_``, which marks the instances whose ranking by the beam search is provably
-        exact. The call also sets ``inner_products_``, the number of classifiers evaluated for each
-        instance.
-
-        ``label_weights`` also guide the search. The search expands a node only if a label below the
-        node may be among the k best. The score of a label below a node is at most the node's
-        estimate times the largest label weight below the node. A node is never expanded if all
-        labels below the node have weight 0.
+        ``label_weights`` also guide the search, because no label scores more than the estimate of a
+        node above it times the largest label weight below that node. Nodes whose labels all have
+        weight 0 are never expanded. The call sets ``certified_`` and ``inner_products_``.
 
         Parameters
         ----------
@@ -379,11 +341,10 @@ class PLT(SparseProbabilityEstimator):
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first, then -1 if there are fewer than k labels. The order of labels with
-            equal scores is defined by ``xmlc.kernels.top_k.rank_key``.
+            Labels, best first, then -1 if there are fewer than k. ``xmlc.kernels.top_k.rank_key``
+            defines the order of equal scores.
         scores : ndarray of float32, shape (n, k)
-            Estimates of the labels in ``labels``, multiplied by the label weights if given. The
-            score of a missing label is 0.
+            Estimates, times the label weights if given, and 0 for a missing label.
         """
         x = self._kernel_form(self._instances(X))
         k = self._check_k(k)
@@ -408,27 +369,10 @@ class PLT(SparseProbabilityEstimator):
     def _beam_estimates(
         self, x: KernelCSR, title: str, thresholds: np.ndarray | None
     ) -> tuple[np.ndarray, ...]:
-        """Estimate the probabilities of all labels that a beam search reaches.
+        """Return `estimate_by_levels` for all labels that the search reaches, for Parabel.
 
-        `xmlc.models.Parabel` averages the estimates over its trees. With ``search="beam"``, the
-        search expands the ``beam`` best inner nodes of each level. With any other ``search``, all
-        inner nodes are expanded. The result contains every label below the expanded nodes, except
-        labels whose estimate is rounded to 0.
-
-        Parameters
-        ----------
-        x : KernelCSR
-            The instances, checked and scaled.
-        title : str
-            See `_searched`.
-        thresholds : ndarray of float32, shape (m,), optional
-            The result contains only labels whose estimates exceed their thresholds. A node is left
-            out of the beam if its estimate is at most the threshold of every label below the node.
-
-        Returns
-        -------
-        tuple of ndarray
-            See `xmlc.models.plt.search.estimate_by_levels`.
+        With ``search="beam"``, it expands the ``beam`` best inner nodes of each level, otherwise
+        all. Without ``thresholds``, they are 0.
         """
         if thresholds is None:
             of_nodes = np.zeros(self.tree_.n_nodes, dtype=np.float32)
@@ -451,10 +395,7 @@ class PLT(SparseProbabilityEstimator):
     def _label_tree(
         self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray
     ) -> LabelTree:
-        """Return a tree over the labels that have a training instance.
-
-        If no label has a training instance, the tree is over all labels.
-        """
+        """Return a tree over the labels with a training instance, or over all if none has one."""
         labels: np.ndarray = np.unique(Y.indices)
         self.arity_ = int(self.arity or usual_arity(self.tree, self.solver, labels.size))
         if labels.size == 0:
@@ -469,9 +410,7 @@ class PLT(SparseProbabilityEstimator):
         ).over(labels)
 
     def _solver(self, n: float) -> Solver:
-        """Return the solver and its settings for n instances, or for instances whose weights sum to
-        n.
-        """
+        """Return the solver for instances whose weights sum to n."""
         if self.solver == "sgd":
             lam = self.lam
             if lam is None:
@@ -498,9 +437,7 @@ class PLT(SparseProbabilityEstimator):
     def _ranked(
         self, x: KernelCSR, k: int, label_weights: np.ndarray, search: str, title: str
     ) -> tuple[Any, ...]:
-        """Return the best labels of each instance, their scores, ``certified_`` (if any) and
-        ``inner_products_``.
-        """
+        """Return labels, scores, ``certified_`` (if any) and ``inner_products_``."""
         # users may change ``search`` and ``beam`` after training
         check_value(type(self), "search", search)
         largest = self.tree_.largest_below(label_weights)
@@ -511,28 +448,15 @@ class PLT(SparseProbabilityEstimator):
         )
 
     def _beam(self) -> int:
-        """Return the number of inner nodes that a search expands on each level."""
         check_value(type(self), "beam", self.beam)
         return min(int(self.beam), self.tree_.n_nodes)
 
     def _searched(
         self, kernel: Callable[..., Any], x: KernelCSR, title: str, *arguments: object
     ) -> tuple[np.ndarray, ...]:
-        """Run a search over all instances in batches, and return the joined results of the kernel.
+        """Run a search in batches, on which the result does not depend, and join the parts.
 
-        The result does not depend on the size of the batches.
-
-        Parameters
-        ----------
-        kernel : callable
-            Search kernel with the arguments x, start, end, nodes, link, ``arguments`` and shape.
-        x : KernelCSR
-            The instances.
-        title : str
-            Title in the progress display. If ``title`` is empty, the kernel processes all instances
-            in one call on the present thread.
-        *arguments
-            Further arguments of the kernel.
+        An empty ``title`` of the progress display means a single call on the present thread.
         """
         n = x.indptr.size - 1
         longest = int(x.indptr[-1] - x.indptr[0])
@@ -544,7 +468,7 @@ class PLT(SparseProbabilityEstimator):
                 x, 0, n, self.nodes_, self._link(), *arguments, shape
             )
             return found
-        # if there are no instances, an empty batch determines the dtypes of the result
+        # without instances, an empty batch determines the dtypes of the result
         blocks = batches(n, ROWS_PER_BATCH, self.n_jobs) or [(0, 0)]
         calls = [(x, *block, self.nodes_, self._link(), *arguments, shape) for block in blocks]
         costs = [end - start for start, end in blocks]
@@ -552,9 +476,7 @@ class PLT(SparseProbabilityEstimator):
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
     def _link(self) -> int:
-        """Return the link function from linear scores to estimates, as a number for
-        `estimate_scores`.
-        """
+        """Return the link function from linear scores to estimates, see `estimate_scores`."""
         if (self.solver, self.loss) == ("batch", "squared_hinge"):
             return int(self.hinge_power)
         return LOGISTIC_LINK
@@ -567,8 +489,7 @@ class PLT(SparseProbabilityEstimator):
         return arrays, meta | self._selected()
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        # The given hyperparameters replace selected values that were not stored (in a tree of
-        # another estimator, or in a model of an earlier version).
+        # selected values are not stored in a tree of another estimator or an earlier version
         for name in SELECTED:
             value = meta.get(name, getattr(self, name))
             check_value(type(self), name, value)

@@ -1,4 +1,4 @@
-"""Train a PLT whose nodes share one table of hashed weights (plt2016, Appendix C)."""
+"""Training of a PLT whose nodes share one table of hashed weights (plt2016, Appendix C)."""
 
 from __future__ import annotations
 
@@ -24,24 +24,9 @@ def train_hashed(
     random_state: int,
     importance: np.ndarray,
 ) -> HashedWeights:
-    """Train all node classifiers on one shared table of weights, on one thread.
+    """Train all node classifiers on a shared table of 2**hash_bits weights, on one thread.
 
-    Parameters
-    ----------
-    x, y : KernelCSR
-        Instances and their label sets.
-    tree : LabelTree
-        Tree whose node classifiers are trained.
-    order : int64 (n,)
-        Numbers of the instances, in the order of each pass.
-    solver : Sgd
-        Settings of two-phase SGD.
-    hash_bits : int
-        The table has ``2**hash_bits`` weights.
-    random_state : int
-        Seed of the hash function.
-    importance : float32 (n,)
-        See `train_nodes`.
+    ``random_state`` is the seed of the hash function. The rest is as for `train_nodes`.
     """
     n_nodes = tree.n_nodes
     seed = np.uint64(stream_key(np.int64(random_state), np.int64(Stream.PLT_HASH)))
@@ -65,36 +50,15 @@ def train_hashed(
 
 @njit
 def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done, stamp, epoch):
-    """Make one pass over the training set, instance by instance, from the root down.
+    """Make one pass over the training set, instance by instance (plt2016, Algorithm 3).
 
-    The pass is Algorithm 3 of plt2016, run as an online learner. The table slots for a node and an
-    instance are in different cache lines. The kernel therefore prefetches the slots for the next
-    node before the step for the current node. With 2**28 slots, prefetching makes a pass 1.4 times
-    as fast on one thread of an Intel Xeon. A pass with prefetching takes 20 ns per slot.
+    The slots of a node are scattered over the table, so the kernel prefetches those for the next
+    node before the step for the current one. With 2**28 slots, this makes a pass 1.4 times as fast
+    on one thread of an Intel Xeon, where it then takes 20 ns per slot.
 
-    Parameters
-    ----------
-    x, y : KernelCSR
-        Instances and their label sets.
-    importance : float32 (order.size,)
-        See `train_nodes`.
-    order : int64 (n,)
-        Numbers of the instances, in the order of the pass.
-    leaf : int32 (m,)
-        Leaf of each label.
-    parent : int32 (n_nodes,)
-        Parent of each node.
-    nodes : HashedWeights
-        The tree and its weights, updated in place.
-    solver : Sgd
-        Settings of two-phase SGD.
-    steps_done : float64 (n_nodes,)
-        For each node, the sum of the weights of the instances that have updated the node so far.
-        The pass adds the weight of each instance to the sums.
-    stamp : int64 (n_nodes,)
-        Scratch array, filled with -1 at the start of training.
-    epoch : int
-        Number of earlier passes.
+    ``nodes`` is updated in place, and so are ``steps_done``, float64 (n_nodes,), with each node's
+    sum of instance weights so far, and ``stamp``, int64 (n_nodes,), which is -1 before training.
+    ``epoch`` is the number of earlier passes.
     """
     positives = np.empty(parent.size, dtype=np.int32)
     for position in range(order.size):
@@ -133,25 +97,7 @@ def hashed_pass(x, y, importance, order, leaf, parent, nodes, solver, steps_done
 
 @njit
 def hashed_step(slots, signed, nodes, solver, weight, steps_done, node, target):
-    """Take one step of two-phase SGD (plt2016, Appendix B) for one node and one instance.
-
-    Parameters
-    ----------
-    slots, signed
-        Results of `ask_for_slots`.
-    nodes : HashedWeights
-        The tree and its weights, updated in place.
-    solver : Sgd
-        Settings of two-phase SGD.
-    weight : float32
-        Weight of the instance's loss.
-    steps_done : float64 (n_nodes,)
-        As for `hashed_pass`.
-    node : int
-        The number of the node in the tree.
-    target : float32
-        Target z_t of the instance for the node, 0 or 1.
-    """
+    """Take one step of two-phase SGD (plt2016, Appendix B) for one node and one instance."""
     (gamma, lam, _) = solver
     weight = np.float64(weight)
     gamma_t = gamma / (1.0 + lam * gamma * steps_done[node])

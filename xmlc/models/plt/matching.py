@@ -14,8 +14,8 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
     """Compute the linear scores of all siblings for one instance, from the sparse rows of a block.
 
     The result is bit-identical to `dense_scores` with the same weights, because a missing weight
-    would add zero. Since rows differ in length, the processor cannot predict where they end and
-    would wait there, so the kernel first prefetches the start of each.
+    would add zero. The processor cannot predict the ends of rows and would wait there, so the
+    kernel first prefetches the start of each.
 
     Parameters
     ----------
@@ -24,9 +24,8 @@ def sparse_child_scores(ids, values, row_starts, siblings, weights, bias, scores
     row_starts, siblings, weights
         Rows of the block, as in `CompactNodeWeights`.
     bias : float32 (siblings,)
-        Each sibling's weight of the constant feature.
     scores : float32 (siblings,)
-        Overwritten with the scores.
+        Overwritten.
     """
     copy_into(scores, bias)
     for k in range(ids.size):
@@ -61,7 +60,7 @@ def mark_features(features, scratch):
 
 @njit
 def clear_features(features, scratch):
-    """Clear the feature set of a `Scratch`, which contains ``features``."""
+    """Clear the feature set of a `Scratch` after `mark_features`."""
     words = scratch.words
     six = np.uint32(6)
     # eight contiguous words are cleared as fast as one word at a random place
@@ -74,13 +73,12 @@ def clear_features(features, scratch):
 
 @njit
 def find_marked(ids, values, words, ranks, out_ids, out_values):
-    """Find the features of an instance that are in the feature set of a `Scratch`, and return their
-    number.
+    """Find the features of an instance that are in a feature set, and return their number.
 
     ``out_ids`` and ``out_values`` receive their indices in the block and their values. The kernel
-    writes every feature, and the next one overwrites a feature that is not in the set, because a
-    branch would be unpredictable and therefore slower. The set takes 12 bytes per 64 features of
-    the data, so the first-level cache holds it for up to about 200,000 features.
+    writes every feature and lets the next one overwrite those not in the set, because a branch
+    would be unpredictable. The set takes 12 bytes per 64 features of the data, so it fits into the
+    first-level cache for up to about 200,000 features.
     """
     six = np.uint32(6)
     low = np.uint64(63)
@@ -98,16 +96,12 @@ def find_marked(ids, values, words, ranks, out_ids, out_values):
 
 @njit
 def match_features(ids, values, features, out_ids, out_values):
-    """Find the features of an instance that are in a block, by binary search, and return their
-    number.
+    """Find the features of an instance that are in a block by binary search, as `find_marked` does.
 
-    Each step halves the range of every feature of the instance, without branches, so the processor
+    Each step halves the range of every feature of the instance without branches, so the processor
     neither waits nor mispredicts. A search that starts at the result for the previous feature needs
     fewer comparisons, but takes 8 to 60 ns per feature on an AMD EPYC, because its branches are
-    unpredictable.
-
-    ``out_ids`` and ``out_values``, at least as long as ``ids``, receive the indices in the block
-    and the values.
+    unpredictable. ``out_ids`` and ``out_values`` are at least as long as ``ids``.
     """
     size = features.size
     if size == 0:
@@ -132,9 +126,7 @@ def match_features(ids, values, features, out_ids, out_values):
 
 @njit
 def are_first(features):
-    """Return whether ``features`` are the numbers from 0 on, so that each is its index in the
-    block.
-    """
+    """Return whether ``features`` are the numbers from 0 on, and so each its index in the block."""
     return features.size > 0 and features[features.size - 1] == features.size - 1
 
 
@@ -143,8 +135,8 @@ def mark_if_it_pays(features, n_lookups, scratch):
     """Mark a block's features if that is faster than a binary search for each look-up.
 
     On an AMD EPYC, marking and clearing take 1.3 ns per feature of the block. A look-up then takes
-    1.4 ns, while a binary search takes 0.7 ns per halving of the range. The result is true if
-    features were marked in ``scratch``, whose set the caller then has to clear by `clear_features`.
+    1.4 ns, while a binary search takes 0.7 ns per halving of the range. If the result is true, the
+    caller has to call `clear_features`.
     """
     halvings = 0
     size = features.size
@@ -159,11 +151,9 @@ def mark_if_it_pays(features, n_lookups, scratch):
 
 @njit(forceinline=True)
 def find_features(x, row, features, marked, scratch):
-    """Return the features that an instance and a block have in common, as indices in the block, and
-    their values.
+    """Return the features of an instance that are in a block, as indices there, and their values.
 
-    ``marked`` is true if the block's ``features`` are marked in ``scratch``, of which the result
-    may be a view.
+    ``marked`` is the result of `mark_if_it_pays`. The arrays may be views of ``scratch``.
     """
     ids, values = row_of_csr(x, row)
     if are_first(features):

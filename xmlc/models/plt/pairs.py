@@ -12,10 +12,7 @@ from xmlc.kernels.top_k import key_number
 
 
 class Pairs(NamedTuple):
-    """List pairs of an instance and a node, in arrays with spare capacity.
-
-    Each node is either a node to expand or a leaf that the search has found.
-    """
+    """Pairs of an instance and a node to expand or a leaf found, in arrays with spare capacity."""
 
     #: int32: numbers of the instances, counted from the start of the batch
     rows: np.ndarray
@@ -27,16 +24,13 @@ class Pairs(NamedTuple):
 
 @njit
 def no_pairs(capacity):
-    """Return an empty `Pairs` list with the given capacity."""
+    """Return an empty list with the given capacity."""
     return Pairs(np.empty(capacity, np.int32), np.empty(capacity, np.int64), np.zeros(1, np.int64))
 
 
 @njit
 def with_capacity(pairs, more):
-    """Return a list with the same pairs and with capacity for ``more`` additional pairs.
-
-    If ``pairs`` has enough capacity, the function returns ``pairs`` itself.
-    """
+    """Return the same pairs with space for ``more``, in ``pairs`` itself if it has space."""
     used = pairs.size[0]
     if used + more <= pairs.rows.size:
         return pairs
@@ -58,7 +52,7 @@ def sorted_by_node(pairs):
 
 @njit
 def sorted_by(numbers, pairs):
-    """Return the pairs sorted by ``numbers``, an integer for each pair (a stable sort)."""
+    """Return the pairs sorted by ``numbers``, an integer for each (a stable sort)."""
     rows, keys, _ = pairs
     result = no_pairs(numbers.size)
     result.size[0] = numbers.size

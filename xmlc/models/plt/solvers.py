@@ -1,14 +1,9 @@
-"""Train the classifiers of some siblings by two-phase SGD, AdaGrad or dual coordinate descent.
+"""Two-phase SGD, AdaGrad and dual coordinate descent for the classifiers of some siblings. Kernels.
 
-Kernels.
-
-Each solver is a type, so that numba compiles `solve` only for the solver in use. The classifiers of
-siblings are independent, but learn from the same instances in the same order. For each non-zero, a
-solver therefore reads and writes the contiguous weights of all siblings. The number of siblings is
-padded to 4, to 8 or to a multiple of 16 (`xmlc.kernels.sibling_rows`).
-
-Each instance has the constant feature 0 with value 1. The weight of the constant feature is the
-classifier's bias.
+Siblings have independent classifiers, but learn from the same instances in the same order. So for
+each non-zero, a solver reads and writes the contiguous weights of all siblings, whose number is
+padded to 4, 8 or a multiple of 16 (`xmlc.kernels.sibling_rows`). Each instance has a constant
+feature 0 of value 1, whose weight is the bias.
 """
 
 from __future__ import annotations
@@ -24,24 +19,15 @@ from xmlc.kernels.counter_random import shuffle, stream_key
 from xmlc.kernels.float32 import fma, sigmoid
 from xmlc.kernels.sibling_rows import adagrad_to_rows, add_to_rows, dense_scores, padded_size
 
-# a step is skipped, to save time, if its ratio to the tolerance is below 0.01
+# steps below this share of the tolerance are skipped, to save time
 SMALL_CHANGE = np.float32(0.01)
 
 
 class Sgd(NamedTuple):
-    """Select two-phase stochastic gradient descent with L2 regularisation (plt2016, Appendix B).
+    """Settings of two-phase SGD with L2 regularisation (plt2016, Appendix B).
 
-    Attributes
-    ----------
-    step : float
-        Initial step size. The size of a node's step t (from 0) is ``step / (1 + lam * step * t)``.
-        The authors' Java program counts steps from t = 1. To imitate the authors' program, set the
-        initial step size to ``step / (1 + lam
-        * step)``.
-    lam : float
-        The regularisation parameter lambda.
-    epochs : int
-        Number of passes over the instances.
+    Step t = 0, 1, ... of a node has the size ``step / (1 + lam * step * t)``. The authors' Java
+    program counts from t = 1, which an initial step size of ``step / (1 + lam * step)`` imitates.
     """
 
     step: float
@@ -50,18 +36,7 @@ class Sgd(NamedTuple):
 
 
 class AdaGrad(NamedTuple):
-    """Select AdaGrad without regularisation (oplt2021, Section 6).
-
-    Attributes
-    ----------
-    step : float
-        The step size of a weight is ``step / sqrt(eps + the sum of the weight's squared derivatives
-        so far)``.
-    eps : float
-        The constant in the formula of the step size, see ``step``.
-    epochs : int
-        Number of passes over the instances.
-    """
+    """Settings of AdaGrad without regularisation (oplt2021, Section 6), see `adagrad`."""
 
     step: float
     eps: float
@@ -69,21 +44,11 @@ class AdaGrad(NamedTuple):
 
 
 class DualDescent(NamedTuple):
-    """Select dual coordinate descent with L2 regularisation, see `dual_descent`.
+    """Settings of dual coordinate descent with L2 regularisation, see `dual_descent`.
 
-    Attributes
-    ----------
-    C : float
-        Weight of the loss, relative to half the squared length of a node's weight vector.
-    tol : float
-        The training of a node stops when no dual variable moves by more than ``tol * C`` in a pass.
-        For an instance with a weight below 1, the limit ``tol * C`` is multiplied by the weight.
-    max_epochs : int
-        The largest number of passes over the instances.
-    squared_hinge : bool
-        True for the squared hinge loss, False for the logistic loss.
-    key : uint64
-        Key of the random numbers that order the instances.
+    A node's training stops after a pass in which no dual variable moves by more than ``tol * C``,
+    times the instance's weight if that is below 1. The loss is the logistic loss unless
+    ``squared_hinge`` is true, and ``key`` defines the random order of the instances.
     """
 
     C: float
@@ -98,16 +63,12 @@ Solver = Sgd | AdaGrad | DualDescent
 
 @njit
 def sgd(solver, x, importance, targets, weights, n_siblings, block):
-    """Train the node classifiers of some siblings by two-phase SGD with lazy scaling (plt2016,
-    Appendix B).
+    """Train siblings by two-phase SGD with lazy scaling (plt2016, Appendix B), see `solve`.
 
-    Until the last pass ends, ``weights`` holds the scaled weights Pi_t * w_t. The size of step t
-    (from 0) is gamma_t = gamma / (1 + lam * gamma * t). All siblings share t and Pi, because all
-    siblings learn from the same instances. For an instance of weight v, the step is multiplied by
-    v, and t increases by v.
-
-    For each non-zero and each sibling, the kernel moves 16 bytes: two reads and one write of the
-    weight, and one read of the instance. For the parameters see `solve`.
+    Until the last pass ends, ``weights`` has the scaled weights Pi_t * w_t. An instance of weight v
+    multiplies its step, of the size gamma_t of `Sgd`, by v and advances t by v. All siblings share
+    t and Pi, because they learn from the same instances. Each pair of non-zero and sibling moves 16
+    bytes: two reads and a write of the weight, and a read of the instance.
     """
     gamma, lam, epochs = solver
     padded = targets.shape[1]
@@ -133,19 +94,15 @@ def sgd(solver, x, importance, targets, weights, n_siblings, block):
 
 @njit
 def adagrad(solver, x, importance, targets, weights, n_siblings, block):
-    """Train the node classifiers of some siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011).
+    """Train siblings by AdaGrad (Duchi, Hazan and Singer, JMLR 2011), see `solve`.
 
-    A step changes a weight by gamma * g / sqrt(eps + sum of the weight's squared derivatives so
-    far, g included). Here g is the derivative of the logistic loss with respect to the weight. The
-    weights are not regularised. For an instance of weight v, the step and the squared derivative
-    are multiplied by v. The code therefore multiplies both g and gamma by the square root of the
-    instance weight v.
+    A weight moves by ``step`` * g / sqrt(eps + sum of its squared derivatives so far, g included),
+    with the derivative g of the logistic loss. An instance of weight v multiplies both the move and
+    the squared derivative by v, so the code multiplies g and ``step`` by the square root of v.
 
-    For the parameters see `solve`. A row of ``weights`` contains the weights of the padded
-    siblings, and then each weight's sum of squared derivatives. A weight and its sum of squared
-    derivatives are in the same or adjacent cache lines. For each non-zero and each sibling, the
-    kernel moves 24 bytes. These are two reads and one write of the weight, a read and a write of
-    the sum, and a read of the instance.
+    A row of ``weights`` has the weights of the padded siblings and then their sums of squared
+    derivatives, so that both are in the same or adjacent cache lines. Each pair of non-zero and
+    sibling moves 24 bytes, 8 more than in `sgd` for a read and a write of the sum.
     """
     padded = targets.shape[1]
     zeros = np.zeros(padded, dtype=np.float32)
@@ -165,28 +122,23 @@ def adagrad(solver, x, importance, targets, weights, n_siblings, block):
 
 @njit
 def dual_descent(solver, x, importance, targets, weights, n_siblings, block):
-    """Train the node classifiers of some siblings by dual coordinate descent.
+    """Train siblings by dual coordinate descent, see `solve`.
 
-    The weights w of each child, including the bias of a constant feature 1, minimise
+    The weights w of each child, including the bias, minimise
 
         1/2 |w|^2 + C sum_i v_i loss(side_i w.x_i)
 
-    Here v_i is the weight of instance i, and side_i is 1 for a positive target and -1 for a
-    negative target. The loss of a margin m is max(0, 1 - m)^2 (squared hinge) or log(1 + exp(-m))
-    (logistic). The solver works on the dual problem, with one variable alpha_i for each instance,
-    and maintains w = sum_i alpha_i side_i x_i. The method is from two papers (Hsieh et al., "A dual
-    coordinate descent method for large-scale linear SVM", ICML 2008; Yu, Huang and Lin, "Dual
-    coordinate descent methods for logistic regression and maximum entropy models", Machine Learning
-    2011).
+    with the weight v_i of instance i, and side_i = 1 for a positive and -1 for a negative target.
+    The loss of a margin m is max(0, 1 - m)^2 (squared hinge) or log(1 + exp(-m)) (logistic). The
+    solver works on the dual problem, with one variable alpha_i for each instance, and maintains w =
+    sum_i alpha_i side_i x_i. It follows Hsieh et al. ("A dual coordinate descent method for
+    large-scale linear SVM", ICML 2008) and Yu, Huang and Lin ("Dual coordinate descent methods for
+    logistic regression and maximum entropy models", Machine Learning 2011).
 
-    Each pass visits the instances in a new random order. The training of a sibling stops after a
-    pass in which no dual variable moves by more than its limit. The limit of alpha_i is ``tol *
-    C``, multiplied by the instance weight v_i if v_i is below 1. When the siblings still in
-    training fit into three quarters of the registers, the kernel copies their state and continues
-    without the stopped siblings.
-
-    In a pass, the kernel moves 12 bytes per non-zero and sibling. The dual variables take 4 bytes
-    per instance and sibling. For the parameters see `solve`.
+    Each pass visits the instances in a new random order, and moves 12 bytes per non-zero and
+    sibling. A sibling stops as soon as all alpha_i move little in a pass (`DualDescent`). Once the
+    others fit into three quarters of the registers, the kernel copies their state and continues
+    without the stopped ones.
     """
     key = stream_key(solver.key, block)
     cost = np.float32(solver.C)
@@ -196,8 +148,8 @@ def dual_descent(solver, x, importance, targets, weights, n_siblings, block):
     order = np.arange(squares.size)
     alpha = np.zeros(targets.shape, dtype=np.float32)
     every = weights.reshape((-1, targets.shape[1]))
-    own = every  # the weights of the siblings in training
-    columns = np.arange(n_siblings)  # the columns of these siblings in ``every``
+    own = every  # weights of the siblings in training
+    columns = np.arange(n_siblings)  # their columns in ``every``
     going = np.arange(targets.shape[1]) < n_siblings
     for epoch in range(solver.max_epochs):
         shuffle(order, stream_key(key, epoch))
@@ -245,29 +197,25 @@ SOLVERS: dict[Any, Any] = {Sgd: sgd, AdaGrad: adagrad, DualDescent: dual_descent
 def solve(
     solver: Any, x: Any, importance: Any, targets: Any, weights: Any, n_siblings: int, block: int
 ) -> None:
-    """Train the classifiers of some siblings.
+    """Train the classifiers of some siblings by the kernel in `SOLVERS` for the solver.
 
-    The type of the solver selects the kernel from `SOLVERS`, in Python and in compiled code.
+    The solver is selected by its type, so that numba compiles only the one in use.
 
     Parameters
     ----------
     solver : Sgd, AdaGrad or DualDescent
-        The solver and its settings.
     x : KernelCSR
-        The instances that reach the parent node, in the order of a pass, with renumbered features.
-        Each instance begins with the constant feature 0.
+        The instances that reach the parent, in the order of a pass, from `gather_rows`.
     importance : float32 (instances,)
         Positive weight of each instance's loss.
     targets : uint8 (instances, padded)
-        Target z_t of each instance and sibling. The padded number of siblings, ``padded``, is the
-        result of `padded_size`. The targets of padding columns are 0.
+        Targets z_t, 0 in the columns that pad to `padded_size`.
     weights : float32 (features * numbers_per_weight * padded,)
-        The array is zero on entry. On return, the row of each feature begins with the siblings'
-        weights. See `numbers_per_weight`.
+        Zero on entry. On return, the row of each feature begins with the siblings' weights.
     n_siblings : int
-        Number of siblings without padding.
+        Without padding.
     block : int
-        Index of the block that contains the siblings.
+        Number of the siblings' block.
     """
     SOLVERS[type(solver)](solver, x, importance, targets, weights, n_siblings, block)
 
@@ -278,10 +226,7 @@ def _choose_solver(solver, x, importance, targets, weights, n_siblings, block):
 
 
 def numbers_per_weight(solver: Solver) -> int:
-    """Return how many float32 numbers a solver stores per weight.
-
-    AdaGrad also stores a sum of squares per weight.
-    """
+    """Return the float32 numbers that a solver stores per weight, with AdaGrad's sum of squares."""
     if isinstance(solver, AdaGrad):
         return 2
     return 1
@@ -289,7 +234,7 @@ def numbers_per_weight(solver: Solver) -> int:
 
 @njit
 def squared_lengths(x):
-    """Return |x|^2 of each instance, float32, including the constant feature."""
+    """Return |x|^2 of each instance, float32, constant feature included."""
     squares = np.zeros(x.indptr.size - 1, dtype=np.float32)
     for i in range(squares.size):
         for value in unchecked_view(x.data, x.indptr[i], x.indptr[i + 1]):
@@ -299,9 +244,7 @@ def squared_lengths(x):
 
 @njit
 def some_columns(table, columns, size):
-    """Return a matrix of ``size`` columns: the given columns of ``table``, and then columns of
-    zeros.
-    """
+    """Return some columns of ``table``, padded with columns of zeros to ``size``."""
     result = np.zeros((table.shape[0], size), dtype=table.dtype)
     for i in range(table.shape[0]):
         for c in range(columns.size):
@@ -323,47 +266,43 @@ def dual_steps(
 ):
     """Update the dual variables of one instance for all siblings that have not stopped.
 
-    The squared hinge loss has a closed form of the optimal step of a dual variable alpha >= 0. For
-    the logistic loss, the step s solves alpha + s = C sigmoid(-(m + s |x|^2)), with margin m and 0
-    <= alpha <= C. Newton's method starts from the largest step that cannot overshoot. The first
-    step follows from the largest slope of the sigmoid, 1/4. A Newton step outside its bracket is
-    replaced by a bisection. If the last iteration is a bisection, the result is the bracket end
-    nearer to 0, so that the objective does not increase. Three iterations suffice, because the next
-    pass corrects the remaining error.
+    For the squared hinge loss, the optimal step of a dual variable alpha >= 0 has a closed form.
+    For the logistic loss, the step s solves alpha + s = C sigmoid(-(m + s |x|^2)), with margin m
+    and 0 <= alpha <= C, by Newton's method. This starts from the largest step that cannot
+    overshoot, which follows from the sigmoid's largest slope, 1/4, and bisects if a Newton step
+    leaves its bracket. The last iteration takes the bracket end nearer to 0 instead, so that the
+    objective does not increase. Three iterations suffice, because the next pass corrects the rest.
 
-    Each loop over the siblings contains one division per sibling and no call, so that the compiler
+    Each loop over the siblings has one division per sibling and no call, so that the compiler
     vectorises it by 16.
 
     Parameters
     ----------
     scores : float32 (siblings,)
-        Linear score w.x of the instance for each sibling. On return, each score is replaced by the
-        factor f in the change f x of the sibling's weights.
+        Linear scores w.x, replaced by the factors f in the changes f x of the weights.
     targets : uint8 (siblings,)
-        Target z_t of the instance for each sibling.
     alpha : float32 (siblings,)
-        The instance's dual variable for each sibling, updated in place.
+        The instance's dual variables, updated in place.
     going : bool (siblings,)
-        Whether the training of each sibling continues.
+        Whether each sibling has not stopped.
     largest : float32 (siblings,)
         Largest absolute step so far times ``inverse``, skipped steps included, updated in place.
     work : float32 (4 * siblings,)
         Scratch memory.
     square : float32
-        Squared length |x|^2 of the instance, including the constant feature.
+        From `squared_lengths`.
     cost : float32
         C times the weight of the instance.
     smallest : float32
         Steps of at most this size are skipped.
     inverse : float32
-        1 divided by the instance's weight if the weight is below 1, else 1.
+        1 divided by the instance's weight if that is below 1, else 1.
     squared_hinge : bool
-        True for the squared hinge loss, False for the logistic loss.
 
     Returns
     -------
     bool
-        Whether the weights of any sibling change.
+        Whether any weight changes.
     """
     n = scores.size
     zero = np.float32(0.0)
@@ -375,7 +314,7 @@ def dual_steps(
     highs = unchecked_view(work, 3 * n, 4 * n)
     for c in range(n):
         score = scores[c]
-        scores[c] = score if targets[c] else -score  # from here on, ``scores`` contains margins
+        scores[c] = score if targets[c] else -score  # ``scores`` are margins from here on
     if squared_hinge:
         ridge = half / cost
         inverse_curvature = one / (square + ridge)
@@ -423,15 +362,7 @@ def dual_steps(
 
 @njit(error_model="numpy")
 def logistic_derivatives(scores, targets):
-    """Overwrite the scores of an instance with derivatives of the logistic loss.
-
-    Parameters
-    ----------
-    scores : float32 (siblings,)
-        Linear score of each sibling, replaced by the derivative.
-    targets : uint8 (siblings,)
-        Target z_t of each sibling.
-    """
+    """Overwrite linear scores with derivatives of the logistic loss."""
     for c in range(scores.size):
         sign = np.float32(-1.0) if targets[c] else np.float32(1.0)
         scores[c] = sign * sigmoid(sign * scores[c])

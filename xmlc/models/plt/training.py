@@ -1,9 +1,4 @@
-"""Train a PLT (plt2016, Algorithm 3).
-
-`train_nodes` is the loop over the nodes t of the tree, and `train_siblings` the body of this loop.
-Siblings are trained together, because they learn from the same instances. The other functions
-divide the work and copy data. They do not change the result.
-"""
+"""Training of a PLT (plt2016, Algorithm 3), siblings together."""
 
 from __future__ import annotations
 
@@ -31,25 +26,22 @@ from xmlc.models.plt.solvers import Solver, numbers_per_weight, solve
 from xmlc.models.plt.weights import CompactNodeWeights, NodeWeights
 from xmlc.models.trees import LabelTree
 
-# This is the approximate number of non-zeros in a group of small blocks that are trained together.
+# roughly, for a group of small blocks that are trained together
 NONZEROS_PER_GROUP = 1 << 18
-# A block with more than 1 / 32 of the work is split into tasks of some siblings each.
+# a block with more than 1 / 32 of the work is split into tasks of some siblings each
 SPLIT_SHARE = 32
-# Each task of a split block has at least 8 siblings, enough to fill a vector register.
+# enough siblings in each of these tasks to fill a vector register
 MIN_SIBLINGS = 8
-# A larger task has a multiple of 64 siblings, because the kernels process 64 siblings at a time.
+# larger tasks have multiples of it, because the kernels process 64 siblings at a time
 MANY_SIBLINGS = 64
-TITLE = "training PLT nodes"  # The progress display has this title by default.
-# This is the approximate number of weights in a batch of blocks (128 MB). A block with more weights
-# is a batch by itself.
+TITLE = "training PLT nodes"
+# roughly, for a batch of several blocks (128 MB)
 WEIGHTS_PER_WAVE = 1 << 25
 BITS_PER_WORD = np.uint64(64)
 
 
 class Reach(NamedTuple):
-    """List the instances that reach each node.
-
-    An instance reaches a node if z_t = 1 for the node's parent t.
+    """The instances that reach each node, which are those with z_t = 1 for its parent t.
 
     Attributes
     ----------
@@ -58,9 +50,8 @@ class Reach(NamedTuple):
     block_starts : int64 (n_nodes + 2,)
         Start of each block in ``block_positions``.
     block_positions : uint32
-        Positions in ``order`` of the instances that reach each block. All instances reach block 0,
-        which contains only the root. The instances with z_t = 1 reach block t + 1, which contains
-        the children of node t.
+        Positions in ``order`` of the instances that reach each block. Block 0, which all instances
+        reach, has only the root, and block t + 1 has the children of node t.
     """
 
     order: np.ndarray
@@ -83,42 +74,33 @@ def train_nodes(
 ) -> tuple[NodeWeights | CompactNodeWeights, float | None]:
     """Train all node classifiers of a tree (plt2016, Algorithm 3).
 
-    Return their weights and the threshold of weights.
-
-    A block contains the children of one node. A block stores weights only for the features of the
-    instances that reach the block, because all other weights would stay zero. Blocks are trained in
-    batches. The weights of a trained batch are appended to ``appendable``.
-
-    Peak memory is the size of the result plus the weights of one batch. The result takes no memory
-    if ``appendable`` writes the weights into a folder. In addition, each thread needs memory for
-    the instances and weights of one block.
+    A block, which has the children of one node, stores weights only for the features of the
+    instances that reach it, because all others would stay zero. Blocks are trained in batches, so
+    the peak memory is the result, unless ``appendable`` writes it into a folder, plus the weights
+    of one batch and, for each thread, the instances and weights of one block.
 
     Parameters
     ----------
-    x, y : KernelCSR
-        Instances and their label sets.
-    n_features : int
-        Number of features.
-    tree : LabelTree
-        Tree whose node classifiers are trained.
+    x, y, n_features, tree
     order : int64 (rows,)
         Numbers of the instances, in the order of each pass.
     solver : Sgd, AdaGrad or DualDescent
-        The solver and its settings.
     threshold : "auto", float or None
-        Weights w with abs(w) <= threshold are dropped, and the remaining weights are stored sparse.
-        With None, all weights are kept. "auto" is ``WEIGHT_THRESHOLD`` if there are several batches
-        or the only one takes fewer bytes with this threshold, and otherwise None. Later batches
-        cannot be foreseen: the top of a binary tree would keep all weights, but most weights are in
-        the wide nodes at its bottom.
+        Weights w with abs(w) <= threshold are dropped, and the others are stored sparse. None keeps
+        all. "auto" is ``WEIGHT_THRESHOLD`` if this saves bytes in the only batch, or if there are
+        several: the first alone would be misleading, because the top of a binary tree keeps all
+        weights, although most are in the wide nodes at the bottom.
     n_jobs : int or None
-        Number of threads, see `xmlc.core.threads.resolve_threads`.
     appendable : Appendable, optional
-        Arrays to which the weights are appended.
     title : str
-        Title in the progress display.
     importance : float32 (order.size,), optional
-        Positive weight of each instance's loss. With None, each instance has the weight 1.
+        Positive weight of each instance's loss, by default 1.
+
+    Returns
+    -------
+    nodes : NodeWeights or CompactNodeWeights
+    threshold : float or None
+        The one used.
 
     Raises
     ------
@@ -131,7 +113,7 @@ def train_nodes(
         importance = np.ones(order.size, dtype=np.float32)
     reach = reach_of(y, order, tree.leaf, tree.parent)  # for all nodes, lines 3 to 5 of Algorithm 3
     nonzeros = count_nonzeros(x.indptr, reach)
-    firsts = np.append(0, tree.children)  # number of the first node in each block
+    firsts = np.append(0, tree.children)  # first node of each block
     degrees = np.diff(firsts)
     trained = (degrees > 0) & (np.diff(reach.block_starts) > 0)
     pairs = max(int((nonzeros * degrees).sum()), 1)
@@ -185,19 +167,15 @@ def train_nodes(
 def groups_of_tasks(
     blocks: np.ndarray, degrees: np.ndarray, nonzeros: np.ndarray, largest: int
 ) -> list[np.ndarray]:
-    """Divide the training of blocks into groups of tasks of about equal cost, the most expensive
-    tasks first.
+    """Divide the training of blocks into groups of tasks of about equal cost, most expensive first.
 
-    The groups do not depend on the number of threads. A block with more work than ``largest`` is
-    split into tasks, each with some of the block's siblings. The time of a task is estimated from
-    the number of vector registers that its siblings fill. A partly filled register takes as long as
-    a full register.
+    A block with more work than ``largest`` is split by siblings. The time of a task is estimated
+    from the vector registers that its siblings fill, a partly filled one counting like a full one.
 
     Returns
     -------
     list of ndarray of int64, shape (tasks, 3)
-        For each task its block, the first of its siblings, counted within the block, and its number
-        of siblings.
+        The block, the first sibling, counted within the block, and the number of siblings.
     """
     parts = []
     for block in blocks.tolist():
@@ -220,38 +198,28 @@ def groups_of_tasks(
 def train_siblings(
     tasks, x, importance, reach, firsts, begin, dense, bias, solver, per_weight, n_features
 ):
-    """Train the classifiers of some nodes t (plt2016, Algorithm 3, lines 2 to 8), siblings
-    together.
+    """Train the classifiers of some siblings t together (plt2016, Algorithm 3, lines 2 to 8).
 
-    The set D' of a node contains the instances that reach the node's block. D' is copied, and its
-    features are renumbered, so that the solver reads contiguous memory and the cache holds only
-    data of one task.
+    The instances that reach the block are copied with renumbered features, so that the solver reads
+    contiguous memory, and the cache has only data of one task.
 
     Parameters
     ----------
     tasks : int64 (tasks, 3)
-        The siblings to train, see `groups_of_tasks`.
-    x : KernelCSR
-        Instances.
-    importance : float32 (order.size,)
-        See `train_nodes`.
+        See `groups_of_tasks`.
+    x, importance, solver, n_features
+        As for `train_nodes`.
     reach : Reach
-        Instances that reach each block.
     firsts : int64 (n_nodes + 2,)
-        Number of the first node in each block.
+        First node of each block.
     begin : int
-        Number of the first block of ``dense``.
+        First block of ``dense``.
     dense : DenseBlocks
-        Weights of the blocks from number ``begin`` on. The function writes the weights of the nodes
-        in the given tasks.
+        Written for the nodes of the tasks.
     bias : float32 (n_nodes,)
-        Each node's weight of the constant feature, written for the nodes of the tasks.
-    solver : Sgd, AdaGrad or DualDescent
-        The solver and its settings, which are the algorithm A.
+        Likewise.
     per_weight : int
-        Result of `numbers_per_weight` for the solver.
-    n_features : int
-        Number of features of the instances.
+        From `numbers_per_weight`.
     """
     weights = dense.weights
     local = np.empty(n_features, dtype=np.uint32)
@@ -265,7 +233,7 @@ def train_siblings(
         ]
         first = firsts[block] + base
         padded = padded_size(width)
-        # lines 5 to 7: the training set D', which has the instances with z = 1 for the parent
+        # lines 5 to 7: the training set D', the instances with z = 1 for the parent
         positions = reach.block_positions[reach.block_starts[block] : reach.block_starts[block + 1]]
         rows = gather_rows(x, reach.order[positions], features, local)
         targets = np.zeros((positions.size, padded), dtype=np.uint8)
@@ -285,19 +253,7 @@ def train_siblings(
 
 @njit
 def reach_of(y, order, leaf, parent):
-    """Return the `Reach` of a tree: the instances that reach each node (plt2016, Section 5.2).
-
-    Parameters
-    ----------
-    y : KernelCSR
-        Label sets.
-    order : int64 (n,)
-        Numbers of the instances, in the order of a pass.
-    leaf : int32 (m,)
-        Leaf of each label.
-    parent : int32 (n_nodes,)
-        Parent of each node.
-    """
+    """Return the instances that reach each node of a tree (plt2016, Section 5.2)."""
     stamp = np.full(parent.size, -1, dtype=np.int64)
     positives = np.empty(parent.size, dtype=np.int32)
     starts = np.zeros(parent.size + 2, dtype=np.int64)
@@ -322,28 +278,10 @@ def reach_of(y, order, leaf, parent):
 
 @njit
 def positive_nodes(labels, leaf, parent, mark, stamp, positives):
-    """List the nodes with z_t = 1 for one instance: the nodes on the paths from the instance's
-    labels to the root.
+    """Write the nodes with z_t = 1 for one instance to the start of ``positives``, and return their
+    number.
 
-    Parameters
-    ----------
-    labels : uint32
-        Labels of the instance.
-    leaf : int32 (m,)
-        Leaf of each label.
-    parent : int32 (n_nodes,)
-        Parent of each node.
-    mark : int
-        A number that marks this instance and no previous instance.
-    stamp : int64 (n_nodes,)
-        The function sets the entries of the listed nodes to ``mark``.
-    positives : int32 (n_nodes,)
-        Overwritten with the numbers of the listed nodes.
-
-    Returns
-    -------
-    int
-        Number of listed nodes.
+    For these nodes, ``stamp``, int64 (n_nodes,), is set to ``mark``, which no earlier instance had.
     """
     count = 0
     for label in labels:
@@ -358,9 +296,7 @@ def positive_nodes(labels, leaf, parent, mark, stamp, positives):
 
 @njit
 def count_nonzeros(indptr, reach):
-    """Return the total number of non-zeros of the instances that reach each block, int64 (n_nodes +
-    1,).
-    """
+    """Return the non-zeros of the instances that reach each block, int64 (n_nodes + 1,)."""
     order, starts, positions = reach
     nonzeros = np.zeros(starts.size - 1, dtype=np.int64)
     for block in range(nonzeros.size):
@@ -371,31 +307,14 @@ def count_nonzeros(indptr, reach):
 
 @njit
 def list_features(x, reach, blocks, nonzeros, n_features):
-    """List the distinct features of the instances that reach each block.
+    """List the distinct features of the instances that reach some blocks.
 
-    Parameters
-    ----------
-    x : KernelCSR
-        Instances.
-    reach : Reach
-        Instances that reach each block.
-    blocks : int64
-        Blocks whose features to list.
-    nonzeros : int64 (n_nodes + 1,)
-        Result of `count_nonzeros`.
-    n_features : int
-        Number of features of the instances.
-
-    Returns
-    -------
-    distinct : int64 (blocks.size,)
-        Number of features of each block.
-    features : uint32
-        Features of each block, ascending, block after block.
+    The result is the number of features of each block, int64, and the features of one block after
+    another, uint32, ascending within a block.
     """
     order, starts, positions = reach
     distinct = np.empty(blocks.size, dtype=np.int64)
-    # with one bit per feature, the array fits into the first-level cache
+    # one bit per feature, so that the array fits into the first-level cache
     marks = np.zeros(n_features // 64 + 1, dtype=np.uint64)
     total = np.int64(0)
     for block in blocks:
@@ -422,20 +341,10 @@ def list_features(x, reach, blocks, nonzeros, n_features):
 
 @njit
 def gather_rows(x, rows, features, local):
-    """Return contiguous copies of some instances as a `KernelCSR`, with renumbered features.
+    """Return contiguous copies of some instances, with renumbered features.
 
-    Each copy begins with the constant feature 0, whose value is 1.
-
-    Parameters
-    ----------
-    x : KernelCSR
-        Instances.
-    rows : int64
-        Numbers of the instances to copy.
-    features : uint32
-        Distinct features of these instances. The new number of ``features[f]`` is f + 1.
-    local : uint32 (n_features,)
-        Scratch array for the new number of each feature.
+    Each copy begins with the constant feature 0 of value 1, and the feature ``features[f]`` gets
+    the number f + 1. ``local``, uint32 (n_features,), is a scratch array.
     """
     for f in range(features.size):
         local[features[f]] = f + 1
@@ -458,18 +367,8 @@ def sibling_targets(reach, parent_positions, first, targets, places):
     """Set ``targets[i, c]`` to 1 if instance i of the parent has z = 1 for the sibling ``first +
     c``.
 
-    Parameters
-    ----------
-    reach : Reach
-        Instances that reach each block.
-    parent_positions : uint32
-        Positions in ``reach.order`` of the instances that reach the siblings.
-    first : int
-        Node number of the first sibling.
-    targets : uint8 (instances, siblings)
-        The array to fill, zero on entry.
-    places : uint32
-        Scratch array with one number per instance.
+    The parent's instances are positions in ``reach.order``. ``targets``, uint8, is zero on entry,
+    and ``places``, uint32, is a scratch array.
     """
     for i in range(parent_positions.size):
         places[parent_positions[i]] = i

@@ -1,9 +1,4 @@
-"""Store the weights of a label tree's nodes as dense, compact or hashed weights, and compute
-estimates from them.
-
-The kernels estimate the probabilities of one node's children for the instances that reach the node.
-All tree searches call the kernels of this module.
-"""
+"""The weights of a label tree's nodes, dense, compact or hashed, and estimates from them."""
 
 from __future__ import annotations
 
@@ -31,34 +26,31 @@ from xmlc.models.plt.matching import (
 from xmlc.models.trees.label_tree import LabelTree
 
 LOGISTIC_LINK = 0
-# These are the estimates (256 kB) and the dense weights (16 MB) for which the scratch memory has
-# space. Memory pages that are never written take no memory.
+# space for estimates (256 kB) and dense weights (16 MB), of which pages that are never written take
+# no memory
 ESTIMATES_AT_ONCE = np.int64(1 << 16)
 DENSE_WEIGHTS = np.int64(1 << 22)
-LOOKUPS_PER_DENSE_ROW = 2  # dense rows are faster if there are at least 2 look-ups per sparse row
+LOOKUPS_PER_DENSE_ROW = 2  # from which dense rows are faster than sparse ones
 
 
 class NodeWeights(NamedTuple):
-    """Hold a tree and its exact weights as arrays for the kernels.
+    """A tree and its exact weights, as arrays for the kernels.
 
     The children of node t are trained and stored together as block t + 1. Block 0 has only the
     root.
 
     Attributes
     ----------
-    children : int64 (n_nodes + 1,)
-        First child of each node.
-    label : int32 (n_nodes,)
-        Label of each leaf, -1 for inner nodes.
+    children, label
+        As in `LabelTree`.
     feature_starts : int64 (n_nodes + 2,)
         Start of each block in ``features``.
     features : uint32
-        The features of one block after another, ascending within a block.
+        Ascending within a block.
     weight_starts : int64 (n_nodes + 2,)
         Start of each block in ``weights``.
     weights : float32
-        The weights of one block after another. In a block, the weights of all siblings for one
-        feature are contiguous.
+        In a block, all siblings' weights for one feature are contiguous.
     bias : float32 (n_nodes,)
         Each node's weight of the constant feature.
     """
@@ -73,34 +65,24 @@ class NodeWeights(NamedTuple):
 
 
 class CompactNodeWeights(NamedTuple):
-    """Hold a tree and its weights as `NodeWeights` does, but as sparse rows without negligible
-    weights.
+    """A tree and its weights without negligible ones, in a sparse row per feature of a block.
 
-    A row has the weights of one feature for the siblings of a block. Each weight takes 6 bytes.
-    Each row takes 8 bytes in addition to its weights.
+    A row takes 8 bytes, plus 6 for each weight.
 
     Attributes
     ----------
-    children : int64 (n_nodes + 1,)
+    children, label, feature_starts, bias
         As in `NodeWeights`.
-    label : int32 (n_nodes,)
-        As in `NodeWeights`.
-    feature_starts : int64 (n_nodes + 2,)
-        Start of each block in ``features``.
     features : uint32
         For each block, the features with at least one stored weight, ascending.
     entry_starts : int64 (n_nodes + 2,)
         Start of each block in ``weights``.
     row_starts : uint32 (features.size + n_nodes + 1,)
-        Start of each row in ``weights``, relative to the start of its block. A block of q features
-        has q + 1 row starts. The row starts of block b begin at ``feature_starts[b] + b``.
+        Start of each row in ``weights``, counted from the start of its block. A block of q features
+        has q + 1 row starts, which begin at ``feature_starts[b] + b`` for block b.
     siblings : uint16, or uint32 if a node has more than 65,536 children
-        The sibling to which each weight belongs, counted within the block. In each row, the sibling
-        numbers ascend.
+        The sibling of each weight, counted within the block and ascending in each row.
     weights : float32
-        The weights of one row after another.
-    bias : float32 (n_nodes,)
-        Each node's weight of the constant feature.
     """
 
     children: np.ndarray
@@ -115,22 +97,19 @@ class CompactNodeWeights(NamedTuple):
 
 
 class HashedWeights(NamedTuple):
-    """Hold a tree and its weights, hashed into one table (plt2016, Section 6), as arrays for the
-    kernels.
+    """A tree and its weights, hashed into one table (plt2016, Section 6).
 
     Attributes
     ----------
-    children : int64 (n_nodes + 1,)
-        As in `NodeWeights`.
-    label : int32 (n_nodes,)
+    children, label
         As in `NodeWeights`.
     table : float32 (2**k,)
-        The shared numbers, from which the weights of all nodes are computed. A node's weight for a
-        feature is a number of the table times a sign, divided by the node's ``scale``.
+        A node's weight for a feature is one of these numbers times a sign, divided by the node's
+        ``scale``.
     scale : float64 (n_nodes,)
         The scale Pi of each node (plt2016, Appendix B).
     bias : float32 (n_nodes,)
-        Each node's weight of the constant feature, multiplied by ``scale`` but not hashed.
+        Each node's weight of the constant feature, times ``scale``.
     seed : uint64
         Key of the hash function.
     """
@@ -177,21 +156,14 @@ FIELDS: dict[Any, tuple[Field, ...]] = {
 def weights_from_state(
     arrays: dict[str, np.ndarray], meta: dict[str, float], n_features: int, n_labels: int
 ) -> tuple[TreeWeights, LabelTree]:
-    """Rebuild the weights of a tree from their stored arrays and their seed, and the tree.
+    """Rebuild a tree and its weights from stored arrays.
 
-    Parameters
-    ----------
-    arrays : dict of str to ndarray
-        Arrays by field name.
-    meta : dict of str to float
-        The field ``seed`` for `HashedWeights`, and an empty dictionary for other types of weights.
-    n_features, n_labels : int
-        Number of features and number of labels of the model.
+    ``meta`` has the field ``seed`` of `HashedWeights`, otherwise nothing.
 
     Raises
     ------
     XmlcError
-        No type of weights has the given fields, or a field is malformed.
+        No type of weights has these fields, or a field is malformed.
     """
     for kind, fields in FIELDS.items():
         if set(kind._fields) == {*arrays, *meta}:
@@ -207,14 +179,7 @@ def weights_from_state(
 
 
 def checked_tree(weights: TreeWeights) -> LabelTree:
-    """Return the tree, and check what `FIELDS` cannot say: that each block has the weights of its
-    siblings.
-
-    Raises
-    ------
-    Malformed
-        The nodes are not a tree, or a block has too many or too few weights, rows or siblings.
-    """
+    """Return the tree, or raise `Malformed` if it is none or disagrees with a block of weights."""
     tree = LabelTree.from_children(weights.children, weights.label)
     degrees = np.append(1, np.diff(weights.children))
     if isinstance(weights, HashedWeights):
@@ -230,7 +195,6 @@ def checked_tree(weights: TreeWeights) -> LabelTree:
 
 
 def _check_equal(name: str, found: np.ndarray, expected: np.ndarray) -> None:
-    """Check a number of each block."""
     wrong = np.flatnonzero(found != expected)
     if wrong.size:
         block = wrong[0]
@@ -238,10 +202,6 @@ def _check_equal(name: str, found: np.ndarray, expected: np.ndarray) -> None:
 
 
 def _check_rows(weights: CompactNodeWeights, degrees: np.ndarray) -> None:
-    """Check the rows and siblings of each block of sparse weights.
-
-    ``degrees`` has each block's number of siblings.
-    """
     rows = weights.row_starts
     expected = weights.features.size + degrees.size
     if rows.size != expected:
@@ -269,10 +229,7 @@ def _check_rows(weights: CompactNodeWeights, degrees: np.ndarray) -> None:
 
 @njit
 def children_of(nodes, node):
-    """Return the first child of a node and the number of its children.
-
-    Node -1 has the root as its only child.
-    """
+    """Return a node's first child and number of children, of which node -1 has only the root."""
     if node < 0:
         return np.int64(0), np.int64(1)
     return nodes.children[node], nodes.children[node + 1] - nodes.children[node]
@@ -280,9 +237,7 @@ def children_of(nodes, node):
 
 @njit
 def block_below(nodes, node):
-    """Return the block of a node's children: its number, the number of children, its features and
-    its biases.
-    """
+    """Return the block of a node's children: its number, their number, features and biases."""
     first, degree = children_of(nodes, node)
     block = node + 1
     features = unchecked_view(
@@ -292,23 +247,20 @@ def block_below(nodes, node):
 
 
 class Scratch(NamedTuple):
-    """Hold the scratch memory of one search.
+    """Scratch memory of one search.
 
     Attributes
     ----------
     words : uint64 (n_features // 64 + 1,)
-        A set of features, with one bit per feature. All words are zero when the scratch memory is
-        not in use.
+        A set of features, one bit each, empty when not in use.
     ranks : uint32 (n_features // 64 + 1,)
-        For each word that is not zero, the index of the word's first feature in the block.
-    ids : uint32 (max_nonzeros,)
-        Features of an instance, as indices within the block.
-    values : float32 (max_nonzeros,)
-        Values of the features in ``ids``.
+        For each word that is not zero, the index of its first feature in the block.
+    ids, values : uint32 and float32 (max_nonzeros,)
+        Features of an instance, as indices in the block, and their values.
     dense : float32
-        Dense copies of a block's sparse rows, if the array is long enough.
+        Dense copies of a block's sparse rows, if they fit.
     estimates : float32
-        Space for the estimates of a node's children for at least one instance.
+        Of a node's children, for at least one instance.
     """
 
     words: np.ndarray
@@ -321,24 +273,15 @@ class Scratch(NamedTuple):
 
 @njit
 def scratch_for(n_rows, shape):
-    """Return a `Scratch` for a search.
+    """Return the scratch memory for a search, with ``shape`` as in `estimate_by_levels`.
 
-    A single instance gets little memory, because allocating megabytes would take longer than its
-    search.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of instances.
-    shape : tuple of int
-        The number of features, the largest number of non-zeros in an instance, and the largest
-        number of children of a node.
+    A single instance gets little, because allocating megabytes would take longer than its search.
     """
     n_features, max_nonzeros, max_degree = shape
     n_dense = np.int64(0)
     if n_rows > 1:
         n_dense = DENSE_WEIGHTS
-    # a root without children needs one estimate, because it is the only child of node -1
+    # one estimate for a root without children, which is itself a child of node -1
     n_estimates = max(min(ESTIMATES_AT_ONCE, n_rows * max_degree), max_degree, 1)
     words = np.zeros(n_features // 64 + 1, dtype=np.uint64)
     ids = np.empty(max_nonzeros, dtype=np.uint32)
@@ -350,13 +293,10 @@ def scratch_for(n_rows, shape):
 
 @njit
 def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
-    """Compute the estimates of `child_estimates` from `NodeWeights`.
+    """Compute `child_estimates` from `NodeWeights`.
 
-    On an AMD EPYC, a look-up takes 1.4 ns per non-zero, and marking the features of the block takes
-    1.3 ns each. If the block contains the feature, the kernel also reads the feature's row. The
-    read of 16 weights takes 1.4 ns from the second-level cache and 2 to 4 ns from the third-level
-    cache. The hardware needs at least 1.4 ns for 16 weights from the second-level cache, and 6.5 ns
-    from memory.
+    On an AMD EPYC, the 16 weights of a row take 1.4 ns from the second-level cache, the least that
+    the hardware needs, 2 to 4 ns from the third-level cache, and at least 6.5 ns from memory.
     """
     scratch = unowned(scratch)
     block, degree, features, bias = block_below(nodes, node)
@@ -381,10 +321,9 @@ def dense_estimates(x, rows, node, nodes, link, scratch, estimates):
 
 @njit
 def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
-    """Compute the estimates of `child_estimates` from `CompactNodeWeights`.
+    """Compute `child_estimates` from `CompactNodeWeights`.
 
-    If there are many look-ups, the sparse rows are first copied to dense rows. A look-up is two to
-    four times faster with dense rows.
+    Many look-ups first copy the sparse rows to dense ones, which are two to four times faster.
     """
     scratch = unowned(scratch)
     block, degree, features, bias = block_below(nodes, node)
@@ -418,10 +357,7 @@ def compact_estimates(x, rows, node, nodes, link, scratch, estimates):
 
 @njit
 def hashed_estimates(x, rows, node, nodes, link, scratch, estimates):
-    """Compute the estimates of `child_estimates` from `HashedWeights`.
-
-    The slots of the next node are prefetched while the slots of the current node are read.
-    """
+    """Compute `child_estimates` from `HashedWeights`, prefetching the slots of the next node."""
     first, degree = children_of(nodes, node)
     for q in range(rows.size):
         ids, values = row_of_csr(x, rows[q])
@@ -445,28 +381,23 @@ CHILD_ESTIMATES: dict[Any, Any] = {
 def child_estimates(
     x: Any, rows: np.ndarray, node: int, nodes: Any, link: int, scratch: Any, estimates: Any
 ) -> None:
-    """Write the conditional estimates P(z_child = 1 | z_node = 1, x) of all children of a node for
-    some instances.
+    """Write the estimates P(z_child = 1 | z_node = 1, x) of a node's children for some instances.
 
-    The type of the weights selects the kernel from `CHILD_ESTIMATES`, in Python and in compiled
-    code.
+    The type of the weights selects the kernel from `CHILD_ESTIMATES`.
 
     Parameters
     ----------
     x : KernelCSR
-        Features of all instances.
     rows : int32 (q,)
-        Numbers of the instances.
+        Numbers of the instances in ``x``.
     node : int
-        Number of the parent node. Node -1 has the root as its only child.
+        The parent node, or -1, whose only child is the root.
     nodes : NodeWeights, CompactNodeWeights or HashedWeights
-        The tree and its weights.
     link : int
-        See `estimate_scores`. Hashed weights ignore ``link`` and use the logistic link.
+        See `estimate_scores`. Hashed weights always have the logistic link.
     scratch : Scratch
-        Scratch memory.
     estimates : float32 (q * siblings,)
-        On return, the estimates of one instance after another.
+        Overwritten, one instance after another.
     """
     CHILD_ESTIMATES[type(nodes)](x, rows, node, nodes, link, scratch, estimates)
 
@@ -478,9 +409,7 @@ def _choose_child_estimates(x, rows, node, nodes, link, scratch, estimates):
 
 @njit
 def expected_nonzeros(x, rows):
-    """Return the expected total number of non-zeros of the instances ``rows``, from the average
-    over all instances.
-    """
+    """Return the non-zeros that ``rows`` have if each has the mean number of all instances."""
     return rows.size * (x.indptr[-1] - x.indptr[0]) / max(x.indptr.size - 1, 1)
 
 
@@ -488,9 +417,8 @@ def expected_nonzeros(x, rows):
 def estimate_scores(scores, link):
     """Turn linear scores (float32) into probability estimates, in place.
 
-    With link 0, for the logistic loss, an estimate is 1 / (1 + exp(-s)). With a link p >= 1, for
-    the squared hinge loss, an estimate is exp(-max(0, 1 - s)**p). Parabel uses p = 2 (Prabhu et
-    al., WWW 2018, Section 4).
+    Link 0, for the logistic loss, is 1 / (1 + exp(-s)). A link p >= 1, for the squared hinge loss,
+    is exp(-max(0, 1 - s)**p), with p = 2 in Parabel (Prabhu et al., WWW 2018, Section 4).
     """
     if link == LOGISTIC_LINK:
         for c in range(scores.size):
@@ -512,17 +440,7 @@ def node_key(seed, node):
 
 @njit
 def slot_and_sign(key, feature, mask):
-    """Return the slot (index in the table) and the sign of a node's weight for a feature.
-
-    Parameters
-    ----------
-    key : uint64
-        `node_key` of the node.
-    feature : int
-        The feature.
-    mask : uint64
-        Size of the table minus 1.
-    """
+    """Return the slot (index in the table) and the sign of a node's weight for a feature."""
     bits = mix64(key + np.uint64(feature))
     if bits >> np.uint64(63):
         sign = np.float32(1.0)
@@ -535,22 +453,7 @@ def slot_and_sign(key, feature, mask):
 def ask_for_slots(ids, values, nodes, node, slots, signed):
     """Compute and prefetch the table slots of one node for one instance.
 
-    Multiply each value of the instance by the sign of its slot.
-
-    Parameters
-    ----------
-    ids : uint32
-        Features of the instance.
-    values : float32
-        Values of the features.
-    nodes : HashedWeights
-        The tree and its weights.
-    node : int
-        The number of the node in the tree.
-    slots : uint64 (ids.size,)
-        On return, the slot of each feature.
-    signed : float32 (ids.size,)
-        On return, each value times the sign of its slot.
+    ``slots``, uint64, receives the slot of each feature, and ``signed``, float32, its signed value.
     """
     key = node_key(nodes.seed, node)
     mask = np.uint64(nodes.table.size - 1)
@@ -563,17 +466,7 @@ def ask_for_slots(ids, values, nodes, node, slots, signed):
 
 @njit
 def slots_estimate(slots, signed, nodes, node):
-    """Return the probability estimate of one node for one instance.
-
-    Parameters
-    ----------
-    slots, signed
-        Results of `ask_for_slots`.
-    nodes : HashedWeights
-        The tree and its weights.
-    node : int
-        The number of the node in the tree.
-    """
+    """Return the probability estimate of one node for the instance of `ask_for_slots`."""
     score = nodes.bias[node]
     for k in range(slots.size):
         score += signed[k] * nodes.table[slots[k]]
