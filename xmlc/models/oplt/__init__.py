@@ -1,3 +1,3 @@
-"""Provide OPLT: probabilistic label trees that grow with the stream of instances."""
+"""Probabilistic label trees that grow with a stream of instances."""
 
 from xmlc.models.oplt.estimator import OPLT as OPLT

@@ -1,4 +1,4 @@
-"""Provide the OPLT estimator: learning from a stream, prediction and storage."""
+"""The OPLT estimator: learning from a stream, prediction and storage."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
 
-INSTANCES_PER_CALL = 8192  # The progress display is updated after at most this number of instances.
+INSTANCES_PER_CALL = 8192  # instances between updates of the progress display
 
 
 Policy = Literal["best_greedy", "random"]
@@ -80,93 +80,81 @@ class OPLT(SparseProbabilityEstimator):
     """A probabilistic label tree that grows with a stream of instances (oplt2021).
 
     The labels need not be known in advance. A node that a later label may extend has an auxiliary
-    classifier, trained on its positive instances, and the classifiers of new nodes start as its
-    copy or its inverse. At any time, all classifiers are therefore the same, to the last bit, as
-    those of `PLT` with ``solver="adagrad"`` and the current tree (oplt2021, Definition 1).
-    `partial_fit` also accepts matrices with more columns than before, and learns the new features
-    and labels.
-
-    Because of Definition 1, `fit` can first find the final tree, one node after the other, and then
-    train its classifiers as `PLT` does, on all threads. It learns the stream instance by instance
-    only if ``online`` is set, which gives the same weights.
+    classifier, trained on its positive instances, and new nodes start with its copy or inverse. At
+    any time, all classifiers are therefore the same, to the last bit, as in a `PLT` with
+    ``solver="adagrad"`` and the current tree (Definition 1). So `fit` first finds the final tree
+    and then trains its classifiers on all threads, unless ``online`` is set, which gives the same
+    weights.
 
     Parameters
     ----------
     policy : {"best_greedy", "random"}
-        The way to find the node that the new labels of an instance extend (oplt2021, Algorithm 8).
-        "best_greedy" descends to the child that fits the instance and has few leaves, "random" to a
-        random child.
+        How Algorithm 8 finds the node that an instance's new labels extend: "best_greedy" descends
+        to the child that fits the instance and has few leaves, "random" to a random one.
     alpha : float
-        Only for "best_greedy": the weight of the tree's balance in the choice of a child, from 0
-        (only the fit counts) to 1 (only the balance counts).
+        Weight of the balance in the score of "best_greedy", from 0 (only the fit counts) to 1.
     balance : {"ratio", "printed"}
-        Only for "best_greedy": the measure of balance for a child c of node v. "ratio" is
-        ``log(|L_v| / (|Ch(v)| |L_c|))``, the difference of two logarithms, as in the authors'
-        program. "printed" is ``log(|L_v| / |Ch(v)|) / |L_c|``, as in the paper. In a tree with many
-        leaves, "printed" is near 0 for all children, so it hardly balances the tree.
+        The balance of a child c of node v: ``log(|L_v| / (|Ch(v)| |L_c|))`` for "ratio", as in the
+        authors' program, or ``log(|L_v| / |Ch(v)|) / |L_c|`` for "printed", as in the paper, which
+        hardly balances the tree because it is near 0 for all children with many leaves.
     growth : {"paper", "program"}
-        The way in which a new label extends the tree: Algorithm 8, or the authors' program
-        (napkinXC 0.7), which makes chains of nodes if b > 2 (`xmlc.models.oplt.growth`).
+        How a new label extends the tree: by Algorithm 8, or as in the authors' program (napkinXC
+        0.7), which makes chains of nodes if b > 2.
     arity : int
-        The largest number of children of an inner node, b in the paper.
+        Largest number b of children of an inner node.
     max_leaf : int
-        The largest number of children of a node whose children are all leaves, b_max in the paper,
-        at least b. The paper uses 100, and 10 for few-shot multi-class data.
+        Largest number b_max >= b of children of a node whose children are all leaves: 100 in the
+        paper, but 10 for few-shot multi-class data.
     gamma : float or None
-        AdaGrad's step size for a weight is gamma / sqrt(eps + the sum of its squared derivatives so
-        far). None is 1, as in the paper, unless gamma = 0.3 improves the P@1 of a cross-validation
-        by `fit` on up to 4,000 training instances.
+        A weight's AdaGrad step is gamma / sqrt(eps + the sum of its squared derivatives so far).
+        None is 1, as in the paper, unless 0.3 improves the P@1 of a cross-validation by `fit` on up
+        to 4,000 training instances.
     eps : float
-        The constant in the step size. The paper uses 0.01.
+        The constant in the step size, 0.01 in the paper.
     epochs : int
-        Number of passes that `fit` makes over the training set. The paper uses at most three.
+        Number of passes of `fit`, at most three in the paper.
     warm_start : float or None
-        The share of the instances from whose labels `fit` builds the first tree by balanced
-        2-means. All passes over these instances precede those over the others, whose new labels
-        extend the tree. OPLT-W of the paper uses 0.1 (Section 5.1). It excludes
-        ``growth="program"``.
+        Share of the instances from whose labels `fit` builds the first tree by balanced 2-means,
+        0.1 in OPLT-W of the paper (Section 5.1). All passes over these instances come before the
+        others, whose new labels extend the tree. Not for ``growth="program"``.
     first_max_leaf : int or None
-        Only with ``warm_start``: ``max_leaf`` of the first tree. None is ``max_leaf``. The authors'
-        script for OPLT-W uses 50.
+        ``max_leaf`` of the first tree if that differs. The authors' script for OPLT-W uses 50.
     weight_threshold : "auto", float or None
-        `fit` drops weights w with abs(w) <= weight_threshold as soon as they are trained, as in
-        `PLT`. The authors' program uses 0.1 when it saves a model. A model that can learn more
-        keeps all weights.
+        `fit` drops weights w with abs(w) <= weight_threshold, as in `PLT`. The authors' program
+        uses 0.1 when it saves a model.
     online : bool
-        Whether `fit` keeps the arrays that `partial_fit` needs, and learns in one phase. It then
-        needs several times as much memory, and ``weight_threshold`` must be "auto" or None.
+        Whether `partial_fit` can continue after `fit`. Such a model takes several times as much
+        memory and keeps all weights: ``weight_threshold`` must be "auto" or None.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 before training and prediction.
+        Scale instances to length 1.
     random_state : int
-        Seed of the order of the instances in `fit`, of the random policy, and of the first tree.
+        Seed of the order of the instances in `fit`, the random policy and the first tree.
     n_jobs : int or None
-        Number of threads for `fit` and prediction, see `xmlc.core.threads.resolve_threads`.
-        Learning from a stream uses one thread, because each instance changes the model for the
-        next.
+        Number of threads for `fit` and prediction, see `xmlc.core.threads.resolve_threads`. A
+        stream is learned on one, because each instance changes the model for the next.
 
     Attributes
     ----------
     labels_ : ndarray of int64
         Labels of the instances learned so far, ascending.
     tree_ : LabelTree
-        Tree over the labels in ``labels_``.
+        Tree over these labels.
     tree_depths_, n_nodes_ : ndarray of int64, shape (1,)
-        Depth of the deepest leaf (the root has depth 0), and number of nodes, leaves included.
+        Depth of the deepest leaf, and number of nodes, leaves included.
     n_instances_ : int
-        Number of instances learned so far, counted again in each pass of `fit`.
+        Instances learned so far, counted in each pass of `fit`.
     gamma_, weight_threshold_ : float, float or None
         Given or selected values of the hyperparameters.
-
-    Notes
-    -----
-    A model that `fit` trained is as large as a `PLT` with the same tree. One that can learn more is
-    two to three times as large: it has 8 to 12 bytes for each node and each feature of the
-    instances that reached the node's parent. Its first prediction after learning copies the weights
-    into a form that is faster to search, with 4 bytes for each such pair.
 
     See Also
     --------
     PLT : The tree if all labels are known.
+
+    Notes
+    -----
+    A model that `fit` trained is as large as a `PLT` with the same tree. One that can learn more is
+    two to three times as large, with 8 to 12 bytes for each node and feature of the instances that
+    reached its parent, and another 4 for the copy that its first prediction adds.
 
     Examples
     --------
@@ -178,7 +166,7 @@ class OPLT(SparseProbabilityEstimator):
     ([[0, 2]], array([[0.91, 0.91]], dtype=float32))
     """
 
-    # The listed hyperparameters may change between calls of `partial_fit`, which does not use them.
+    # may change between calls of `partial_fit`, which does not use them
     _changeable = ("epochs", "warm_start", "first_max_leaf", "weight_threshold", "online", "n_jobs")
 
     policy: Policy = param(one_of(Policy), default="best_greedy")
@@ -198,16 +186,14 @@ class OPLT(SparseProbabilityEstimator):
     random_state: int = param(SEED, default=0)
     n_jobs: int | None = param(N_JOBS, default=None)
 
-    # A model that cannot learn more instances has no `OnlineTree`, but only the PLT. Of an
-    # `OnlineTree`, the PLT is a copy for predictions, which is discarded when the model learns more
-    # instances.
+    # A model that cannot learn more has only the PLT. In others, it is a copy for predictions.
     _model = cast("OnlineTree | None", None)
     _plt = cast("PLT | None", None)
     n_instances_ = 0
 
     MODEL_FORMAT = 4
-    # An `OnlineTree` is stored with these fields. A model without one has the fields of a stored
-    # `PLT`.
+    # stored fields of an `OnlineTree`. A model that cannot learn more has those fields that a `PLT`
+    # stores.
     FIELDS = (
         Field("nodes", NODE, ("nodes",)),
         Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
@@ -218,11 +204,10 @@ class OPLT(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Forget all learned instances, and learn a training set in one random order for all
-        passes.
+        """Forget all instances, and learn a training set in the same random order in all passes.
 
-        After `fit`, `partial_fit` can continue only if ``online`` is set. Parameters and errors are
-        documented in `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        Parameters and errors are documented in
+        `xmlc.models.base.SparseProbabilityEstimator.fit`.
         """
         X, Y = self._training_data(X, Y)
         x = self._bounded(X, X.shape[0] * self.epochs)
@@ -253,7 +238,7 @@ class OPLT(SparseProbabilityEstimator):
         tree = final_tree(x, y, self.n_features_in_, stream, settings, given, self.n_jobs)
         visits = order
         solver = AdaGrad(self.gamma_, float(self.eps), int(self.epochs))
-        # a single pass over a list in which each instance occurs several times
+        # a single pass over a list that has each instance several times
         if first.size > 0 and rest.size > 0:
             visits = np.concatenate([first_passes, np.tile(rest, self.epochs)])
             solver = solver._replace(epochs=1)
@@ -265,7 +250,7 @@ class OPLT(SparseProbabilityEstimator):
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
-        """Set ``gamma_``, and note the hyperparameters, which must not change in later calls."""
+        """Note the hyperparameters that later calls must not change."""
         self.gamma_ = float(self.gamma or chosen)
         self.weight_threshold_ = None
         self.n_instances_ = 0
@@ -274,7 +259,7 @@ class OPLT(SparseProbabilityEstimator):
         self._begin_learning()
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree | None:
-        """Return a tree by balanced 2-means over the labels in Y, or None without labels."""
+        """Return a k-means tree over the labels in Y, or None without labels."""
         labels = np.unique(Y.indices)
         if labels.size == 0:
             return None
@@ -287,37 +272,37 @@ class OPLT(SparseProbabilityEstimator):
     def partial_fit(self, X: Matrix, Y: Matrix) -> Self:
         """Learn further instances in the order of the rows of X (oplt2021, Algorithm 3).
 
+        X and Y may have more or fewer columns than before.
+
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Instances. If X is a data frame, it must have the same columns as the first data frame,
-            in the same order.
+            Instances. A data frame must have the columns of the first data frame, in the same
+            order.
         Y : sparse or dense boolean array, shape (n, m)
-            Label sets of the instances. X and Y may have more or fewer columns than in earlier
-            calls. If Y is a data frame, its columns for new labels must follow the columns for the
-            earlier labels.
+            Label sets. In a data frame, columns of new labels follow the columns of earlier labels.
 
         Raises
         ------
         XmlcError
-            A value in the data or a hyperparameter is out of range. The error is also raised if
-            `fit` has learned without ``online``, or if a hyperparameter of the tree or its training
-            has changed since learning began.
+            A value in the data or a hyperparameter is out of range, `fit` has learned without
+            ``online``, or a hyperparameter of the tree or its training has changed since learning
+            began.
         """
         self._learn_stream(X, Y)
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Rank the labels of each new instance, and then learn the instance.
+        """Rank the k best labels of each instance before learning it, for progressive validation.
 
-        This is progressive validation (Blum, Kalai and Langford, COLT 1999; oplt2021, Section 5.2).
+        See Blum, Kalai and Langford (COLT 1999) and Section 5.2 of oplt2021. X and Y are documented
+        in `partial_fit`.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first, then -1 if fewer than k labels have been seen.
+            Labels, best first, then -1 if fewer than k have been seen.
         scores : ndarray of float32, shape (n, k)
-            Estimates of the labels in ``labels``.
         """
         check("k", k, whole(1, MANY))
         return self._learn_stream(X, Y, int(k))
@@ -328,7 +313,7 @@ class OPLT(SparseProbabilityEstimator):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates above a threshold for the labels seen so far (plt2016, Algorithm 4).
 
-        Features that did not occur in learned instances are ignored. The rest is documented in
+        Features that no learned instance had are ignored. The rest is documented in
         `xmlc.models.base.SparseProbabilityEstimator.predict_proba`.
         """
         X = self._instances(X)
@@ -388,7 +373,7 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def labels_(self) -> np.ndarray:
-        """Return the labels of the instances learned so far, ascending, int64."""
+        """Labels learned so far, ascending."""
         self._check_fitted()
         if self._model is not None:
             return np.flatnonzero(self._model.leaves != NONE)
@@ -397,12 +382,12 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def tree_(self) -> LabelTree:
-        """Return the label tree over the labels in ``labels_``."""
+        """Tree over ``labels_``."""
         return self.to_plt().tree_
 
     @property
     def tree_depths_(self) -> np.ndarray:
-        """Return the depth of the deepest leaf, or 0 without labels, int64, shape (1,)."""
+        """Depth of the deepest leaf, or 0 without labels."""
         depth = 0
         if self.labels_.size > 0:
             depth = self.tree_.depth.max()
@@ -410,14 +395,14 @@ class OPLT(SparseProbabilityEstimator):
 
     @property
     def n_nodes_(self) -> np.ndarray:
-        """Return the number of nodes, leaves included, int64, shape (1,)."""
+        """Number of nodes, leaves included."""
         n_nodes = 1
         if self.labels_.size > 0:
             n_nodes = self.tree_.n_nodes
         return np.array([n_nodes], dtype=np.int64)
 
     def _learn_stream(self, X: Matrix, Y: Matrix, k: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Check new data, note its features and labels, and learn the instances as in `_learn`."""
+        """Check new data, note their features and labels, and learn them."""
         check_hyperparameters(self)
         self.check_together()
         has_begun = self._is_fitted()
@@ -436,7 +421,7 @@ class OPLT(SparseProbabilityEstimator):
         x = self._bounded(X, n_learned + X.shape[0])
         if labels is not None:
             known: np.ndarray = getattr(self, "label_names_in_", labels)
-            # names beyond the known labels belong to new labels
+            # further names belong to new labels
             check_names(known[: labels.size], labels[: known.size], "label")
         if has_begun:
             self._check_names(given)
@@ -463,10 +448,9 @@ class OPLT(SparseProbabilityEstimator):
     def _learn(
         self, x: KernelCSR, y: KernelCSR, order: np.ndarray, title: str = "learning", k: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Learn the rows with the numbers ``order`` one by one.
+        """Learn the rows ``order`` one by one, and return the k best labels and estimates before.
 
-        Return the k labels that rank best for each row before the row is learned, and their
-        estimates. After an interruption, the model has learned the first rows, and can learn more.
+        After an interruption, the model has learned the first rows and can learn more.
         """
         assert self._model is not None, "a model without an online tree cannot learn more instances"
         self._plt = None
@@ -519,17 +503,17 @@ class OPLT(SparseProbabilityEstimator):
             check_kmeans_shape(self.arity, self.first_max_leaf or self.max_leaf)
 
     def _scaled_plt(self) -> PLT:
-        """Return a copy of `_kept_plt`, for instances that are already scaled."""
+        """Return a copy of `_kept_plt` for instances that are already scaled."""
         return self._kept_plt()._for_requests(n_jobs=self.n_jobs)
 
     def _kept_plt(self) -> PLT:
-        """Return a `PLT` with the current tree and weights, cached until the model learns more."""
+        """Return the current `PLT`, cached until the model learns more."""
         plt = self._plt
         if plt is None:
             assert self._model is not None
             nodes = frozen(self._model)
             plt = self._plt_of(nodes, LabelTree.from_children(nodes.children, nodes.label))
-            # only the complete PLT is stored, because other threads may use it at once
+            # only when complete, because other threads may use it at once
             self._plt = plt
         return plt
 
@@ -549,7 +533,7 @@ class OPLT(SparseProbabilityEstimator):
         return plt
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
-        """Check and scale instances, and leave out features beyond the first ``n_features_in_``."""
+        """Check and scale instances without features beyond ``n_features_in_``."""
         self._check_fitted()
         self._check_names(X)
         X = as_features(X)
@@ -563,11 +547,11 @@ class OPLT(SparseProbabilityEstimator):
 
     def _for_requests(self, **params: Any) -> Self:
         if self._is_fitted() and self.labels_.size:
-            self._kept_plt()  # the PLT is built once, before the estimator is copied
+            self._kept_plt()  # built once, before the estimator is copied
         return super()._for_requests(**params)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return copies of all arrays that learning changes, but no PLT that can be rebuilt."""
+        """Copy all arrays that learning changes, and omit a PLT that can be rebuilt."""
         state = vars(self).copy()
         if self._model is not None:
             state["_model"] = OnlineTree(*(array.copy() for array in trimmed_tree(self._model)))

@@ -1,16 +1,11 @@
-"""Find the tree that a whole stream grows, one node after the other.
+"""The tree that a whole stream grows, found node by node, so that `OPLT.fit` need not learn the
+stream.
 
-`OPLT.fit` does so instead of learning the stream.
-
-Each node sends new labels to its children. Its choices depend on the classifiers of its children
-and on the instances and labels that reach the node, but not on other nodes. The nodes of a level
-are therefore treated one by one, or on several threads, and memory holds only the classifiers of
-the children of one node per thread. By Definition 1 of oplt2021, these classifiers are the same as
-if all children had existed from the beginning, so auxiliary classifiers are not needed. The tree is
-bit-identical to the tree that `OPLT.partial_fit` grows.
-
-`choose_children` is the loop over the instances (Algorithms 3 and 4). `child_by_paper` chooses as
-Algorithm 8 of oplt2021 does, and `child_by_program` as the authors' program does.
+Which child a node chooses for a new label depends only on the classifiers of its children and on
+the instances and labels that reach it. The nodes of a level are therefore independent tasks, each
+with the classifiers of one node's children in memory. By Definition 1 of oplt2021, these are the
+same as if all children had existed from the beginning, so no auxiliary classifiers are needed, and
+`OPLT.partial_fit` grows the same tree to the last bit.
 """
 
 from __future__ import annotations
@@ -32,45 +27,41 @@ from xmlc.models.plt.solvers import logistic_derivatives
 from xmlc.models.plt.training import count_nonzeros, gather_rows, list_features, reach_of
 from xmlc.models.trees import LabelTree
 
-BEFORE = -1  # Arrival of a label that the tree has before the first instance.
-NEVER = np.iinfo(np.int64).max  # Arrival of a label that no instance has.
-NONZEROS_PER_TASK = 1 << 20  # Approximate number of non-zeros in a group of small nodes.
+BEFORE = -1  # arrival of a label that the tree has before the first instance
+NEVER = np.iinfo(np.int64).max  # arrival of a label that no instance has
+NONZEROS_PER_TASK = 1 << 20  # roughly, for a group of small nodes
 
-# The state of a node while it chooses children for its labels.
+# state of a node while it chooses children for its labels
 CHOOSER = np.dtype(
     [
-        ("depth", np.int64),  # The root has depth 0.
-        # Number of children, or 0 while all labels are children of the node itself.
-        ("n_children", np.int64),
-        ("followed", np.int64),  # The child that the instance's next new labels follow, or NONE.
-        # The following fields are only used for the authors' program.
-        ("degree", np.int64),  # The number of children of a group, leaves included.
-        # The number of labels that have been pushed down below the first child.
-        ("n_pushed", np.int64),
-        # Has the value 1 if the instance begins a group, which may then exceed max_leaf.
+        ("depth", np.int64),
+        ("n_children", np.int64),  # 0 while all labels are children of the node itself
+        ("followed", np.int64),  # child for the instance's next new labels, or NONE
+        # only for the authors' program
+        ("degree", np.int64),  # number of children of a group, leaves included
+        ("n_pushed", np.int64),  # labels pushed down below the first child
+        # 1 if the instance begins a group, which may then exceed max_leaf
         ("is_first", np.int64),
-        # Has the value 1 if the instance has extended ``followed`` by two nodes.
+        # 1 if the instance has extended ``followed`` by two nodes
         ("is_deep", np.int64),
     ]
 )
 
 
 class Level(NamedTuple):
-    """List the nodes of one level of the final tree, from left to right.
+    """The nodes of one level of the final tree, from left to right.
 
     Attributes
     ----------
     depth : int
-        Depth of the level. The root has depth 0.
     starts : int64 (n_nodes + 1,)
         Start of each node's labels in ``labels``.
     labels : int32
-        Labels below each node, in the order in which they arrive.
+        Labels below each node, in the order of arrival.
     is_leaf : bool (n_nodes,)
-        Whether a node is a leaf.
     begins_group : bool (n_nodes,)
-        Whether all new labels of the first instance become children of the node, even if they are
-        more than max_leaf. Only trees of the authors' program have such nodes.
+        Whether the node, in a tree of the authors' program, takes all new labels of its first
+        instance as children, even more than max_leaf.
     """
 
     depth: int
@@ -81,16 +72,16 @@ class Level(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """Hold the choices of the nodes of one level.
+    """The children that the nodes of one level choose for labels.
 
     Attributes
     ----------
     node_of : int32 (n_labels,)
-        The node that chooses a child for each label, or NONE.
+        The node that chooses for each label, or NONE.
     child_of : int32 (n_labels,)
-        The chosen child of each label, a number from 0 to the number of children - 1.
+        The chosen child, counted within the node.
     n_children : int64 (n_nodes,)
-        Number of children of each node, or 0 if the children of the node are its labels.
+        0 if the children are the node's labels.
     """
 
     node_of: np.ndarray
@@ -99,16 +90,16 @@ class Choices(NamedTuple):
 
 
 class Children(NamedTuple):
-    """Hold the children of one node.
+    """The children of one node.
 
     Attributes
     ----------
     sizes : int64
-        Number of labels of each child. While all children are leaves, the first entry counts them.
+        Labels of each child. While all children are leaves, the first entry counts them.
     rooms : int64
-        Number of children of each child that is a group of the program, or NONE.
+        Degree of each child that is a group of the program, else NONE.
     scores : float32
-        Linear scores of the children for one instance, padded.
+        Linear scores for one instance, padded.
     """
 
     sizes: np.ndarray
@@ -125,31 +116,16 @@ def final_tree(
     given: LabelTree | None,
     n_jobs: int | None,
 ) -> LabelTree:
-    """Return the tree that grows if the rows with the numbers ``order`` are learned one by one.
+    """Return the tree that grows if the rows ``order`` of ``x`` and ``y`` are learned one by one.
 
-    The time is linear in the number of non-zeros that reach the inner nodes. Peak memory is about
-    20 bytes for each entry of ``order``, four bytes for each positive node of its instance on one
-    level, and for each thread the classifiers of the children of one node.
-
-    Parameters
-    ----------
-    x, y : KernelCSR
-        Instances and label sets. At least one instance in ``order`` has a label.
-    n_features : int
-        Number of features.
-    order : int64
-        Numbers of the rows, in the order in which they are learned.
-    settings : GrowthSettings
-        Settings that determine how the tree grows.
-    given : LabelTree or None
-        The tree before the first instance. Its labels occur in ``y``.
-    n_jobs : int or None
-        Number of threads, see `xmlc.core.threads.resolve_threads`.
+    At least one of these instances must have a label, and ``given``, the tree before the first of
+    them, only labels that occur in ``y``. The time is linear in the number of non-zeros that reach
+    the inner nodes. Peak memory is about 20 bytes per entry of ``order``, four bytes per positive
+    node of an instance on one level, and the classifiers of one node's children for each thread.
     """
-    # position in ``order`` of the first visit to each row
+    # positions in ``order`` of the first visit to each row and the first instance of each label
     visited = np.full(y.indptr.size - 1, NEVER)
     np.minimum.at(visited, order, np.arange(order.size))
-    # position in ``order`` of the first instance of each label
     arrival = np.full(int(y.indices.max()) + 1, NEVER)
     np.minimum.at(arrival, y.indices, np.repeat(visited, np.diff(y.indptr)))
     place = np.arange(arrival.size)
@@ -172,7 +148,7 @@ def final_tree(
             if given is not None:
                 choose_given(choices, level, given)
             nodes = choosing_nodes(choices, level, settings)
-            # Block v + 1 contains the positions in ``visits`` of the instances that reach node v.
+            # block v + 1 has the positions in ``visits`` of the instances that reach node v
             reach = reach_of(
                 y, order[visits], choices.node_of, np.full(n_nodes, NONE, dtype=np.int32)
             )
@@ -207,9 +183,7 @@ def final_tree(
 
 
 def choose_given(choices: Choices, level: Level, given: LabelTree) -> None:
-    """Send the labels of the given tree to the same children as there, below nodes that have inner
-    children there.
-    """
+    """Send the labels below nodes with inner children to the same children as in ``given``."""
     depth = given.depth
     node = np.flatnonzero(given.label != NONE)
     label = given.label[node]
@@ -227,9 +201,7 @@ def choose_given(choices: Choices, level: Level, given: LabelTree) -> None:
 
 
 def choosing_nodes(choices: Choices, level: Level, settings: GrowthSettings) -> np.ndarray:
-    """Return the nodes of a level whose labels are too many to be children of the node, and note
-    them as choosing.
-    """
+    """Return the nodes with too many labels for leaves, and note them in ``choices``."""
     is_program_root = settings.program and level.depth == 0
     chooses = (
         (np.diff(level.starts) > settings.max_leaf) | (choices.n_children > 0) | is_program_root
@@ -241,7 +213,7 @@ def choosing_nodes(choices: Choices, level: Level, settings: GrowthSettings) -> 
 
 
 def next_level(level: Level, choices: Choices, is_program: bool) -> tuple[np.ndarray, Level]:
-    """Return the parent of each node of the level below, and the level."""
+    """Return the parent of each node of the level below, and this level."""
     node = np.repeat(np.arange(level.is_leaf.size), np.diff(level.starts))
     child = choices.child_of[level.labels].astype(np.int64)
     is_label = choices.n_children[node] == 0
@@ -269,35 +241,27 @@ def next_level(level: Level, choices: Choices, is_program: bool) -> tuple[np.nda
 def choose_children(
     x, y, n_features, nonzeros, reach, visits, arrival, level, nodes, settings, choices
 ):
-    """Choose a child for each label of the given nodes, in the order in which the labels arrive.
+    """Choose a child for each label of some nodes, as the labels arrive (Algorithms 3 and 4).
 
     Parameters
     ----------
-    x, y : KernelCSR
-        Instances and label sets.
-    n_features : int
-        Number of features.
+    x, y, n_features, settings
+        As for `final_tree`.
     nonzeros : int64
-        Number of non-zeros of the instances in each block of ``reach``.
+        Non-zeros of each block of ``reach``.
     reach : Reach
-        Block v + 1 contains the instances that reach node v of the level.
+        Block v + 1 has the instances that reach node v of the level.
     visits : int64
-        Position of each instance of ``reach`` in the stream.
+        Position in the stream of each instance of ``reach``.
     arrival : int64 (n_labels,)
-        Position in the stream of the first instance of each label, or ``BEFORE`` for a label of the
-        given tree.
+        Position in the stream of each label's first instance, or ``BEFORE``.
     level : Level
-        The nodes of the level.
     nodes : int64
-        The nodes that choose.
-    settings : GrowthSettings
-        Settings that determine how the tree grows.
     choices : Choices
-        The choices, which the function writes for the given nodes and their labels. The choices for
-        labels of the given tree are given.
+        Written for these nodes and their labels, except those that arrived ``BEFORE``.
     """
     local = np.empty(n_features, dtype=np.uint32)
-    # With b > 2, only the root of a tree of the program chooses between its children.
+    # with b > 2, only the root of a tree of the program chooses between its children
     learns = not settings.random and not (
         settings.program and settings.arity > 2 and level.depth > 0
     )
@@ -305,7 +269,7 @@ def choose_children(
     for v in nodes:
         labels = level.labels[level.starts[v] : level.starts[v + 1]]
         positions = reach.block_positions[reach.block_starts[v + 1] : reach.block_starts[v + 2]]
-        n_needed = 0  # the classifiers are not needed after the arrival of the last label
+        n_needed = 0  # classifiers are not needed after the arrival of the last label
         while n_needed < positions.size and visits[positions[n_needed]] <= arrival[labels[-1]]:
             n_needed += 1
         state[:] = np.zeros(1, dtype=CHOOSER)
@@ -362,24 +326,12 @@ def choose_children(
 
 @njit
 def child_by_paper(node, children, key, settings):
-    """Return the child of a node that a new label goes to, by Algorithm 8 of oplt2021.
+    """Return the child for a new label by Algorithm 8 of oplt2021, and note it in the node.
 
-    A node whose children are all leaves gets up to max_leaf leaves. The next label pushes the
-    leaves down below a first inner child, and begins a second child. Each further label extends the
-    only child that is a leaf (line 8), or begins a new child, until there are b children. From then
-    on, the policy chooses a child. All later labels of an instance follow the instance's first
-    label.
-
-    Parameters
-    ----------
-    node : CHOOSER
-        The state of the node, updated.
-    children : Children
-        The children of the node. Their sizes are updated.
-    key : uint64
-        Key of the random numbers for the instance.
-    settings : GrowthSettings
-        Settings that determine how the tree grows.
+    A node whose children are all leaves gets up to max_leaf of them. The next label pushes them
+    down below a first inner child and begins a second one. Each further label extends the only
+    child that is a leaf (line 8), or else begins a child until there are b, whereupon the policy
+    chooses. Later labels of an instance follow its first one.
     """
     sizes = children.sizes
     if node.n_children == 0:
@@ -402,16 +354,10 @@ def child_by_paper(node, children, key, settings):
 
 @njit
 def child_by_program(node, children, key, n_labels, settings):
-    """Return the child of a node that a new label goes to, by
-    `xmlc.models.oplt.growth.extend_by_program`.
+    """Return the child for a new label as `xmlc.models.oplt.growth.extend_by_program` chooses it.
 
-    A group keeps its labels as leaves until it is full. Then it gets two inner children. With b >
-    2, the node remains a group, and gets more leaves. A node that is no group chooses a child by
-    the policy, as the root does once b instances have begun groups. If the chosen child is a full
-    group, the label goes to its first sibling with space, if there is one.
-
-    The parameters are as in `child_by_paper`, and ``n_labels`` is the number of labels that the
-    node has.
+    ``n_labels`` is the node's number of labels, of which a group keeps all as leaves until it is
+    full and gets two inner children.
     """
     sizes = children.sizes
     rooms = children.rooms
@@ -423,8 +369,7 @@ def child_by_program(node, children, key, n_labels, settings):
             if node.n_children == 0:
                 return np.int64(0)
             return np.int64(node.degree - 1)
-        # The labels of the full group move below its first child. The second child gets the new
-        # label.
+        # the labels move below the first child, and the second gets the new label
         sizes[0] = n_labels
         rooms[0] = node.degree
         sizes[1] = 1
@@ -435,7 +380,7 @@ def child_by_program(node, children, key, n_labels, settings):
         node.followed = 1
         return np.int64(1)
     if node.followed == NONE:
-        if node.n_children < settings.arity:  # only at the root: the instance begins a group
+        if node.n_children < settings.arity:  # only the root: the instance begins a group
             node.followed = node.n_children
             node.is_first = 1
             node.n_children += 1
@@ -461,9 +406,7 @@ def child_by_program(node, children, key, n_labels, settings):
 
 @njit
 def child_by_policy(node, children, key, settings):
-    """Return a random child, or the first child with the largest score (lines 3 to 6 of Algorithm 8
-    of oplt2021).
-    """
+    """Return a random child, or the first with the largest score (Algorithm 8, lines 3 to 6)."""
     if settings.random:
         return random_below(key, node.depth, node.n_children)
     sizes = children.sizes

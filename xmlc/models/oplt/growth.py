@@ -1,9 +1,6 @@
-"""Start an online tree and add labels to it (oplt2021, Algorithms 2, 5, 6 and 8). Kernels.
+"""Growth of an online tree by new labels (oplt2021, Algorithms 2, 5, 6 and 8). Kernels.
 
-`selected` is the policy, Algorithm 8. `add_leaf`, `push_down` and `extend_leaf` are the three
-variants of Figure 1, which InsertNode (Algorithm 5) and AddLeaf (Algorithm 6) make up.
-`extend_by_program` grows the trees of the authors' program. A node keeps an auxiliary classifier
-only if a later label can extend the node.
+A node keeps an auxiliary classifier only if a later label can extend it.
 """
 
 from __future__ import annotations
@@ -46,13 +43,11 @@ from xmlc.models.trees import LabelTree
 
 @njit
 def selected(tree, ids, values, scratch, settings):
-    """Return the node that is extended by the next new label of an instance (A_policy, Algorithm
-    8).
+    """Return the node that an instance's next new label extends (Algorithm 8).
 
     The paper descends from nodes with b children of which at least one is not a leaf. Here, these
-    are the nodes without auxiliary classifier, which may have more than b children if they belong
-    to a given initial tree. On each level, the policy "best_greedy" computes the scores of one
-    block, and the policy "random" draws one random number.
+    are the nodes without auxiliary classifier, of which an initial tree may have some with more
+    children.
     """
     nodes = tree.nodes
     counters = tree.counters
@@ -107,19 +102,11 @@ def best_child(tree, v, ids, values, scratch, settings):
 def fit_and_balance(linear_score, size, n_leaves, degree, settings):
     """Return the score of a child c of v for the policy "best_greedy" (oplt2021, Section 4.2).
 
-    The score is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)). The first term of the
-    score measures how well the instance fits the child. The second term of the score is positive if
-    c has fewer leaves than the average child of v. If ``settings.printed`` is true, the second term
-    is alpha log(|L_v| / |Ch(v)|) / |L_c|, as printed in the paper.
-
-    Parameters
-    ----------
-    linear_score : float32
-        The score of the child's classifier, whose sigmoid is eta(x, c).
-    size, n_leaves, degree : int
-        |L_c|, |L_v| and |Ch(v)|.
-    settings : GrowthSettings
-        Settings that determine how the tree grows.
+    It is (1 - alpha) eta(x, c) + alpha log(|L_v| / (|Ch(v)| |L_c|)), with the sigmoid eta of
+    ``linear_score``, and |L_c|, |L_v| and |Ch(v)| in ``size``, ``n_leaves`` and ``degree``. The
+    first term measures how well the instance fits the child, and the second is positive if c has
+    fewer leaves than the average child of v. If ``settings.printed`` is true, the latter is alpha
+    log(|L_v| / |Ch(v)|) / |L_c|, as printed in the paper.
     """
     balance = log(np.float64(n_leaves)) - log(np.float64(degree))
     if settings.printed:
@@ -152,20 +139,16 @@ def add_leaf(tree, v, label, settings):
 
 @njit
 def push_down(tree, v, label, settings):
-    """Move all children of v below a new child of v, and append a leaf (variant 2 in Figure 1
-    c).
-    """
+    """Move all children of v below a new child, and append a leaf (variant 2 in Figure 1 c)."""
     column = insert_node(tree, v, settings)
     open_block(tree, append_leaf(tree, v, label, column), 1, 1, SMALLEST_TABLE)
 
 
 @njit
 def extend_leaf(tree, v, label):
-    """Turn a leaf into the parent of two leaves, for the old label and the new label (variant 3 in
-    Figure 1 d).
+    """Turn a leaf into the parent of two leaves, for the old and new label (variant 3, Figure 1 d).
 
-    A leaf's block holds only the leaf's auxiliary classifier. Each row of the leaf's block has
-    space for two additional classifiers.
+    A leaf's block has only its auxiliary classifier, but its rows have space for two more.
     """
     node = tree.nodes[v]
     old = new_node(tree, node.label)
@@ -179,12 +162,10 @@ def extend_leaf(tree, v, label):
 
 @njit
 def insert_node(tree, v, settings):
-    """Insert a node between v and the children of v, and return the column of v's block for another
-    child of v.
+    """Insert a node between v and its children, and return a column of v's block for another child.
 
-    See Algorithm 5. The new node gets the whole block of v. Its classifier is a copy of v's
-    auxiliary classifier. So is the classifier that the block of v keeps as its auxiliary classifier
-    if ``arity`` is above 2.
+    The new node takes over the block of v (Algorithm 5). Its classifier is a copy of v's auxiliary
+    one, which v keeps if ``arity`` > 2.
     """
     nodes = tree.nodes
     new = new_node(tree, NONE)
@@ -209,36 +190,27 @@ def insert_node(tree, v, settings):
 
 @njit
 def extends_inner(degree, leaf_children, settings):
-    """Return whether a later label may extend an inner node with a given degree and number of leaf
-    children.
-    """
+    """Return whether a later label may extend such an inner node."""
     return leaf_children == degree or degree < settings.arity
 
 
 @njit
 def extends_leaf(parent):
-    """Return whether a later label may extend a leaf of ``parent``, which needs a child that is not
-    a leaf.
-    """
+    """Return whether a later label may extend a leaf of ``parent``: it needs an inner sibling."""
     return parent.leaf_children < parent.degree
 
 
 @njit
 def extend_by_program(tree, v, label, settings):
-    """Add a label as the authors' program (napkinXC 0.7) does.
+    """Add a label as the authors' program (napkinXC 0.7) does, which collects leaves in groups.
 
-    The program collects new leaves in groups. A group is an inner node that has an auxiliary
-    classifier.
-
-    * For each of the first b instances with new labels, a group with all new labels of the instance
-      is added below the root.
-    * For later instances, the policy descends from the root to a group. New leaves are added to the
-      group until it has b_max children, even if some children are not leaves.
-    * If the group is full, the label is added to the first sibling that is a group with space.
-    * If no sibling has space, all children of the group move below one new node. A second new node,
-      a group that contains the new leaf, is placed next to the first new node. After the move, the
-      full group has only the two new nodes as children. If b = 2, the full group loses its
-      auxiliary classifier. If b > 2, the full group remains a group.
+    A group is an inner node with an auxiliary classifier. Each of the first b instances with new
+    labels adds a group with all of them below the root. For later instances, the policy descends
+    from the root to a group, which gets new leaves until it has b_max children, even if some are
+    not leaves. If it is full, the label goes to the first sibling that is a group with space. If
+    there is none, all children of the group move below one new node, next to which a second one, a
+    group, gets the new leaf. The full group, now with only these two children, loses its auxiliary
+    classifier if b = 2, and remains a group if b > 2.
     """
     if v != ROOT and has_room(tree, v, settings):
         append_leaf(tree, v, label, new_column(tree, v, True))
@@ -251,16 +223,12 @@ def extend_by_program(tree, v, label, settings):
     append_child(tree, v, group, column)
     open_block(tree, group, 1, 1, SMALLEST_TABLE)
     append_leaf(tree, group, label, new_column(tree, group, True))
-    tree.counters[SELECTED] = group  # Further new labels of the same instance extend the new group.
+    tree.counters[SELECTED] = group  # further new labels of the same instance extend the new group
 
 
 @njit
 def has_room(tree, group, settings):
-    """Return whether a group has space for one more leaf.
-
-    If one of the first b instances creates a group, the group has space for all new labels of the
-    instance.
-    """
+    """Return whether a group has space for a leaf, as a new one below the root always has."""
     node = tree.nodes[group]
     is_first = node.parent == ROOT and node.stamp == NONE
     return is_first or node.degree < settings.max_leaf
@@ -268,10 +236,7 @@ def has_room(tree, group, settings):
 
 @njit
 def sibling_with_room(tree, v, settings):
-    """Return the first sibling of v that is a group with space for a leaf.
-
-    If v has no sibling with space, return v.
-    """
+    """Return the first sibling of v that is a group with space, or else v."""
     nodes = tree.nodes
     sibling = np.int64(nodes[nodes[v].parent].first_child)
     while sibling != NONE:
@@ -283,10 +248,8 @@ def sibling_with_room(tree, v, settings):
 
 @njit
 def new_column(tree, v, keeps_auxiliary):
-    """Return the index of the column for a new child in block v.
-
-    The classifier of the new child is a copy of the auxiliary classifier. If the auxiliary
-    classifier is not kept, the new child takes over the column of the auxiliary classifier.
+    """Return the column for a new child in block v, a copy of the auxiliary classifier's, or that
+    column itself if the classifier is not kept.
     """
     node = tree.nodes[v]
     if keeps_auxiliary:
@@ -303,9 +266,7 @@ def new_column(tree, v, keeps_auxiliary):
 
 @njit
 def append_leaf(tree, v, label, column):
-    """Append a new leaf to the children of v, count the leaf in all nodes above, and return the
-    leaf.
-    """
+    """Append a new leaf to the children of v, count it in all nodes above, and return it."""
     leaf = new_node(tree, label)
     append_child(tree, v, leaf, column)
     above = np.int64(v)
@@ -317,10 +278,7 @@ def append_leaf(tree, v, label, column):
 
 @njit
 def append_child(tree, v, child, column):
-    """Append a node to the children of v.
-
-    ``column`` is the column of v's block with the classifier of the child.
-    """
+    """Append a node, with its classifier in this column of v's block, to the children of v."""
     nodes = tree.nodes
     if nodes[v].degree == 0:
         nodes[v].first_child = child
@@ -355,10 +313,10 @@ def new_node(tree, label):
 
 @njit
 def has_capacity_to_extend(tree, v):
-    """Return whether the arrays have the capacity to extend node v by a label.
+    """Return whether there is capacity for an extension of node v by a label.
 
-    To extend v, at most three nodes and a few small, empty blocks are created. In addition, either
-    a block with as many rows as the block of v is created, or the block of v gets two new columns.
+    It creates at most three nodes, a few empty blocks, and either a block with as many rows as v's
+    or two columns of it.
     """
     node = tree.nodes[v]
     of_row = slots_of(row_size(node.width + 2)) + 1
@@ -367,10 +325,7 @@ def has_capacity_to_extend(tree, v):
 
 
 def initial_tree(settings: GrowthSettings, given: LabelTree | None = None) -> OnlineTree:
-    """Return a tree with the shape of ``given``.
-
-    If ``given`` is None, the tree consists of a root without label (oplt2021, Algorithm 2).
-    """
+    """Return a tree of the given shape, by default an unlabelled root (oplt2021, Algorithm 2)."""
     children = np.array([1, 1])
     label = np.array([NONE], dtype=np.int32)
     if given is not None:

@@ -1,8 +1,7 @@
-"""Learn a stream, one instance after the other (oplt2021, Algorithms 3, 4 and 7).
+"""Learning of a stream, one instance after the other (oplt2021, Algorithms 3, 4 and 7).
 
-`learn_rows` is Algorithm 3, `update_tree` Algorithm 4, and `update_classifiers` Algorithm 7. All
-three stop if the arrays of the tree are full. Then `OPLT` extends the arrays and continues at the
-same instance.
+The kernels stop if the arrays of the tree are full. `OPLT` then extends the arrays and continues at
+the same instance.
 """
 
 from __future__ import annotations
@@ -37,14 +36,14 @@ from xmlc.models.oplt.tree import (
 )
 from xmlc.models.plt.solvers import logistic_derivatives
 
-MOST = 1e37  # Sums in float32 must not exceed 1e37, which leaves a margin for rounding errors.
+MOST = 1e37  # limit of sums in float32, with a margin for rounding errors
 
 
 def may_overflow(x: KernelCSR, gamma: float, steps: int) -> bool:
     """Return whether a sum in float32 could overflow in this number of steps.
 
-    A step of AdaGrad changes a weight by at most about five times gamma. The number of steps
-    therefore bounds all sums before learning begins, so that an error leaves the model unchanged.
+    An AdaGrad step changes a weight by at most about five times gamma. So an error can be raised
+    before learning begins, and leaves the model unchanged.
     """
     largest = max(abs(float(x.data.max(initial=1))), abs(float(x.data.min(initial=1))))
     score = gamma * steps * largest * (np.diff(x.indptr).max(initial=0) + 1)
@@ -53,31 +52,13 @@ def may_overflow(x: KernelCSR, gamma: float, steps: int) -> bool:
 
 @njit
 def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
-    """Learn the rows ``order[start:]`` one by one, and rank the k best labels for each row before
-    the row is learned.
+    """Learn the rows ``order[start:]`` one by one, each after its k best labels are ranked.
 
-    Parameters
-    ----------
-    x, y : KernelCSR
-        Instances and label sets.
-    order : int64
-        Numbers of the rows to learn.
-    start : int
-        Position in ``order`` of the first row to learn.
-    tree : OnlineTree
-        The tree, updated in place.
-    settings : GrowthSettings
-        Settings that determine how the tree grows and learns.
-    longest : int
-        Largest number of non-zeros of an instance.
-    ranking : int32 (order.size, k), estimates : float32 (order.size, k)
-        On return, the ranked labels, best first, and their estimates. k may be 0.
+    ``longest`` is the largest number of non-zeros of an instance. ``ranking``, int32 (order.size,
+    k), and ``estimates``, float32, receive the labels and their estimates. k may be 0.
 
-    Returns
-    -------
-    int
-        Position in ``order`` from which to continue. If the returned position is not the end of
-        ``order``, the arrays are full: extend the arrays by `grown`, and call the function again.
+    The result is the position in ``order`` from which to continue. Unless it is the end, the arrays
+    are full and `grown` has to extend them first.
     """
     x = unowned(x)
     y = unowned(y)
@@ -87,8 +68,7 @@ def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
     for position in range(start, order.size):  # line 1 of Algorithm 3
         ids, values = row_of_csr(x, order[position])
         labels, _ = row_of_csr(y, order[position])
-        # If an earlier call stopped at this row, it has ranked labels for the row, and may have
-        # added new ones.
+        # an earlier call that stopped at this row has ranked it, and may have added new labels
         if ranking.shape[1] > 0 and counters[SELECTED_FOR] != counters[N_LEARNED]:
             rank_labels(tree, ids, values, scratch, ranking[position], estimates[position])
         if not update_tree(tree, ids, values, labels, scratch, settings):  # line 2
@@ -101,10 +81,9 @@ def learn_rows(x, y, order, start, tree, settings, longest, ranking, estimates):
 
 @njit
 def update_tree(tree, ids, values, labels, scratch, settings):
-    """Extend the tree by the new labels of an instance (Algorithm 4, and Figure 1).
+    """Extend the tree by the new labels of an instance (Algorithm 4 and Figure 1).
 
-    Return False if the arrays are full. Then a later call for the same instance adds the remaining
-    labels.
+    If the arrays are full, the result is False, and the next call adds the other labels.
     """
     root = tree.nodes[ROOT]
     for label in labels:  # line 1
@@ -129,19 +108,18 @@ def update_tree(tree, ids, values, labels, scratch, settings):
 
 @njit
 def update_classifiers(tree, ids, values, labels, scratch, settings):
-    """Update the classifiers of the children of all positive nodes with one instance (Algorithm 7).
+    """Update the classifiers of the children of all positive nodes with one instance (Algorithm 7),
+    and return False if the arrays are full.
 
-    The target is 1 for the classifiers of positive children and for auxiliary classifiers, and 0
-    for the classifiers of negative children. The steps are bit-identical to the steps of
-    `xmlc.models.plt.solvers.adagrad`. An update moves 24 bytes per non-zero and column, and takes
-    one look-up per non-zero and block. Return False if the arrays are full.
+    The steps are bit-identical to `xmlc.models.plt.solvers.adagrad`, but also take one look-up per
+    non-zero and block.
     """
     n_positives = mark_positives(tree, labels, scratch.positives)  # line 1
     positives = unchecked_view(scratch.positives, 0, n_positives)
     if not has_capacity_to_learn(tree, positives, ids.size):
         return False
-    # Fields of the tree are read once for all blocks. A call per block with the tree as an argument
-    # would take a tenth of the training time of a binary tree.
+    # read once, because a call per block with the tree as an argument would take a tenth of the
+    # training time of a binary tree
     nodes = tree.nodes
     rows = tree.rows
     entries = tree.rows.view(np.uint64)
@@ -186,12 +164,10 @@ def update_classifiers(tree, ids, values, labels, scratch, settings):
 
 @njit
 def mark_positives(tree, labels, positives):
-    """Find the nodes with z_v = 1 (equation (1)) for an instance, and link the positive children of
-    each node.
+    """Write the nodes with z_v = 1 (equation (1)) for an instance to ``positives``, int32, link
+    each node's positive children, and return the number of nodes.
 
-    The function writes the positive nodes to ``positives``, int32, and returns their number. The
-    node above the root always counts as positive. The running time of the function is linear in the
-    number of positive nodes.
+    The node above the root always counts as positive.
     """
     nodes = tree.nodes
     mark = tree.counters[MARK] + 1
@@ -220,9 +196,7 @@ def mark_positives(tree, labels, positives):
 
 @njit
 def has_capacity_to_learn(tree, positives, n_features):
-    """Return whether there is capacity for a row of each feature of an instance in the blocks of
-    all positive nodes.
-    """
+    """Return whether the blocks of positive nodes have capacity for all features of an instance."""
     slots = np.int64(0)
     for v in positives:
         node = tree.nodes[v]

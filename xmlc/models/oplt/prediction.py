@@ -1,6 +1,4 @@
-"""Convert an online tree to a PLT, and rank labels for one instance of a stream by the current
-tree. Kernels.
-"""
+"""Conversion of an online tree to a PLT, and rankings of one instance of a stream. Kernels."""
 
 from __future__ import annotations
 
@@ -19,10 +17,7 @@ from xmlc.models.plt.weights import NodeWeights
 
 
 def frozen(tree: OnlineTree) -> NodeWeights:
-    """Return the weights of an online tree in the format of `PLT`, without auxiliary classifiers.
-
-    The tree must have at least one label.
-    """
+    """Return the weights of a tree with labels in the format of `PLT`, without auxiliary ones."""
     nodes, children = breadth_first(tree)
     parents = np.append(np.int32(ABOVE), nodes)
     degrees = tree.nodes["degree"][parents].astype(np.int64)
@@ -44,16 +39,10 @@ def frozen(tree: OnlineTree) -> NodeWeights:
 
 @njit
 def breadth_first(tree):
-    """Return the nodes of an online tree in breadth-first order, and their children.
-
-    Returns
-    -------
-    nodes : int32 (n_nodes,)
-        Numbers of the nodes in the online tree, beginning with the root.
-    children : int64 (n_nodes + 1,)
-        First child of each node, see `LabelTree`.
+    """Return the nodes of an online tree in breadth-first order, int32, and the array ``children``
+    of their `LabelTree`.
     """
-    n_nodes = tree.counters[N_NODES] - 1  # the node above the root is not counted
+    n_nodes = tree.counters[N_NODES] - 1  # without the node above the root
     nodes = np.empty(n_nodes, dtype=np.int32)
     children = np.empty(n_nodes + 1, dtype=np.int64)
     nodes[0] = ROOT
@@ -71,18 +60,9 @@ def breadth_first(tree):
 
 @njit
 def fill_weights(tree, parents, plt):
-    """Write the features, weights and biases of all blocks, with ascending features in each block.
+    """Write the features, weights and biases of all blocks to ``plt``.
 
-    The function reads every weight once, and sorts the 8-byte hash table entries of each block.
-
-    Parameters
-    ----------
-    tree : OnlineTree
-        The tree to read.
-    parents : int32 (n_nodes + 1,)
-        The node whose children form each block, in the order of the blocks.
-    plt : NodeWeights
-        The function overwrites the features, weights and biases.
+    The children of ``parents``, int32 (n_nodes + 1,), form the blocks, in this order.
     """
     first = 0
     for b in range(parents.size):
@@ -111,24 +91,11 @@ def fill_weights(tree, parents, plt):
 
 @njit
 def rank_labels(tree, ids, values, scratch, ranking, estimates):
-    """Find the labels with the largest estimates for one instance, best first.
+    """Write the labels with the largest estimates for one instance to ``ranking``, int32 (k,).
 
-    `rank_key` defines the order of ties.
-
-    The search is best-first. The estimate of a node is at most the estimate of its parent, so the
-    search reaches the best leaves first.
-
-    Parameters
-    ----------
-    tree : OnlineTree
-        The tree to search.
-    ids : uint32, values : float32
-        Features of the instance and their values.
-    scratch : OnlineScratch
-        Buffers for one instance.
-    ranking : int32 (k,), estimates : float32 (k,)
-        On return, the ranked labels and their estimates. If there are fewer than k labels, the rest
-        of ``ranking`` is NONE, and the rest of ``estimates`` is 0.
+    The search is best-first, and reaches the best leaves first because no node has a larger
+    estimate than its parent. If there are fewer than k labels, ``ranking`` ends with NONE, and
+    ``estimates``, float32 (k,), with 0.
     """
     nodes = tree.nodes
     n_found = 0

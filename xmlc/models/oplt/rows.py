@@ -1,15 +1,12 @@
-"""Manage the blocks of an online tree, their rows of weights and their hash tables. Kernels.
+"""The blocks of an online tree: their rows of weights and their hash tables. Kernels.
 
-A block holds the weights of one node's children, in one row per feature. The block's hash table
-maps each feature to its row. All rows and hash tables of a tree are in one array, within which they
-are allocated and freed. A table is allocated like a row. Free rows of the same size form a linked
-list, so that the allocation of a row or table takes constant time. The links of the lists are
-stored in the free rows.
+A block has the weights of one node's children, in one row per feature, and a hash table that maps
+features to rows. All rows and tables of a tree are allocated in one array, in which free ones of
+the same size form a linked list, so that finding space takes constant time.
 
-A hash table is a range of 2**bits uint64 entries, and uses open addressing with linear probing. The
-upper half of an entry is the key, which is a feature. The lower half of an entry is the slot of the
-feature's row. No row has the slot 0, so an entry with the value 0 is empty. The authors' program
-uses Robin Hood hashing (oplt2021, Section 5), which allows fuller tables.
+A table has 2**bits uint64 entries, with open addressing and linear probing. The upper half of an
+entry is the feature, the lower half the slot of its row. No row has slot 0, so 0 is an empty entry.
+The authors' program uses Robin Hood hashing (oplt2021, Section 5), which allows fuller tables.
 """
 
 from __future__ import annotations
@@ -26,20 +23,19 @@ from xmlc.models.oplt.tree import SLOT, SLOTS_USED
 
 
 class OnlineScratch(NamedTuple):
-    """Hold buffers for one instance."""
+    """Buffers for one instance."""
 
-    # Slots of the constant feature and the instance's features in a block, uint32.
-    slots: np.ndarray
-    values: np.ndarray  # Values of these features, float32.
-    scores: np.ndarray  # Scores of siblings, float32.
-    targets: np.ndarray  # Targets of siblings, uint8.
-    positives: np.ndarray  # Positive nodes of the instance, int32.
+    slots: np.ndarray  # uint32, of the constant and the instance's features in a block
+    values: np.ndarray  # float32, of these features
+    scores: np.ndarray  # float32, of siblings
+    targets: np.ndarray  # uint8, of siblings
+    positives: np.ndarray  # int32, positive nodes
 
 
 @njit
 def empty_row_scratch(max_nonzeros, tree):
     """Return an `OnlineScratch` for instances with at most ``max_nonzeros`` non-zeros."""
-    # a node has at most one child per label, and one auxiliary classifier
+    # at most one child per label, and one auxiliary classifier
     padded = row_size(tree.leaves.size + 1)
     slots = np.empty(max_nonzeros + 1, dtype=np.uint32)
     values = np.empty(max_nonzeros + 1, dtype=np.float32)
@@ -50,10 +46,7 @@ def empty_row_scratch(max_nonzeros, tree):
 
 @njit
 def open_block(tree, v, width, auxiliary, bits):
-    """Create an empty block for node v, with ``width`` columns and no features.
-
-    The columns' weights of the constant feature are zero.
-    """
+    """Create a block for node v whose only row is the constant feature's, with weights 0."""
     node = tree.nodes[v]
     node.width = width
     node.auxiliary = auxiliary
@@ -81,11 +74,7 @@ def table_at(tree, slot, bits):
 
 @njit
 def make_rows(tree, v, ids, slots, n_new):
-    """Create a row of zeros for each of the ``n_new`` features in ``ids`` whose slot, in
-    ``slots[1:]``, is 0.
-
-    The arrays of the tree must have capacity for the new rows.
-    """
+    """Create a row of zeros for each of the ``n_new`` features whose slot in ``slots[1:]`` is 0."""
     node = tree.nodes[v]
     bits = bits_for(node.n_features + n_new, node.table_bits)
     if bits > node.table_bits:
@@ -109,12 +98,7 @@ def make_rows(tree, v, ids, slots, n_new):
 
 @njit
 def score_block(tree, v, ids, values, scratch):
-    """Return the linear score of each column of a block for one instance, float32 (padded,), as a
-    view of ``scratch``.
-
-    The function makes one look-up for each non-zero. For each non-zero whose feature has a row in
-    the block, the function reads 4 bytes per column.
-    """
+    """Return the linear score of each column, float32 (padded,), as a view of ``scratch``."""
     node = tree.nodes[v]
     table = hash_table_of(tree, v)
     bits = node.table_bits
@@ -136,12 +120,8 @@ def score_block(tree, v, ids, values, scratch):
 
 @njit
 def copy_auxiliary(tree, v, first, middle, end):
-    """Copy block v's auxiliary classifier, which is in column 0, to columns ``first .. middle -
-    1``.
-
-    The function also writes the inverse of the auxiliary classifier to columns ``middle .. end -
-    1``. The copies follow lines 7 and 8 of Algorithm 5 (oplt2021). The inverses follow line 3 of
-    Algorithm 6 (oplt2021).
+    """Copy the auxiliary classifier to columns ``first .. middle - 1`` (oplt2021, Algorithm 5,
+    lines 7 and 8), and its inverse to ``middle .. end - 1`` (Algorithm 6, line 3).
     """
     node = tree.nodes[v]
     padded = np.int64(node.padded)
@@ -169,10 +149,9 @@ def copy_first_column(rows, slot, padded, first, middle, end):
 
 @njit
 def copy_block(tree, v, source, width, auxiliary, n_columns):
-    """Create a block for node v with the features of the block of ``source``, and with copies of
-    its first columns.
+    """Create a block for node v with the features and the first columns of another block.
 
-    ``source`` is a record of a node. It must not be the record of v in the tree.
+    ``source``, the other node's record, may be a copy of v's, but not the one that changes here.
     """
     open_block(tree, v, width, auxiliary, source.table_bits)
     node = tree.nodes[v]
@@ -206,9 +185,7 @@ def widen(tree, v, width):
 
 @njit
 def copy_columns(rows, source, padded, target, wider, n_columns):
-    """Copy the first columns of the row at slot ``source`` to the row at slot ``target``, which may
-    be wider.
-    """
+    """Copy the first columns of a row to another row, which may be wider."""
     old = source * SLOT
     new = target * SLOT
     for column in range(n_columns):
@@ -218,9 +195,7 @@ def copy_columns(rows, source, padded, target, wider, n_columns):
 
 @njit
 def row_size(width):
-    """Return the number of columns to allocate for ``width`` columns: a power of two that is at
-    least 4.
-    """
+    """Return the columns to allocate for ``width``: a power of two, at least 4."""
     padded = np.int64(4)
     while padded < width:
         padded *= 2
@@ -229,19 +204,15 @@ def row_size(width):
 
 @njit
 def slots_of(padded):
-    """Return the number of slots that a row takes for the weights and sums of squares of ``padded``
-    siblings.
-    """
+    """Return the number of slots of a row for ``padded`` siblings."""
     return 2 * padded // SLOT
 
 
 @njit
 def take_row(tree, padded):
-    """Allocate a row of zeros for ``padded`` siblings, or an empty table of ``padded`` entries, and
-    return its slot.
+    """Allocate a row of zeros for ``padded`` siblings, or an empty table of as many entries.
 
-    The tree must have capacity for one slot more than the row takes. A row that is allocated for
-    the first time is already zero.
+    The tree must have capacity for one more slot. Memory that was never in use is already zero.
     """
     size = slots_of(padded)
     kind = lowest_bit(np.uint64(padded))
@@ -252,7 +223,7 @@ def take_row(tree, padded):
             tree.rows[place] = 0
         return slot
     slot = tree.counters[SLOTS_USED]
-    if size > 1 and slot % 2 == 1:  # a row of two or more slots begins at the start of a cache line
+    if size > 1 and slot % 2 == 1:  # two or more slots begin at the start of a cache line
         give_row(tree, 4, slot)
         slot += 1
     tree.counters[SLOTS_USED] = slot + size
@@ -261,9 +232,7 @@ def take_row(tree, padded):
 
 @njit
 def give_row(tree, padded, slot):
-    """Free the row for ``padded`` siblings, or the table of ``padded`` entries, at ``slot``, for
-    later use.
-    """
+    """Free a row or table that `take_row` has allocated."""
     kind = lowest_bit(np.uint64(padded))
     tree.rows.view(np.uint32)[slot * SLOT] = tree.free_rows[kind]
     tree.free_rows[kind] = slot
@@ -271,11 +240,7 @@ def give_row(tree, padded, slot):
 
 @njit
 def slot_of(table, bits, feature):
-    """Return the index of a feature's entry in a table of 2**bits entries.
-
-    If the feature has no entry, the result is the index of the empty entry in which the feature
-    belongs. The search for the entry begins at the index that Fibonacci hashing gives.
-    """
+    """Return the index of a feature's entry, or of the empty one for it, by Fibonacci hashing."""
     wanted = np.uint64(feature)
     index = (wanted * GOLDEN) >> np.uint64(64 - bits)
     while table[index] != 0 and table[index] >> np.uint64(32) != wanted:
@@ -297,9 +262,7 @@ def insert_slot(table, bits, feature, slot):
 
 @njit
 def bits_for(n_features, bits):
-    """Return the smallest b >= ``bits`` such that ``n_features`` fill at most two thirds of a table
-    of 2**b entries.
-    """
+    """Return the least b >= ``bits`` with which the table is at most two thirds full."""
     while 3 * n_features > 2 << bits:
         bits += 1
     return bits

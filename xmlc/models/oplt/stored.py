@@ -1,6 +1,4 @@
-"""Check a stored online tree, so that kernels stay inside its arrays when it predicts or learns
-more.
-"""
+"""Checks of a stored online tree, which keep kernels inside its arrays."""
 
 from __future__ import annotations
 
@@ -25,20 +23,11 @@ from xmlc.models.oplt.tree import (
     OnlineTree,
 )
 
-LARGEST_TABLE = 40  # A table of 2**40 entries would take 8 TB.
+LARGEST_TABLE = 40  # a table of 2**40 entries would take 8 TB
 
 
 def check_tree(tree: OnlineTree, n_features: int, program: bool = False) -> None:
-    """Check what the fields of an `OnlineTree` cannot say.
-
-    ``program`` is described in `GrowthSettings`.
-
-    Raises
-    ------
-    Malformed
-        The nodes are not a tree, a row or table lies outside of the arrays or overlaps another one,
-        a node that may be extended has no block, or a counter disagrees with the arrays.
-    """
+    """Raise `Malformed` if a node, row, table or counter disagrees with the others."""
     nodes = tree.nodes
     n_nodes = nodes.size
     sizes = [n_nodes, tree.rows.size]
@@ -83,10 +72,7 @@ def check_tree(tree: OnlineTree, n_features: int, program: bool = False) -> None
 
 
 def faulty_links(tree: OnlineTree, program: bool) -> np.ndarray:
-    """Return which nodes differ from what the parents and labels say.
-
-    Siblings are in the order of their numbers.
-    """
+    """Return which nodes have links or counts that do not follow from parents and labels."""
     nodes = tree.nodes
     n_nodes = nodes.size
     label = nodes["label"]
@@ -123,7 +109,7 @@ def faulty_links(tree: OnlineTree, program: bool) -> np.ndarray:
     faulty[is_known] |= tree.leaves[label[is_known]] != np.flatnonzero(is_known)
     faulty |= np.count_nonzero(is_leaf) != np.count_nonzero(tree.leaves != NONE)
     faulty[1:] |= (nodes["column"][1:] < 0) | (nodes["column"][1:] >= nodes["width"][parent[1:]])
-    # the policy does not descend from such a node, and not to it
+    # the policy neither descends from such a node nor to it
     is_end = (degree == 0) & (nodes["auxiliary"] == 0)
     faulty[1:] |= is_end[1:] & (nodes["auxiliary"][parent[1:]] == 0)
     if not program:  # the policy goes on to the only leaf among the children of a node
@@ -136,11 +122,10 @@ def faulty_links(tree: OnlineTree, program: bool) -> np.ndarray:
 
 @njit
 def blocks_fit(tree, n_features, used):
-    """Return for each node whether its rows and its table are its own, and the table is right and
-    has an empty entry.
+    """Return which nodes have a correct table with an empty entry and share no slots, which are
+    marked in ``used``.
 
-    A node may have no block if it has no children and no auxiliary classifier. The slots of all
-    rows and tables are marked in ``used``.
+    A node without children and auxiliary classifier needs no block.
     """
     fits = np.zeros(tree.nodes.size, dtype=np.bool_)
     widest = row_size(tree.leaves.size + 1)  # as in `empty_row_scratch`
@@ -179,9 +164,7 @@ def blocks_fit(tree, n_features, used):
 
 @njit
 def use_slots(used, slot, padded):
-    """Mark the slots of a row for ``padded`` siblings as used, and return whether they exist and
-    were not in use.
-    """
+    """Mark the slots of a row, and return whether they exist and were not in use."""
     size = slots_of(padded)
     if slot < 1 or slot > used.size - size:
         return False
@@ -194,9 +177,7 @@ def use_slots(used, slot, padded):
 
 @njit
 def free_rows_fit(tree, used):
-    """Return whether the free rows exist and overlap neither one another nor the ``used`` slots,
-    which are updated.
-    """
+    """Return whether the free rows exist and overlap neither one another nor the ``used`` slots."""
     links = tree.rows.view(np.uint32)
     for kind in range(tree.free_rows.size):
         slot = np.int64(tree.free_rows[kind])
