@@ -17,39 +17,32 @@ from xmlc.models.averaged_forest import LEAF
 
 
 class MultiwayForest(NamedTuple):
-    """Hold all trees of a forest in flat arrays.
+    """All trees of a forest in flat arrays, with inner nodes and leaves numbered over the forest.
 
-    All inner nodes of the forest are numbered from 0, and so are all leaves.
-
-    Within a tree, inner nodes are in the order in which they were split, so that parents precede
-    their children.
+    Within a tree, inner nodes are in the order of their splits, so parents precede their children.
 
     Attributes
     ----------
-    inner_starts, tree_leaves : ndarray of int64, shape (n_trees + 1,)
-        Number of the first inner node, and of the first leaf, of each tree.
-    children : ndarray of int32, shape (n_inner, M)
-        Child in each direction: the number of an inner node, or ~l for leaf number l. The root of a
-        tree is the tree's first inner node. If a tree has no inner nodes, its root is its only
-        leaf.
-    levels : ndarray of int32, shape (n_inner,)
+    inner_starts, tree_leaves : ndarray
+        First inner node, and first leaf, of each tree.
+    children : ndarray
+        Child of each inner node in each of M directions: the number of an inner node, or ~l for
+        leaf number l. The root of a tree is its first inner node, or else its only leaf.
+    levels : ndarray
         Level of each inner node, 1 for a root.
-    objectives : ndarray of float64, shape (n_inner, epochs)
-        The objective J of each inner node after each epoch of its training.
-    weight_starts : ndarray of int64, shape (n_inner + 1,)
+    objectives : ndarray
+        The objective J of each inner node after each epoch.
+    weight_starts : ndarray
         Start of each inner node in ``features`` and ``weights``.
-    features : ndarray of uint32, shape (n_features,)
+    features : ndarray
         Features of each inner node, in no particular order.
-    weights : ndarray of float32, shape (n_features, M)
-        Weight of each feature of a node in the node's M regressors.
-    biases : ndarray of float32, shape (n_inner, M)
-        Biases of each inner node's M regressors.
-    leaf_starts : ndarray of int64, shape (n_leaves + 1,)
+    weights, biases : ndarray
+        The M regressors of each inner node.
+    leaf_starts : ndarray
         Start of each leaf in ``labels`` and ``counts``.
-    labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf, in no particular order, and the number of the leaf's instances with
-        each label.
-    sizes : ndarray of uint32, shape (n_leaves,)
+    labels, counts : ndarray
+        Labels of each leaf, in no particular order, and how many of its instances have them.
+    sizes : ndarray
         Number of training instances of each leaf.
     """
 
@@ -81,20 +74,17 @@ class MultiwayForest(NamedTuple):
 
     @property
     def codes(self) -> np.ndarray:
-        """Return the codes of all roots and children."""
+        """All roots and children, coded as in ``children``."""
         inner = self.inner_starts
         roots = np.where(inner[:-1] < inner[1:], inner[:-1], ~self.tree_leaves[:-1])
         return np.concatenate((roots, self.children.reshape(-1)))
 
     @property
     def n_trees(self) -> int:
-        """Return the number of trees."""
         return int(self.inner_starts.size) - 1
 
     def first(self, n: int, /) -> Self:
-        """Return a forest of the first ``n`` trees, whose arrays are views of the arrays of this
-        forest.
-        """
+        """Return the first ``n`` trees, as views of these arrays."""
         inner = int(self.inner_starts[n])
         leaves = int(self.tree_leaves[n])
         sizes = {"trees": n, "inner": inner, "leaves": leaves}
@@ -108,17 +98,15 @@ class MultiwayForest(NamedTuple):
         return type(self)(**{name: array[: ends[name]] for name, array in self._asdict().items()})
 
 
-SENT = np.float32(0.5)  # an instance goes in each direction whose margin is at least 1/2
+SENT = np.float32(0.5)  # least margin of a direction in which an instance goes
 
 
 @njit
 def directions_of(ids, values, dense, biases, margins):
-    """Return the directions in which an instance goes, as an integer with one bit per direction.
+    """Return the directions in which an instance goes, one bit each.
 
-    An instance goes in each direction whose margin is at least 1/2 (in Algorithms 4 and 5, greater
-    than 1/2). If no margin reaches 1/2, the instance goes in the direction with the largest margin.
-    If several margins are the largest, the instance goes in the first of their directions.
-    ``margins``, float32 (M,), is overwritten with the margin of each direction.
+    They are all whose margin is at least 1/2 (greater than 1/2 in Algorithms 4 and 5), or else the
+    first one with the largest margin. ``margins``, float32 (M,), is overwritten.
     """
     arity = biases.size
     for j in range(biases.size):
@@ -135,29 +123,19 @@ def directions_of(ids, values, dense, biases, margins):
     return chosen
 
 
-# The next kernels find the leaves that instances reach (ldsm2020, Algorithm 5).
+# The next kernels find the leaves that instances reach (Algorithm 5).
 
 
 @njit
 def create_children(x, node, features, weights, biases, dense):
-    """Send the instances of a node to its children (Algorithm 4), both in training and in
-    prediction.
+    """Send a node's instances to its children, in training and in prediction (Algorithm 4).
 
-    Parameters
-    ----------
-    x : KernelCSR
-        All instances.
-    node : uint32 (k,)
-        Instances of the node.
-    features : uint32 (p,), weights : float32 (p, M), biases : float32 (M,)
-        Regressors of the node.
-    dense : float32 (M d,)
-        Scratch array, all zero before and after the call.
+    ``dense``, float32 (M d,), is all zero before and after the call.
 
     Returns
     -------
     sent : uint32
-        Instances of each child, one child after the other, in unchanged order.
+        Instances of one child after the other, in unchanged order.
     starts : int64 (M + 1,)
         Start of each child in ``sent``.
     """
@@ -191,7 +169,6 @@ def create_children(x, node, features, weights, biases, dense):
 
 @njit
 def root_of(forest, tree):
-    """Return the root of a tree: the number of an inner node, or ~l for leaf number l."""
     root = forest.inner_starts[tree]
     if root == forest.inner_starts[tree + 1]:
         return ~forest.tree_leaves[tree]
@@ -200,16 +177,9 @@ def root_of(forest, tree):
 
 @njit
 def leaves_of_row(x, forest, d):
-    """Return all leaves that a single instance reaches in all trees, as `Reached`.
+    """Return all leaves that the only instance of ``x`` reaches in all trees, as `Reached`.
 
-    The weights of a node are copied only for the features of the instance.
-
-    Parameters
-    ----------
-    x : KernelCSR
-        The instance.
-    forest, d
-        As for `find_leaves`.
+    Unlike `find_leaves`, it copies a node's weights only for the features of the instance.
     """
     n_trees = forest.tree_leaves.size - 1
     arity = forest.biases.shape[1]
@@ -246,35 +216,16 @@ def leaves_of_row(x, forest, d):
 
 @njit
 def find_leaves(x, first, last, forest, tree, d):
-    """For each instance of a block, find all leaves that the instance reaches in one tree
-    (GetLeaves of Algorithm 5).
+    """Find the leaves of instances ``first .. last - 1`` in a tree (GetLeaves of Algorithm 5).
 
-    Parameters
-    ----------
-    x : KernelCSR
-        Instances.
-    first, last : int
-        The block consists of the instances first to last - 1.
-    forest : MultiwayForest
-        All trees.
-    tree : int
-        Number of the tree.
-    d : int
-        Number of features.
+    All instances of a node are processed together, so that its weights become dense only once.
 
     Returns
     -------
-    starts : int64 (last - first + 1,)
-        Start of each instance's leaves in ``leaves``.
-    leaves : int32 (starts[-1],)
-        Leaves of all instances. ``leaves[starts[i] : starts[i + 1]]`` are the leaves of instance i.
+    starts : int64 (last - first + 1,), leaves : int32 (starts[-1],)
+        Leaves of each instance, in CSR form.
     n_products : int64 (last - first,)
-        Number of inner products computed for each instance.
-
-    Notes
-    -----
-    All instances of the block that reach a node are processed together, so that the node's weights
-    are copied to a dense array only once.
+        Number of inner products for each instance.
     """
     arity = forest.biases.shape[1]
     dense = np.zeros(d * arity, dtype=np.float32)

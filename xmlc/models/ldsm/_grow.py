@@ -1,4 +1,4 @@
-"""Grow one tree of an LdSM forest (ldsm2020, Algorithm 1)."""
+"""Growth of one tree of an LdSM forest (ldsm2020, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -18,43 +18,28 @@ from xmlc.models.ldsm._regressors import TreeSettings, train_regressors
 
 @njit
 def build_tree(x, y, settings, key, work):
-    """Grow a tree by Algorithm 1: split the leaf with the highest priority, or the newest of
-    several such leaves.
+    """Grow a tree by Algorithm 1: split the leaf with the highest priority, the newest if tied.
 
-    In contrast to the paper, a node stays a leaf if it has no two labels, or if its children do not
-    divide it.
-
-    Parameters
-    ----------
-    x, y : KernelCSR
-        Instances (n, d) and label sets (n, m).
-    settings : TreeSettings
-        Hyperparameters.
-    key : uint64
-        Stream of random numbers of the tree. The random numbers of a node also depend on its
-        number.
-    work : Workspace
-        Scratch memory.
+    Unlike in the paper, a node stays a leaf if it has no two labels, or if its children do not
+    divide it. Its random numbers depend only on the tree's stream ``key`` and on the node.
 
     Returns
     -------
     codes : list of int32
-        The position of each node in ``inner``, or ~l for position l in ``leaves``, in the order of
-        creation.
+        Each node in the order of creation: its position in ``inner``, or ~l for position l in
+        ``leaves``. Both lists begin with an extra entry without rows.
     children : list of int64
-        The nodes that are children of each inner node, M numbers for each.
+        M numbers for each inner node.
     levels : list of int32
-        The level of each inner node.
     inner : list of tuple
-        The result of `train_regressors` for each inner node, in the order of the splits.
+        The result of `train_regressors`, in the order of the splits.
     leaves : list of tuple
-        The labels of each leaf, the number of instances with each label, and the number of
-        instances. ``inner`` and ``leaves`` begin with an extra entry without rows.
+        The labels of each leaf, their numbers of instances, and its number of instances.
     """
     root = np.arange(x.indptr.size - 1).astype(np.uint32)
     if settings.shuffled:
         shuffle_stream(root, key, Stream.LDSM_ORDER.value)
-    nodes = [root]  # The list v.I of each node v. Its length is the number of nodes t.
+    nodes = [root]  # the list v.I of each node v, t of them
     codes = [np.int32(LEAF)]
     levels_of_nodes = [np.int32(1)]
     children = []
@@ -99,11 +84,9 @@ def build_tree(x, y, settings, key, work):
 def grow_tree(
     x: KernelCSR, y: KernelCSR, d: int, m: int, settings: TreeSettings, seed: int, tree: int
 ) -> Tree:
-    """Grow tree number ``tree``, and return the arrays of a `MultiwayForest` of this tree, some of
-    them in parts.
+    """Grow one tree, and return the arrays of its `MultiwayForest`, some of them in parts.
 
-    In addition to the `Workspace`, a growing tree takes 4 bytes for each pair of a leaf and one of
-    its instances.
+    Besides the `Workspace`, this takes 4 bytes for each pair of a leaf and one of its instances.
     """
     key = stream_key(np.int64(seed ^ Stream.LDSM_TREE), np.int64(tree))
     work = new_workspace(x, y, d, m, settings.arity, settings.adaptive)
@@ -126,7 +109,6 @@ def grow_tree(
 
 @njit
 def divides(starts, n):
-    """Return whether every child has some but not all of a node's n instances."""
     for child in range(starts.size - 1):
         if not 0 < starts[child + 1] - starts[child] < n:
             return False
@@ -135,9 +117,7 @@ def divides(starts, n):
 
 @njit
 def priority_of(y, node, work):
-    """Return the priority of Algorithm 1: the sum of a node's label histogram minus the histogram's
-    maximum.
-    """
+    """Return the sum of a node's label histogram minus its maximum (Algorithm 1)."""
     total = np.int64(0)
     largest = np.int64(0)
     for count in label_histogram(y, node, work)[1]:
@@ -148,9 +128,7 @@ def priority_of(y, node, work):
 
 @njit
 def label_histogram(y, node, work):
-    """Return the labels of a node in order of first appearance, and the number of instances per
-    label, uint32.
-    """
+    """Return a node's labels, by first appearance, and their numbers of instances, uint32."""
     n_found = 0
     y = unowned(y)
     counts_of_labels = unowned(work).label_numbers

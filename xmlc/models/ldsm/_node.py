@@ -1,7 +1,4 @@
-"""Copy the instances of one node.
-
-In the copy, the node's features and labels are numbered from 0.
-"""
+"""Copies of the instances of one node, with features and labels numbered from 0."""
 
 from __future__ import annotations
 
@@ -19,35 +16,30 @@ from xmlc.models.ldsm._pairs import SLOT
 class Workspace(NamedTuple):
     """The scratch memory of a tree, which its nodes use one after the other.
 
-    Instances are in the order of training. Features and labels are numbered within the node. The
-    last feature of an instance is the constant feature. A value x of a feature is stored as (x -
-    mean) / scale.
+    Instances are in the order of training, each with the constant feature last. Features and labels
+    are numbered within the node, and a value x of a feature is stored as (x - mean) / scale.
     """
 
-    starts: np.ndarray  # Start of each instance in ``ids`` and ``values``, int64 (n + 1,).
-    ids: np.ndarray  # Features of the instances, uint32.
-    values: np.ndarray  # Values of these features, float32.
-    label_starts: np.ndarray  # Start of each instance in ``label_ids``, int64 (n + 1,).
-    label_ids: np.ndarray  # Labels of the instances, uint32.
-    # Original number of each feature, d for the constant feature, uint32 (d + 1,).
+    starts: np.ndarray  # start of each instance in ``ids`` and ``values``, int64 (n + 1,)
+    ids: np.ndarray  # features of the instances, uint32
+    values: np.ndarray  # float32
+    label_starts: np.ndarray  # start of each instance in ``label_ids``, int64 (n + 1,)
+    label_ids: np.ndarray  # labels of the instances, uint32
+    # original number of each feature, d for the constant feature, uint32 (d + 1,)
     features: np.ndarray
-    scales: np.ndarray  # Scale of each feature, float32 (d + 1,).
-    means: np.ndarray  # Mean of each feature, float32 (d + 1,).
-    slots: np.ndarray  # Numbers of the regressors, see `SLOT`, float32.
-    dense: np.ndarray  # Weights of a node's regressors, float32 (M d,), all zero between uses.
-    # Number of each feature within the node plus 1, uint32 (d,), all zero between uses.
-    feature_numbers: np.ndarray
-    # Number or count of each label within the node, uint32 (m,), all zero between uses.
-    label_numbers: np.ndarray
+    scales: np.ndarray  # float32 (d + 1,)
+    means: np.ndarray  # float32 (d + 1,)
+    slots: np.ndarray  # numbers of the regressors, see `SLOT`, float32
+    # the rest is all zero between uses
+    dense: np.ndarray  # a node's weights, float32 (M d,)
+    feature_numbers: np.ndarray  # number of each feature within the node plus 1, uint32 (d,)
+    label_numbers: np.ndarray  # number or count of each label within the node, uint32 (m,)
 
 
 def new_workspace(
     x: KernelCSR, y: KernelCSR, d: int, m: int, arity: int, adaptive: bool
 ) -> Workspace:
-    """Return a `Workspace`.
-
-    Its size is the sum of 8 bytes for each value, 4 for each label, and 16 n + 12 d M.
-    """
+    """Return a `Workspace` of 8 bytes for each value and 4 for each label, plus 16 n + 12 d M."""
     n = x.indptr.size - 1
     n_values = x.indices.size + n if adaptive else n * (d + 1)
     return Workspace(
@@ -68,9 +60,7 @@ def new_workspace(
 
 @njit
 def gather_labels(y, node, work):
-    """Number a node's labels in order of first appearance, copy the label sets, and return the
-    number of labels.
-    """
+    """Copy a node's label sets, numbered by first appearance, and return the number of labels."""
     y = unowned(y)
     work = unowned(work)
     numbers = work.label_numbers
@@ -92,25 +82,12 @@ def gather_labels(y, node, work):
 
 @njit
 def gather_scaled(x, node, work):
-    """Number the features of a node in order of first appearance, and copy the node's instances
-    with scaled features.
+    """Copy a node's instances with scaled features, numbered in order of first appearance.
 
-    The scale of a feature is its largest magnitude at the node, so that scaled values lie in -1 ..
-    1. Ross, Mineiro and Langford introduced this normalisation (Normalized online learning, 2013).
-    In an online algorithm, the scale of a feature may grow during training, and the feature's
-    weight must then shrink. In xmlc, all instances of a node are available, so that the scales are
-    exact from the start.
-
-    Returns
-    -------
-    int
-        Number of features p, including the constant feature.
-
-    Notes
-    -----
-    For each non-zero, the first pass reads 8 bytes, updates 12 bytes of scratch memory at random
-    addresses, and writes 8 bytes. For each non-zero, the second pass reads 8 bytes and writes 4
-    bytes.
+    The scale of a feature is its largest magnitude at the node, which brings values into -1 .. 1
+    (Ross, Mineiro and Langford, Normalized online learning, 2013). Their online algorithm has to
+    shrink weights if a scale grows. Here all instances are known, so scales are exact from the
+    start. The result is the number of features, including the constant one.
     """
     x = unowned(x)
     work = unowned(work)
@@ -150,12 +127,10 @@ def gather_scaled(x, node, work):
 
 @njit
 def gather_standardised(x, node, work):
-    """Copy the instances of a node to dense rows, in which each feature has mean 0 and variance 1
-    at the node.
+    """Copy a node's instances to dense rows, with features of mean 0 and variance 1 at the node.
 
-    Parameters and result are the same as in `gather_scaled`. All features of an instance are
-    copied, including zeros. The constant feature stays 1, and other features without variance
-    become 0.
+    The constant feature stays 1, and other features without variance become 0. Parameters and
+    result are as for `gather_scaled`.
     """
     d = work.feature_numbers.size
     rows = work.values[: node.size * (d + 1)].reshape(node.size, d + 1)

@@ -1,10 +1,9 @@
 """Kernels that train two regressors at a time, in whole vector registers.
 
-For two regressors, the four numbers of a feature are adjacent in memory: two weights, then two sums
-of squared gradients. These 16 bytes form a slot, which costs one load and one store per non-zero.
-Four separate arrays would cost four loads and four stores per non-zero. The slots of four features
-fill a vector register of 16 lanes. The register contains the four lanes of `xmlc.kernels.sums` for
-both regressors. The results of the kernels are therefore bit-identical to `sparse_dot` and `dot`.
+The four numbers of a feature, two weights and then two sums of squared gradients, form a slot of 16
+adjacent bytes. This costs one load and one store per non-zero instead of four. The slots of four
+features fill a register of 16 lanes, the four lanes of `xmlc.kernels.sums` for both regressors, so
+results are bit-identical to `sparse_dot` and `dot`.
 """
 
 from __future__ import annotations
@@ -18,18 +17,17 @@ from numba.extending import intrinsic
 
 from xmlc.kernels.vectors import Vectors, index_at
 
-SLOT = 4  # the number of float32 values in a slot
+SLOT = 4  # float32 values in a slot
 SUM_LANES = 4
 
 
 def picked(builder: Any, a: Any, b: Any, lanes: list[int]) -> Any:
-    """Return a vector of the given lanes of ``a`` and ``b``, whose lanes follow those of ``a``."""
+    """Return these lanes of ``a`` and ``b``, with those of ``b`` numbered after those of ``a``."""
     mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), lanes)
     return builder.shuffle_vector(a, b, mask)
 
 
 def joined(builder: Any, parts: list[Any]) -> Any:
-    """Return 2**k vectors as one vector."""
     while len(parts) > 1:
         lanes = list(range(2 * parts[0].type.count))
         parts = [picked(builder, a, b, lanes) for a, b in zip(parts[::2], parts[1::2])]
@@ -37,27 +35,14 @@ def joined(builder: Any, parts: list[Any]) -> Any:
 
 
 def slot_of(builder: Any, vector: Any, number: int) -> Any:
-    """Return a slot of a vector of slots."""
     return picked(builder, vector, vector, list(range(SLOT * number, SLOT * (number + 1))))
 
 
 class PairStep(NamedTuple):
-    """The code of one step, with what all of its parts need.
+    """One step of a ``step`` kind, "none", "plain" or "adaptive", in compiler code.
 
-    Attributes
-    ----------
-    builder
-        The builder of the code.
-    step : {"none", "plain", "adaptive"}
-        The kind of the step.
-    ids, values
-        The features of the instance and their values, arrays of numba.
-    table
-        Pointer to the first slot.
-    slopes
-        Vector of the slopes of both regressors.
-    rate
-        The learning rate.
+    ``ids`` and ``values`` are arrays of numba, ``table`` points to the first slot, and ``slopes``
+    is a vector for both regressors.
     """
 
     builder: Any
@@ -69,9 +54,7 @@ class PairStep(NamedTuple):
     rate: Any
 
     def advance(self, k: Any, n: int, total: Any) -> None:
-        """Make the step for the non-zeros k .. k + n - 1, and add each weight times its value to
-        ``total``.
-        """
+        """Make the step for non-zeros k .. k + n - 1, and add their new products to ``total``."""
         builder = self.builder
         kind = self.ids.nitems.type
         slot = Vectors(builder, SLOT)
@@ -91,7 +74,7 @@ class PairStep(NamedTuple):
         builder.store(builder.fadd(builder.load(total), builder.fmul(new, value)), total)
 
     def changed(self, old: Any, value: Any) -> Any:
-        """Return slots after the step, given the feature's value in each lane."""
+        """Return slots after the step, for the feature's value in each lane."""
         builder = self.builder
         wide = Vectors(builder, old.type.count)
         lanes = range(wide.width)
@@ -112,20 +95,11 @@ class PairStep(NamedTuple):
 
 
 def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
-    """Return a kernel that makes one step with both regressors, and returns `dot` of the values and
+    """Return a kernel that makes one step of both regressors, and returns `dot` of the values and
     the new weights.
 
-    The kernel takes these arguments:
-
-    - ids : uint32, the features of an instance, each at most once
-    - values : float32, the values of these features
-    - slots : float32, flat, the slots of all features, updated
-    - first, second : float32, the slopes of the loss with respect to the margins of the two
-      regressors
-    - rate : float32, the learning rate of both regressors
-
-    For each non-zero, the kernel reads 8 bytes sequentially, and reads and writes a slot of 16
-    bytes.
+    ``ids``, uint32, has each feature at most once, ``slots`` is float32 and updated, and ``first``
+    and ``second`` are the slopes of the loss with respect to the regressors' margins.
     """
 
     @intrinsic
@@ -161,11 +135,9 @@ def _pair_kernel(step: Literal["none", "plain", "adaptive"]) -> Any:
     return kernel
 
 
-#: ``no_step`` only returns the margins. ``adaptive_step`` makes a step of normalised adaptive
-#: gradient, and ``plain_step`` one of stochastic gradient descent. A slope of 0 leaves a regressor
-#: unchanged. An adaptive step subtracts rate * g_i / sqrt(sum of g_i ** 2 over all steps) from
-#: weight i, with g_i = slope * x_i and x scaled to -1 .. 1 (Ross, Mineiro and Langford, 2013,
-#: Algorithm 2). A plain step subtracts rate * slope * x_i from weight i.
+#: ``no_step`` only returns the margins. With g_i = slope * x_i, ``adaptive_step`` subtracts rate *
+#: g_i / sqrt(sum of g_i ** 2 over all steps) from weight i, for x scaled to -1 .. 1 (Ross, Mineiro
+#: and Langford, 2013, Algorithm 2), and ``plain_step`` rate * g_i. A slope of 0 changes nothing.
 no_step = _pair_kernel("none")
 adaptive_step = _pair_kernel("adaptive")
 plain_step = _pair_kernel("plain")

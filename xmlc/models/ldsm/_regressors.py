@@ -1,4 +1,4 @@
-"""Train the regressors of one node (ldsm2020, Algorithms 2 and 3)."""
+"""Training of the regressors of one node (ldsm2020, Algorithms 2 and 3)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ from xmlc.kernels.sums import dot, in_turn
 from xmlc.models.ldsm._node import gather_labels, gather_scaled, gather_standardised
 from xmlc.models.ldsm._pairs import SLOT, adaptive_step, no_step, plain_step
 
-# Sums of squared gradients start from 1e-30, so that no sum is zero.
+# start of the sums of squared gradients, so that none is zero
 SMALLEST_SQUARE = np.float32(1e-30)
 
 
 class TreeSettings(NamedTuple):
-    """The hyperparameters for growing a tree, see `LdSM`.
-
-    A tree with at least ``max_nodes`` nodes stops growing.
-    """
+    """Hyperparameters of a tree, which stops growing with at least ``max_nodes`` nodes."""
 
     arity: int
     max_nodes: int
@@ -43,36 +40,18 @@ def train_regressors(x, y, node, settings, key, work):
     """Train a node's M regressors on one instance after the other, in ``epochs`` passes (Algorithm
     2).
 
-    For each instance, the kernel first chooses the best directions. Each regressor then takes one
-    step of logistic regression. The target of the step is 1 if the regressor's direction was
-    chosen, and 0 otherwise. The margin of a regressor after the step, clamped to 0 .. 1, is the
-    probability of the regressor's direction.
+    For each instance, the kernel first chooses the best directions. Then each regressor takes one
+    step of logistic regression, towards 1 if its direction was chosen and towards 0 if not. Its
+    margin after the step, clamped to 0 .. 1, is the probability of the direction.
 
-    Parameters
-    ----------
-    x, y : KernelCSR
-        All instances and label sets.
-    node : uint32 (n,)
-        Instances of the node, in the order of training.
-    settings : TreeSettings
-        Hyperparameters.
-    key : uint64
-        Stream of random numbers of the node.
-    work : Workspace
-        Scratch memory.
+    ``node``, uint32 (n,), has its instances in the order of training, and ``key``, uint64, its
+    random stream.
 
     Returns
     -------
     features : uint32 (p,), weights : float32 (p, M), biases : float32 (1, M)
-        Features with a weight other than 0, and the regressors.
+        The regressors, for features with a weight other than 0.
     objectives : float64 (1, epochs)
-        The objective J of the node after each epoch.
-
-    Notes
-    -----
-    In each epoch, the kernel reads 8 bytes sequentially for each non-zero and each pair of
-    regressors. For each non-zero and each pair of regressors, the kernel also reads a slot of 16
-    bytes twice and writes it once. For each label of an instance, the kernel reads 16 bytes.
     """
     work = unowned(work)
     arity = settings.arity
@@ -104,8 +83,7 @@ def train_regressors(x, y, node, settings, key, work):
             ids, values = row_of_csr(rows, i)
             n_seen += labels.size
             step += 1
-            # The scores of an instance do not depend on the choice of its directions. If scores are
-            # computed before directions, the processor overlaps both computations.
+            # with scores first, the processor overlaps both computations
             for pair in range(n_pairs):
                 scores = no_step(ids, values, row_of(slots, pair), zero, zero, zero)
                 estimates[2 * pair] = sigmoid(scores[0])
@@ -140,21 +118,11 @@ def train_regressors(x, y, node, settings, key, work):
 
 @njit
 def start_slots(slots, arity, largest, key):
-    """Draw all weights uniformly from -largest .. largest, and set sums of squared gradients to
-    `SMALLEST_SQUARE`.
+    """Draw the regressors' weights uniformly from -largest .. largest, and start the sums of
+    squared gradients.
 
-    Parameters
-    ----------
-    slots : float32 (pairs, p, 4)
-        Overwritten with two weights and two sums of squared gradients per pair of regressors and
-        feature, see `SLOT`. If M is odd, the last pair has an unused second regressor, whose
-        weights are 0.
-    arity : int
-        The number of regressors M.
-    largest : float
-        The largest initial weight.
-    key : uint64
-        Stream of random numbers.
+    ``slots``, float32 (pairs, p, 4), is described at `SLOT`. If M = ``arity`` is odd, the unused
+    last regressor has weights 0.
     """
     slots[:] = SMALLEST_SQUARE
     for j in range(2 * slots.shape[0]):
@@ -167,8 +135,7 @@ def start_slots(slots, arity, largest, key):
 def sparse_regressors(slots, settings, work):
     """Return the features, weights and biases of a node for unscaled features.
 
-    The returned weights apply to unscaled features, because w (x - mean) / scale = (w / scale) x -
-    w mean / scale.
+    They follow from w (x - mean) / scale = (w / scale) x - w mean / scale.
     """
     arity = settings.arity
     p = slots.shape[1] - 1
@@ -195,31 +162,26 @@ def sparse_regressors(slots, settings, work):
 
 # The next kernels choose the directions of one instance (ldsm2020, Section 2 and Algorithm 3).
 #
-# C is the number of labels seen so far at a node (an instance seen twice counts twice). S_j is the
-# sum of the clamped predictions h_j over these C labels. S_j^i is the part of S_j that comes from
-# label i, which was seen l_i times. The probabilities of the paper are P_j = S_j / C, pi_i = l_i /
-# C and P_j^i = S_j^i / l_i. In the paper's objective (equation 1), the numbers l_i cancel out:
+# C is the number of labels seen so far at a node (an instance seen twice counts twice), S_j the sum
+# of the clamped predictions h_j over them, and S_j^i its part from label i, which was seen l_i
+# times. In the paper's terms, P_j = S_j / C, pi_i = l_i / C and P_j^i = S_j^i / l_i, so the numbers
+# l_i cancel out in the objective (equation 1):
 #
 #     C J = sum_(j<l) |S_j - S_l|
 #           - lambda_1 sum_(j<l) sum_i |S_j^i - S_l^i|
 #           + lambda_2 |sum_j S_j - C|.
 #
-# Suppose that an instance has L labels and is sent in the directions b, with b_j = 1 for each
-# chosen direction j. The instance then adds L b_j to S_j, and b_j to S_j^i for each of its labels
-# i. Terms of C J without b do not affect which directions are best.
+# An instance with L labels that is sent in the directions b (b_j = 1 for each chosen j) adds L b_j
+# to S_j, and b_j to S_j^i for each of its labels i. Terms of C J without b do not matter for the
+# choice.
 
 
 @njit
 def integrity_gains(labels, sums, j, other):
-    """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i| over the labels i, with D_i =
-    S_j^i - S_other^i.
+    """Return sum_i |D_i + 1| - |D_i| and sum_i |D_i - 1| - |D_i|, with D_i = S_j^i - S_other^i.
 
-    Notes
-    -----
-    The kernel adds differences, because subtracting one sum from another would be less accurate.
-    Each difference is exact to a few units in the last place of D_i. A sum that is not a
-    difference, and its rounding error, would grow with the number of instances seen. For each
-    label, the kernel reads 8 bytes from the cache.
+    Each difference is exact to a few units in the last place of D_i, unlike the difference of two
+    sums, whose rounding errors grow with the number of instances seen.
     """
     one = np.float32(1)
     up = np.float32(0)
@@ -236,31 +198,22 @@ def integrity_gains(labels, sums, j, other):
 def direction_costs(labels, sums, totals, n_seen, settings, costs):
     """Evaluate C J, up to a common constant, for each of the 2**M - 1 sets of directions.
 
+    The terms of a pair (j, l) have only three values: for sets with only j, with only l, and for
+    all others. Computed once for all sets, they take M (M - 1) (L + 2**(M - 1)) steps instead of
+    2**M M (M - 1) L.
+
     Parameters
     ----------
     labels : uint32 (L,)
-        Labels of the instance.
     sums : float32 (pairs, n_labels, 2)
-        S_j^i of each label i and direction j. In ``sums``, the numbers of two directions are
-        adjacent.
+        S_j^i of each label i and direction j, with two directions adjacent.
     totals : float64 (M,)
-        The sum S_j of each direction j.
+        S_j.
     n_seen : float
-        C, the number of labels seen so far, including the L labels of the instance.
-    settings : TreeSettings
-        Hyperparameters.
+        C, including the L labels of the instance.
     costs : float64 (2**M,)
-        Overwritten with the cost of each set of directions. Entry s is the cost of the set of
-        directions whose bits are set in s. Entry 0 belongs to the empty set, which is not a valid
-        choice.
-
-    Notes
-    -----
-    For a pair of directions (j, l), there are three kinds of direction sets: sets with only j, sets
-    with only l, and all others. For each kind of set, the terms of the pair are computed only once,
-    in one pass over the labels. The cost of a set s is the sum of the terms of all pairs, plus the
-    multi-way penalty. The costs of all sets take M (M - 1) (L + 2**(M - 1)) steps. Computing J
-    separately for each s would take 2**M M (M - 1) L steps.
+        Entry s receives the cost of the directions whose bits are set in s. The empty set, entry 0,
+        is no valid choice.
     """
     arity = totals.size
     n_labels = labels.size
@@ -287,12 +240,10 @@ def direction_costs(labels, sums, totals, n_seen, settings, costs):
 
 @njit
 def best_directions(costs, random_ties, key, counter):
-    """Return the set of directions s > 0 with the smallest cost, which is the result of Algorithm
-    3.
+    """Return the set of directions s > 0 with the smallest cost (Algorithm 3).
 
-    If several sets have the smallest cost, the result is the set with the smallest number s. With
-    ``random_ties``, the result is drawn at random from the sets with the smallest cost. The set of
-    all directions is chosen only if no other set is as good.
+    Ties go to the smallest s or, with ``random_ties``, to a random one, but the set of all
+    directions wins only if no other set is as good.
     """
     best = 1
     n_ties = 1
@@ -313,20 +264,11 @@ def best_directions(costs, random_ties, key, counter):
 
 @njit
 def best_of_two(labels, sums, totals, n_seen, settings, key, counter):
-    """For M = 2, return exactly the same set of directions as `direction_costs` and
-    `best_directions`.
+    """Return, for M = 2, exactly the result of `direction_costs` and `best_directions`.
 
-    Parameters
-    ----------
-    labels, sums, totals, n_seen, settings, key, counter
-        As in `direction_costs` and `best_directions`.
-
-    Notes
-    -----
-    With M = 2, there are only three sets of directions, whose costs need no array and no loop. If
-    instances have as many labels as features, training takes a third less time than with
-    `direction_costs` and `best_directions`. A branch on the smallest cost would often be
-    mispredicted, so that the function has a branch only for equal costs.
+    Without array and loop, it saves a third of the training time if instances have as many labels
+    as features. Only equal costs have a branch, because one on the smallest cost would often be
+    mispredicted.
     """
     n = labels.size
     gap = totals[0] - totals[1]
@@ -344,13 +286,7 @@ def best_of_two(labels, sums, totals, n_seen, settings, key, counter):
 
 @njit
 def objective(sums, totals, n_seen, settings):
-    """Return the objective J of a node (ldsm2020, equation (1)).
-
-    Parameters
-    ----------
-    sums, totals, n_seen, settings
-        As in `direction_costs`.
-    """
+    """Return the objective J of a node (ldsm2020, equation (1))."""
     arity = totals.size
     balance = 0.0
     integrity = 0.0

@@ -1,4 +1,4 @@
-"""Provide the LdSM estimator: training, prediction and storage."""
+"""The LdSM estimator: training, prediction and storage."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from xmlc.models.ldsm._forest import MultiwayForest, find_leaves, leaves_of_row
 from xmlc.models.ldsm._grow import grow_tree
 from xmlc.models.ldsm._regressors import TreeSettings
 
-# With 'sgd', the training data may have at most 2**30 values, 8 bytes each.
+# values, of 8 bytes each, in the training data for 'sgd'
 MOST_DENSE_VALUES = 1 << 30
-# If labels have on average fewer than 10 positive instances, the default of lambda_1 is larger.
+# mean number of a label's positive instances below which lambda_1 is larger by default
 FEW = 10
 
 
@@ -47,134 +47,105 @@ Shares = Literal["instances", "labels"]
 
 @hyperparameters
 class LdSM(AveragedForest):
-    """Train a forest of M-ary trees that send instances in one or several directions (ldsm2020,
-    Sections 2 and 4).
+    """A forest of M-ary trees that send instances in one or several directions (ldsm2020, Sections
+    2 and 4).
 
-    A node has M linear regressors, one for each direction. In training, a node visits its instances
-    one after the other. The directions of each instance are chosen to minimise the objective ::
+    A node has M linear regressors, one for each direction. For each training instance in turn, it
+    chooses the directions that minimise the objective ::
 
         J = sum_{j<l} |P_j - P_l|
             - lambda_1 sum_{j<l} sum_i pi_i |P^i_j - P^i_l|
-            + lambda_2 |sum_j P_j - 1|.
+            + lambda_2 |sum_j P_j - 1|
 
-    The three terms of J are the balance, the class integrity and the multi-way penalty. P_j is the
-    probability of direction j. P^i_j is the probability of direction j for the instances of label
-    i, and pi_i is the share of label i among all labels of the instances. The regressors learn to
-    predict the chosen directions. After training, an instance goes in all directions whose margin
-    reaches 1/2. If no margin reaches 1/2, the instance goes in the direction with the largest
-    margin. Training always splits the leaf whose label histogram has the largest difference between
-    its sum and its maximum. The estimate of a label is the mean of the label's shares in the leaves
-    that an instance reaches, averaged over the trees. If there are many labels, almost all
-    estimates are 0.
+    and lets the regressors learn to predict them. The terms are the balance, the class integrity
+    and the multi-way penalty, with the probability P_j of direction j, the same P^i_j for the
+    instances of label i, and the share pi_i of label i among all labels. The next leaf to split is
+    the one with the largest sum of label counts without the most frequent label.
 
-    If the paper and the authors' program differ, a parameter selects one of the two variants.
-    ``exceed=True, ties="first", initial_weights="uniform", prune=False, average="leaves",
-    shares="labels"`` give Algorithms 1 to 5 as printed, except for the nodes that stay leaves (see
-    Notes). Most defaults are the defaults of the authors' program. The defaults of ``epochs``,
-    ``learning_rate``, ``max_nodes`` and ``lambda_1`` differ from the authors' program, because the
-    new defaults give better rankings on several datasets (docs/models.md). The default of
-    ``shares`` also differs from the authors' program.
+    After training, an instance goes in all directions whose margin reaches 1/2, or else in the one
+    with the largest margin. The estimate of a label is its mean share in the leaves that the
+    instance reaches, averaged over the trees, so most estimates are 0.
+
+    Where paper and authors' program differ, a parameter selects one of the two. ``exceed=True,
+    ties="first", initial_weights="uniform", prune=False, average="leaves", shares="labels"`` give
+    Algorithms 1 to 5 as printed, except for the nodes that stay leaves (see Notes). The defaults
+    are the program's, except for ``shares`` and for ``epochs``, ``learning_rate``, ``max_nodes``
+    and ``lambda_1``, whose defaults rank better on several datasets.
 
     Parameters
     ----------
     n_trees : int
-        Number of trees. Trees differ only in their random numbers. Random numbers determine the
-        order of the instances, the choice among equally good directions, and the initial weights
-        (see ``shuffle``, ``ties`` and ``initial_weights``). Tree t does not depend on the number of
-        trees.
+        Number of trees, which differ only in their random numbers.
     arity : int
         M, the number of children of an inner node, from 2 to 8.
     max_nodes : int or None
-        T_max, the largest number of nodes of a tree, leaves included. None selects half the number
-        of training instances, but at least 1000. After training, ``max_nodes_`` is the selected
-        number.
+        T_max, the largest number of nodes of a tree, leaves included. None is half the training
+        instances, but at least 1000.
     exceed : bool
-        Whether a tree may exceed T_max nodes by its last split. If true, a leaf is split if the
-        tree has fewer than T_max nodes, as in the loop of Algorithm 1. With ``exceed``, a tree can
-        have up to T_max + M - 1 nodes. If false, a tree has at most T_max nodes, as in the authors'
-        program.
+        Whether the last split may exceed T_max, by up to M - 1 nodes, as in Algorithm 1. The
+        authors' program never does.
     epochs : int
-        Number of training passes over the instances of a node.
+        Number of training passes at a node.
     learning_rate : float
-        Step size of the regressors' gradient steps.
+        Step size of the regressors.
     lambda_1 : float or None
-        Weight of class integrity (l2 in the authors' program). None selects 4 if labels have on
-        average fewer than 10 positive instances, and 2 otherwise. After training, ``lambda_1_`` is
-        the selected weight.
+        Weight of class integrity (l2 in the authors' program). None is 4 if labels have on average
+        fewer than 10 positive instances, else 2.
     lambda_2 : float
-        Weight of the multi-way penalty (l1 in the authors' program). If lambda_2 > (M - 3)
-        lambda_1, only balanced and pure splits minimise J (Lemma 1). Other values of lambda_1 and
-        lambda_2 are also accepted. With M = 2 or 3, all positive lambda_1 and lambda_2 meet the
-        condition of Lemma 1. With M = 4, the defaults do not meet the condition of Lemma 1. With M
-        = 4 and the defaults, splits that send each label in two directions have a smaller J than
-        balanced and pure splits.
+        Weight of the multi-way penalty (l1 in the authors' program). Only balanced and pure splits
+        minimise J if lambda_2 > (M - 3) lambda_1 (Lemma 1), which the defaults violate for M = 4.
     optimizer : {'nag', 'sgd'}
-        'nag', normalised adaptive gradient, is for sparse data. 'sgd', stochastic gradient descent,
-        is for dense data. With 'sgd', features are standardised at each node.
+        Normalised adaptive gradient is for sparse data, stochastic gradient descent for dense data.
+        The latter standardises features at each node.
     ties : {'random', 'first'}
-        Choice among equally good directions. 'random' chooses at random, as in the authors'
-        program, and 'first' chooses the first, as in Algorithm 3.
+        Choice among equally good directions: 'first' as in Algorithm 3.
     initial_weights : {'zero', 'uniform'}
-        'uniform' draws weights at random in -1/d .. 1/d, as in Algorithm 2. 'zero' has the same
-        effect as the initial weights of the authors' program with NAG, because that program resets
-        a weight to 0 at the first value of its feature.
+        'uniform' draws from -1/d .. 1/d, as in Algorithm 2. 'zero' has the effect of the authors'
+        program with NAG, which resets a weight at the first value of its feature.
     prune : bool
-        Set weights below 1/d in magnitude to 0 after a node's training, as the authors' program
-        does.
+        Set weights below 1/d in magnitude to 0 after a node's training.
     shuffle : bool
-        If true, training visits the instances in a random order, which is drawn for each tree, as
-        in the authors' program. If false, training visits the instances in the order of the rows of
-        X. Algorithm 2 specifies no order of the instances. The order of the rows of X is a poor
-        choice if the rows are sorted by class.
+        Visit the instances in a random order, drawn for each tree, because rows may be sorted by
+        class. Algorithm 2 specifies no order.
     average : {'trees', 'leaves'}
-        Whether trees or leaves have equal weight in a forest. With 'trees', the leaves that an
-        instance reaches are averaged within each tree, and then over the trees, as in the authors'
-        program. With 'leaves', a tree in which the instance reaches r leaves adds r histograms, as
-        in Algorithm 5. With 'leaves', a tree with r reached leaves has r times the weight of a tree
-        with one reached leaf. The sum of the histograms is divided by the number of leaves reached
-        in all trees, so that estimates stay within 0 .. 1. This division does not change the
-        ranking of the labels.
+        'trees' averages within each tree, and then over the trees. 'leaves' averages over all
+        reached leaves, which ranks as their sum in Algorithm 5.
     shares : {'instances', 'labels'}
-        Divisor of a leaf's label histogram. 'instances' divides by the number of the leaf's
-        instances. With 'instances', each share estimates a label's probability. 'labels' divides by
-        the sum of the histogram, as in Algorithm 5 and the authors' program. With 'labels', the
-        shares of all labels sum to 1, and do not estimate probabilities.
+        Divisor of a leaf's label counts. With the number of its 'instances', a share estimates a
+        probability. With the sum of the counts of 'labels', as in Algorithm 5 and the authors'
+        program, the shares sum to 1 and estimate none.
     unit_norm : bool
-        Whether to scale each instance to Euclidean length 1. The published results of LdSM use
-        unscaled features.
+        Scale instances to length 1. The published results of LdSM use unscaled features.
     beta, gamma : float
-        `predict_top_k` ranks labels with P > 0 by beta * P + (1 - beta) * B. P is the forest's
-        estimate for a label. B is the estimate that tail classifiers with steepness gamma give for
-        the label (`xmlc.models.tail_classifiers.TailClassifiers`). With beta = 1, no tail
-        classifiers are trained.
+        `predict_top_k` ranks labels of positive estimate P by beta * P + (1 - beta) * B, with B
+        from `xmlc.models.tail_classifiers.TailClassifiers` of steepness gamma. With beta = 1, none
+        are trained.
     random_state : int
-        Seed of all random numbers: for the order of the instances, for ties, and for initial
-        weights. Each tree uses different random numbers.
+        Seed, with a separate stream for each tree.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number of threads. None uses numba's
-        number of threads, -1 uses all cores. Large trees grow on fewer threads, so that together
-        they take at most about 8 GB.
+        Number of threads, None for numba's, -1 for all cores, which does not change the result.
+        Fewer grow large trees, which together take at most about 8 GB.
 
     Attributes
     ----------
     forest_ : MultiwayForest
     tail_ : TailClassifiers or None
-    max_nodes_ : int
-        The value of ``max_nodes`` that training used, given or selected.
-    lambda_1_ : float
-        The value of ``lambda_1`` that training used, given or selected.
+    max_nodes_, lambda_1_ : int, float
+        Given or selected values of the hyperparameters.
     inner_products_ : ndarray of int64, shape (n,)
-        Number of inner products computed for each instance in the last prediction. There are M
-        inner products for each inner node that the instance passed. Thresholds do not change the
-        number of inner products.
+        Number of inner products for each instance in the last prediction: M for each inner node
+        that it passed, whatever the thresholds.
+
+    See Also
+    --------
+    FastXML : A forest of binary trees, which averages the label shares of leaves too.
 
     Notes
     -----
-    As in the authors' program, a node stays a leaf if its regressors leave a child empty or send
-    all instances to one child. Every instance gets an additional constant feature. A node is not
-    split if all its instances together have only one label. A training thread takes about 8 bytes
-    per non-zero of X, plus 16 d M bytes and the memory of the tree that it grows. The data and the
-    forest also take memory. With `fit_to_disk`, the forest is written to disk and takes no memory.
+    Every instance gets a constant feature. A node stays a leaf if its instances together have only
+    one label or, as in the authors' program, if its regressors leave a child empty or send all
+    instances to one child. A training thread takes about 8 bytes per non-zero of X, plus 16 d M
+    bytes and its tree, in addition to the data and the forest, unless `fit_to_disk` writes it.
 
     Examples
     --------
@@ -260,32 +231,23 @@ class LdSM(AveragedForest):
 
     @property
     def tree_depths_(self) -> np.ndarray:
-        """Return the depth of the deepest leaf of each tree, int64 (n_trees,).
-
-        A root has depth 0.
-        """
+        """Depth of the deepest leaf of each tree, 0 for a root, int64 (n_trees,)."""
         return np.array([levels.max(initial=0) for levels, _ in self.objectives_], dtype=np.int64)
 
     @property
     def n_nodes_(self) -> np.ndarray:
-        """Return the number of nodes of each tree, inner nodes and leaves together, int64
-        (n_trees,).
-        """
+        """Number of nodes of each tree, leaves included, int64 (n_trees,)."""
         return np.diff(self.forest_.inner_starts) + np.diff(self.forest_.tree_leaves)
 
     @property
     def objectives_(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return for each tree the level (int32) of each inner node, and the node's J (float64)
-        after each epoch.
-        """
+        """For each tree, the level (int32) and, per epoch, J (float64) of each inner node."""
         starts = self.forest_.inner_starts
         parts = [slice(first, last) for first, last in pairwise(starts)]
         return [(self.forest_.levels[part], self.forest_.objectives[part]) for part in parts]
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Return the scores ``beta * P + (1 - beta) * B``, which blend the forest with the tail
-        classifiers.
-        """
+        """Return ``beta * P + (1 - beta) * B``, a blend of the forest and the tail classifiers."""
         assert self.tail_ is not None, "without tail classifiers, labels rank by their estimates"
         log_scores = self.tail_.log_scores(X, estimates, self.gamma, self.unit_norm, self.n_jobs)
         closeness = elementwise.exp(log_scores.data).astype(np.float32)
@@ -295,9 +257,7 @@ class LdSM(AveragedForest):
         return estimates
 
     def _leaf_totals(self) -> tuple[np.ndarray, bool]:
-        """Return the divisor of each leaf's label histogram, and whether leaves instead of trees
-        have equal weight.
-        """
+        """Return each leaf's divisor, and whether leaves instead of trees count alike."""
         forest = self.forest_
         totals = forest.sizes
         if self.shares == "labels":
