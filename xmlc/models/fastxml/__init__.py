@@ -1,3 +1,3 @@
-"""Provide FastXML and PfastreXML: forests whose nodes are sparse linear classifiers."""
+"""FastXML and PfastreXML: forests whose nodes are sparse linear classifiers."""
 
 from xmlc.models.fastxml.estimator import FastXML as FastXML

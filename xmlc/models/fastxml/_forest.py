@@ -15,30 +15,24 @@ from xmlc.models.averaged_forest import LEAF
 
 
 class BinaryForest(NamedTuple):
-    """Hold all trees of a forest in flat arrays.
-
-    All inner nodes of the forest are numbered from 0, and so are all leaves.
+    """All trees of a forest in flat arrays, with inner nodes and leaves numbered over the forest.
 
     Attributes
     ----------
-    roots : ndarray of int32, shape (n_trees,)
+    roots : ndarray
         Root of each tree: the number of an inner node, or ~l for leaf number l.
-    children : ndarray of int32, shape (2 * n_inner,)
-        Children of each inner node. Index 2 t contains the child of inner node t on the negative
-        side, and index 2 t + 1 the child on the positive side. A child is the number of an inner
-        node, or ~l for leaf number l.
-    weight_starts : ndarray of int64, shape (n_inner + 1,)
+    children : ndarray
+        Children of each inner node t in the same form, at index 2 t on the negative and 2 t + 1 on
+        the positive side.
+    weight_starts : ndarray
         Start of each inner node in ``features`` and ``weights``.
-    features : ndarray of uint32, weights : ndarray of float32, shape (n_weights,)
-        Sparse weights of each inner node, in ascending order of features.
-    biases : ndarray of float32, shape (n_inner,)
-        Bias of each inner node.
-    leaf_starts : ndarray of int64, shape (n_leaves + 1,)
+    features, weights, biases : ndarray
+        Classifier of each inner node, with ascending features.
+    leaf_starts : ndarray
         Start of each leaf in ``labels`` and ``counts``.
-    labels : ndarray of uint32, counts : ndarray of uint32
-        Labels of each leaf in ascending order, and the number of the leaf's instances with each
-        label.
-    sizes : ndarray of uint32, shape (n_leaves,)
+    labels, counts : ndarray
+        Labels of each leaf, ascending, and how many of its instances have them.
+    sizes : ndarray
         Number of training instances of each leaf.
     """
 
@@ -61,50 +55,29 @@ class BinaryForest(NamedTuple):
 
     @property
     def codes(self) -> np.ndarray:
-        """Return the codes of all roots and children."""
+        """All roots and children, coded as in ``children``."""
         return np.concatenate((self.roots, self.children))
 
     @property
     def n_trees(self) -> int:
-        """Return the number of trees."""
         return int(self.roots.size)
 
     def first(self, n: int, /) -> Self:
-        """Return a forest of the first ``n`` trees.
-
-        The new forest shares the arrays of this forest.
-        """
+        """Return the first ``n`` trees, as views of these arrays."""
         return self._replace(roots=self.roots[:n])
 
 
 @njit
 def divide(x, node, features, weights, bias, dense, moved):
-    """Order a node's instances by side, negative side first, and return the size of the negative
-    side.
+    """Order a node's instances by side, the negative one first, and return its size.
 
-    Training and prediction both call this function, so that a training instance reaches the same
-    leaf in both.
+    Training and prediction both call this, so that a training instance reaches the same leaf in
+    both. The weights are first copied to ``dense``, which stays in the cache.
 
-    Parameters
-    ----------
-    x : KernelCSR
-        All instances.
-    node : uint32 (k,)
-        Instances of the node. The instances are reordered in place. Within each side, the instances
-        keep their order.
-    features : uint32, weights : float32, bias : float32
-        Sparse weights and bias of the node's classifier. An instance whose score is at least 0 goes
-        to the positive side, as in the published program. A score of exactly 0 is common, because
-        an instance may have none of the features and the bias may be 0.
-    dense : float32 (d,)
-        Scratch array, all zero before and after the call.
-    moved : uint32
-        Scratch array of at least k entries.
-
-    Notes
-    -----
-    The weights are first copied to the array ``dense``, which stays in the cache. Each non-zero of
-    an instance takes one read of 8 bytes from memory and one read of ``dense``.
+    ``node``, uint32 (k,), is reordered in place, and keeps the order within each side. A score of
+    at least 0 means the positive side, as in the published program. Exactly 0 is common, for an
+    instance without the features if the bias is 0. The scratch array ``dense``, float32 (d,), is
+    all zero before and after the call, and ``moved``, uint32, has at least k entries.
     """
     x = unowned(x)
     for k in range(features.size):
@@ -115,8 +88,8 @@ def divide(x, node, features, weights, bias, dense, moved):
         i = node[place]
         ids, values = row_of_csr(x, i)
         is_positive = bias + sparse_dot(ids, values, dense) >= 0
-        # A branch would often be mispredicted, so the instance is written to both sides. The next
-        # instance overwrites the entry on the wrong side.
+        # written to both sides, because a branch would often be mispredicted, and the next instance
+        # overwrites the wrong entry
         moved[n_positive] = i
         node[n_negative] = i
         n_positive += is_positive
@@ -129,16 +102,9 @@ def divide(x, node, features, weights, bias, dense, moved):
 
 @njit
 def leaves_of_row(x, forest, n_features):
-    """Return the leaf of each tree that a single instance reaches, as `Reached`.
+    """Return the leaf of each tree that the only instance of ``x`` reaches, as `Reached`.
 
-    The weights of a node are copied only for the features of the instance.
-
-    Parameters
-    ----------
-    x : KernelCSR
-        The instance.
-    forest, n_features
-        As for `find_leaf`.
+    Unlike `find_leaf`, it copies a node's weights only for the features of the instance.
     """
     n_trees = forest.roots.size
     forest = unowned(forest)
@@ -166,33 +132,14 @@ def leaves_of_row(x, forest, n_features):
 
 @njit
 def find_leaf(x, first, last, forest, tree, n_features):
-    """Find the leaf of one tree that each instance of a block reaches.
-
-    Parameters
-    ----------
-    x : KernelCSR
-        Instances.
-    first, last : int
-        The block consists of the instances first to last - 1.
-    forest : BinaryForest
-        All trees.
-    tree : int
-        Number of the tree.
-    n_features : int
-        Number of features in training.
+    """Find the leaf of one tree that instances ``first .. last - 1`` reach, all of a node together.
 
     Returns
     -------
     None
     leaves : int32 (last - first,)
-        The leaf that each instance reaches.
     n_products : int64 (last - first,)
         Number of inner nodes that each instance passes.
-
-    Notes
-    -----
-    All instances of the block that reach a node are processed together. `divide` sends the
-    instances of a node to its children, both in training and in prediction.
     """
     order = np.arange(first, last).astype(np.uint32)
     dense = np.zeros(n_features, dtype=np.float32)

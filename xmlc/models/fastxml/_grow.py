@@ -1,4 +1,4 @@
-"""Grow one tree of a FastXML forest (Prabhu and Varma, KDD 2014, Algorithms 1-2)."""
+"""Growth of one tree of a FastXML forest (Prabhu and Varma, KDD 2014, Algorithms 1-2)."""
 
 from __future__ import annotations
 
@@ -18,56 +18,40 @@ from xmlc.models.fastxml._partition import partition_by_ndcg
 
 
 class TreeSettings(NamedTuple):
-    """Hold the settings for growing a tree."""
+    """Settings of the growth of a tree."""
 
-    label_weights: np.ndarray  # Gain of each label in nDCG, float32 (m,).
-    ideal: np.ndarray  # Result of `ideal_table` or `dcg_table`, int64.
-    discounts: np.ndarray  # Result of `discount_table`, float64.
-    max_leaf: int  # A node with at most this number of instances becomes a leaf.
-    # A leaf keeps at most this number of labels, with the largest weighted counts.
+    label_weights: np.ndarray  # gain of each label in nDCG, float32 (m,)
+    ideal: np.ndarray  # result of `ideal_table` or `dcg_table`, int64
+    discounts: np.ndarray  # result of `discount_table`, float64
+    max_leaf: int  # a node with at most this number of instances is a leaf
+    # a leaf keeps at most this number of labels, with the largest weighted counts
     labels_per_leaf: int
-    stopping: StoppingCriteria = StoppingCriteria()  # Stopping criteria of the logistic regression.
+    stopping: StoppingCriteria = StoppingCriteria()
 
 
 @njit
 def build_tree(x, y, work, settings, seed, tree):
-    """Grow a binary tree.
+    """Grow a binary tree, with nodes in preorder, the positive side before the negative one.
 
-    The nodes of the tree are numbered in preorder. In this order, the child on the positive side
-    precedes the child on the negative side.
-
-    Parameters
-    ----------
-    x, y : KernelCSR
-        Instances (n, d) and label sets (n, m).
-    work : Workspace
-        Scratch memory from `new_workspace`.
-    settings : TreeSettings
-        Settings for growing the tree.
-    seed, tree : int
-        The random numbers of a node depend only on the seed, the number of the tree and the node's
-        number in preorder.
+    The random numbers of a node depend only on the seed, the tree's number and the node's number.
 
     Returns
     -------
     children : list of int32
-        The root at index 0, then the children of each inner node. Index 2 t + 1 contains the child
-        of inner node t on the negative side. Index 2 t + 2 contains the child on the positive side.
-        A child is the number of an inner node, or ~l for leaf number l.
-    inner : list of (uint32 (any,), float32 (any,), float32 (1,))
-        Sparse weights of each inner node, in ascending order of features, and its bias.
-    leaves : list of (uint32 (any,), uint32 (any,), uint32 (1,))
-        Labels of each leaf (ascending), number of the leaf's instances with each label, and number
-        of all instances of the leaf. ``inner`` and ``leaves`` begin with an extra entry without
-        numbers.
+        The root, then the children of each inner node, the negative side first, as in
+        `BinaryForest`.
+    inner : list of (uint32, float32, float32 (1,))
+        Ascending features, weights and bias of each inner node.
+    leaves : list of (uint32, uint32, uint32 (1,))
+        Ascending labels of each leaf, their numbers of instances, and its number of instances.
+        ``inner`` and ``leaves`` begin with an extra entry without numbers.
     """
     key = stream_key(np.uint64(seed) ^ np.uint64(Stream.FASTXML_TREE.value), tree)
     children = [np.int32(0)]
     none = work.features[:0]
     inner = [(none, work.margins[:0], work.margins[:0])]
     leaves = [(none, none, none)]
-    # An entry of ``todo`` contains the start and end of a node in ``work.order``, and the node's
-    # index in ``children``.
+    # start and end of each node in ``work.order``, and its index in ``children``
     todo = [(0, x.indptr.size - 1, 0)]
     while len(todo) > 0:
         start, end, place = todo.pop()
@@ -94,10 +78,8 @@ def build_tree(x, y, work, settings, seed, tree):
 
 @njit
 def split_node(x, y, node, settings, key, work):
-    """Assign a node's instances to two sides by nDCG, and fit a classifier that separates the
-    sides.
-
-    Finally, the instances of the node are ordered by the side that the classifier predicts.
+    """Assign a node's instances to two sides by nDCG, fit a classifier that separates them, and
+    order the instances by the side that it predicts.
 
     Returns
     -------
@@ -105,7 +87,6 @@ def split_node(x, y, node, settings, key, work):
         The instances ``node[:n_negative]`` go to the negative side. A node with an empty side
         becomes a leaf.
     classifier : (uint32, float32, float32 (1,))
-        Features and weights of the classifier, in ascending order of features, and its bias.
     """
     x = unowned(x)
     y = unowned(y)
@@ -124,8 +105,7 @@ def split_node(x, y, node, settings, key, work):
         none = np.empty(0, dtype=np.float32)
         return 0, (found[:0], none, none)
     share = n_positive / node.size
-    # The loss of an instance is multiplied by C and divided by the share of instances on the
-    # instance's side. As in the authors' program, C = 1.
+    # divided by the share of the instance's side, times C = 1 as in the authors' program
     costs = np.float32(1.0 / share), np.float32(1.0 / (1.0 - share))
     n_columns = gather_columns(x, node, side, costs, work)
     all_weights = np.empty(n_columns, dtype=np.float32)
@@ -148,9 +128,7 @@ def split_node(x, y, node, settings, key, work):
 def grow_tree(
     x: KernelCSR, y: KernelCSR, n_features: int, settings: TreeSettings, seed: int, tree: int
 ) -> Tree:
-    """Grow a tree, and return the arrays of a `BinaryForest` of this tree, some of them in
-    parts.
-    """
+    """Grow a tree, and return the arrays of its `BinaryForest`, some of them in parts."""
     work = new_workspace(x.indptr.size - 1, settings.label_weights.size, n_features, x.indices.size)
     children, inner, leaves = build_tree(x, y, work, settings, seed, tree)
     features, weights, biases = map(list, zip(*inner))

@@ -1,6 +1,4 @@
-"""Kernels that fit L1-regularised logistic regression by newGLMNET (Yuan, Ho and Lin, JMLR
-2012).
-"""
+"""L1-regularised logistic regression by newGLMNET (Yuan, Ho and Lin, JMLR 2012). Kernels."""
 
 from __future__ import annotations
 
@@ -22,14 +20,8 @@ LINE_SEARCH_SHRINKAGE = 0.5
 class StoppingCriteria(NamedTuple):
     """The limits at which `fit_logistic` stops.
 
-    Attributes
-    ----------
-    tolerance : float
-        Training stops if the optimality conditions are nearly satisfied. Then the sum of their
-        violations is at most ``tolerance`` times the sum at w = 0.
-    newton_steps, passes, line_search_steps : int
-        Largest numbers of Newton steps, of coordinate-descent passes per Newton step, and of step
-        sizes that are tried per Newton step.
+    Training stops once the violations of the optimality conditions sum to at most ``tolerance``
+    times their sum at w = 0. ``passes`` and ``line_search_steps`` are per Newton step.
     """
 
     tolerance: float = 0.01
@@ -39,62 +31,44 @@ class StoppingCriteria(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """The class, the margin and the derivatives of the loss of each of the n instances of a
-    node.
-    """
+    """The class, the margin and the loss's derivatives of each instance of a node."""
 
-    side: np.ndarray  # Class of each instance, 1 or -1, int8 (n,).
-    # Factors of the loss of positive and of negative instances, float32.
+    side: np.ndarray  # class of each instance, 1 or -1, int8 (n,)
+    # factors of the loss of positive and of negative instances, float32
     costs: tuple[float, float]
-    margins: np.ndarray  # Margin w.x_i of each instance, float32 (n,).
-    # First derivative of each instance's loss with respect to its margin, float32 (n,).
+    margins: np.ndarray  # margin w.x_i of each instance, float32 (n,)
+    # first derivative of each loss with respect to its margin, float32 (n,)
     gradient: np.ndarray
-    # Second derivative of each instance's loss with respect to its margin, float32 (n,).
+    # second derivative likewise, float32 (n,)
     curvature: np.ndarray
-    # Change of the margins, or of the first derivatives, by the Newton step, float32 (n,).
+    # change of the margins, or of the first derivatives, by the Newton step, float32 (n,)
     along: np.ndarray
-    terms: np.ndarray  # Scratch for the losses of the instances, float32 (n,).
+    terms: np.ndarray  # scratch for the losses, float32 (n,)
 
 
 class Coordinates(NamedTuple):
     """The weights of a node, one for each of the p columns."""
 
-    weights: np.ndarray  # float32 (p,).
-    slopes: np.ndarray  # First derivative of the loss with respect to each weight, float32 (p,).
-    bends: np.ndarray  # Second derivative of the loss with respect to each weight, float32 (p,).
-    steps: np.ndarray  # Change of each weight by the Newton step, float32 (p,).
-    active: np.ndarray  # Begins with the numbers of the weights to update, uint32 (p,).
+    weights: np.ndarray  # float32 (p,)
+    slopes: np.ndarray  # first derivative of the loss with respect to each weight, float32 (p,)
+    bends: np.ndarray  # second derivative likewise, float32 (p,)
+    steps: np.ndarray  # change of each weight by the Newton step, float32 (p,)
+    active: np.ndarray  # begins with the numbers of the weights to update, uint32 (p,)
 
 
 @njit
 def fit_logistic(columns, side, costs, stopping, key, weights, margins):
     """Minimise sum_j |w_j| + sum_i cost_i log(1 + exp(-side_i w.x_i)), starting from w = 0.
 
-    Parameters
-    ----------
-    columns : KernelCSR
-        The transposed instances: row j lists the instances with a non-zero in column j. The
-        constant feature is one of the columns.
-    side, costs
-        See `Sides`.
-    stopping : StoppingCriteria
-        Limits of the iteration.
-    key : uint64
-        Stream of random numbers for the order of the coordinates.
-    weights : float32 (p,), margins : float32 (n,)
-        ``weights`` is overwritten with the solution w, and ``margins`` with the products w.x_i.
+    Each Newton step minimises the second-order model of the loss plus the L1 norm by coordinate
+    descent, which updates only weights that are non-zero or violate the optimality conditions. The
+    step is then halved until the objective decreases sufficiently. Each pass has a new random order
+    of the coordinates, because with a fixed one the fit at the root of a tree took three times as
+    long on delicious and tib-core-26k, and the forest lost 0.4 points of P@3 on bibtex.
 
-    Notes
-    -----
-    Each Newton step minimises the second-order model of the loss plus the L1 norm. Coordinate
-    descent updates only the weights that are non-zero or violate the optimality conditions. After
-    coordinate descent, the step is halved until the objective decreases sufficiently. Each pass of
-    coordinate descent visits the coordinates in a new random order. With a fixed order of the
-    coordinates, the fit at the root of a tree took three times as long on the datasets delicious
-    and tib-core-26k. With a fixed order of the coordinates, the forest also lost 0.4 points of P@3
-    on the dataset bibtex. An update of a weight reads 12 bytes for each non-zero of the weight's
-    column. If the weight changes, the update reads 16 more bytes and writes 4 bytes for each
-    non-zero. Arrays with one entry per instance stay in the cache.
+    Row j of ``columns``, the transposed instances, lists those with a non-zero in column j, of
+    which one is the constant feature. ``side`` and ``costs`` are as in `Sides`. ``weights``,
+    float32 (p,), and ``margins``, float32 (n,), receive the solution w and the products w.x_i.
     """
     weights[:] = 0
     margins[:] = 0
@@ -130,7 +104,7 @@ def fit_logistic(columns, side, costs, stopping, key, weights, margins):
 def logistic_loss(sides, size):
     """Return sum_i cost_i log(1 + exp(-side_i (margin_i + size * along_i))), summed in float64.
 
-    The terms are first computed by vector instructions, and then summed in a fixed order.
+    Vector instructions compute the terms, which are then summed in a fixed order.
     """
     sides = unowned(sides)
     for i in range(sides.side.size):
@@ -146,9 +120,6 @@ def logistic_loss(sides, size):
 
 @njit
 def margin_derivatives(sides):
-    """Write the first and second derivative of each instance's loss with respect to the instance's
-    margin.
-    """
     sides = unowned(sides)
     one = np.float32(1)
     for i in range(sides.side.size):
@@ -169,8 +140,7 @@ def margin_derivatives(sides):
 
 @njit
 def column_derivatives(columns, sides, coordinates, shrinkage):
-    """Write the first and second derivative of the loss with respect to each weight, and list the
-    weights to update.
+    """Write the loss's derivatives with respect to each weight, and list the weights to update.
 
     Returns
     -------
@@ -202,9 +172,7 @@ def column_derivatives(columns, sides, coordinates, shrinkage):
 
 @njit(inline="always")
 def violation_of(derivative, weight):
-    """Return the smallest magnitude of a subgradient with respect to one weight, which is zero at
-    the optimum.
-    """
+    """Return the smallest magnitude of a weight's subgradients, zero at the optimum."""
     one = np.float32(1)
     if weight > 0:
         return abs(derivative + one)
@@ -215,13 +183,11 @@ def violation_of(derivative, weight):
 
 @njit
 def descend(columns, sides, coordinates, active, precision, max_passes, key):
-    """Minimise the second-order model of the objective by coordinate descent, and return the number
-    of passes.
+    """Minimise the second-order model of the objective by coordinate descent, and count the passes.
 
-    The function writes the Newton step to ``coordinates``, and the change of each instance's first
-    derivative to ``along``. A pass skips a zero weight if its derivative is well inside the
-    interval in which zero is optimal. When the weights that are not skipped have converged, the
-    next pass visits all weights again.
+    The Newton step goes to ``coordinates``, and the change of first derivatives to ``along``. A
+    pass skips a zero weight if its derivative is well inside the interval in which
+    zero is optimal, until the other weights have converged. Then the next pass visits all again.
     """
     columns = unowned(columns)
     sides = unowned(sides)
@@ -287,11 +253,8 @@ def coordinate_move(derivative, second, weight):
 
 @njit
 def line_search(columns, sides, coordinates, active, max_steps, loss):
-    """Change the weights by the first step size that decreases the objective sufficiently, and
-    return the new loss.
-
-    The tried step sizes begin with 1 and decrease. If all tried step sizes are too large, return
-    -1.
+    """Change the weights by the first step size, from 1 down, that decreases the objective enough,
+    and return the new loss, or -1 if all tried sizes are too large.
     """
     columns = unowned(columns)
     sides = unowned(sides)

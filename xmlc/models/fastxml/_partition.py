@@ -1,5 +1,5 @@
-"""Provide kernels that assign the instances of a node to two sides by nDCG (Prabhu and Varma, KDD
-2014, Section 4).
+"""Assignment of a node's instances to two sides by nDCG (Prabhu and Varma, KDD 2014, Section 4).
+Kernels.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels import elementwise
 from xmlc.kernels.arrays import unchecked_view, unowned
 
-# Gains are integers in units of 2**-16, so that adding and subtracting gains causes no rounding
-# errors. Sums of gains do not depend on the order of the instances, and equal sums are exactly
-# equal.
+# Gains are integers in units of 2**-16, whose sums have no rounding errors. So they do not depend
+# on the order of the instances, and equal sums are exactly equal.
 FIXED_POINT = 1 << 16
-# A sorting key of 64 bits contains a label (24 bits) and the label's score (40 bits).
+# A sorting key of 64 bits has a label (24 bits) and its score (40 bits).
 LABEL_BITS = 24
 SCORE_BITS = 40
 LARGEST_SCORE = (1 << SCORE_BITS) - 1
-DIGIT_BITS = 9  # Each pass of the radix sort handles 9 bits, and needs 512 counters.
+DIGIT_BITS = 9  # sorted by one pass of the radix sort, with 512 counters
 MOST_PASSES = -(-SCORE_BITS // DIGIT_BITS)
 GAIN_TOLERANCE = 1e-6
 
@@ -33,51 +32,43 @@ def discount_table(size: int) -> np.ndarray:
 def ideal_table(size: int) -> np.ndarray:
     """Return 1 / DCG for the ideal ranking of k labels, with k = 0 .. size - 1.
 
-    The entries of the table are int64 numbers in units of 2**-16. The entry for k = 0 is 0.
+    Entries are int64 in units of 2**-16, and 0 for k = 0.
     """
     best = np.array(list(accumulate(discount_table(size).tolist())))
     return np.rint(np.concatenate(([0.0], 1.0 / best))[:size] * FIXED_POINT).astype(np.int64)
 
 
 def dcg_table(size: int) -> np.ndarray:
-    """Return the table that replaces `ideal_table` if DCG is the objective.
-
-    The entries of the table are 1 (in units of 2**-16) for k > 0, and 0 for k = 0.
-    """
+    """Return the table for DCG instead of nDCG: 2**16 for k > 0, and 0 for k = 0."""
     return np.where(np.arange(size) > 0, FIXED_POINT, 0).astype(np.int64)
 
 
 @njit
 def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
     """Alternate between ranking labels on each side and moving instances to the side that ranks
-    their labels better.
+    theirs better.
+
+    Each side ranks the labels by the sum of their gains over its instances, smaller numbers first
+    among equals. An instance stays if both sides rank its labels equally well. The loop ends if a
+    round moves no instance, or improves the mean nDCG by less than 1e-6.
 
     Parameters
     ----------
     starts : int64 (n + 1,), labels : uint32
-        Label sets of the node's instances. Labels are numbered within the node, in ascending order.
+        Label sets of the node's instances, with labels numbered within the node, ascending.
     weights : float32 (n_labels,)
-        Gain of each label, either 1 or the label's inverse propensity.
+        Gain of each label, either 1 or its inverse propensity.
     ideal : int64
-        `ideal_table` for nDCG, or `dcg_table` for DCG. ``ideal`` has more entries than the largest
-        label set.
+        `ideal_table` or `dcg_table`, with more entries than the largest label set.
     discounts : float64
-        At least n_labels discounts from `discount_table`.
+        At least n_labels discounts.
     side : int8 (n,)
-        Initial side of each instance, 1 or -1. ``side`` is overwritten with the resulting sides.
+        Initial side of each instance, 1 or -1, which the resulting one replaces.
 
     Returns
     -------
     value : float
-        Mean nDCG of the instances. Each instance is evaluated with the ranking of its side.
-
-    Notes
-    -----
-    Each side ranks the labels by the sum of their gains over the side's instances. Among labels
-    with equal sums, the label with the smaller number ranks first. An instance whose labels both
-    sides rank equally well stays on its side. The loop ends if a round moves no instance, or
-    improves the mean nDCG by less than 1e-6. A round reads 4 bytes for each label of each instance.
-    Arrays with one entry per label are read from the cache.
+        Mean nDCG.
     """
     starts, labels, weights, ideal, discounts, side = unowned(
         (starts, labels, weights, ideal, discounts, side)
@@ -108,9 +99,7 @@ def partition_by_ndcg(starts, labels, weights, ideal, discounts, side):
 
 @njit
 def sum_gains(starts, labels, ideal, side, n_labels):
-    """Return for the negative and the positive side the sum of ``ideal`` over each label's
-    instances, int64.
-    """
+    """Return each label's int64 sum of ``ideal`` for both sides, negative first."""
     negative = np.zeros(n_labels, dtype=np.int64)
     positive = np.zeros(n_labels, dtype=np.int64)
     for i in range(side.size):
@@ -125,9 +114,8 @@ def sum_gains(starts, labels, ideal, side, n_labels):
 
 @njit
 def score_scale(total, weights):
-    """Return the factor that scales the weighted sums of labels so that they fit into 40 bits.
-
-    The factor is 1 unless there are tens of millions of instances.
+    """Return the factor with which the weighted sums of labels fit into 40 bits, 1 unless there are
+    tens of millions of instances.
     """
     scale = 1.0
     for label in range(weights.size):
@@ -138,27 +126,14 @@ def score_scale(total, weights):
 
 @njit
 def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
-    """Rank labels by their weighted sums, and write the gain of each label's rank.
+    """Rank labels by score, smaller numbers first among equals, and write the gain of each rank.
 
-    Among labels with equal scores, the label with the smaller number ranks first.
+    The score of a label is the product of its sum, its weight, and ``scale``. A stable radix sort
+    orders the differences from the largest score, at most 9 bits in a pass, so small nodes, whose
+    scores have few bits, need few passes. The last pass writes gains instead of keys.
 
-    Parameters
-    ----------
-    sums : int64 (n_labels,), weights : float32 (n_labels,), scale : float
-        The score of a label is the product of the label's sum, the label's weight, and ``scale``.
-    discounts : float64
-        Discounts from `discount_table`.
-    keys, scratch : uint64 (n_labels,), counts : uint32
-        Scratch arrays. ``counts`` has one counter for each pass and each value of a digit.
-    gains : int64 (n_labels,)
-        Overwritten with the gain of each label's rank.
-
-    Notes
-    -----
-    The sort is a stable radix sort by the difference between the largest score and each score. Each
-    pass sorts by at most 9 bits of the scores. In small nodes, scores have few bits and need few
-    passes. The kernel counts the digits of all passes while it builds the keys. The last pass of
-    the sort writes gains instead of keys.
+    ``sums`` and ``gains`` are int64, ``weights`` float32, ``keys`` and ``scratch`` uint64. The
+    scratch array ``counts``, uint32, has an entry for each pass and each value of a digit.
     """
     least = np.int64(LARGEST_SCORE)
     largest = np.int64(0)
@@ -167,7 +142,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
         gains[label] = score
         least = min(least, score)
         largest = max(largest, score)
-    bits = 1  # Without labels, ``largest`` is smaller than ``least``, and one bit is enough.
+    bits = 1  # one bit is enough without labels, when ``largest`` is below ``least``
     while (largest - least) >> bits > 0:
         bits += 1
     n_passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS
@@ -193,10 +168,7 @@ def rank_by_gain(sums, weights, scale, discounts, keys, scratch, counts, gains):
 
 @njit
 def count_digits(scores, largest, n_passes, width, keys, counts):
-    """Write the sorting key of each score.
-
-    For each pass and digit, write the number of keys with a smaller digit.
-    """
+    """Write the sorting key of each score, and count for each pass and digit the smaller digits."""
     size = 1 << width
     mask = np.uint64((1 << width) - 1)
     for place in range(n_passes * size):
@@ -217,9 +189,8 @@ def count_digits(scores, largest, n_passes, width, keys, counts):
 
 @njit
 def sort_by_digit(keys, digit, width, places, target):
-    """Copy keys to ``target`` in the order of one digit of their scores.
-
-    ``places`` holds the next position for each value of the digit.
+    """Copy keys to ``target`` in the order of one digit, with the next position for each of its
+    values in ``places``.
     """
     shift = np.uint64(LABEL_BITS + digit * width)
     mask = np.uint64((1 << width) - 1)
@@ -231,8 +202,8 @@ def sort_by_digit(keys, digit, width, places, target):
 
 @njit
 def choose_sides(starts, labels, difference, ideal, side, negative, positive):
-    """Move each instance to the side on which its labels gain more, update the sums, and return the
-    number of moves.
+    """Move instances to the side on which their labels gain more, update the sums, and count the
+    moves.
     """
     moved = 0
     for i in range(side.size):

@@ -1,4 +1,4 @@
-"""Provide the FastXML estimator: training, prediction and storage."""
+"""The FastXML estimator: training, prediction and storage."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ from xmlc.models.fastxml._grow import TreeSettings, grow_tree
 from xmlc.models.fastxml._node import MOST_NONZEROS
 from xmlc.models.fastxml._partition import LABEL_BITS, dcg_table, discount_table, ideal_table
 
-# The sum of all gains stays below this limit, so that int64 sums in units of 2**-16 cannot
-# overflow.
+# limit of the sum of all gains, so that int64 sums in units of 2**-16 cannot overflow
 LARGEST_GAIN = 2.0**46
 
 
@@ -43,73 +42,68 @@ Objective = Literal["ndcg", "dcg"]
 
 @hyperparameters
 class FastXML(AveragedForest):
-    """Train a forest of binary trees whose nodes separate instances by their labels (plt2016,
-    Section 5.3).
+    """A forest of binary trees whose nodes separate instances by their labels (plt2016, Section
+    5.3).
 
-    In training, each node assigns its instances to two sides. Each side ranks labels by their
-    frequency on that side, and the assignment maximises the nDCG of these rankings. The node learns
-    a sparse linear classifier that separates the sides. For each label, a leaf stores the share of
-    the leaf's instances that have the label. The estimate of a label is the mean of the label's
-    shares in the leaves that an instance reaches. Most labels have the estimate 0. The method is
-    FastXML (Prabhu and Varma, KDD 2014). As in the authors' program, each node optimises nDCG only
-    once, starting from random sides. Each node fits its classifier only once, by L1-regularised
-    logistic regression.
+    In training, each node assigns its instances to two sides so that the nDCG of two rankings is
+    largest, each of which orders labels by their frequency on its side. Then it learns a sparse
+    linear classifier of the sides. A leaf stores the share of its instances that have each
+    label, and the estimate of a label is its mean share in the leaves that an instance reaches, so
+    most estimates are 0.
+
+    The method is FastXML (Prabhu and Varma, KDD 2014). As in the authors' program, each node
+    optimises nDCG only once, from random sides, and fits its classifier only once, by
+    L1-regularised logistic regression.
 
     Parameters
     ----------
     n_trees : int
-        Number of trees. Trees differ only in their random numbers.
+        Number of trees, which differ only in their random numbers.
     max_leaf : int
-        A node with at most ``max_leaf`` instances is a leaf. A node is also a leaf if its
-        classifier sends all instances to one side.
+        A node is a leaf with at most this number of instances, or if its classifier sends all of
+        them to one side.
     labels_per_leaf : int
-        Largest number of labels kept in a leaf.
+        Largest number of labels of a leaf.
     objective : {"ndcg", "dcg"}
-        Measure that the sides of a node maximise. "ndcg" divides an instance's DCG by the DCG of
-        the best ranking of its labels, as FastXML does. "dcg" uses DCG without this division, as
-        the program of PfastreXML does with ``USE_IDCG`` false. With "dcg", instances with many
-        labels have more influence than with "ndcg".
+        Measure that the sides of a node maximise. "dcg" does not divide an instance's DCG by the
+        best possible one, so instances with many labels count more, as in the program of PfastreXML
+        with ``USE_IDCG`` false.
     unit_norm : bool
-        Whether to scale each instance to Euclidean length 1. The published results of FastXML use
-        unscaled features.
+        Scale instances to length 1. The published results of FastXML use unscaled features.
     propensity_weighted : bool
         PfastreXML (Jain, Prabhu and Varma, KDD 2016): weight labels by the inverse of their
-        propensity, both in training and in rankings. The estimates of `predict_proba` are not
-        weighted.
+        propensity in training and in rankings, but not in the estimates of `predict_proba`.
     propensity_a, propensity_b : float
-        Parameters A and B of the propensities. The usual pairs A, B are (0.5, 0.4) for Wikipedia,
-        (0.6, 2.6) for Amazon, and (0.55, 1.5) for other datasets
-        (`xmlc.metrics.propensity_parameters`).
+        Parameters A and B of the propensities (`xmlc.metrics.propensity_parameters`).
     alpha : float
-        `predict_top_k` ranks labels by P**alpha * B**(1 - alpha), as in PfastreXML. P is the
-        forest's score of a label. B is the score that the tail classifiers give the label
-        (`xmlc.models.tail_classifiers.TailClassifiers`). With alpha 1, no tail classifiers are
-        trained.
+        `predict_top_k` ranks labels by P**alpha * B**(1 - alpha), as in PfastreXML, with the score
+        P of the forest and B of `xmlc.models.tail_classifiers.TailClassifiers`. With alpha = 1,
+        none are trained.
     gamma : float
-        Steepness of the tail classifiers. The docstring of ``TailClassifiers`` relates gamma to the
-        corresponding setting of the authors' program.
+        Steepness of the tail classifiers, which relate it to the setting of the authors' program.
     random_state : int
-        Seed of the initial random sides. Each tree uses different random numbers.
+        Seed, with a separate stream for each tree.
     n_jobs : int or None
-        Number of threads. The result is bit-identical for any number of threads. None uses numba's
-        number of threads, -1 uses all cores. Large trees grow on fewer threads, so that together
-        they take at most about 8 GB.
+        Number of threads, None for numba's, -1 for all cores, which does not change the result.
+        Fewer grow large trees, which together take at most about 8 GB.
 
     Attributes
     ----------
     forest_ : BinaryForest
     tail_ : TailClassifiers or None
     inner_products_ : ndarray of int64, shape (n,)
-        Number of inner products computed for each instance in the last prediction. An instance
-        needs one inner product at each inner node that it passes in any tree. Thresholds do not
-        change the number of inner products.
+        Number of inner products for each instance in the last prediction: one for each inner node
+        that it passed, whatever the thresholds.
+
+    See Also
+    --------
+    LdSM : A forest of M-ary trees that send an instance in several directions.
 
     Notes
     -----
     Each training thread needs 8 bytes per non-zero of X, in addition to the data and the forest.
-    Many estimates are equal. Shares are summed in float64 and rounded once to float32, so that
-    equal fractions become equal numbers. Comparing an estimate with a threshold therefore gives the
-    same result as in exact arithmetic.
+    Shares are summed in float64 and rounded once to float32. So estimates that are equal fractions
+    are equal numbers, and a threshold has the same effect as in exact arithmetic.
 
     Examples
     --------
@@ -177,14 +171,13 @@ class FastXML(AveragedForest):
         return self.propensity_weighted or super()._reranks()
 
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Return PfastreXML's scores ``P**alpha * B**(1 - alpha)``.
+        """Return the scores ``P**alpha * B**(1 - alpha)`` of PfastreXML, with P the estimate times
+        the label's weight.
 
-        Here P is an estimate times the label's weight.
-
-        In the paper, ``alpha * log P + (1 - alpha) * log B`` gives the same ranking. The scores of
-        candidate labels are positive. Labels that are no candidates have no stored score. A
-        positive score below the smallest normal float32 number is replaced by this smallest number.
-        The published program returns the same scores for the 1000 best labels of each instance.
+        They rank like ``alpha * log P + (1 - alpha) * log B`` in the paper, but are positive,
+        because labels that are no candidates have no stored score. A score too small for float32
+        becomes its smallest normal number. The published program scores only the 1000 best labels
+        of each instance.
         """
         estimates.data *= self.label_weights_[estimates.indices]
         if self.tail_ is None:
