@@ -1,36 +1,29 @@
-"""Train regularised logistic regressions with kernels that process eight labels in parallel.
+"""Regularised logistic regressions, trained by kernels that process eight labels in parallel.
 
-The training set of a label has n instances x_i with targets y_i in {0, 1} and weights v_i. The
-classifier of the label uses only the first ``width`` features. For C > 0 the kernels minimise
+The training set of a label has n instances x_i with targets y_i in {0, 1} and weights v_i, of which
+the classifier uses the first ``width`` features. For C > 0 the kernels minimise
 
     f(w, b) = |w|^2 / 2 + C sum_i v_i log(1 + exp(-s_i z_i)),  z_i = x_i w + b,  s_i = 2 y_i - 1
 
 by truncated Newton, in which conjugate gradients (CG) find the steps (C.-J. Lin, R. C. Weng, S. S.
-Keerthi, *Trust Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008). In
-contrast to the paper, a line search replaces the trust region. The optimisation method has these
-properties:
+Keerthi, *Trust Region Newton Method for Large-Scale Logistic Regression*, JMLR 9, 2008), but with a
+line search instead of the paper's trust region.
 
-* The constant b is eliminated from the Newton system. This elimination centres each feature: it
-  subtracts the mean of the feature under the weights d_i = v_i p_i (1 - p_i). Without centring, a
-  feature that is scaled but not shifted could be nearly parallel to the constant feature.
-* The preconditioner of CG for feature k is 1 + C sum_i d_i v_k. Here v_k is the variance of the
-  feature. For features scaled to variance 1, the preconditioner is a constant. On the dataset
-  enron, CG with the exact diagonal as its preconditioner needs 50 % more matrix products.
-* A product of the Newton matrix with a vector takes one pass over X, for both X p and X^T u. Eight
-  labels share one pass over X (see `multiply_row`). The labels that are trained in parallel occupy
-  eight lanes, and each lane has its own phase. A lane starts the next label when its present label
-  is solved for all values of C.
-* An exact Newton step by Cholesky decomposition would take d^3 / 3 operations, as many as hundreds
-  to thousands of products of the Newton matrix with a vector. A Newton step by CG needs only 5 to
-  100 products of the Newton matrix with a vector.
+* The constant b is eliminated from the Newton system. This subtracts from each feature its mean
+  under the weights d_i = v_i p_i (1 - p_i), without which a feature that is scaled but not shifted
+  could be nearly parallel to the constant.
+* The preconditioner of CG for feature k is 1 + C u_k sum_i d_i, with the feature's variance u_k. On
+  the dataset enron, CG with the exact diagonal needs 50 % more matrix products.
+* A product of the Newton matrix with a vector takes one pass over X, for both X p and X^T u, which
+  eight labels share. Each label's lane has its own phase, and starts the next label as soon as the
+  last one is solved for all values of C.
+* An exact Newton step by Cholesky decomposition would take as many operations as hundreds to
+  thousands of such products, while a step by CG needs only 5 to 100.
 
-The squared Newton decrement is twice the predicted decrease of f in the next step. Training of a
-label ends when the squared Newton decrement is below `TOLERANCE` times f. The kernels compare the
-squared Newton decrement with this limit before and after CG. Before CG, |gradient|^2 is an upper
-bound of the squared decrement, because no eigenvalue of the matrix of second derivatives is below
-1. After CG, the squared Newton decrement is known. If the squared Newton decrement is small enough
-after CG, the present Newton step is the last. The tolerance is relative to f, and much larger than
-rounding errors.
+Training of a label ends when the squared Newton decrement, twice the predicted decrease of f in the
+next step, is below `TOLERANCE` times f, much more than rounding errors. Before CG, this is tested
+with |gradient|^2, an upper bound because no eigenvalue of the Hessian is below 1. After CG, it is
+tested with the decrement itself, and the present step is then the last.
 """
 
 from __future__ import annotations
@@ -44,87 +37,76 @@ from xmlc.kernels.arrays import row_of, row_of_csr
 from xmlc.kernels.float64 import exp, log, log1p, softplus
 from xmlc.models.linear._row_products import LANES, add_row, multiply_row
 
-# The training of a label ends when the squared Newton decrement, relative to f, is below this
-# limit.
+# largest squared Newton decrement, relative to f, at which training ends
 TOLERANCE = 1e-20
-# Below this squared Newton decrement, relative to f, rounding hides the decrease of f. Steps stay
-# whole.
+# squared decrement below which steps stay whole, because rounding hides the decrease of f
 SAFE = 1e-11
-# A Newton step is halved if the ratio of actual to predicted decrease of f is below this limit.
+# least ratio of actual to predicted decrease of f, or else a step is halved
 SUFFICIENT = 1e-4
 MAX_STEPS = 100  # Newton steps for a label and a value of C
 MAX_PRODUCTS = 2000  # products of CG in a Newton step
 MAX_HALVINGS = 50  # of a Newton step
 
-# Each lane is in one of these five phases, see `Lanes`.
+# phases of a lane, see `Lanes`
 IDLE, GRADIENT, MEANS, CONJUGATE, SOLVED = np.arange(5)
 
 
 class Problem(NamedTuple):
-    """A training set in the form that the solver uses, for all labels and all cross-validation
-    folds.
-    """
+    """A training set for all labels and cross-validation folds."""
 
-    indptr: np.ndarray  # Start of each row in ``indices``, int64 (n + 1,).
-    indices: np.ndarray  # Features of the non-zeros in CSR order, uint32 (nnz,).
-    data: np.ndarray  # Scaled values of the non-zeros, float64 (nnz,).
-    # Ascending instances of each label, int64 (the row indices of the label matrix in CSC).
+    indptr: np.ndarray  # start of each row in ``indices``, int64 (n + 1,)
+    indices: np.ndarray  # feature of each non-zero in CSR order, uint32 (nnz,)
+    data: np.ndarray  # scaled value of each non-zero, float64 (nnz,)
+    # ascending instances of each label, int64
     label_rows: np.ndarray
-    label_starts: np.ndarray  # Start of each label in ``label_rows``, int64 (m + 1,).
-    scale: np.ndarray  # Factor by which each column was multiplied, float64 (width,).
-    variances: np.ndarray  # Variance of each column after scaling, float64 (width,).
-    # Number of first columns that the classifier of each label uses, int64 (m,).
+    label_starts: np.ndarray  # start of each label in ``label_rows``, int64 (m + 1,)
+    scale: np.ndarray  # factor of each column, float64 (width,)
+    variances: np.ndarray  # variance of each column after scaling, float64 (width,)
+    # number of first columns that each label's classifier uses, int64 (m,)
     widths: np.ndarray
-    importance: np.ndarray  # Weight of each instance's loss, float64 (n,).
+    importance: np.ndarray  # weight of each instance's loss, float64 (n,)
 
 
 class Solution(NamedTuple):
     """The logistic regressions of some labels."""
 
-    weights: np.ndarray  # Weights of each label for the last C, float64 (labels, width).
-    constants: np.ndarray  # Constant of each label for the last C, float64 (labels,).
-    # Mean held-out logistic loss, NaN without held-out instances, float64 (labels, values of C).
+    weights: np.ndarray  # for the last C, float64 (labels, width)
+    constants: np.ndarray  # for the last C, float64 (labels,)
+    # mean held-out log loss, NaN without held-out instances, float64 (labels, values of C)
     losses: np.ndarray
-    # Largest final squared Newton decrement of any C, relative to f, float64 (labels,).
+    # largest final squared Newton decrement of any C, relative to f, float64 (labels,)
     decrements: np.ndarray
 
 
 class ByRow(NamedTuple):
-    """The part of the lanes' state that has one number per instance.
+    """The lanes' numbers per instance, each float64 (n, 8)."""
 
-    Each array is float64 (n, 8), with one column per lane.
-    """
-
-    targets: np.ndarray  # Weight of the instance, negative if the instance does not have the label.
-    scores: np.ndarray  # Linear score z.
-    residuals: np.ndarray  # Weight of the instance times (p - y).
-    curvatures: np.ndarray  # Weight of the instance times p (1 - p).
-    products: np.ndarray  # Product of the centred row with CG's direction.
-    moves: np.ndarray  # Product of the centred row with the Newton step.
+    targets: np.ndarray  # weight of the instance, negative without the label
+    scores: np.ndarray  # linear score z
+    residuals: np.ndarray  # weight times (p - y)
+    curvatures: np.ndarray  # weight times p (1 - p)
+    products: np.ndarray  # centred row times CG's direction
+    moves: np.ndarray  # centred row times the Newton step
 
 
 class ByColumn(NamedTuple):
-    """The part of the lanes' state that has one number per feature.
-
-    Each array is float64 (d, 8), with one column per lane.
-    """
+    """The lanes' numbers per feature, each float64 (d, 8)."""
 
     weights: np.ndarray
-    directions: np.ndarray  # Search direction p of CG.
-    sums: np.ndarray  # Sums that `pass_over` computes.
-    residuals: np.ndarray  # Residual r of CG, at first the negative gradient.
-    steps: np.ndarray  # Newton step that CG has found so far.
-    means: np.ndarray  # Mean of the feature, weighted by the curvatures.
-    # Inverse of the preconditioner, or 0 for a feature that the label does not use.
+    directions: np.ndarray  # search direction p of CG
+    sums: np.ndarray  # computed by `pass_over`
+    residuals: np.ndarray  # residual r of CG, at first the negative gradient
+    steps: np.ndarray  # Newton step that CG has found so far
+    means: np.ndarray  # mean of the feature, weighted by the curvatures
+    # inverse of the preconditioner, or 0 for a feature that the label does not use
     inverses: np.ndarray
 
 
 class Lanes(NamedTuple):
-    """Arrays of shape (8,) with one number per lane, such as the lane's label, the index of its C,
-    and its phase.
+    """The state of eight lanes, one number each in arrays of shape (8,).
 
-    The phase determines the sum that the next pass over the rows computes for the lane. After each
-    pass over the rows, `solve_labels` calls a function that changes the phase of each lane::
+    The phase decides which sum the next pass over the rows computes for the lane, and which
+    function `solve_labels` then calls::
 
         phase      computed in the pass         after the pass     -> next phase
 
@@ -135,36 +117,32 @@ class Lanes(NamedTuple):
                                                 take_newton_step   -> GRADIENT, or SOLVED
         SOLVED     nothing, left at once        begin_path         -> GRADIENT, or IDLE
 
-    A label is SOLVED at its minimum. Then its next C begins with GRADIENT, if there is one.
-
-    `take_newton_step` also computes residuals and curvatures at the new weights. The setup of a
-    Newton system therefore takes only two passes, in the phases GRADIENT and MEANS. Each CG step
-    takes one further pass over the rows in the phase CONJUGATE.
-
-    Kernels receive the state of all lanes as ``by_row``, ``by_column`` and ``lanes``, and update
-    these arrays in place. The argument ``lane`` is the index of one lane.
+    A label is SOLVED at its minimum, before its next C, if any, begins with GRADIENT. As
+    `take_newton_step` computes residuals and curvatures at the new weights, only GRADIENT and MEANS
+    set up a Newton system, and each step of CG takes one further pass. Kernels update ``by_row``,
+    ``by_column`` and ``lanes`` in place, and ``lane`` is the index of one lane.
     """
 
-    phase: np.ndarray  # Phase of the lane, int64.
-    item: np.ndarray  # Index of the lane's label in the list of labels, int64.
-    place: np.ndarray  # Index of the present C among the ascending values of C, int64.
-    n_steps: np.ndarray  # Number of Newton steps so far, int64.
-    # Number of products that CG has computed in the present Newton step, int64.
+    phase: np.ndarray  # int64, like all fields up to ``width``
+    item: np.ndarray  # index of the lane's label in the list of labels
+    place: np.ndarray  # index of the present C among the ascending values
+    n_steps: np.ndarray  # Newton steps so far
+    # products of CG in the present Newton step
     n_products: np.ndarray
-    width: np.ndarray  # Number of features that the label uses, int64.
-    # Present value of C, float64. All following fields of this class are float64, too.
+    width: np.ndarray  # number of features that the label uses
+    # present value, float64, like all fields below
     C: np.ndarray
     constant: np.ndarray
-    square: np.ndarray  # Squared norm of the weights.
+    square: np.ndarray  # squared norm of the weights
     loss: np.ndarray
     objective: np.ndarray
-    slope: np.ndarray  # Sum of ``ByRow.residuals``.
-    curvature: np.ndarray  # Sum of ``ByRow.curvatures``.
-    centre: np.ndarray  # Inner product of the means and the direction.
-    remaining: np.ndarray  # The number r M^-1 r for the residual r and the preconditioner M.
-    target: np.ndarray  # Value of ``remaining`` at which CG ends.
-    gain: np.ndarray  # Squared Newton decrement of CG's present solution.
-    decrement: np.ndarray  # Squared Newton decrement of the last step, relative to the objective.
+    slope: np.ndarray  # sum of ``ByRow.residuals``
+    curvature: np.ndarray  # sum of ``ByRow.curvatures``
+    centre: np.ndarray  # inner product of the means and the direction
+    remaining: np.ndarray  # r M^-1 r for the residual r and the preconditioner M
+    target: np.ndarray  # value of ``remaining`` at which CG ends
+    gain: np.ndarray  # squared Newton decrement of CG's present solution
+    decrement: np.ndarray  # squared decrement of the last step, relative to the objective
 
 
 def solve_path(
@@ -174,21 +152,11 @@ def solve_path(
     rows: np.ndarray,
     held_out: np.ndarray | None = None,
 ) -> Solution:
-    """Minimise f for some labels and ascending values of C.
+    """Minimise f for some labels and ascending values of C, each from the solution for the last.
 
-    The solution for each value of C is the start for the next value.
-
-    Parameters
-    ----------
-    problem : Problem
-    labels : ndarray of int64, shape (labels,)
-        Labels to train. Each label must have positives and negatives among ``rows``.
-    grid : ndarray of float64, shape (labels, values of C)
-        Ascending values of C for each label.
-    rows : ndarray of int64
-        Instances on which the labels are trained.
-    held_out : ndarray of int64, optional
-        Instances on which the losses are computed.
+    The labels, int64, have positives and negatives among the training instances ``rows``, int64,
+    and ``grid``, float64 (labels, values of C), ascends for each of them. Instances ``held_out``
+    are for the losses.
     """
     d = problem.scale.size
     weights = np.zeros((labels.size, d))
@@ -205,10 +173,7 @@ def solve_path(
 
 
 def cache_lines(n_arrays: int, size: int) -> np.ndarray:
-    """Return zeros, float64 (n_arrays, size, 8).
-
-    Each row of 8 numbers is aligned with a cache line.
-    """
+    """Return zeros, float64 (n_arrays, size, 8), whose rows of 8 are aligned with cache lines."""
     numbers = np.zeros((n_arrays * size + 1) * LANES)
     start = -(numbers.ctypes.data // numbers.itemsize) % LANES
     return numbers[start : start + n_arrays * size * LANES].reshape(n_arrays, size, LANES)
@@ -216,16 +181,10 @@ def cache_lines(n_arrays: int, size: int) -> np.ndarray:
 
 @njit(error_model="numpy")
 def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes, solution):
-    """Run the loop of `solve_path`.
+    """Run the loop of `solve_path`, whose ``held_out`` may be empty here instead of None.
 
-    Parameters
-    ----------
-    problem, labels, grid, rows, held_out
-        As in `solve_path`, but ``held_out`` may be empty instead of None.
-    by_row, by_column, lanes
-        State of the lanes, all zero before the call, updated in place.
-    solution : Solution
-        The result, updated in place. All numbers of the result are 0 or NaN before the call.
+    ``by_row``, ``by_column`` and ``lanes`` are all zero before the call, and ``solution``, which
+    receives the result, 0 or NaN.
     """
     n_begun = 0
     n_done = 0
@@ -272,7 +231,7 @@ def solve_labels(problem, labels, grid, rows, held_out, by_row, by_column, lanes
 
 @njit
 def sides_of(problem, label):
-    """Return 1 for each instance with the label and -1 for each other instance, float64 (n,)."""
+    """Return 1 for each instance with the label and -1 for others, float64 (n,)."""
     sides = np.full(problem.importance.size, -1.0)
     for place in range(problem.label_starts[label], problem.label_starts[label + 1]):
         sides[problem.label_rows[place]] = 1.0
@@ -281,20 +240,8 @@ def sides_of(problem, label):
 
 @njit(error_model="numpy")
 def begin_label(problem, label, C, rows, by_row, by_column, lanes, lane):
-    """Start a label in a lane, with weights 0 and a constant that would be optimal if all instances
-    had equal weights.
-
-    Parameters
-    ----------
-    problem : Problem
-    label : int64
-    C : float64
-        The first value of C for which the label is solved.
-    rows : int64 (n,)
-        Instances on which the label is trained.
-    by_row, by_column, lanes
-        State of the lanes, updated in place.
-    lane : int
+    """Start a label in a lane, with weights 0 and the constant that is optimal for equal weights of
+    the instances ``rows``. ``C`` is its first value.
     """
     sides = sides_of(problem, label)
     n = rows.size
@@ -316,18 +263,7 @@ def begin_label(problem, label, C, rows, by_row, by_column, lanes, lane):
 
 @njit(error_model="numpy")
 def begin_path(lanes, lane, place, C):
-    """Set the next value of C for a lane, which starts from its solution for the previous C.
-
-    Parameters
-    ----------
-    lanes : Lanes
-        State of the lanes, updated in place.
-    lane : int
-    place : int
-        Index of C among the ascending values of C.
-    C : float64
-        The value of C.
-    """
+    """Set value number ``place`` of C for a lane, which starts from the solution for the last."""
     lanes.place[lane] = place
     lanes.n_steps[lane] = 0
     lanes.C[lane] = C
@@ -337,16 +273,8 @@ def begin_path(lanes, lane, place, C):
 
 @njit(error_model="numpy")
 def pass_over(problem, rows, by_row, by_column, lanes):
-    """Make one pass over the matrix, and compute the row products and the sums that each lane needs
-    in its phase.
-
-    Parameters
-    ----------
-    problem : Problem
-    rows : int64 (n,)
-        Instances on which the labels are trained.
-    by_row, by_column, lanes
-        State of the lanes. The pass writes ``by_row.products`` and ``by_column.sums``.
+    """Pass once over the instances ``rows``, and write ``by_row.products`` and ``by_column.sums``
+    as the phase of each lane needs them.
     """
     # 1 in the row of the lane's phase, because a branch would be slow
     in_phase = np.zeros((SOLVED + 1, LANES))
@@ -370,7 +298,7 @@ def pass_over(problem, rows, by_row, by_column, lanes):
 
 @njit(error_model="numpy")
 def conjugate(by_row, by_column, lanes):
-    """Make one step of preconditioned conjugate gradients in each lane whose phase is CONJUGATE."""
+    """Make a step of preconditioned conjugate gradients in each lane whose phase is CONJUGATE."""
     p, sums, r, steps, means, inverses = by_column[1:]
     bent = np.zeros(LANES)
     left = np.zeros(LANES)
@@ -405,16 +333,7 @@ def conjugate(by_row, by_column, lanes):
 
 @njit(error_model="numpy")
 def start_newton_step(variances, by_row, by_column, lanes, lane):
-    """Set up the Newton system at the present weights, unless these weights are the solution.
-
-    Parameters
-    ----------
-    variances : float64 (width,)
-        Variance of each column.
-    by_row, by_column, lanes
-        State of the lanes, updated in place.
-    lane : int
-    """
+    """Set up the Newton system at the present weights, unless they are the solution."""
     p, sums, r, steps, means, inverses = by_column[1:]
     C = lanes.C[lane]
     curvature = lanes.curvature[lane]
@@ -444,9 +363,8 @@ def start_newton_step(variances, by_row, by_column, lanes, lane):
     lanes.remaining[lane] = remaining
     lanes.gain[lane] = 0.0
     lanes.n_products[lane] = 0
-    # Far from the solution, CG reduces the norm of the residual to a tenth. Near the solution, CG
-    # reduces the residual further, so that Newton's method converges quadratically. CG also ends
-    # when the residual is below the tolerance, because a smaller residual would not help.
+    # CG reduces the norm of the residual to a tenth and, near the solution, further, so that Newton
+    # steps converge quadratically, but not below the tolerance, which would not help.
     lanes.target[lane] = max(
         min(0.01, remaining / objective) * remaining, 0.01 * TOLERANCE * objective
     )
@@ -497,17 +415,8 @@ def take_newton_step(by_row, by_column, lanes, lane):
 def evaluate_loss(by_row, lanes, lane, length, shift):
     """Return the weighted sum of losses after ``length`` times the Newton step.
 
-    The function also stores the residuals and curvatures.
-
-    Parameters
-    ----------
-    by_row, lanes
-        State of the lanes. The function writes the residuals, the curvatures and their sums.
-    lane : int
-    length : float64
-        Factor by which the Newton step is multiplied.
-    shift : float64
-        The full Newton step changes each score by the sum of ``shift`` and ``by_row.moves``.
+    The full step changes each score by ``by_row.moves`` plus ``shift``. Residuals, curvatures and
+    their sums at the new scores are stored.
     """
     loss = slope = total = 0.0
     for i in range(by_row.scores.shape[0]):
@@ -519,8 +428,7 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
             margin = -score
         e = exp(-abs(margin))
         share = 1.0 / (1.0 + e)
-        # This formula for the probability of the wrong class is accurate even if the probability is
-        # small.
+        # accurate for small probabilities of the wrong class, too
         wrong = share
         if margin >= 0.0:
             wrong = e * share
@@ -538,22 +446,6 @@ def evaluate_loss(by_row, lanes, lane, length, shift):
 
 @njit(error_model="numpy")
 def mean_loss(problem, label, rows, by_column, lanes, lane):
-    """Return the weighted mean logistic loss of a lane's present solution on the instances
-    ``rows``.
-
-    Parameters
-    ----------
-    problem : Problem
-    label : int64
-        Label of the lane.
-    rows : int64
-        Numbers of the instances.
-    by_column : ByColumn
-        Weights of all lanes.
-    lanes : Lanes
-        Constants of all lanes.
-    lane : int
-    """
     sides = sides_of(problem, label)
     loss = total = 0.0
     for row in rows:

@@ -1,11 +1,10 @@
 """Products of a sparse row with eight vectors, as eight parallel float64 sums.
 
-The kernels read the matrix once for eight vectors. The eight factors for a non-zero are consecutive
-in memory, and the eight sums stay in a register. On an AMD EPYC with AVX-512, each of the two
-kernels takes 1.1 ns per non-zero for eight vectors, and 0.7 ns for a single vector. No operation
-combines the numbers of different lanes. Each multiplication and each addition is rounded
-separately, and all sums have a fixed order. The results of a lane are therefore bit-identical on
-any processor and for any labels in the other lanes.
+The kernels read the matrix once for eight vectors, whose factors for a non-zero are consecutive in
+memory and whose sums stay in a register. On an AMD EPYC with AVX-512, either takes 1.1 ns per
+non-zero, and would take 0.7 ns for a single vector. Lanes are never combined, each operation is
+rounded separately, and sums have a fixed order. So the results of a lane are bit-identical on any
+processor, whatever labels are in the other lanes.
 """
 
 from __future__ import annotations
@@ -18,27 +17,16 @@ from numba.extending import intrinsic
 
 from xmlc.kernels.vectors import DOUBLE, Vectors, index_at
 
-LANES = 8  # This is the number of labels that a kernel trains in parallel.
+LANES = 8  # labels that a kernel trains in parallel
 
 
 @intrinsic
 def multiply_row(typing_context, columns, values, vectors, products):
-    """Write the inner products of one sparse row with eight vectors to ``products``.
+    """Write the inner products of one sparse row with eight vectors to ``products``, float64 (8,).
 
-    Each inner product has two partial sums, over the non-zeros at even and at odd positions of the
-    row. An addition to one partial sum does not wait for the previous addition to the other partial
-    sum.
-
-    Parameters
-    ----------
-    columns : uint32 (q,)
-        Column of each non-zero of the row.
-    values : float64 (q,)
-        Value of each non-zero.
-    vectors : float64 (d, 8)
-        The eight vectors.
-    products : float64 (8,)
-        Overwritten with the inner products.
+    Non-zeros at even and at odd positions have their own partial sums, so that one addition need
+    not wait for the last. ``columns`` are uint32 and ``values`` float64, (q,), and ``vectors``
+    float64 (d, 8).
     """
 
     def generate(context, builder, signature, arguments):
@@ -60,16 +48,9 @@ def multiply_row(typing_context, columns, values, vectors, products):
 
 @intrinsic
 def add_row(typing_context, columns, values, multiples, sums):
-    """Add multiples of a sparse row to eight vectors. No column may occur twice in the row.
+    """Add ``multiples``, float64 (8,), of a sparse row to the eight vectors ``sums``, (d, 8).
 
-    Parameters
-    ----------
-    columns, values
-        As in `multiply_row`.
-    multiples : float64 (8,)
-        The factor for each vector.
-    sums : float64 (d, 8)
-        The eight vectors, updated in place.
+    No column may occur twice in the row.
     """
 
     def generate(context, builder, signature, arguments):
@@ -86,12 +67,10 @@ def add_row(typing_context, columns, values, multiples, sums):
 
 
 def arrays_of(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
-    """Return the arrays that an intrinsic receives."""
     kinds = zip(signature.args, arguments, strict=True)
     return [context.make_array(kind)(context, builder, value) for kind, value in kinds]
 
 
 def vector_at(lanes: Vectors, vectors: Any, columns: Any, place: Any) -> Any:
-    """Return the address of the vector of the column at a place of a sparse row."""
     column = index_at(lanes.builder, columns.data, place, place.type)
     return lanes.at(vectors.data, lanes.builder.mul(column, place.type(LANES)))

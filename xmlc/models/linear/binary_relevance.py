@@ -1,4 +1,4 @@
-"""Binary relevance, which trains one independent classifier for each label."""
+"""Binary relevance, which trains an independent classifier for each label."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from xmlc.models.linear.label_logistic import LabelLogistic, linear_scores
 
 
 class BinaryRelevance(LabelLogistic):
-    """Estimate each label independently by regularised logistic regression: binary relevance
-    (gfm2011, Section 4).
+    """Binary relevance: one regularised logistic regression for each label (gfm2011, Section 4).
 
-    See `xmlc.models.linear.label_logistic.LabelLogistic` for the parameters and attributes.
+    `xmlc.models.linear.label_logistic.LabelLogistic` has the parameters and attributes.
+
+    See Also
+    --------
+    xmlc.models.ProbabilisticClassifierChain : The same regressions, but of dependent labels.
 
     Examples
     --------
@@ -31,8 +34,7 @@ class BinaryRelevance(LabelLogistic):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the probability estimates that are strictly greater than ``threshold``.
 
-        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the
-        result.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
         """
         X = self._instances(X)
         thresholds = self._label_thresholds(threshold)
@@ -52,26 +54,18 @@ class BinaryRelevance(LabelLogistic):
 
 @njit
 def sigmoids_above(scores, thresholds):
-    """Return the estimates sigmoid(score) that are strictly greater than the thresholds of their
-    labels.
-
-    Estimates are rounded to float32 before they are compared with thresholds.
+    """Return the estimates sigmoid(score), in float32, that exceed their labels' thresholds.
 
     Parameters
     ----------
     scores : float64 (n, m)
-        Scores of all labels.
     thresholds : float32 (m,)
-        Threshold of each label.
 
     Returns
     -------
     counts : int64 (n,)
-        Number of returned estimates for each instance.
-    labels : int32 (nnz,)
-        Label of each estimate, ascending within an instance.
-    estimates : float32 (nnz,)
-        The estimates of one instance after another.
+    labels : int32 (nnz,), estimates : float32 (nnz,)
+        One instance after another, with ascending labels.
     """
     n, m = scores.shape
     counts = np.zeros(n, dtype=np.int64)

@@ -1,6 +1,4 @@
-"""Probabilistic classifier chains, which model the joint distribution of labels by the product
-rule.
-"""
+"""Probabilistic classifier chains, which model the joint distribution of the labels."""
 
 from __future__ import annotations
 
@@ -29,36 +27,38 @@ Order = Literal["given", "reversed"]
 
 @hyperparameters
 class ProbabilisticClassifierChain(LabelLogistic):
-    """Estimate the joint distribution of the labels: a probabilistic classifier chain (PCC) of
-    logistic regressions.
+    """A probabilistic classifier chain (PCC) of logistic regressions (gfm2011, Section 4).
 
-    The model is from gfm2011 (Section 4, equation (9)). The classifier of label j estimates P(Y_j =
-    1 | x, y_1, ..., y_{j-1}). The classifier of label j uses the labels before label j as
-    additional features. Predictions use samples from the joint distribution. The labels of each
-    sample are drawn one after another, in the order of the chain.
+    The classifier of label j estimates P(Y_j = 1 | x, y_1, ..., y_{j-1}), with the labels before j
+    as additional features. By the product rule, equation (9), the chain thus models the joint
+    distribution of the labels, from which predictions draw samples, one label after another.
 
     Parameters
     ----------
     n_samples : int
         Number of label sets to draw for each instance, 200 in gfm2011.
     order : {"given", "reversed"}
-        Order of the labels in the chain, ascending or descending by number. gfm2011 does not
-        specify the order.
+        Labels ascending or descending by number, which gfm2011 does not specify.
     label_scale : float
-        Labels that are used as features are scaled (see ``standardize``) and then multiplied by
-        this factor. The larger ``label_scale``, the less the weights of labels are regularised.
+        Factor of labels as features, after scaling (see ``standardize``). The larger it is, the
+        less their weights are regularised.
     random_state : int
-        Seed of the cross-validation folds and of the samples.
+        Seed of the folds and of the samples.
     C, C_grid, folds, common, standardize, n_jobs
         As in `xmlc.models.linear.label_logistic.LabelLogistic`.
 
     Attributes
     ----------
     influence_ : ndarray of float32, shape (m, m)
-        For i < j, entry [i, j] is the weight of the i-th label in the classifier of the j-th label.
-        Labels are numbered in the order of the chain.
+        Entry [i, j], for i < j, is the weight of the i-th label of the chain in the classifier of
+        the j-th.
     weights_, constants_, C_, losses_, decrements_
         As in `xmlc.models.linear.label_logistic.LabelLogistic`, in the order of the chain.
+
+    See Also
+    --------
+    xmlc.models.BinaryRelevance : Independent labels, without samples.
+    xmlc.inference : Label sets from samples of the joint distribution.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class ProbabilisticClassifierChain(LabelLogistic):
         *LabelLogistic.FIELDS,
         Field("influence_", np.float32, ("n_labels", "n_labels"), within=FINITE),
     )
-    # The samples of an instance depend on the row number of the instance in X.
+    # The samples of an instance depend on its row number in X.
     _BY_INSTANCE = False
 
     n_samples: int = param(whole(1, PASSES), default=200)
@@ -87,16 +87,14 @@ class ProbabilisticClassifierChain(LabelLogistic):
         Parameters
         ----------
         X : CSR, shape (n, d)
-            Features of the instances.
         n_samples : int or None
-            Number of label sets to draw for each instance. With None, the value of the
-            hyperparameter ``n_samples`` is used.
+            Number of label sets for each instance, None for the hyperparameter.
 
         Returns
         -------
         csr_array of bool, shape (n * n_samples, m)
-            The drawn label sets. Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance
-            i. The random numbers for instance i depend on ``random_state`` and on i.
+            Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. Their random numbers
+            depend on ``random_state`` and on i.
         """
         X = self._instances(X)
         if n_samples is None:
@@ -111,9 +109,6 @@ class ProbabilisticClassifierChain(LabelLogistic):
     def _draw(
         self, n_samples: int, scores: np.ndarray, first: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of labels of each drawn set, and the labels of one set after
-        another.
-        """
         seed = np.int64(self.random_state)
         counts, labels = sample_chain(
             scores.astype(np.float32), self.influence_, int(n_samples), seed, first
@@ -123,12 +118,9 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return counts, labels
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the share of drawn label sets that contain each label.
+        """Return the shares of drawn label sets that contain a label, if above ``threshold``.
 
-        A share is returned only if it is above ``threshold``.
-
-        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for the parameters and the
-        result.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
         """
         thresholds = self._label_thresholds(threshold)
         shares = marginals_of(Samples(self.sample(X), self.n_samples)).astype(np.float32)
@@ -145,59 +137,38 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return top_k_of_row(labels, shares, k, label_weights)
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Check the training data, and return the data with the labels in the order of the
-        chain.
-        """
+        """Return the checked training data, with the labels in the order of the chain."""
         X, Y = super()._training_data(X, Y)
         if self.order == "reversed":
             Y = Y[:, ::-1]
         return X, Y
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return the `Problem` of the chain, with label columns after the feature columns."""
         widths = X.shape[1] + np.arange(Y.shape[1])
         return make_problem(X, Y, self.standardize, self.label_scale, widths, weights)
 
     def _split_weights(self) -> None:
-        """Split the weights of each classifier into feature weights and influences of earlier
-        labels.
-        """
         influence = self.weights_[:, self.n_features_in_ :].T
         self.influence_ = np.zeros((self.n_labels_, self.n_labels_), dtype=np.float32)
-        # ``influence`` has no rows if there is only one label.
+        # ``influence`` has no rows if there is only one label
         self.influence_[: len(influence)] = influence
         self.weights_ = np.ascontiguousarray(self.weights_[:, : self.n_features_in_])
 
 
 @njit
 def sample_chain(scores, influence, n_samples, seed, first):
-    """Draw label sets from the chain's conditional distribution, one label after another (gfm2011,
-    equation (9)).
+    """Draw label sets from the chain, one label after another (gfm2011, equation (9)).
 
-    To draw a label set, the kernel computes m logistic functions and m random numbers. Each label i
-    in the drawn set takes m - i - 1 additions, which read row i of ``influence`` sequentially.
-
-    Parameters
-    ----------
-    scores : float32 (n, m)
-        Scores that the labels get from the features alone, constants included.
-    influence : float32 (m, m)
-        If a drawn label set contains label i, the entry [i, j] is added to the score of each later
-        label j. Only entries [i, j] with j > i are read.
-    n_samples : int64
-        Number of label sets to draw for each instance.
-    seed : int64
-        Seed of the random numbers.
-    first : int64
-        Number of the first instance. The random numbers for an instance depend only on the seed and
-        on the number of the instance.
+    ``scores``, float32 (n, m), are from the features alone, constants included. A drawn label i
+    adds ``influence[i, j]`` to the score of each later label j. Random numbers depend on the number
+    ``first`` of the first instance.
 
     Returns
     -------
     counts : int64 (n * n_samples,)
-        Number of labels in each drawn set. The label sets of an instance are consecutive.
+        Number of labels in each drawn set, with the sets of an instance together.
     labels : int32 (sum of counts,)
-        The labels of one drawn set after another, ascending within a set.
+        Ascending within a set.
     """
     n, m = scores.shape
     counts = np.zeros(n * n_samples, dtype=np.int64)

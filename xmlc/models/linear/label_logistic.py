@@ -1,6 +1,4 @@
-"""Train one regularised logistic regression per label, for binary relevance and classifier
-chains.
-"""
+"""One regularised logistic regression per label, for binary relevance and classifier chains."""
 
 from __future__ import annotations
 
@@ -30,12 +28,11 @@ from xmlc.models.linear._logistic import MAX_STEPS, TOLERANCE, Problem, Solution
 C_GRID = (5e-5, 5e-4, 5e-3, 5e-2, 5e-1, 5.0)
 SURE = 30.0  # the score of a label that all training instances have
 NEVER = -1000.0  # the score of a label that no training instance has
-# A model has at most this number of weights, so that a float64 array of the weights takes at most 2
-# GB.
+# A float64 array of them takes at most 2 GB.
 MAX_WEIGHTS = 250_000_000
-# This is the largest number of scores or drawn values that one task of a prediction computes.
+# scores or drawn values that one task of a prediction computes
 CELLS = 4_000_000
-# A task has four labels for each of the eight lanes, so that lanes seldom wait for other lanes.
+# four labels for each of the eight lanes, so that lanes seldom wait
 LABELS_PER_TASK = 32
 
 
@@ -43,48 +40,42 @@ LABELS_PER_TASK = 32
 class LabelLogistic(SparseProbabilityEstimator):
     """The base class of estimators that train an L2-regularised logistic regression for each label.
 
-    Truncated Newton steps in float64 solve each regression to a tight optimum (see
-    `xmlc.models.linear._logistic`). The result is bit-identical on any processor and any number of
-    threads.
+    Truncated Newton steps in float64 solve each regression to a tight optimum
+    (`xmlc.models.linear._logistic`), so the result is bit-identical on any processor and any number
+    of threads.
 
     Parameters
     ----------
     C : float or None
-        Weight of the loss, relative to half the squared norm of a label's weight vector. The
-        constant is not regularised. With None, C is the value in ``C_grid`` with the smallest mean
-        log loss in cross-validation, as in gfm2011 (Section 4).
+        Weight of the loss, relative to half the squared norm of a label's weights without the
+        constant. None selects the value of ``C_grid`` with the smallest mean log loss in
+        cross-validation, as in gfm2011 (Section 4).
     C_grid : sequence of float
-        Candidate values of C, ascending. Relative to the loss, the squared norm has the weight 1 /
-        (2 C). For each default value of C, the weight 1 / (2 C) is a power of ten.
+        Candidate values of C, ascending. By default, 1 / (2 C) is a power of ten.
     folds : int
         Number of folds of the cross-validation, 3 in gfm2011.
     common : bool
-        With True, one C is chosen for all labels, by the mean of the labels' losses. With False, a
-        separate C is chosen for each label.
+        Choose one C for all labels, by the mean of their losses, instead of one for each.
     standardize : bool
-        Scale each feature to standard deviation 1 in the training set before training. The stored
-        weights apply to unscaled features. gfm2011 does not mention scaling, but the results for BR
-        in gfm2011 match scaled features.
+        Scale each feature to standard deviation 1 for training. The stored weights apply to
+        unscaled features. gfm2011 does not mention it, but its results for BR match scaled ones.
     random_state : int
-        Seed of the random folds for cross-validation.
+        Seed of the cross-validation folds.
     n_jobs : int or None
-        Number of threads in training and prediction. The result does not depend on the number of
-        threads.
+        Number of threads.
 
     Attributes
     ----------
     weights_ : ndarray of float32, shape (m, d)
     constants_ : ndarray of float32, shape (m,)
     C_ : ndarray of float64, shape (m,)
-        The C of each label. C is NaN for a label that all or no training instances have, because
-        such a label is not trained.
+        NaN for a label that is not trained because all or no instances have it.
     losses_ : ndarray of float64, shape (m, folds, len(C_grid))
-        Log loss of each label on each fold, stored only with C=None. A log loss is NaN if all or
-        none of the instances in the other folds have the label.
+        Log losses on each fold, stored only with C=None, and NaN if all or none of the instances in
+        the other folds have the label.
     decrements_ : ndarray of float64, shape (m,)
-        Squared Newton decrement of each label at the end of training, relative to the objective.
-        The squared Newton decrement is twice the decrease of the objective that a further Newton
-        step would bring. The decrement of a label that is not trained is NaN.
+        Squared Newton decrement at the end of training, relative to the objective: twice the
+        decrease that a further Newton step would bring. NaN for a label that is not trained.
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = (
@@ -106,13 +97,11 @@ class LabelLogistic(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train one logistic regression for each label.
+        """Train one logistic regression for each label, and choose C first if it is None.
 
-        If the hyperparameter C is None, choose C first.
-
-        The weight of an instance multiplies its loss in training and in the choice of C. The
-        standard deviations of features are weighted, too. An instance of weight w has the same
-        effect as w equal rows, except that the cross-validation folds differ.
+        Weights multiply the instances' losses in training and in the choice of C, and count in the
+        standard deviations of features. Weight w has the same effect as w equal rows, except that
+        the folds differ.
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for the parameters.
 
@@ -142,7 +131,6 @@ class LabelLogistic(SparseProbabilityEstimator):
         return self
 
     def _choose(self, problem: Problem) -> np.ndarray:
-        """Choose the C of each label by cross-validation, and store the held-out losses."""
         grid = np.asarray(self.C_grid, dtype=np.float64)
         fold_of = (
             random_permutation(problem.importance.size, self.random_state, Stream.LOGISTIC_FOLD)
@@ -160,10 +148,6 @@ class LabelLogistic(SparseProbabilityEstimator):
         return grid[best_indices(self.losses_, self.common)]
 
     def _learn(self, problem: Problem) -> None:
-        """Train the classifier of each label.
-
-        A classifier has one weight per column of ``problem``.
-        """
         everywhere = np.ones(problem.importance.size, dtype=bool)
         self.weights_ = np.zeros((self.n_labels_, problem.scale.size), dtype=np.float32)
         self.constants_ = np.where(positives(problem, everywhere) > 0, SURE, NEVER).astype(
@@ -194,11 +178,11 @@ class LabelLogistic(SparseProbabilityEstimator):
         keep: Callable[[int, np.ndarray, Solution], None],
         title: str,
     ) -> None:
-        """Train all labels on each of some sets of instances, bool (n,), with the values of C in
-        ``grid``, (m, values).
+        """Train all labels on each of some ``sets`` of instances, bool (n,), for ``grid``, (m,
+        values of C).
 
-        The numbers of a set and of some labels, and the labels' `Solution`, are passed to ``keep``.
-        Losses are computed on the instances outside the set.
+        For each task, ``keep`` receives the number of the set, some labels and their `Solution`,
+        with the losses on the instances outside the set.
         """
 
         def solve(number: int, labels: np.ndarray) -> None:
@@ -213,12 +197,9 @@ class LabelLogistic(SparseProbabilityEstimator):
         run_tasks(solve, tasks, self.n_jobs, costs, title=title, unit="labels")
 
     def _split_weights(self) -> None:
-        """Take the weights of labels out of ``weights_``, if labels are features of later
-        labels.
-        """
+        """Take the weights of labels as features, if there are any, out of ``weights_``."""
 
     def _problem(self, X: sparse.csr_array, Y: sparse.csr_array, weights: np.ndarray) -> Problem:
-        """Return a training set as a `Problem` for the solver."""
         return make_problem(X, Y, self.standardize, 1.0, np.full(Y.shape[1], X.shape[1]), weights)
 
     def _by_blocks(
@@ -227,10 +208,9 @@ class LabelLogistic(SparseProbabilityEstimator):
         cells_per_row: int,
         use: Callable[[np.ndarray, int], tuple[np.ndarray, ...]],
     ) -> list[np.ndarray]:
-        """Call ``use(scores, first)`` for each block of instances, and join the results.
+        """Join the results of ``use(scores, first)`` for each block of instances.
 
-        The argument ``scores``, float64 (n, m), contains the linear scores of the n instances
-        ``first .. first + n - 1``.
+        ``scores``, float64 (n, m), are linear scores of the instances from number ``first`` on.
         """
         weights = np.ascontiguousarray(self.weights_.T)
 
@@ -244,51 +224,27 @@ class LabelLogistic(SparseProbabilityEstimator):
 
 
 def best_indices(losses: np.ndarray, common: bool) -> np.ndarray:
-    """Return for each label the index in ``C_grid`` of the value with the smallest mean loss over
-    the folds.
+    """Return for each label the index in ``C_grid`` with the smallest mean loss over the folds.
 
-    Parameters
-    ----------
-    losses : ndarray of float64, shape (m, folds, size of the grid)
-        Log loss on each fold. The log loss of a label on a fold is NaN if the label could not be
-        trained on the other folds.
-    common : bool
-        Whether to choose one C for all labels, by the mean of the labels' losses.
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-        Index of the best C for each label. A label without losses gets the index 0, which means the
-        strongest regularisation.
+    ``losses``, (m, folds, size of the grid), are NaN on a fold if the label could not be trained on
+    the others. A label without any has index 0, the strongest regularisation. With ``common``, all
+    labels have the index for the mean of their losses.
     """
     known = ~np.isnan(losses)
     sums = sum(np.where(known, losses, 0.0).transpose(1, 0, 2))
     means = sums / np.maximum(np.count_nonzero(known, axis=1), 1)
     if not common:
         return means.argmin(axis=1)
-    # For a common C, each label's mean loss has the same weight, even if the label has no loss in
-    # some folds.
+    # each label's mean has the same weight, even if it has no loss in some folds
     return np.full(len(losses), sum(means).argmin())
 
 
 def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
-    """Divide labels into tasks that take about the same time.
+    """Divide labels into tasks of at most `LABELS_PER_TASK` that take about the same time.
 
-    Labels without positives or without negatives among the given instances are left out.
-
-    Parameters
-    ----------
-    problem : Problem
-        The training set.
-    training : ndarray of bool, shape (n,)
-        True for the instances on which the labels are trained.
-
-    Returns
-    -------
-    list of ndarray
-        The labels of each task, at most `LABELS_PER_TASK`. Labels with many positives and many
-        negatives need the most steps, and come first in each task. The last label of a task has to
-        take little time, because the other lanes are then idle.
+    Labels with many positives and many negatives take the most steps, so they come first in a task,
+    because other lanes are idle during the last label. Labels without positives or negatives among
+    the ``training`` instances, bool (n,), are left out.
     """
     counts = positives(problem, training)
     rarer = np.minimum(counts, int(training.sum()) - counts)
@@ -298,7 +254,7 @@ def blocks_of(problem: Problem, training: np.ndarray) -> list[np.ndarray]:
     return [labels[i::n_blocks].copy() for i in range(n_blocks)]
 
 
-# The functions below prepare a `Problem` for the solver.
+# functions that prepare a `Problem` for the solver
 
 
 def make_problem(
@@ -311,21 +267,9 @@ def make_problem(
 ) -> Problem:
     """Return a training set as a `Problem` for the solver.
 
-    Parameters
-    ----------
-    X : canonical CSR, shape (n, d)
-        Features.
-    Y : canonical boolean CSR, shape (n, m)
-        Label sets. If any of ``widths`` exceeds d, the labels are also used as features, in the
-        columns from d on.
-    standardize : bool
-        Whether to scale all columns to standard deviation 1.
-    label_scale : float
-        Labels that are used as features are scaled and then multiplied by this factor.
-    widths : ndarray of int64, shape (m,)
-        The classifier of label j uses the first ``widths[j]`` columns.
-    weights : ndarray of float32, shape (n,)
-        Weight of each instance.
+    ``X`` and ``Y`` are canonical. Label sets follow the features as columns, times ``label_scale``
+    after scaling, if any of ``widths``, int64 (m,), exceeds d: the numbers of first columns that
+    the labels' classifiers use. ``weights`` are float32 (n,).
     """
     importance = weights.astype(np.float64)
     n_features = X.shape[1]
@@ -351,22 +295,17 @@ def make_problem(
 
 
 def positives(problem: Problem, among: np.ndarray) -> np.ndarray:
-    """Return the number of positives of each label among some instances, given by ``among``, bool
-    (n,).
-    """
+    """Count each label's positives among the instances that ``among``, bool (n,), marks."""
     counted = np.concatenate(([0], np.cumsum(among[problem.label_rows])))
     return np.diff(counted[problem.label_starts])
 
 
 def spreads(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weighted variance of each column, and the factor that scales the column to
-    standard deviation 1.
+    """Return the weighted variance of each column, and the factor for standard deviation 1.
 
-    The divisor of a variance is the larger of n - 1 and n / 2. Here n is the sum of the instance
-    weights. Constant columns have the factor 1.
-
-    Features are scaled but not shifted, so that they stay sparse. A shift of a feature would only
-    change the constant of the regression, which is not regularised.
+    The divisor of a variance is the larger of n - 1 and n / 2, with the sum n of the weights.
+    Constant columns have the factor 1. Features are not shifted, so that they stay sparse: a shift
+    would only change the constant of the regression, which is not regularised.
     """
     n = math.fsum(importance)
     own = np.repeat(importance, np.diff(X.indptr))
@@ -378,35 +317,19 @@ def spreads(X: sparse.csr_array, importance: np.ndarray) -> tuple[np.ndarray, np
     means = sums(own * X.data) / n
     squares = sums(own * (X.data * X.data)) / n
     deviations = X.data - means[X.indices]
-    # A sparse entry that is not stored is 0, so its squared deviation from the mean is the squared
-    # mean.
+    # An entry that is not stored is 0, so its squared deviation is the squared mean.
     total = sums(own * (deviations * deviations)) + (n - sums(own)) * means * means
     variances = total / max(n - 1, n / 2)
-    # The computed variance of a constant feature may differ from 0 because of rounding errors.
+    # Rounding errors may give a constant feature a variance other than 0.
     return variances, 1 / np.sqrt(np.where(variances > 1e-12 * squares, variances, 1.0))
 
 
 @njit
 def linear_scores(indptr, indices, data, weights, constants):
-    """Return the linear scores of all labels, float64 (n, m).
+    """Return the linear scores of all labels, float64 (n, m), summed in the order of the features.
 
-    A score is summed in the order of the instance's features.
-
-    For each non-zero, the kernel reads one row of ``weights``, 4 bytes per label.
-
-    Parameters
-    ----------
-    indptr : int64 (n + 1,)
-        Start of each instance in ``indices``, as in a CSR matrix.
-    indices : uint32 (nnz,)
-        Feature of each non-zero.
-    data : float32 (nnz,)
-        Value of each non-zero.
-    weights : float32 (d, m)
-        Weight of each feature for each label. For a single instance, a view of the transposed array
-        is fast enough.
-    constants : float32 (m,)
-        Constant of each label.
+    ``weights`` are float32 (d, m), for a single instance a view of the transposed array, which is
+    fast enough.
     """
     n = indptr.size - 1
     scores = np.empty((n, constants.size))
