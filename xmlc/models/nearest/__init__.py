@@ -1,4 +1,4 @@
-"""Provide the sparse weighted nearest-neighbour method (swnn2018)."""
+"""The sparse weighted nearest-neighbour method (swnn2018)."""
 
 from xmlc.models.nearest.estimator import (
     SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors,

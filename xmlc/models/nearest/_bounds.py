@@ -1,13 +1,10 @@
-"""Compute upper bounds of a query's similarities to all instances of a block (`bound_block`).
+"""Upper bounds of a query's similarities to all instances of a block (`bound_block`). Kernels.
 
-Kernels.
-
-For each rare feature, the index has a list of postings. A posting contains an instance and the
-instance's value of the feature. `add_postings` adds the product of this value and the query's value
-to an integer sum of the instance. Frequent features have no postings, because most postings would
-belong to them. Words of 64 bits contain the frequent features of an instance. `bound_frequent`
-counts those that the instance shares with the query, and bounds their inner product. `bound_chunk`
-makes an upper bound of the similarity of the sum and the bound.
+The index has a list of postings, pairs of an instance and its value, for each rare feature.
+`add_postings` adds the product of this value and the query's to an integer sum of the instance.
+Frequent features, to which most postings would belong, are bits in words of 64 bits instead, and
+`bound_frequent` counts those that instance and query share, and bounds their inner product. From
+both, `bound_chunk` makes an upper bound of the similarity.
 """
 
 from __future__ import annotations
@@ -23,50 +20,46 @@ from xmlc.kernels.arrays import bits_set, prefetch, row_of, unchecked_view
 from xmlc.kernels.float32 import fma
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS, NeighbourIndex
 
-CHUNK = 1024  # The counts and products of 1024 instances fit into the level-1 cache.
-# `add_terms` computes 64 terms at once. The constant is an int64, because numba gives a plain int
-# another type.
+CHUNK = 1024  # counts and products of a chunk fit into the level-1 cache
+# terms that `add_terms` computes at once, an int64 because numba gives a plain int another type
 TERMS = np.int64(64)
-# Integer sums of postings have the unit 2**-30. The lowest bits of a sum count the sum's postings.
+# Unit of the integer sums of postings, whose lowest bits count the postings.
 SUM_UNIT = 2.0**-30
-FLAT = 3  # The second line of `concave_lines` is exact for 3 or 4 shared features.
-SMALLEST_NORMAL = 2.0**-126  # Smaller positive float32 numbers have fewer digits.
-GROUP = 16  # A group of 16 bounds fills one cache line.
-POWERS = 4096  # The table of J**beta divides the range of the Jaccard similarity J into 4096 steps.
-# `ROUNDING` bounds the float32 error of adding up terms whose sum is at most 1, and then adding
-# three such sums.
+FLAT = 3  # the second line of `concave_lines` is exact for 3 or 4 shared features
+SMALLEST_NORMAL = 2.0**-126  # smaller positive float32 numbers have fewer digits
+GROUP = 16  # bounds that fill one cache line
+POWERS = 4096  # steps of the table of J**beta
+# bounds the float32 error of adding up terms whose sum is at most 1, and then three such sums
 ROUNDING = 1e-6
-# All operations that `ROUNDING` does not cover are exact. Because no bound is NaN and signs of
-# zeros do not matter, these compiler flags make a minimum a single instruction.
+# make a minimum a single instruction, because no bound is NaN and signs of zeros do not matter
 NO_NAN_NO_SIGN = {"nnan", "nsz"}
-# A bound times this factor covers the float32 error of a few products.
+# covers the float32 error of a few products
 SLACK = np.float32(1 + 1e-5)
 
 
 class SearchScratch(NamedTuple):
-    """Hold the scratch memory of one thread, whose allocation takes longer than a search."""
+    """The scratch memory of a thread, kept because its allocation takes longer than a search."""
 
-    # Values of the query's features by place, float32 (d,), all zero between queries.
+    # values of the query's features by place, float32 (d,), zero between queries
     query: np.ndarray
-    # Bits of the query's frequent features, uint64 (W,), all zero between queries.
+    # bits of the query's frequent features, uint64 (W,), zero between queries
     words: np.ndarray
-    lines: np.ndarray  # Result of `concave_lines` for each word of the query, float32 (W, 4).
-    lists: np.ndarray  # Posting lists of the query's features, int64 (number of lists,).
-    factors: np.ndarray  # Factor for the postings of each list, float32 (number of lists,).
-    # Sum of postings of each instance, int32 (block of instances,), all zero between blocks.
+    lines: np.ndarray  # `concave_lines` of each word of the query, float32 (W, 4)
+    lists: np.ndarray  # of the query's features, int64 (number of lists,)
+    factors: np.ndarray  # for the postings of each list, float32 (number of lists,)
+    # sum of postings of each instance, int32 (block of instances,), zero between blocks
     sums: np.ndarray
-    # Upper bounds of similarities, float32 (block of instances, padded to full chunks).
+    # bounds of similarities, float32 (block of instances, padded to full chunks)
     bounds: np.ndarray
-    maxima: np.ndarray  # Largest bound of each group of bounds, float32 (groups of a block,).
-    groups: np.ndarray  # Scratch for numbers of groups, int64 (groups of a block + 1,).
-    # Scratch for numbers of candidate instances, int64 (block of instances + 1,).
+    maxima: np.ndarray  # largest bound of each group, float32 (groups of a block,)
+    groups: np.ndarray  # numbers of groups, int64 (groups of a block + 1,)
+    # numbers of candidate instances, int64 (block of instances + 1,)
     candidates: np.ndarray
-    votes: np.ndarray  # Votes for each label, float64 (m,), all zero between instances.
-    seen: np.ndarray  # Scratch for labels that have votes, uint32 (m + 1,).
+    votes: np.ndarray  # for each label, float64 (m,), zero between instances
+    seen: np.ndarray  # labels that have votes, uint32 (m + 1,)
 
 
 def search_scratch(index: NeighbourIndex, n_labels: int) -> SearchScratch:
-    """Allocate and return the scratch memory of one thread."""
     n_rows = min(index.block_rows, index.sizes.size)
     n_words = index.words.shape[0]
     n_lists = index.steps.size
@@ -89,10 +82,9 @@ def search_scratch(index: NeighbourIndex, n_labels: int) -> SearchScratch:
 
 @lru_cache
 def powers_of(beta: float) -> np.ndarray | None:
-    """Return upper bounds of J**beta for each step of J, float32 (POWERS + 1,), or None if beta is
-    0 or 1.
+    """Return upper bounds of J**beta for each step of J, float32 (POWERS + 1,).
 
-    With None, numba compiles no code for powers.
+    For beta 0 or 1 this is None, for which numba compiles no code for powers.
     """
     if beta in (0, 1):
         return None
@@ -101,29 +93,23 @@ def powers_of(beta: float) -> np.ndarray | None:
 
 
 class Query(NamedTuple):
-    """Hold a query and the numbers that kernels derive from the query once per search."""
+    """A query, with what kernels derive from it once per search."""
 
-    # The query's value of the feature in each place, float32 (d,), 0 if the query lacks the
-    # feature.
+    # value of the feature in each place, float32 (d,), 0 if the query lacks it
     values: np.ndarray
-    words: np.ndarray  # Bits of the query's frequent features, uint64 (W,).
-    # Lines from `concave_lines` for each word, float32 (W, 4). The row of a word that is 0 is
-    # invalid.
+    words: np.ndarray  # bits of the frequent features, uint64 (W,)
+    # `concave_lines` of each word, float32 (W, 4), invalid for a word that is 0
     lines: np.ndarray
-    lists: np.ndarray  # Posting lists of the query's features, int64.
-    factors: np.ndarray  # Factor for the postings of each list in ``lists``, float32.
+    lists: np.ndarray  # posting lists of the features, int64
+    factors: np.ndarray  # for the postings of each list, float32
     n_features: int
-    largest: float  # Largest magnitude of the query's frequent features, float32.
-    error: float  # Upper bound of the rounding error of a sum of postings, float32.
-    count_mask: int  # Mask of the lowest bits of a sum, which count the sum's postings, int32.
+    largest: float  # largest magnitude of the frequent features, float32
+    error: float  # bound of the rounding error of a sum of postings, float32
+    count_mask: int  # mask of the bits of a sum that count its postings, int32
 
 
 @njit(inline="always")
 def open_query(features, values, index, scratch):
-    """Return the `Query` with the given features and values.
-
-    Its arrays are views of ``scratch``.
-    """
     laid_out = scratch.query
     words = scratch.words
     n_frequent = words.size * WORD_BITS
@@ -160,11 +146,10 @@ def open_query(features, values, index, scratch):
 
 @njit(inline="always")
 def bound_block(query, block, n_rows, index, scratch, beta, powers):
-    """Write an upper bound of the query's similarity to each instance of a block to
-    ``scratch.bounds``.
+    """Write upper bounds of the query's similarities to the instances of a block.
 
-    The largest bound of each group goes to ``scratch.maxima``, and the sums of postings to
-    ``scratch.sums``. Bounds are padded with zeros to full chunks.
+    ``scratch.bounds`` receives them, padded with zeros to full chunks, ``scratch.maxima`` the
+    largest bound of each group, and ``scratch.sums`` the sums of postings.
     """
     terms = np.empty(TERMS, dtype=np.int32)
     counts = np.empty(CHUNK, dtype=np.int32)
@@ -192,20 +177,16 @@ def bound_block(query, block, n_rows, index, scratch, beta, powers):
 
 @njit
 def concave_lines(values, lines):
-    """Write three linear functions of c to ``lines``, which bound the Euclidean length of any c of
-    the 64 values.
+    """Write linear functions of c to ``lines`` that bound the length of any c of the 64 values.
 
-    Entry 0 is the slope of the line through the origin. Entries 1 and 2 are the slope and the
-    intercept of the line through the lengths for c = FLAT and c = FLAT + 1. Entry 3 is the
-    Euclidean length of all values, a constant bound.
-
-    The largest length of c values is the root of the sum of the c largest squares, which is concave
-    in c. A line through the largest lengths for c and c + 1 values is therefore an upper bound for
-    any whole number of values.
+    Entry 0 is the slope of the line through the origin, entries 1 and 2 the slope and intercept of
+    the line through the lengths for c = FLAT and c = FLAT + 1, and entry 3 the length of all
+    values. The largest length, the root of the sum of the c largest squares, is concave in c. So a
+    line through its values for c and c + 1 bounds it for any whole number.
     """
     squares = np.zeros(WORD_BITS + FLAT + 1)
     n = 0
-    for value in values:  # the insertion sort is fast because most values are zero
+    for value in values:  # insertion sort is fast because most values are zero
         square = np.float64(value) * np.float64(value)
         place = n
         if square > 0:
@@ -237,10 +218,9 @@ def length_of(total):
 
 @njit(inline="always")
 def not_subnormal(bound):
-    """Return a bound, increased to `SMALLEST_NORMAL` if it is positive and smaller.
+    """Return a bound, raised to `SMALLEST_NORMAL` if it is positive and smaller.
 
-    The rounding of a smaller number to float32 can make it smaller by more than `length_of` has
-    increased it.
+    The rounding of smaller numbers to float32 can undo the increase of `length_of`.
     """
     if bound > 0:
         return max(bound, SMALLEST_NORMAL)
@@ -249,23 +229,12 @@ def not_subnormal(bound):
 
 @njit
 def add_postings(query, starts, postings, terms, sums):
-    """Add the postings of the query's lists to the sums of a block.
+    """Add the postings of the query's lists to the sums of a block, all starts prefetched first.
 
-    One integer addition updates both the sum of an instance and its number of postings. The 4 bytes
-    of a posting are multiplied as one integer. The instance's number in the lower half of a posting
-    changes the value by less than one step. `ROUNDING` covers the float32 error of the products.
-    The starts of all lists are prefetched before the first list is read.
-
-    Parameters
-    ----------
-    query : Query
-        Query whose posting lists are added.
-    starts : uint32 (n_lists + 1,), postings : uint32
-        The posting lists of the block.
-    terms : int32 (TERMS,)
-        Scratch.
-    sums : int32 (instances of the block,)
-        The sum of each instance of the block. The postings are added to these sums in place.
+    One integer addition updates both the sum of an instance and its number of postings. A posting
+    is multiplied as one integer, although its lower half is the number of the instance, because
+    this changes the value by less than one step. `ROUNDING` covers the float32 error. ``terms``,
+    int32 (TERMS,), is scratch.
     """
     keep_bits = ~query.count_mask
     for j in query.lists:
@@ -288,10 +257,7 @@ def add_postings(query, starts, postings, terms, sums):
 
 @njit(fastmath=NO_NAN_NO_SIGN, forceinline=True)
 def add_terms(postings, n, factor, keep_bits, terms, sums):
-    """Add the first ``n`` postings of a list (see `add_postings`).
-
-    If ``n`` is a constant, the first loop is vectorised.
-    """
+    """Add the first ``n`` postings of a list, vectorised if ``n`` is a constant."""
     for k in range(n):
         terms[k] = (np.int32(np.float32(np.int32(postings[k])) * factor) & keep_bits) + np.int32(1)
     for k in range(n):
@@ -300,14 +266,11 @@ def add_terms(postings, n, factor, keep_bits, terms, sums):
 
 @njit(fastmath=NO_NAN_NO_SIGN)
 def bound_frequent(query, start, end, words, lengths, counts, products):
-    """Count the frequent features that a query shares with each instance of a chunk.
+    """Count the frequent features that a query shares with each instance of a chunk, and bound
+    their inner product.
 
-    The kernel also bounds the inner product over the shared frequent features. Within one word,
-    Cauchy's inequality bounds the inner product by the product of two lengths. The first length is
-    the Euclidean length of the instance's features in the word. The second length bounds the
-    Euclidean length of the shared features in the query (`concave_lines`). The inner loop compiles
-    to vector instructions. Per instance, the loop uses 8 bytes of scratch memory, and 10 bytes of
-    the index for each word.
+    Within a word, Cauchy's inequality bounds it by two lengths: that of the instance's features in
+    the word, times a bound for the shared features of the query (`concave_lines`).
     """
     for i in range(end - start):
         counts[i] = 0
@@ -332,33 +295,14 @@ def bound_frequent(query, start, end, words, lengths, counts, products):
 
 @njit(error_model="numpy", fastmath=NO_NAN_NO_SIGN)
 def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bounds):
-    """Write an upper bound of the query's similarity to each instance of a chunk.
+    """Write upper bounds of the query's similarities to the instances of a chunk, float32 (CHUNK,).
 
-    Entries of ``bounds`` after the last instance become 0.
+    The inner product is at most the sum of the postings plus the smaller of two bounds for the
+    frequent features: ``products``, and the number of shared ones times the largest magnitudes of
+    query and instance, which is tight if all values are equal. The result is 0 without a shared
+    feature, for a negative similarity, and after the last instance.
 
-    An instance's inner product with the query is at most the sum of its postings plus a bound for
-    the frequent features. The bound for the frequent features is the smaller of the result of
-    `bound_frequent` and a second bound. The second bound is the number of shared frequent features
-    times the largest magnitudes of query and instance. The second bound is tight if all values of
-    the frequent features are equal. The similarity bound is 0 for an instance that shares no
-    feature with the query or whose similarity is negative. The loop compiles to vector
-    instructions.
-
-    Parameters
-    ----------
-    query : Query
-        Query that is compared with the instances of the chunk.
-    sums : int32, sizes : uint16, largests : uint16
-        The sum of postings of each instance of the chunk, and its entries in ``sizes`` and
-        ``largest`` of `NeighbourIndex`.
-    counts, products
-        Results of `bound_frequent`.
-    beta : float
-        Exponent of the Jaccard similarity.
-    powers : float32 (POWERS + 1,) or None
-        Result of `powers_of`.
-    bounds : float32 (CHUNK,)
-        Receives the upper bounds.
+    ``counts`` and ``products`` are the results of `bound_frequent`, ``powers`` that of `powers_of`.
     """
     largest = query.largest / np.float32(LENGTH_STEPS)
     error = query.error
@@ -376,8 +320,7 @@ def bound_chunk(query, sums, counts, products, sizes, largests, beta, powers, bo
             if beta == 1.0:
                 factor = jaccard
         else:
-            # Because stored sizes are capped at 65,535, ``jaccard`` could exceed 1 for an instance
-            # with more features.
+            # Stored sizes are capped at 65,535, so ``jaccard`` could exceed 1.
             factor = powers[np.int32(min(jaccard, one) * np.float32(POWERS))]
         bound = max(product * factor * SLACK, np.float32(0))
         # the compiler makes no vectors of an if statement

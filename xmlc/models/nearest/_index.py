@@ -1,7 +1,4 @@
-"""Build the index of a training set.
-
-The search for the nearest instances of a query reads this index.
-"""
+"""The index of a training set, in which a search finds a query's nearest instances."""
 
 from __future__ import annotations
 
@@ -20,57 +17,49 @@ from xmlc.kernels.stored import Field
 
 MOST_WORDS = 16
 WORD_BITS = 64
-POSTING_STEPS = 32767  # A posting stores a value as a signed 16-bit multiple of the feature's step.
-# The number of an instance within its block fits into 16 bits. The sums and bounds of a block (512
-# KB) fit into a level-2 cache.
+POSTING_STEPS = 32767  # a posting stores a value as a signed 16-bit multiple of the feature's step
+# numbers of a block's instances fit into 16 bits, its sums and bounds (512 KB) into a level-2 cache
 BLOCK_ROWS = 1 << 16
-# A block has at most 2**32 - 1 postings, because the starts of lists are uint32.
+# The starts of lists are uint32.
 MOST_POSTINGS = np.iinfo(np.uint32).max
 # Lengths up to 1 (plus a rounding error) are stored as 16-bit multiples of 1 / 65,000.
 LENGTH_STEPS = 65000
 
 
 class NeighbourIndex(NamedTuple):
-    """Hold the index of a training set.
+    """The index of a training set: instances of unit length, by row and by feature.
 
-    Instances have unit length, and are stored by row and by feature.
-
-    The place of a feature is its rank by document frequency, most frequent first. If frequencies
-    are equal, the feature with the smaller number is first. With W = ``words.shape[0]``, the
-    features in the first 64 W places are called *frequent*. Each instance has W words of 64 bits,
-    with one bit for each frequent feature. Every feature that is not frequent has a list of
-    postings in each block of instances.
+    The place of a feature is its rank by document frequency, most frequent first, then by number.
+    The features in the first 64 W places are *frequent*, and each instance has a bit for each of
+    them, in W words of 64 bits. Any other feature has a list of postings in each block of
+    instances.
 
     Attributes
     ----------
-    places : ndarray of uint32, shape (d,)
-        Place of each feature: its rank by document frequency. Features without instances come last.
-    row_starts : ndarray of int64, shape (n + 1,)
-        Start of each instance in ``row_places`` and ``row_values``.
-    row_places : ndarray of uint32, shape (nnz,)
-        Places of each instance's features, ascending, so that frequent features come first.
-    row_values : ndarray of float32, shape (nnz,)
-        Value of each feature of each instance, in the order of ``row_places``.
-    sizes : ndarray of uint16, shape (n,)
+    places : ndarray
+        Place of each feature. Features without instances come last.
+    row_starts, row_places, row_values : ndarray
+        The instances in CSR form, with ascending places.
+    sizes : ndarray
         Number of features of each instance, capped at 65,535.
-    words : ndarray of uint64, shape (W, n)
+    words : ndarray
         Bit b of ``words[w, i]`` is set if instance i has the feature in place 64 w + b.
-    lengths : ndarray of uint16, shape (W, n)
+    lengths : ndarray
         Euclidean length of each instance's features in each word, in units of 1 / 65,000, rounded
         up.
-    largest : ndarray of uint16, shape (n,)
-        Largest magnitude of each instance's frequent features, in units of 1 / 65,000, rounded up.
-    steps : ndarray of float32, shape (n_lists,)
-        Largest magnitude among the values of each feature that has lists, divided by 32767.
-    list_starts : ndarray of uint32, shape (n_blocks, n_lists + 1)
-        Start of each list of a block, relative to the block's entry in ``block_starts``.
-    block_starts : ndarray of int64, shape (n_blocks,)
+    largest : ndarray
+        Largest magnitude of each instance's frequent features, in the same units, rounded up.
+    steps : ndarray
+        Largest magnitude of each feature that has lists, divided by 32767.
+    list_starts : ndarray
+        Start of each list of a block, relative to ``block_starts``.
+    block_starts : ndarray
         Start of each block in ``postings``.
-    postings : ndarray of uint32, shape (nnz of the features with lists,)
-        A posting contains the instance's number in the block (lower 16 bits) and the feature's
-        value in steps, rounded down (upper 16 bits, signed).
+    postings : ndarray
+        The instance's number in the block (lower 16 bits) and the feature's value in steps, rounded
+        down (upper 16 bits, signed).
     block_rows : int
-        Number of instances per block, at most 65,536. The last block may have fewer instances.
+        Instances per block, at most 65,536, or fewer in the last one.
     """
 
     places: Annotated[np.ndarray, Field("places", np.uint32, ("n_features",), below="n_features")]
@@ -94,13 +83,9 @@ class NeighbourIndex(NamedTuple):
 
 
 def check_index(index: NeighbourIndex) -> None:
-    """Check what the fields of `NeighbourIndex` cannot say, so that the search stays inside of its
-    arrays.
+    """Check more than the fields of `NeighbourIndex` can, so that a search stays inside its arrays.
 
-    Raises
-    ------
-    Malformed
-        A part of the index disagrees with another part.
+    Raises `Malformed` if a part of the index disagrees with another part.
     """
     n = index.sizes.size
     starts = index.list_starts
@@ -143,17 +128,9 @@ def check_index(index: NeighbourIndex) -> None:
 def build_index(
     X: sparse.csr_array, n_words: int | None = None, block_rows: int = BLOCK_ROWS
 ) -> NeighbourIndex:
-    """Return the index of a training set, whose instances have unit length and no stored zeros.
+    """Return the index of instances of unit length without stored zeros.
 
-    Parameters
-    ----------
-    X : csr_array of float32, shape (n, d)
-        Instances.
-    n_words : int, optional
-        Number W of 64-bit words per instance, which contain the frequent features. The default is
-        the result of `words_that_pay`.
-    block_rows : int
-        Number of instances per block.
+    ``n_words`` is W, by default the result of `words_that_pay`.
     """
     n, d = X.shape
     x = kernel_csr(X)
@@ -169,8 +146,7 @@ def build_index(
         n_words = words_that_pay(frequencies[order], n)
     first = min(n_words * WORD_BITS, d)
     listed = order[first : np.count_nonzero(frequencies)]
-    # Because of the factor 1 + 1e-6, rounding never makes the quotient of a value and its step
-    # larger than POSTING_STEPS.
+    # With the factor 1 + 1e-6, rounding never makes a value larger than POSTING_STEPS steps.
     steps = magnitudes[listed] * np.float32((1 + 1e-6) / POSTING_STEPS)
     row_places = np.empty_like(x.indices)
     row_values = np.empty_like(x.data)
@@ -187,7 +163,7 @@ def build_index(
         starts = by_place.indptr[first : first + listed.size + 1]
         list_starts.append((starts - starts[0]).astype(np.uint32))
         unit = np.repeat(steps.astype(np.float64), np.diff(starts))
-        # If a step underflows to 0, the value is too small for a posting and is rounded to 0.
+        # If a step underflows to 0, the value is too small for a posting.
         in_steps = np.divide(
             by_place.data[starts[0] :], unit, out=np.zeros_like(unit), where=unit > 0
         )
@@ -219,12 +195,10 @@ def build_index(
 def words_that_pay(frequencies: np.ndarray, n: int) -> int:
     """Return the number of words per instance with which searches are fastest.
 
-    ``frequencies`` must be in descending order.
-
-    Each additional word costs every query one read per instance. Each additional word also saves
-    every query the postings of 64 features. The function assumes that features are as frequent in
-    queries as in training instances. In measurements, cost and saving of a word were equal if the
-    root mean square of its 64 document frequencies was 10 % of the instances.
+    Each further word costs every query one read per instance, and saves it the postings of 64
+    features. Both were equal, when measured, if the root mean square of the 64 document
+    frequencies, which descend, was 10 % of the instances. This assumes equally frequent features in
+    queries.
     """
     n_words = 0
     while n_words < MOST_WORDS:
@@ -237,9 +211,6 @@ def words_that_pay(frequencies: np.ndarray, n: int) -> int:
 
 @njit
 def describe_features(features, values, frequencies, magnitudes):
-    """Count the instances of each feature, and find the largest magnitude of the feature's
-    values.
-    """
     for p in range(features.size):
         feature = features[p]
         frequencies[feature] += 1
@@ -248,16 +219,8 @@ def describe_features(features, values, frequencies, magnitudes):
 
 @njit
 def describe_rows(row_starts, row_places, row_values, words, lengths, largest):
-    """Write the words, lengths and largest magnitudes of the frequent features (see
-    `NeighbourIndex`).
-
-    Parameters
-    ----------
-    row_starts, row_places, row_values
-        Rows of the index. Only the frequent features at the start of a row are read.
-    words : uint64 (W, n), lengths : uint16 (W, n), largest : uint16 (n,)
-        All zero before the call, then overwritten with the arrays of `NeighbourIndex` that have
-        these names.
+    """Write words, lengths and largest magnitudes of the frequent features (see `NeighbourIndex`),
+    all zero before the call.
     """
     for i in range(largest.size):
         magnitude = np.float32(0)

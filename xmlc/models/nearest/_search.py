@@ -1,22 +1,13 @@
-"""Find the S nearest training instances of a query x.
+"""The S nearest training instances of a query x, N(1; x), ..., N(S; x) in swnn2018 (Section 3.3).
 
-In swnn2018 (Section 3.3), the S nearest instances are called N(1; x), ..., N(S; x).
+For one block of training instances after the other, `nearest_instances` bounds all similarities
+(`xmlc.models.nearest._bounds`). Then `search_block` computes similarities, highest bounds first,
+except those whose bound is below the S-th best similarity. So the result is exact.
 
-`nearest_instances` computes an upper bound of the similarity of each instance
-(`xmlc.models.nearest._bounds`), one block of training instances after the other. `search_block`
-then computes similarities, highest bounds first. It skips an instance whose bound is below the S-th
-best similarity. Without bounds and blocks, all similarities would be computed, with the same
-result.
-
-The following times were measured on one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S
-= 75 and beta = 1:
-
-Adding a posting takes 0.75 ns. A random memory update without any other work takes 0.55 ns.
-Computing a bound takes 0.9 ns with one word per instance. Computing a similarity takes 0.1 to 0.3
-µs. On the dataset tib-core-26k (41,902 instances, 92 features each), a query reads 29 % of the
-postings and computes 94 similarities. On the dataset delicious, a query reads 36 % of the postings
-and computes 96 similarities. A query on tib-core-26k takes 128 µs: 41 µs for postings, 38 µs for
-bounds and 36 µs for similarities.
+On one thread of an AMD EPYC (Zen 4, level-2 cache of 1 MB) with S = 75 and beta = 1, a posting
+takes 0.75 ns, of which a random memory update alone would take 0.55 ns, a bound 0.9 ns with one
+word per instance, and a similarity 0.1 to 0.3 µs. On the dataset tib-core-26k (41,902 instances, 92
+features each), a query reads 29 % of the postings, computes 94 similarities and takes 128 µs.
 """
 
 from __future__ import annotations
@@ -30,16 +21,16 @@ from xmlc.kernels.heaps import offer
 from xmlc.kernels.top_k import FREE, key_estimate, key_number, rank_key
 from xmlc.models.nearest._bounds import GROUP, SLACK, SUM_UNIT, bound_block, open_query
 
-LEAST = np.float32(1e-45)  # The smallest positive float32 number.
-# If the largest value is at least SMALL, the scale of the histogram is a finite float32.
+LEAST = np.float32(1e-45)  # smallest positive float32 number
+# The scale of the histogram is a finite float32 if the largest value is at least SMALL.
 SMALL = np.float32(1e-35)
 HISTOGRAM_BARS = 512
-# With fewer than 4 groups per neighbour, group maxima hardly help to find the S best bounds.
+# With fewer groups per neighbour, their maxima hardly help to find the S best bounds.
 GROUPS_PER_NEIGHBOUR = 4
-# `search_block` first uses the limit ``high``, then LOWER * ``high``. The S-th best similarity is
-# seldom below LOWER * ``high``.
+# `search_block` first uses the limit ``high``, then LOWER * ``high``, below which the S-th best
+# similarity seldom is.
 LOWER = np.float32(0.75)
-AHEAD = 4  # While one row is read, the row of the candidate 4 places later is prefetched.
+AHEAD = 4  # candidates between the row that is read and the row that is prefetched
 
 
 @njit(error_model="numpy")
@@ -48,27 +39,16 @@ def nearest_instances(
 ):
     """Find for each of q queries the S nearest training instances with a positive similarity.
 
+    The queries, the rows of ``x`` from ``first_query`` on, have unit length and no stored zeros.
+    ``powers`` is the result of `powers_of`.
+
     Parameters
     ----------
-    x : KernelCSR
-        Queries of unit length without stored zeros.
-    first_query : int
-        Row number in ``x`` of the first of the q queries.
-    index : NeighbourIndex
-        The training instances.
-    scratch : SearchScratch
-        Result of `search_scratch`.
-    beta : float
-        Exponent of the Jaccard similarity.
-    powers : float32 (POWERS + 1,) or None
-        Result of `powers_of`.
     neighbours : int32 (q, S), similarities : float32 (q, S)
-        Before the call, all neighbours are -1 and all similarities 0. Receive each query's
-        neighbours, nearest first, and the neighbours' similarities. If similarities are equal, the
-        instance with the smaller number is first. If a query has fewer than S neighbours, the
-        remaining entries stay -1 and 0.
+        All -1 and 0 before the call. Receive the neighbours, nearest first, and their similarities.
+        Ties go to the smaller number.
     n_products : int64 (q,)
-        Receives for each query the number of training instances whose similarity was computed.
+        Receives the number of similarities computed.
     """
     x = unowned(x)
     index = unowned(index)
@@ -101,18 +81,16 @@ def nearest_instances(
 @njit(inline="always")
 def search_block(query, first, n_rows, index, scratch, beta, powers, best):
     """Compute a block's similarities, highest bounds first, until no other instance can be among
-    the S best.
+    the S ``best``, which are updated, and return how many were computed.
 
-    The similarity is J**beta times the inner product of candidate and query (`row_product`),
-    computed in float64 and rounded to float32. The S best are kept in ``best``. The function
-    returns the number of similarities computed.
+    The similarity is J**beta times `row_product`, in float64, rounded to float32.
     """
     n_groups = (n_rows + GROUP - 1) // GROUP
     bounds = unchecked_view(scratch.bounds, 0, n_groups * GROUP)
     maxima = unchecked_view(scratch.maxima, 0, n_groups)
     candidates = scratch.candidates
     high = worst_kept(best)
-    # if fewer than S neighbours are known, the first similarities are computed at once
+    # with fewer than S neighbours so far, the first similarities are computed at once
     skips = high > 0
     if n_rows > best.size:
         likely = maxima
@@ -166,8 +144,8 @@ def worst_kept(best):
 
 @njit
 def may_skip(query, index, row, n_frequent, posting_sum, factor, worst):
-    """Return whether a similarity must be below ``worst``, by a bound that is exact for the
-    frequent features.
+    """Return whether a similarity is certainly below ``worst``, by exact products of frequent
+    features.
     """
     start = np.uint64(index.row_starts[row])
     product = np.float64(posting_sum) * SUM_UNIT + query.error
@@ -178,7 +156,6 @@ def may_skip(query, index, row, n_frequent, posting_sum, factor, worst):
 
 @njit
 def prefetch_row(index, row, whole):
-    """Prefetch the first 16 entries of a row, or the whole row if ``whole`` is true."""
     start = index.row_starts[row]
     end = index.row_starts[row + 1]
     if not whole:
@@ -190,15 +167,12 @@ def prefetch_row(index, row, whole):
 
 @njit
 def row_product(index, row, query):
-    """Return the inner product of a row and a query as float64.
+    """Return the inner product of a row and a query, laid out by place, as float64.
 
-    ``query`` contains the query's value of the feature in each place.
-
-    The product for entry p of the row is added to partial sum number p modulo 4, and the partial
-    sums are added as (0 + 1) + (2 + 3). The processor can perform four additions at a time, because
-    the sums take turns. The kernel reads 8 bytes per non-zero, and the query's value from a cache.
+    Entry p of the row goes to partial sum p modulo 4, and these are added as (0 + 1) + (2 + 3), so
+    that the processor can perform four additions at a time.
     """
-    # For unsigned indices, numba generates no code that handles negative indices.
+    # for unsigned indices, numba generates no code that handles negative ones
     start = np.uint64(index.row_starts[row])
     end = np.uint64(index.row_starts[row + 1])
     a = 0.0
@@ -216,19 +190,16 @@ def row_product(index, row, query):
     return (a + b) + (c + d)
 
 
-# The kernels below select the highest bounds. Each group of neighbouring bounds fills one cache
-# line. Because groups with a low maximum are skipped, few cache lines are read again.
+# The kernels below select the highest bounds. Groups with a low maximum are skipped, so few cache
+# lines are read again.
 
 
 @njit
 def below_kth_largest(values, k):
-    """Return a limit that k or slightly more values reach.
+    """Return a limit that k or slightly more of the values reach, the edge of a histogram's bar.
 
-    The limit is an edge of a bar in a histogram of the values.
-
-    ``values`` must contain more than k values. The bars have equal widths. The time is linear in
-    the number of values, without a branch per value. If all values are below `SMALL`, the result is
-    0, which all values reach.
+    It is 0 if all values are below `SMALL`. There must be more than k values. Bars of equal width
+    make the time linear, without a branch per value.
     """
     largest = np.float32(0)
     for value in values:
@@ -244,18 +215,14 @@ def below_kth_largest(values, k):
     while n_above < k:
         bar -= 1
         n_above += counts[bar]
-    # Because ``value * scale`` was rounded, the returned limit is slightly below the edge of the
-    # histogram's bar.
+    # ``value * scale`` was rounded, so the limit is slightly below the edge
     return np.float32(bar * (1 - 1e-6) / scale)
 
 
 @njit
 def collect(bounds, maxima, start, end, groups, found):
-    """Write to ``found`` the instances whose bound is positive and in [start, end), and return
-    their number.
-
-    ``groups`` is a scratch array for the numbers of groups. The loops have no branches, because
-    branches would often be mispredicted.
+    """Write the instances whose bound is positive and in [start, end) to ``found``, and return
+    their number. No loop has branches, which would often be mispredicted.
     """
     start = max(start, LEAST)
     n_groups = 0

@@ -1,4 +1,4 @@
-"""Provide the sparse weighted nearest-neighbour estimator."""
+"""The sparse weighted nearest-neighbour estimator."""
 
 from __future__ import annotations
 
@@ -44,70 +44,65 @@ from xmlc.models.nearest._index import NeighbourIndex, build_index, check_index
 from xmlc.models.nearest._search import nearest_instances
 
 ROWS_PER_TASK = 128
-#: Number of instances that decide between beta 0 and beta 1, so that P@1 has a standard error of
-#: half a point.
+#: Instances that choose beta, so that P@1 has a standard error of half a point.
 INSTANCES_FOR_BETA = 10_000
-LEAST_SIMILARITY = 1e-300  # All positive float32 numbers are greater than 1e-300.
+LEAST_SIMILARITY = 1e-300  # less than all positive float32 numbers
 
-# The search computes (1 + 1/4096)**exponent, which stays small up to the exponent 1e4.
+# The search computes (1 + 1/4096)**exponent, which stays small up to 1e4.
 EXPONENT = NumberRange(0, 1e4)
 EXPONENT_OR_NONE = NumberRange(0, 1e4, none=True)
 
 
 @hyperparameters
 class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
-    """Estimate labels from weighted nearest neighbours in sparse data (swnn2018, Section 3).
+    """Weighted nearest neighbours in sparse data (swnn2018, Section 3).
 
-    For an instance x, the S most similar training instances x_i vote for their labels. The vote of
-    x_i has the weight Sim(x, x_i)**alpha with ::
+    The S training instances x_i most similar to an instance x vote for their labels, with the
+    weight Sim(x, x_i)**alpha and ::
 
         Sim(x, x_i) = J(x, x_i)**beta * <x, x_i> / (|x| |x_i|)
 
     J is the Jaccard similarity of the two sets of features (Section 3.3). Only instances with a
-    positive similarity vote. If two instances are equally similar to x, the instance with the
-    smaller number counts as nearer. The estimate of a label is the label's share of the sum of all
-    votes (with the weights V_i of Section 3.5). Training builds an index and chooses beta.
+    positive similarity vote, and ties go to the smaller number. The estimate of a label is its
+    share of the sum of all votes (with the weights V_i of Section 3.5).
 
-    An instance with ``sample_weight`` w is treated as w neighbours, so its vote is multiplied by w.
-    With sample weights, the nearest instances vote, up to a total weight of S. If the total weight
-    would exceed S, the weight of the farthest voting instance is reduced. With integer weights, the
-    model is the same as for a training set with repeated rows (``numpy.repeat``), except for the
-    choice of beta. With integer weights, the choice of beta excludes all copies of an instance from
-    its neighbours. Even if weights are below 1, there are at most S neighbours.
+    The search is exact, because it skips an instance only if an upper bound of its similarity is
+    below the S-th best one. Similarities are float32 and bit-identical on any number of threads.
 
-    The search is exact. The search skips an instance only if an upper bound of the instance's
-    similarity is below the S-th best similarity. Similarities are float32 and bit-identical on any
-    number of threads.
+    An instance with ``sample_weight`` w counts as w neighbours: its vote is multiplied by w, and at
+    most S nearest instances vote up to a total weight of S, to which the farthest one's is cut.
+    Integer weights therefore give the same model as repeated rows, except that the choice of beta
+    excludes all copies of an instance from its neighbours.
 
     Parameters
     ----------
     S : int
         Number of neighbours.
     alpha : float
-        Exponent of the similarity in the votes, at least 0. With alpha 0, all neighbours have equal
-        votes.
+        Exponent of the similarity in the votes. With 0, all neighbours have equal votes.
     beta : float or None
-        Exponent of the Jaccard similarity, at least 0. With beta 0, the similarity is the cosine
-        similarity. None selects beta 0 if its P@1 exceeds the P@1 of beta 1, and beta 1 otherwise.
-        P@1 is measured on up to 10,000 training instances, none of which is its own neighbour.
+        Exponent of the Jaccard similarity, 0 for the cosine similarity. None selects 1, or 0 if its
+        P@1 is better on up to 10,000 training instances, none of which is its own neighbour.
     n_jobs : int, optional
         Number of threads, see `xmlc.core.threads.resolve_threads`.
 
     Attributes
     ----------
     index_ : NeighbourIndex
-        Index of the training instances, by row and by feature.
-    label_starts_, labels_ : ndarray of int64, shape (n + 1,); of uint32, shape (number of
-    positives,)
-        Label sets of the training instances, as in the arrays of a CSR matrix.
+    label_starts_ : ndarray of int64, shape (n + 1,)
+    labels_ : ndarray of uint32, shape (number of positives,)
+        Label sets of the training instances, as in a CSR matrix.
     row_weights_ : ndarray of float32, shape (n,), or None
-        Weights of the training instances, or None if all weights are 1.
+        Weights of the training instances, or None if all are 1.
     beta_ : float
-        The given beta, or the beta that training chose.
+        The given or chosen beta.
     inner_products_ : ndarray of int64, shape (number of queries,)
-        For each query of the last prediction, the number of training instances whose similarity was
-        computed. Each similarity requires an inner product of two sparse rows. Instances that the
-        search skips because of their bound are not counted.
+        Number of similarities, each an inner product of two sparse rows, that the last prediction
+        computed for each query.
+
+    See Also
+    --------
+    xmlc.models.Stacking : Combines neighbours with a label tree.
 
     Examples
     --------
@@ -139,12 +134,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Parameters
         ----------
         X : CSR, shape (n, d)
-            Instances. The Euclidean lengths of instances do not affect the model.
+            Instances, whose Euclidean lengths do not matter.
         Y : boolean CSR, shape (n, m)
-            Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each instance, such as its number of copies. Instances of weight 0 are left
-            out.
+            Such as the number of copies of each instance. Weight 0 leaves it out.
 
         Raises
         ------
@@ -171,21 +164,16 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return self
 
     def _chosen(self, X: sparse.csr_array, Y: sparse.csr_array) -> float:
-        """Select beta 0 or beta 1 by P@1 on a sample.
-
-        No instance of the sample is its own neighbour.
-        """
+        """Select beta 0 or 1 by P@1 on a sample, of which no instance is its own neighbour."""
         rows = sample(X.shape[0], INSTANCES_FOR_BETA)
         hits = {}
         model = copy(self).set_params(S=min(self.S + 1, X.shape[0]))
-        # ``X`` has no column names, so the copied model must not expect column names.
+        # ``X`` has no column names
         model._remember_names(X)
         for beta in (0.0, 1.0):
             numbers, similarities = model.set_params(beta=beta).neighbours(X[rows])
             others = numbers != rows[:, None]
-            # If more than S other instances equal an instance, the instance may be missing from its
-            # own neighbours. If the search did not find the instance itself, the farthest neighbour
-            # is removed instead.
+            # with more than S equal others, an instance may be missing, so the farthest is removed
             others[others.all(axis=1), -1] = False
             shape = (rows.size, -1)
             found = self._ranked(
@@ -213,31 +201,19 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Returns
         -------
         numbers : ndarray of int32, shape (n, S)
-            Neighbours, nearest first. If two instances are equally similar, the instance with the
-            smaller number is first. -1 marks missing neighbours.
+            Neighbours, nearest first, and -1 for missing ones. Ties go to the smaller number.
         similarities : ndarray of float32, shape (n, S)
-            Similarity of each neighbour in ``numbers``, 0 for a missing neighbour.
+            Their similarities, 0 for missing ones.
         """
         numbers, similarities = self._by_tasks(X, lambda *found: found, "searching")
         missing = ((0, 0), (0, int(self.S) - numbers.shape[1]))
         return np.pad(numbers, missing, constant_values=-1), np.pad(similarities, missing)
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates strictly greater than ``threshold``.
+        """Return the labels' shares of the votes that are strictly greater than ``threshold``.
 
-        The estimate of a label is its share of the votes.
-
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-            Instances.
-        threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one per label.
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
-            The estimates, with sorted indices. An instance without neighbours has no estimates.
+        An instance without neighbours has no estimates. See
+        `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
         """
         self._check_fitted()
         use = partial(self._above, thresholds=self._label_thresholds(threshold))
@@ -247,9 +223,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _above(
         self, numbers: np.ndarray, similarities: np.ndarray, thresholds: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the number of labels whose share of the votes exceeds their threshold, these
-        labels and shares.
-        """
+        """Return the labels whose shares exceed their thresholds, after their number per row."""
         starts = self.label_starts_
         sizes = np.where(numbers >= 0, starts[numbers + 1] - starts[numbers], 0).sum(axis=1)
         most = int(np.minimum(sizes, self.n_labels_).sum())
@@ -267,8 +241,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return, for each instance, the k labels with the most votes.
 
-        Parameters and results are documented in
-        `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for parameters and results.
         """
         use = partial(
             self._ranked, k=self._check_k(k), label_weights=self._label_weights(label_weights)
@@ -283,9 +256,6 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         k: int,
         label_weights: np.ndarray = NO_WEIGHTS,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k labels with the largest weighted shares of the neighbours' votes, and these
-        shares.
-        """
         labels = np.full((len(numbers), k), -1, dtype=np.int32)
         scores = np.zeros((len(numbers), k), dtype=np.float32)
         votes = self._votes(numbers, similarities)
@@ -296,15 +266,13 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _rank_row(
         self, x: KernelCSR, k: int, label_weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        check_hyperparameters(self)  # `set_params` may have changed the values after training
-        x = nonzero(unit_row(x))  # Scaling may round values to 0.
+        check_hyperparameters(self)  # `set_params` may have changed them after training
+        x = nonzero(unit_row(x))  # scaling may round values to 0
         _, numbers, similarities = self._nearest(x, 0, 1)
         return self._ranked(numbers, similarities, k, label_weights)
 
     def _by_tasks(self, X: Matrix, use: Callable[..., Any], title: str) -> tuple[np.ndarray, ...]:
-        """Find the neighbours of each block of instances, pass them to ``use``, and stack the
-        results of ``use``.
-        """
+        """Stack the results of ``use`` for the neighbours of each block of instances."""
         check_hyperparameters(self)
         x = kernel_csr(self._unit(self._instances(X)))
 
@@ -323,11 +291,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _nearest(
         self, x: KernelCSR, start: int, end: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Find the neighbours of instances ``start .. end - 1``.
-
-        Return the numbers of inner products, and the neighbours N(1; x), ..., N(S; x) of Section
-        3.3 of the paper with their similarities Sim.
-        """
+        """Return the numbers of inner products of these instances, neighbours, and similarities."""
         beta = self.beta
         if beta is None:
             beta = self.beta_
@@ -352,10 +316,6 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     @contextmanager
     def _scratch(self) -> Iterator[SearchScratch]:
-        """Lend scratch memory to a thread.
-
-        It is reused, because allocation takes longer than a search.
-        """
         try:
             scratch = self._idle.pop()
         except IndexError:
@@ -364,11 +324,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         self._idle.append(scratch)
 
     def _votes(self, numbers: np.ndarray, similarities: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the arguments of `vote`: neighbours, the weights of their votes, and the label
-        sets.
-
-        Votes are divided by the vote of the nearest neighbour, so that they neither overflow nor
-        all underflow.
+        """Return the arguments of `vote`, with votes divided by the nearest neighbour's, so that
+        they neither overflow nor all underflow.
         """
         similarities = similarities.astype(np.float64)
         shares = similarities / np.maximum(similarities[:, :1], LEAST_SIMILARITY)
@@ -383,16 +340,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         return numbers, weights, self.label_starts_, self.labels_
 
     def _unit(self, X: sparse.csr_array) -> sparse.csr_array:
-        """Scale instances to unit length, and drop stored zeros and values that scaling rounds to
-        zero.
-        """
         return without_zeros(unit_rows(without_zeros(X), self.n_jobs))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a pickle, without the large scratch memory.
-
-        Predictions allocate new scratch memory.
-        """
+        """Return the state without the large scratch memory, which predictions allocate again."""
         state = vars(self).copy()
         if "_idle" in state:
             state["_idle"] = []
@@ -432,30 +383,22 @@ def nonzero(x: KernelCSR) -> KernelCSR:
 
 @njit
 def vote(neighbours, weights, label_starts, labels, votes, seen):
-    """Sum the votes for each label in float64, from the nearest to the farthest neighbour (f(x) in
-    Section 3.3).
+    """Sum the votes for each label in float64, nearest neighbour first (f(x) in Section 3.3).
 
     Parameters
     ----------
-    neighbours : int32 (S,)
-        Training instances, nearest first. The entry -1 marks the end.
-    weights : float64 (S,)
-        Vote of each neighbour.
-    label_starts : int64 (n + 1,)
-        Start of each training instance in ``labels``.
-    labels : uint32 (number of positives of the training set,)
-        Labels of the training instances.
+    neighbours : int32 (S,), weights : float64 (S,)
+        Training instances, nearest first, up to an entry -1, and their votes.
     votes : float64 (m,)
-        All zero before the call. Receives the votes of the labels in ``seen``.
+        All 0 before the call. Receives the votes of the labels in ``seen``.
     seen : uint32 (m + 1,)
         Receives the labels that have votes.
 
     Returns
     -------
     n_seen : int
-        Number of labels that have votes.
     total : float
-        Sum of the votes of all neighbours, by which estimates are divided (swnn2018, Section 3.5).
+        Sum of all votes, by which estimates are divided (swnn2018, Section 3.5).
     """
     n_seen = 0
     total = 0.0
@@ -464,12 +407,10 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
         if i < 0:
             break
         total += weights[r]
-        # Without the lower limit 1e-300, a label would be listed twice if its first vote
-        # underflowed to zero.
+        # A first vote that underflows to zero must not list its label twice.
         weight = max(weights[r], 1e-300)
         for label in unchecked_view(labels, label_starts[i], label_starts[i + 1]):
-            # Because a branch would often be mispredicted, the label is always written, but counted
-            # only if it is new.
+            # written to avoid a branch, but counted only if new
             seen[n_seen] = label
             n_seen += votes[label] == 0
             votes[label] += weight
@@ -480,22 +421,18 @@ def vote(neighbours, weights, label_starts, labels, votes, seen):
 def list_shares(
     neighbours, weights, label_starts, labels, votes, seen, thresholds, counts, found, estimates
 ):
-    """List for each instance the labels whose share of the votes exceeds the label's threshold, in
-    no particular order.
+    """List for each instance the labels whose shares of the votes exceed their thresholds, in no
+    order.
 
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
-        As in `vote`, but ``neighbours`` and ``weights`` have one row for each of n instances, (n,
-        S).
+        As in `vote`, but ``neighbours`` and ``weights`` are (n, S).
     thresholds : float32 (m,)
-        Threshold of each label.
     counts : int64 (n,)
-        All zero before the call. Receives the number of labels of each instance.
-    found : int32
-        Receives the labels of all instances, one instance after the other.
-    estimates : float32
-        Receives the estimate of each label in ``found``.
+        Receives the number of labels of each instance, 0 before the call.
+    found : int32, estimates : float32
+        Receive the labels of one instance after the other, and their estimates.
     """
     n_found = 0
     for i in range(neighbours.shape[0]):
@@ -514,20 +451,17 @@ def list_shares(
 
 @njit(error_model="numpy")
 def top_labels(neighbours, weights, label_starts, labels, votes, seen, label_weights, best, scores):
-    """Find the k labels with the largest weighted shares of the votes.
-
-    Labels with equal shares are in ascending order.
+    """Find the k labels with the largest weighted shares of the votes. Ties go to the smaller
+    label.
 
     Parameters
     ----------
     neighbours, weights, label_starts, labels, votes, seen
         See `list_shares`.
     label_weights : float64 (m,) or (0,)
-        Factor of each label's share. With an empty array, all factors are 1.
-    best : int32 (n, k)
-        All -1 before the call. Receives the labels, best first.
-    scores : float32 (n, k)
-        All zero before the call. Receives the score of each label in ``best``.
+        Factor of each label's share, or none.
+    best : int32 (n, k), scores : float32 (n, k)
+        All -1 and 0 before the call. Receive the labels, best first, and their scores.
     """
     for i in range(neighbours.shape[0]):
         n_seen, total = vote(
