@@ -1,6 +1,4 @@
-"""Choose how the default vectorizers of texts make features: words, or also characters of scripts
-without blanks.
-"""
+"""The features of the default vectorizers: words, or also characters of scripts without blanks."""
 
 from __future__ import annotations
 
@@ -12,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-# Blocks of Unicode whose scripts have no blanks between words. Hangul is not among them, because
-# Korean has blanks.
+# Unicode blocks of scripts without blanks between words. Korean has blanks, so Hangul is missing.
 SCRIPTS = {
     "Thai": [(0x0E00, 0x0E7F)],
     "Lao": [(0x0E80, 0x0EFF)],
@@ -37,20 +34,18 @@ SCRIPTS = {
 }
 _RANGES = "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in chain(*SCRIPTS.values()))
 WITHOUT_BLANKS = re.compile(f"[{_RANGES}]")
-# Each character of these scripts is a token, and so is each word of other scripts with at least two
-# characters, as by default in scikit-learn. The pattern is a plain value, so the vectorizer is
-# stored without a pickle.
+# Characters of these scripts, and words of at least two characters of other scripts, as by default
+# in scikit-learn. A plain value needs no pickle of the vectorizer.
 TOKENS = rf"[{_RANGES}]|[^\W{_RANGES}]{{2,}}"
 SHARE = 0.01  # A quoted name in another script must not change the features of a corpus.
-SOME = 30  # Minimum number of texts for the warning that texts have no feature in common.
+SOME = 30  # texts, or there is no warning that they have no feature in common
 
 
 def settings_for(texts: Iterable[str]) -> dict[str, Any]:
     """Return the settings of a scikit-learn vectorizer that suit the scripts of texts.
 
     If at least one of 100 characters belongs to a script without blanks, the features are words,
-    characters of these scripts, and pairs of neighbours. Otherwise, the vectorizer keeps its own
-    settings.
+    characters of these scripts, and pairs of neighbours. Otherwise, nothing is set.
     """
     total = found = 0
     for text in texts:
@@ -63,9 +58,7 @@ def settings_for(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def with_characters(vectorizer: Any) -> bool:
-    """Return whether a vectorizer has the token pattern that `settings_for` chooses for scripts
-    without blanks.
-    """
+    """Return whether a vectorizer has the tokens of `settings_for` for scripts without blanks."""
     return (
         getattr(vectorizer, "analyzer", None) == "word"
         and getattr(vectorizer, "token_pattern", None) == TOKENS
@@ -73,9 +66,7 @@ def with_characters(vectorizer: Any) -> bool:
 
 
 def warn_if_nothing_in_common(X: Any) -> None:
-    """Warn if most of the training texts, which are the rows of ``X``, share no feature with
-    another text.
-    """
+    """Warn if most of the training texts, the rows of ``X``, share no feature with another text."""
     if not hasattr(X, "nonzero") or X.shape[0] < SOME:
         return
     n = X.shape[0]

@@ -1,4 +1,4 @@
-"""Check texts and lists of label names, and turn the names into label sets."""
+"""Checks of texts and lists of label names, and the label sets that the names make."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from xmlc.core.errors import InvalidDataError, shown
 
 
 def _as_list(what: str, values: Any, expected: str) -> list[Any]:
-    """Return one value per text as a list.
-
-    A string would yield letters, and a table the names of its columns.
+    """Return one value per text as a list, but refuse a string, which would yield letters, or a
+    table, which would yield its column names.
     """
     if (
         isinstance(values, str | bytes)
@@ -45,9 +44,7 @@ def checked_texts(texts: Iterable[str], vectorizer: Any) -> list[str]:
 def checked_pairs(
     texts: Iterable[str], label_lists: Iterable[Iterable[str]], vectorizer: Any
 ) -> tuple[list[str], list[list[str]]]:
-    """Check the texts and the label names of each text, and return a list of texts and a list of
-    label lists.
-    """
+    """Return checked texts, and checked label names of each text."""
     expected = "[['a name'], ...], one list per text. Use an estimator of xmlc.models for matrices."
     given = _as_list("labels", label_lists, expected)
     if isinstance(texts, list | tuple) and texts and isinstance(texts[0], list | tuple | set):
@@ -67,9 +64,8 @@ def checked_pairs(
 
 
 def _names_of_text(i: int, names: Any) -> list[str]:
-    """Return the label names of text ``i`` as a list."""
     where = f"labels of text {i}: found"
-    # a mapping or a pandas Series assigns values to keys, so it may be a row of a label matrix
+    # A mapping or a pandas Series has keys, so it may be a row of a label matrix.
     if isinstance(names, str) or hasattr(names, "keys") or not isinstance(names, Iterable):
         advice = "Use [[name] for name in labels] or [cell.split(';') for cell in labels]."
         raise InvalidDataError(
@@ -77,8 +73,7 @@ def _names_of_text(i: int, names: Any) -> list[str]:
         )
     found = list(names)
     for name in found:
-        # numbers are probably a row of a label matrix, and the split of an empty cell is a list
-        # with an empty text
+        # numbers are probably a row of a label matrix, and a split empty cell is one empty text
         if not isinstance(name, str) or not name.strip():
             advice = "Write the labels that are 1 as str(number), and leave out empty names."
             raise InvalidDataError(f"{where} {shown(name)}, expected a name. {advice}")
@@ -102,10 +97,7 @@ def _check_characters(what: str, strings: Iterable[Any]) -> None:
 
 
 def indicator(label_lists: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_array:
-    """Return label sets as a csr_array of bool, shape (n, m).
-
-    ``column`` maps each label name to its column.
-    """
+    """Return label sets as a csr_array of bool, (n, m), with the given columns of label names."""
     indptr = [0]
     indices: list[int] = []
     for names in label_lists:

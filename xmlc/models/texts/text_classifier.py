@@ -1,6 +1,4 @@
-"""Provide a text classifier that combines a scikit-learn vectorizer, an estimator of `xmlc.models`,
-and label names.
-"""
+"""A text classifier: a scikit-learn vectorizer, an estimator of `xmlc.models`, and label names."""
 
 from __future__ import annotations
 
@@ -46,37 +44,36 @@ DESCRIPTION = "texts.json"
 
 
 class TextClassifier(Estimator):
-    """Assign labels to texts, and return the labels by name.
+    """A classifier that assigns named labels to texts.
 
     Parameters
     ----------
     estimator : estimator of `xmlc.models`, optional
-        The estimator that predicts labels from features. `fit` trains a copy of ``estimator``. The
-        default estimator is `xmlc.models.Stacking` for `fit`, and `xmlc.models.OPLT` for
-        `partial_fit`.
+        Predicts labels from features. The default is `xmlc.models.Stacking` for `fit`, and
+        `xmlc.models.OPLT` for `partial_fit`.
     vectorizer : transformer of scikit-learn, optional
-        The transformer that turns texts into features. `fit` trains a copy of ``vectorizer``. For
-        `fit`, the default vectorizer is a ``TfidfVectorizer``. For `partial_fit`, the default
-        vectorizer is a ``HashingVectorizer``, which needs no vocabulary. By default, features are
-        words. If the training texts contain Chinese, Japanese, Thai or another script without
-        blanks, features are words, characters of these scripts, and pairs of neighbours. The first
-        batch decides for `partial_fit`.
+        Turns texts into features. The default is a ``TfidfVectorizer`` for `fit`, and for
+        `partial_fit` a ``HashingVectorizer``, which needs no vocabulary. Both make features of
+        words, but also of characters and pairs of neighbours if the training texts (or the first
+        batch) contain Chinese, Japanese, Thai or another script without blanks.
     measure : {"instance_f", "macro_f", "micro_f"}
-        The F-measure that label sets maximise: the mean over texts, the mean over labels, or the
-        F-measure of all pairs of text and label. For the last two, `fit` finds a threshold for each
-        label on texts that it holds out, at most 2,000 and a fifth. `xmlc.models.Stacking` holds
-        out texts anyway. Any other estimator is trained a second time, without the held-out texts.
-        `partial_fit` needs "instance_f".
+        F-measure that label sets maximise: the mean over texts or over labels, or the F-measure of
+        all pairs of both. For the last two, `fit` finds a threshold for each label on held-out
+        texts, at most 2,000 and a fifth, for which any estimator other than `xmlc.models.Stacking`
+        is trained a second time. `partial_fit` needs "instance_f".
 
     Attributes
     ----------
     classes_ : ndarray of object, shape (m,)
-        Names of the labels, sorted after `fit`, and in order of first appearance after
-        `partial_fit`.
+        Names of the labels, sorted after `fit`, and in order of appearance after `partial_fit`.
     estimator_, vectorizer_ : estimator, transformer
-        The fitted copies of ``estimator`` and ``vectorizer``.
+        Fitted copies of both.
     thresholds_ : dict of str to ndarray of float32, shape (m,)
-        The labels' thresholds for ``measure``, by the name of the measure. Empty for "instance_f".
+        The labels' thresholds by measure, empty for "instance_f".
+
+    See Also
+    --------
+    xmlc.models.Stacking : The default estimator, for features instead of texts.
 
     Examples
     --------
@@ -108,24 +105,22 @@ class TextClassifier(Estimator):
         Parameters
         ----------
         texts : iterable of str, length n
-            Training texts.
         label_lists : iterable of iterable of str, length n
-            Label names of each text. A text may have no label. Repetitions of a name are ignored.
+            Label names of each text, possibly none. Repetitions are ignored.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each text, if the estimator accepts weights. Texts of weight 0 are left out of
-            training. In the vectorizer, all texts with a positive weight count equally.
+            Weight of each text, if the estimator accepts weights. Weight 0 leaves it out, and all
+            others count equally in the vectorizer.
 
         Raises
         ------
         XmlcError
-            The label names of a text are a string instead of a list, a name is empty, ``texts`` and
-            ``label_lists`` differ in length, no text has a word, or scikit-learn is not installed.
+            Label names are a string instead of a list, a name is empty, the arguments differ in
+            length, no text has a word, or scikit-learn is not installed.
 
         Warns
         -----
         UserWarning
-            At least 30 texts were given, and most of them have no feature in common with another
-            text.
+            Most of at least 30 texts have no feature in common with another text.
         """
         check("measure", self.measure, MEASURE)
         texts, lists = checked_pairs(texts, label_lists, self.vectorizer)
@@ -163,9 +158,8 @@ class TextClassifier(Estimator):
         Raises
         ------
         XmlcError
-            The arguments are invalid (see `fit`), the estimator has no ``partial_fit``, or the
-            vectorizer learns a vocabulary. An XmlcError is also raised if you changed a setting of
-            the estimator or vectorizer after learning began.
+            The arguments are invalid (see `fit`), the estimator has no ``partial_fit``, the
+            vectorizer learns a vocabulary, or a setting of either has changed since learning began.
         """
         check(
             "measure",
@@ -205,17 +199,14 @@ class TextClassifier(Estimator):
         return self
 
     def predict(self, texts: Iterable[str], k: int | None = None) -> list[list[tuple[str, float]]]:
-        """Return the labels of each text as pairs of name and estimated probability, most probable
-        first.
+        """Return the labels of each text as pairs of name and estimate, most probable first.
 
         Parameters
         ----------
         texts : iterable of str
-            Texts to classify.
         k : int, optional
-            Number of labels per text. If the estimator ranks fewer than ``k`` labels for a text,
-            the text gets only these labels. By default, a text gets the label set that
-            `predict_sets` returns, which may be empty.
+            Number of labels per text, or fewer if the estimator ranks fewer. By default, a text
+            gets the label set of `predict_sets`, which may be empty.
         """
         model = self._fitted()
         if k is not None:
@@ -234,12 +225,10 @@ class TextClassifier(Estimator):
     def predict_top_k(
         self, texts: Iterable[str], k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k most probable labels of each text, as positions in ``classes_``, and the
-        labels' estimates.
+        """Return the k most probable labels of each text, as positions in ``classes_``, and their
+        estimates.
 
-        The estimate of label ``classes_[j]`` is multiplied by ``label_weights[j]``. A label of
-        weight 0 is never returned. The docstring of
-        `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` describes the result.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for parameters and result.
         """
         model = self._fitted()
         X = self.features(texts)
@@ -251,11 +240,9 @@ class TextClassifier(Estimator):
     def predict_proba(
         self, texts: Iterable[str], threshold: float | np.ndarray = 0.0
     ) -> sparse.csr_array:
-        """Return the estimated probabilities above a threshold as a csr_array of float32, shape (n,
-        m).
+        """Return the estimated probabilities above a threshold, csr_array of float32, shape (n, m).
 
-        Column j contains the estimates of label ``classes_[j]``. Methods of `xmlc.thresholds` and
-        `xmlc.inference` accept the returned matrix.
+        Column j belongs to label ``classes_[j]``.
         """
         return self._fitted().predict_proba(self.features(texts), threshold)
 
@@ -265,12 +252,10 @@ class TextClassifier(Estimator):
         Parameters
         ----------
         texts : iterable of str
-            Texts to classify.
         thresholds : float, ndarray of shape (m,), or method of `xmlc.thresholds`, optional
-            By default, the label set of each text maximises ``measure``, and does not depend on the
-            other texts. If you pass one threshold, or one threshold per label, a set contains the
-            labels whose estimates exceed the threshold. If you pass a fitted method, such as
-            `xmlc.thresholds.LabelSets`, the method chooses the sets from all estimates above 1e-4.
+            By default, the label set of a text maximises ``measure``, whatever the other texts are.
+            With one threshold, or one per label, it has the labels whose estimates exceed theirs. A
+            fitted method, such as `xmlc.thresholds.LabelSets`, chooses from estimates above 1e-4.
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
@@ -285,13 +270,13 @@ class TextClassifier(Estimator):
     def score(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> float:
         """Return P@1: the share of texts whose most probable label is correct.
 
-        scikit-learn's hyperparameter searches and cross-validation use P@1 by default. If none of a
-        text's labels occurs in the training set, the text counts as wrong.
+        scikit-learn's searches maximise it by default. A text without labels of the training set
+        counts as wrong.
 
         Parameters
         ----------
         texts, label_lists
-            The texts and the label names of each text, as for `fit`.
+            As for `fit`.
         """
         texts, lists = checked_pairs(texts, label_lists, self.vectorizer)
         best = self.predict_top_k(texts, 1)[0][:, 0]
@@ -301,12 +286,10 @@ class TextClassifier(Estimator):
         return n_right / max(len(texts), 1)
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters, including nested ones such as ``estimator__plt__arity`` or
+        """Set hyperparameters, including ones such as ``estimator__plt__arity`` or
         ``vectorizer__ngram_range``.
 
-        If ``estimator`` is None, an argument ``estimator__NAME`` first sets ``estimator`` to the
-        default estimator of `fit`. If ``vectorizer`` is None, an argument ``vectorizer__NAME``
-        first sets ``vectorizer`` to the default vectorizer of `fit`.
+        Nested ones of an estimator or vectorizer that is None are set on the default of `fit`.
 
         Raises
         ------
@@ -324,11 +307,11 @@ class TextClassifier(Estimator):
         return super().set_params(**params)
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted estimator, the fitted vectorizer and the label names to a folder.
+        """Write the fitted estimator and vectorizer and the label names to a folder.
 
-        A text vectorizer of scikit-learn whose settings are plain values is written as JSON and
-        arrays. Any other vectorizer is written as a joblib pickle. Loading a pickle may run code,
-        so `load` needs ``trusted=True`` for a folder with a pickle.
+        A text vectorizer of scikit-learn with plain values as settings becomes JSON and arrays. Any
+        other becomes a joblib pickle, which may run code when loaded, so `load` then needs
+        ``trusted=True``.
         """
         self._fitted()
         with atomic_folder(path) as folder:
@@ -345,20 +328,19 @@ class TextClassifier(Estimator):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a classifier that `save` wrote. The arrays of the estimator are memory-mapped.
+        """Read a classifier that `save` wrote, with memory-mapped arrays of the estimator.
 
         Parameters
         ----------
         path : str or Path
         trusted : bool
-            Whether to load pickles that joblib stored. Loading a pickle may run code from the
-            folder.
+            Allow joblib pickles, which may run code from the folder.
 
         Raises
         ------
         XmlcError
-            The folder contains no text classifier, a file was changed after `save`, or the folder
-            contains a pickle and ``trusted`` is false.
+            The folder has no text classifier, a file that was changed after `save`, or a pickle
+            without ``trusted``.
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
@@ -400,9 +382,8 @@ class TextClassifier(Estimator):
         return model
 
     def _new_parts(self, texts: list[str], stream: bool = False) -> tuple[Any, Any]:
-        """Return an unfitted vectorizer and estimator.
-
-        A default vectorizer suits the scripts of ``texts``.
+        """Return an unfitted vectorizer, by default one for the scripts of ``texts``, and an
+        estimator.
         """
         if self.vectorizer is None:
             vectorizer = default_vectorizer(settings_for(texts), stream)
@@ -417,8 +398,7 @@ class TextClassifier(Estimator):
         return vectorizer, estimator.unfitted()
 
     def own_thresholds(self) -> np.ndarray | None:
-        """Return the labels' thresholds for ``measure``, float32 (m,), or None for "instance_f",
-        which needs none.
+        """Return the labels' thresholds for ``measure``, float32 (m,), or None for "instance_f".
 
         Raises
         ------
@@ -438,7 +418,6 @@ class TextClassifier(Estimator):
         return self.thresholds_[self.measure]
 
     def _sets(self, X: Any) -> sparse.csr_array:
-        """Return the estimates of the labels in each instance's label set."""
         thresholds = self.own_thresholds()
         if thresholds is None:
             return estimates_of_sets(self._fitted(), X)
@@ -450,9 +429,7 @@ class TextClassifier(Estimator):
         return estimator
 
     def features(self, texts: Iterable[str]) -> Any:
-        """Return the features of texts as a sparse matrix of shape (n, d), the input of
-        ``estimator_``.
-        """
+        """Return the features of texts, sparse (n, d), which are the input of ``estimator_``."""
         model = self._fitted()
         texts = checked_texts(texts, self.vectorizer)
         if not texts:  # vectorizers raise an error for an empty list
@@ -461,8 +438,7 @@ class TextClassifier(Estimator):
 
 
 class ListPerText(list[Any]):
-    """A list that NumPy converts to a one-dimensional array, whose entries are the lists of the
-    texts.
+    """A list that NumPy converts to a one-dimensional array of lists, one per text.
 
     scikit-learn's ``cross_val_predict`` joins the predictions of its folds as arrays.
     """
@@ -477,10 +453,7 @@ class ListPerText(list[Any]):
 def named_labels(
     names: Any, labels: np.ndarray, scores: np.ndarray, digits: int | None = None
 ) -> list[list[tuple[Any, float]]]:
-    """Return the ranked labels of each instance as pairs of name and score.
-
-    If ``digits`` is given, scores are rounded.
-    """
+    """Return the ranked labels of each instance as pairs of name and score, perhaps rounded."""
     found = []
     for ids, values in zip(labels.tolist(), scores.tolist(), strict=True):
         if digits is not None:
@@ -490,9 +463,6 @@ def named_labels(
 
 
 def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
-    """Return the features of texts, or raise an `InvalidDataError` if scikit-learn rejects the
-    texts.
-    """
     try:
         if learning:
             return vectorizer.fit_transform(texts)
@@ -501,6 +471,6 @@ def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> A
         raise MissingFileError(
             f"{error.filename}: found no such file, expected one file per text"
         ) from error
-    except ValueError as error:  # Vectorizers raise this error if, for example, no text has a word.
+    except ValueError as error:  # for example, if no text has a word
         said = "Change the texts or the settings of the vectorizer, such as analyzer='char'."
         raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error

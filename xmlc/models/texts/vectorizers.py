@@ -1,4 +1,4 @@
-"""Copy, store and read vectorizers of scikit-learn, without pickles if possible."""
+"""Copies and files of scikit-learn's vectorizers, without pickles if possible."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from xmlc.kernels.indices import Malformed, check_array, check_within
 from xmlc.kernels.stored import FINITE, load_array
 from xmlc.models import pickled
 
-# KNOWN lists the vectorizers that are stored without a pickle. HashingVectorizer learns nothing,
-# CountVectorizer learns a vocabulary, and TfidfVectorizer also learns word weights.
+# Stored without a pickle. HashingVectorizer learns nothing, CountVectorizer a vocabulary, and
+# TfidfVectorizer word weights as well.
 KNOWN = ("TfidfVectorizer", "CountVectorizer", "HashingVectorizer")
-STREAMED = 2**20  # Number of features of a stream of texts.
+STREAMED = 2**20  # features of a stream of texts
 VOCABULARY = "vocabulary.json"
 WEIGHTS = "idf.npy"
 PICKLE = "vectorizer.joblib"
 
 
 def make_vectorizer(name: str, **given: Any) -> Any:
-    """Return a scikit-learn vectorizer of the class ``name`` with the given settings."""
+    """Return a scikit-learn vectorizer of the class ``name``."""
     try:
         from sklearn.feature_extraction import text
     except ImportError as error:
@@ -42,13 +42,7 @@ def default_vectorizer(settings: dict[str, Any], stream: bool) -> Any:
 
 
 def unfitted_vectorizer(vectorizer: Any) -> Any:
-    """Return an unfitted copy of a vectorizer, with the same settings.
-
-    Raises
-    ------
-    InvalidParameterError
-        The argument is not a vectorizer object.
-    """
+    """Return an unfitted copy of a vectorizer, or raise an error if it is no such object."""
     from sklearn.base import clone
 
     if isinstance(vectorizer, type) or not all(
@@ -61,9 +55,7 @@ def unfitted_vectorizer(vectorizer: Any) -> Any:
 
 
 def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
-    """Write the learned state of a vectorizer to a folder, and return the JSON entries for
-    `load_vectorizer`.
-    """
+    """Write a vectorizer to a folder, and return the JSON entries for `load_vectorizer`."""
     name = type(vectorizer).__name__
     given = vectorizer.get_params(deep=False)
     for key, value in given.items():
@@ -87,33 +79,20 @@ def save_vectorizer(folder: Path, vectorizer: Any) -> dict[str, object]:
 
 
 def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
-    """Read a vectorizer written by `save_vectorizer`.
+    """Read a vectorizer that `save_vectorizer` wrote, with the JSON entries that it returned.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder with the files of the vectorizer.
-    about : dict
-        The JSON entries that `save_vectorizer` returned.
-    trusted : bool
-        Whether to read a vectorizer that joblib stored as a pickle. Reading a pickle may run code.
-
-    Raises
-    ------
-    XmlcError
-        The vectorizer was written by joblib, and ``trusted`` is false.
+    A joblib pickle, which may run code when it is read, raises an `XmlcError` unless ``trusted``.
     """
     if about["stored"] == "joblib":
         return pickled.read(folder / PICKLE, trusted)
-    # Files without a checksum are not part of the vectorizer, so they are not opened.
+    # Files without a checksum are not part of the vectorizer.
     files = listed_in(folder)
     given = about["given"] | {"dtype": np.dtype(about["given"]["dtype"]).type}
     if "ngram_range" in given:
         given["ngram_range"] = tuple(given["ngram_range"])
     if VOCABULARY not in files:
         return make_vectorizer(about["class"], **given)
-    # Because the vocabulary is given, `fit` accepts any text and only marks the vectorizer as
-    # fitted.
+    # With a given vocabulary, `fit` accepts any text and only marks the vectorizer as fitted.
     words = read_json(folder / VOCABULARY)
     if (
         not isinstance(words, list)
